@@ -9,7 +9,7 @@ import pytest
 
 from browser import Browser, browser, needs_browser
 from explore_study import DOUBLED, ExploreStudy
-from judgescope.report.shards import literal
+from judgescope.report.explore import literal
 
 pytestmark = [pytest.mark.heavy, needs_browser]
 CODES = {"Tab": 9, "Space": 32, "End": 35, "ArrowDown": 40, "ArrowUp": 38}

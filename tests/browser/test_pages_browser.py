@@ -19,7 +19,7 @@ from explore_study import ExploreStudy
 from judgescope.people import weights
 from judgescope.people.pairs import CHOSEN
 from judgescope.people.pairs import read as read_votes
-from judgescope.report.cards import card as cards
+from judgescope.report import judge_card as cards
 from judgescope.report.page import render
 from ratings_setup import RatingsStudy
 from running import HOME

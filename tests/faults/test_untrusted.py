@@ -21,7 +21,7 @@ from judgescope.core.slugs import LONGEST, slug, slugs
 from judgescope.perturb.attacks import added
 from judgescope.prompts import load, messages
 from judgescope.report import html
-from judgescope.report.shards import literal
+from judgescope.report.explore import literal
 from judgescope.schema.cards import KINDS
 from judgescope.schema.loading import load_yaml, validate_card
 from running import HOME

@@ -10,6 +10,8 @@ import altair as alt
 from msgspec import convert
 
 from judgescope.report.report import Report
+from judgescope.report.rows import Row as TableRow
+from judgescope.report.rows import Rows
 from judgescope.report.specs import ReportSpec
 from judgescope.schema.tables import table_of, write_table
 
@@ -45,6 +47,17 @@ def row(dataset: str, judge: str, statistic: str, value: float | None, **more: A
         **{"signature": f"judge:{judge}|stat:{statistic}"},
         **more,
     }
+
+
+def typed(record: Row) -> TableRow:
+    """Return a record of a result table as the report reads it."""
+    [found] = typed_rows([record])
+    return found
+
+
+def typed_rows(records: list[Row]) -> Rows:
+    """Return the records of a result table as the report reads them."""
+    return Rows.of_table(table_of("results", records))
 
 
 def agreement() -> Iterator[Row]:

@@ -12,9 +12,9 @@ import pytest
 import report_study as study
 import running
 from judgescope.report.elements import Figure, Fold, Key, Table
-from judgescope.report.page import render, sections_of
-from judgescope.report.parts import alone, figures_of, title_of, write_parts
+from judgescope.report.page import alone, figures_of, render, title_of, write_parts
 from judgescope.report.report import Report
+from judgescope.report.sections import sections_of
 
 TEMPLATES = running.HOME / "workflow" / "report"
 NASTY = "</script>{x} & <b>\u202e"

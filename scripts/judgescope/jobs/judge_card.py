@@ -5,7 +5,7 @@ from pathlib import Path
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
 from judgescope.jobs.run import run
-from judgescope.report.cards.card import render
+from judgescope.report.judge_card import render
 from judgescope.report.report import CardReport
 from judgescope.report.specs import JudgeCardSpec
 

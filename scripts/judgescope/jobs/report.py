@@ -6,9 +6,9 @@ from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
 from judgescope.jobs.run import run
 from judgescope.report.elements import LONG_TABLES
-from judgescope.report.page import render, sections_of
-from judgescope.report.parts import write_long_tables, write_parts
+from judgescope.report.page import render, write_long_tables, write_parts
 from judgescope.report.report import Report
+from judgescope.report.sections import sections_of
 from judgescope.report.specs import ReportSpec
 
 TEMPLATES = WORKFLOW / "report"

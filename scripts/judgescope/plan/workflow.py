@@ -139,7 +139,7 @@ def title_label(path: str) -> Callable[[Any], dict[str, str]]:
     """Return what labels a part of the report by its title, in `snakemake --report`."""
 
     def label(wildcards: Any) -> dict[str, str]:
-        from judgescope.report.parts import title_of
+        from judgescope.report.page import title_of
 
         return {"title": title_of(path.format(**wildcards))}
 

@@ -8,9 +8,9 @@ hollow and the sign's shape tell the rest, so that no reader needs the colours.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import cycle
 from typing import Any
 
 Spec = dict[str, Any]
@@ -51,7 +51,8 @@ CURVES_LOOK: Spec = {
         **{"minExtent": CURVES_LEFT - 24, "maxExtent": CURVES_LEFT - 24},
     },
 }
-PLACED = (LEFT, RIGHT, TOP, BOTTOM)
+PADDING = (LEFT, RIGHT, TOP, BOTTOM)
+BAR: Spec = {"strokeWidth": 1, "height": SLOT - 2}
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,10 @@ COLOURS = {"blue": BLUE, "red": RED, "green": GREEN, "ochre": OCHRE, "purple": P
 
 def signs(names: Sequence[str]) -> list[Series]:
     """Return a series of signs for each name, distinct for the first six."""
-    looks = list(zip(COLOURS.items(), SIGNS, strict=True))
+    looks = cycle(zip(COLOURS.items(), SIGNS, strict=True))
     return [
         Series(name, style, colour, colour, shape)
-        for number, name in enumerate(names)
-        for (style, colour), shape in [looks[number % len(looks)]]
+        for name, ((style, colour), shape) in zip(names, looks, strict=False)
     ]
 
 
@@ -170,67 +170,64 @@ def chart_spec(
     points: Sequence[Point], groups: Sequence[str], series: Sequence[Series], *, line: float, x: str
 ) -> Spec:
     """Return the specification: a band per group, a slot per series, a vertical line."""
-    at, values = partial(_in_band, groups, series, x), _labelled(points)
-    marks = [_marks(one, _of(one, values), at("value")) for one in series]
-    return _banded(
-        [*marks, _upright(line), _whiskers(values, at("lo"), "lo", "hi")], groups, series
-    )
+    values, channels = _values(points), _channels(groups, series, x)
+    marks = []
+    for one in series:
+        mine = [value for value in values if value["series"] == one.name]
+        if one.shape:
+            look = {"size": 44, "opacity": 1, "shape": one.shape, **one.look}
+            marks.append(layer("point", mine, channels("value"), **look))
+        else:
+            bar = {**channels("value"), "x2": {"datum": 0}}
+            marks.append(layer("bar", mine, bar, **one.look, **BAR))
+    known = [value for value in values if value["lo"] is not None]
+    whiskers = _whiskers(known, channels("lo"), "hi")
+    return _banded([*marks, _upright(line), whiskers], groups, series)
 
 
 def box_spec(
     boxes: Sequence[Box], groups: Sequence[str], series: Sequence[Series], *, line: float, x: str
 ) -> Spec:
     """Return the specification of boxes, placed as the bars of `chart_spec`."""
-    at, values = partial(_in_band, groups, series, x), _labelled(boxes)
-    bar = {"strokeWidth": 1, "height": SLOT - 2}
-    ends = {**at("low"), "x2": {"field": "high"}}
-    bars = [layer("bar", _of(one, values), ends, **one.look, **bar) for one in series]
+    values, channels = _values(boxes), _channels(groups, series, x)
+    ends = {**channels("low"), "x2": {"field": "high"}}
+    bars = [
+        layer("bar", [v for v in values if v["series"] == one.name], ends, **one.look, **BAR)
+        for one in series
+    ]
     tick = {"thickness": 2, "height": SLOT - 2, "orient": "vertical"}
-    ticks = layer("tick", values, at("median"), stroke=INK, color=INK, **tick)
-    whiskers = _whiskers(values, at("least"), "least", "most")
-    return _banded([_upright(line), whiskers, *bars, ticks], groups, series)
+    medians = layer("tick", values, channels("median"), stroke=INK, color=INK, **tick)
+    whiskers = _whiskers(values, channels("least"), "most")
+    return _banded([_upright(line), whiskers, *bars, medians], groups, series)
 
 
-def _labelled(found: Sequence[Point | Box]) -> list[Spec]:
-    return [{**vars(one), "group": label_of(one.group)} for one in found]
+def _values(drawn: Sequence[Point | Box]) -> list[Spec]:
+    return [{**vars(one), "group": label_of(one.group)} for one in drawn]
 
 
-def _of(series: Series, values: Sequence[Spec]) -> list[Spec]:
-    return [value for value in values if value["series"] == series.name]
-
-
-def _in_band(groups: Sequence[str], series: Sequence[Series], title: str, field: str) -> Spec:
-    """Return the channels of a value in the slot of its series in the band of its group."""
+def _channels(groups: Sequence[str], series: Sequence[Series], title: str) -> Callable[[str], Spec]:
+    """Return what places a field in the slot of its series in the band of its group."""
     names = [label_of(name) for name in dict.fromkeys(groups)]
     band = {"domain": names, "paddingInner": 0.14, "paddingOuter": 0.07}
     slots = {"domain": [one.name for one in series]}
-    return {
+    return lambda field: {
         "x": {"field": field, **QUANTITATIVE, "title": title, "scale": {"zero": True}},
         "y": {"field": "group", "type": "nominal", "title": None, "scale": band},
         "yOffset": {"field": "series", "type": "nominal", "scale": slots},
     }
 
 
-def _marks(series: Series, values: Sequence[Spec], at: Spec) -> Spec:
-    """Return the bars or signs of one series."""
-    if series.shape:
-        return layer("point", values, at, size=44, opacity=1, shape=series.shape, **series.look)
-    bar = {"strokeWidth": 1, "height": SLOT - 2}
-    return layer("bar", values, {**at, "x2": {"datum": 0}}, **series.look, **bar)
+def _whiskers(values: Sequence[Spec], low: Spec, high: str) -> Spec:
+    return layer("rule", values, {**low, "x2": {"field": high}}, stroke=INK, strokeWidth=1.3)
 
 
-def _whiskers(values: Sequence[Spec], at: Spec, low: str, high: str) -> Spec:
-    known = [value for value in values if value[low] is not None]
-    return layer("rule", known, {**at, "x2": {"field": high}}, stroke=INK, strokeWidth=1.3)
-
-
-def _upright(at: float) -> Spec:
-    place = {"x": {"field": "line", **QUANTITATIVE}}
-    return layer("rule", [{"line": at}], place, stroke=INK, strokeWidth=1.2, strokeDash=[5, 3])
+def _upright(x: float) -> Spec:
+    channels = {"x": {"field": "line", **QUANTITATIVE}}
+    return layer("rule", [{"line": x}], channels, stroke=INK, strokeWidth=1.2, strokeDash=[5, 3])
 
 
 def _banded(layers: Sequence[Spec], groups: Sequence[str], series: Sequence[Series]) -> Spec:
-    return framed(layers, WIDTH, len(groups) * (len(series) * SLOT + 10), PLACED)
+    return framed(layers, WIDTH, len(groups) * (len(series) * SLOT + 10), PADDING)
 
 
 # --- curves over steps -----------------------------------------------------------------------
@@ -246,23 +243,23 @@ class Curve:
 
 
 def curves_spec(curves: Sequence[Curve], *, x: str, y: str) -> Spec:
-    """Return the specification of curves that share both scales."""
-    at = {
+    """Return the specification of curves that share both scales.
+
+    A curve with a single value has no line, so the value is always marked.
+    """
+    channels = {
         "x": {"field": "x", **QUANTITATIVE, "title": x},
         "y": {"field": "y", **QUANTITATIVE, "title": y, "scale": {"zero": True}},
     }
-    layers = [_curve(curve, at) for curve in curves]
+    layers = []
+    for curve in curves:
+        values = [{"x": step, "y": value} for step, value in curve.values]
+        dots = curve.dots or len(values) == 1
+        point = {"fill": curve.colour, "stroke": curve.colour, "size": 34} if dots else False
+        look = {"stroke": curve.colour, "strokeWidth": 2 if curve.dots else 1.2, "point": point}
+        layers.append(layer("line", values, channels, **look))
     padding = (CURVES_LEFT, RIGHT, TOP, BOTTOM)
     return framed(layers, CURVES_WIDTH, CURVES_HEIGHT, padding, CURVES_LOOK)
-
-
-def _curve(curve: Curve, at: Spec) -> Spec:
-    """Return a line; a single value, of which there is none, is marked in any case."""
-    values = [{"x": step, "y": value} for step, value in curve.values]
-    dots = curve.dots or len(values) == 1
-    point = {"fill": curve.colour, "stroke": curve.colour, "size": 34} if dots else False
-    width = 2 if curve.dots else 1.2
-    return layer("line", values, at, stroke=curve.colour, strokeWidth=width, point=point)
 
 
 # --- histograms ------------------------------------------------------------------------------
@@ -279,63 +276,54 @@ class Distribution:
 
 
 def histogram_spec(
-    found: Sequence[Distribution], groups: Sequence[str], series: tuple[Series, Series], *, x: str
+    distributions: Sequence[Distribution],
+    groups: Sequence[str],
+    series: tuple[Series, Series],
+    *,
+    x: str,
 ) -> Spec:
     """Return the specification: of each group the first series upwards, the second downwards.
 
     A group's largest share of either series has the full reach.
     """
-    most: dict[str, float] = {}
-    for each in found:
-        most[each.group] = max(most.get(each.group, 0.0), *each.shares, 0.0)
-    lines = [{"line": _line(group, groups)} for group in groups]
-    layers = [layer("rule", lines, {"y": _y("line", groups)}, stroke=SOFT, strokeWidth=1)]
+    lines = {group: number + 0.5 for number, group in enumerate(groups)}
+    largest: dict[str, float] = {}
+    for each in distributions:
+        largest[each.group] = max(largest.get(each.group, 0.0), *each.shares, 0.0)
+
+    def channel(field: str) -> Spec:
+        names = json.dumps([label_of(group) for group in groups])
+        axis = {"values": [*lines.values()], "labelExpr": f"{names}[floor(datum.value)]"}
+        scale = {"domain": [0, len(groups)], "reverse": True}
+        return {"field": field, **QUANTITATIVE, "title": None, "scale": scale, "axis": axis}
+
+    base = [{"line": line} for line in lines.values()]
+    layers = [layer("rule", base, {"y": channel("line")}, stroke=SOFT, strokeWidth=1)]
     ticks = {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]}
     axis = {"title": x, "scale": {"domain": [0, 1]}, "axis": ticks}
     bars = {"x": {"field": "from", **QUANTITATIVE, **axis}, "x2": {"field": "to"}}
-    bars |= {"y": _y("line", groups), "y2": {"field": "end"}}
-    means = {"x": {"field": "mean", **QUANTITATIVE}, "y": _y("at", groups)}
+    bars |= {"y": channel("line"), "y2": {"field": "end"}}
+    means = {"x": {"field": "mean", **QUANTITATIVE}, "y": channel("at")}
     for one, up in zip(series, (-1, 1), strict=True):
-        mine = [each for each in found if each.series == one.name]
-        values = [value for each in mine for value in _bins(each, groups, up * SPREAD, most)]
-        layers.append(layer("rect", values, bars, **one.look, strokeWidth=1))
-        values = [
-            {"mean": each.mean, "at": _line(each.group, groups) + up * 0.08}
+        mine = [each for each in distributions if each.series == one.name]
+        bins = [
+            {
+                "from": number / len(each.shares),
+                "to": (number + 1) / len(each.shares),
+                "line": lines[each.group],
+                "end": lines[each.group] + up * SPREAD * share / largest[each.group],
+            }
+            for each in mine
+            for number, share in enumerate(each.shares)
+            if share > 0
+        ]
+        layers.append(layer("rect", bins, bars, **one.look, strokeWidth=1))
+        signs = [
+            {"mean": each.mean, "at": lines[each.group] + up * 0.08}
             for each in mine
             if each.mean is not None
         ]
         sign = {"shape": "triangle-down" if up < 0 else "triangle-up", "size": 50, "opacity": 1}
         outline = {"fill": one.stroke, "stroke": "white", "strokeWidth": 1}
-        layers.append(layer("point", values, means, **sign, **outline))
-    return framed(layers, WIDTH, len(groups) * ROW, PLACED)
-
-
-def _bins(
-    one: Distribution, groups: Sequence[str], reach: float, most: dict[str, float]
-) -> list[Spec]:
-    """Return the bars of a distribution, as far from the line as its shares say."""
-    line, bins = _line(one.group, groups), len(one.shares)
-    return [
-        {
-            "from": number / bins,
-            "to": (number + 1) / bins,
-            "line": line,
-            "end": line + reach * share / most[one.group],
-        }
-        for number, share in enumerate(one.shares)
-        if share > 0
-    ]
-
-
-def _line(group: str, groups: Sequence[str]) -> float:
-    return groups.index(group) + 0.5
-
-
-def _y(field: str, groups: Sequence[str]) -> Spec:
-    names = json.dumps([label_of(group) for group in groups])
-    axis = {
-        "values": [_line(group, groups) for group in groups],
-        "labelExpr": f"{names}[floor(datum.value)]",
-    }
-    scale = {"domain": [0, len(groups)], "reverse": True}
-    return {"field": field, **QUANTITATIVE, "title": None, "scale": scale, "axis": axis}
+        layers.append(layer("point", signs, means, **sign, **outline))
+    return framed(layers, WIDTH, len(groups) * ROW, PADDING)

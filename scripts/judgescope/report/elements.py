@@ -3,69 +3,42 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
 
 from judgescope.core.slugs import slug
-from judgescope.report import numbers, words
+from judgescope.report.cells import NO_WIDTH_TOLD, Cell
 from judgescope.report.marked import Piece
-from judgescope.report.rows import Row
-from judgescope.statistics.jackknife import CORRELATION, FEWEST_SOURCES
-from judgescope.statistics.registry import scale_of
-from judgescope.statistics.resampling import NO_WIDTH
+from judgescope.report.rows import Place
 
 LONGEST = 600
-"""A longer table is not shown among others: it has a page of its own."""
+"""A table with more rows has a page of its own."""
 LONG_TABLES = "long"
-"""Where these pages lie, beside the report."""
-FLAT = "°"
-NO_WIDTH_TOLD = (
-    f"{FLAT} No width: the value is the same without any one source, or differs in ties alone. "
-    "That is no certainty: other sources may differ."
-)
+"""The folder of these pages, beside the report."""
 LONG = 1000
-"""Characters: where more is told of errors that overlap, the reader can go into it to scroll."""
+"""Characters of remarks on overlapping errors that need no scrolling."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One cell: its text, the interval and small print below it, and a title with the counts.
-
-    `sort` is the number by which a column is sorted; `style` a class of the style sheet, `mark` a
-    sign whose meaning stands below the table. `row` is the estimate that is shown, if it is one.
-    """
-
-    text: str
-    interval: str = ""
-    notes: tuple[str, ...] = ()
-    title: str = ""
-    sort: float | None = None
-    style: str = "number"
-    mark: str = ""
-    row: Row | None = None
+class Block:
+    """A part of a section; its `kind` is the name of the macro that writes it."""
 
     @property
-    def exact(self) -> list[tuple[str, str]]:
-        """Return the numbers behind the cell, unrounded, by the names of its attributes."""
-        told = {"v": self.sort}
-        if row := self.row:
-            told |= {"lo": row.lo, "hi": row.hi, "n": row.n}
-            told |= {"missing": row.n_missing or None, "tied": row.n_tied or None}
-        return [(name, numbers.exact(one)) for name, one in told.items() if one is not None]
-
-    @property
-    def flat(self) -> bool:
-        """Return whether its interval has no width."""
-        return self.interval.endswith(FLAT)
+    def kind(self) -> str:
+        """Return the class in lower case."""
+        return type(self).__name__.lower()
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column's heading, small print below it, and the heading above that it shares."""
+    """A column's heading, small print below it, and the heading above that it shares.
+
+    `statistic` and `place` say which numbers of a result table are in it.
+    """
 
     text: str
     note: str = ""
     group: str = ""
     style: str = "number"
+    statistic: str = field(default="", repr=False)
+    place: Place = field(default_factory=Place, repr=False)
 
 
 @dataclass(frozen=True)
@@ -89,10 +62,9 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Block):
     """A table with a caption; `code` says that row headings are ids, `whole` that all are shown."""
 
-    kind: ClassVar[str] = "table"
     caption: str
     corner: str
     columns: Sequence[Column]
@@ -105,17 +77,17 @@ class Table:
     @property
     def groups(self) -> list[tuple[str, int]]:
         """Return the shared headings and how many columns each spans; empty without any."""
-        found: list[tuple[str, int]] = []
+        spans: list[tuple[str, int]] = []
         for column in self.columns:
-            if found and found[-1][0] == column.group:
-                found[-1] = (column.group, found[-1][1] + 1)
+            if spans and spans[-1][0] == column.group:
+                spans[-1] = (column.group, spans[-1][1] + 1)
             else:
-                found.append((column.group, 1))
-        return found if any(name for name, _ in found) else []
+                spans.append((column.group, 1))
+        return spans if any(name for name, _ in spans) else []
 
     @property
-    def told(self) -> list[str]:
-        """Return what stands below: the notes, and what an interval without width is."""
+    def all_notes(self) -> list[str]:
+        """Return the notes, and what an interval without width is where there is one."""
         cells = (cell for body in self.bodies for line in body.lines for cell in line.cells)
         return [*self.notes, *([NO_WIDTH_TOLD] if any(cell.flat for cell in cells) else [])]
 
@@ -142,10 +114,9 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Block):
     """A figure as SVG, the sentence that says what it shows, its legend and its numbers."""
 
-    kind: ClassVar[str] = "figure"
     title: str
     svg: str
     summary: str
@@ -154,78 +125,73 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Block):
     """A paragraph, or a list of sentences under it; `style` is "" or "warning" or "small"."""
 
-    kind: ClassVar[str] = "text"
     text: str
     items: Sequence[str] = ()
     style: str = ""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A judge, the way to its card, what is said of it in a sentence, and what that rests on."""
+class Verdict(Block):
+    """A judge, the way to its card, the sentence about it, and its evidence."""
 
-    kind: ClassVar[str] = "verdict"
     judge: str
     href: str
     sentence: str
-    evidence: "Table"
+    evidence: Table
 
 
 @dataclass(frozen=True)
-class Link:
-    """A way to a page that lies beside this one."""
+class Link(Block):
+    """A link to a page in the same folder."""
 
-    kind: ClassVar[str] = "link"
     text: str
     href: str
 
 
 @dataclass(frozen=True)
-class Facts:
-    """Names and what they stand for."""
+class Facts(Block):
+    """Names and their values."""
 
-    kind: ClassVar[str] = "facts"
     pairs: Sequence[tuple[str, str]]
     code: bool = False
 
 
 @dataclass(frozen=True)
-class Heading:
+class Heading(Block):
     """A heading within a section: a dataset."""
 
-    kind: ClassVar[str] = "heading"
     text: str
     id: str
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a text: plain, a gap, or marked with a `shade`; `sign` stands behind it.
+    """A part of a text: plain, a gap, or marked with a `shade`; `sign` follows it.
 
-    `told` are the places, in what is told of its group, of what is told of it; none if not marked.
+    `errors` are the positions of its remarks among those of its group; none if it is not marked.
     """
 
     text: str
     gap: bool = False
     shade: str = ""
-    told: Sequence[int] = ()
+    errors: Sequence[int] = ()
     sign: str = ""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Neighbouring parts of a text that share errors, and what is told of each error, by id."""
+    """Neighbouring parts of a text that share errors, and (id, remark) of each error."""
 
     parts: Sequence[Part]
-    told: Sequence[tuple[str, str]] = ()
+    remarks: Sequence[tuple[str, str]] = ()
 
     @property
     def long(self) -> bool:
-        """Return whether what is told may have to be scrolled."""
-        return sum(len(one) for _, one in self.told) > LONG
+        """Return whether the remarks may have to be scrolled."""
+        return sum(len(remark) for _, remark in self.remarks) > LONG
 
 
 @dataclass(frozen=True)
@@ -242,21 +208,19 @@ class Marking:
 
 
 @dataclass(frozen=True)
-class Marked:
+class Marked(Block):
     """One text as several mark it."""
 
-    kind: ClassVar[str] = "marked"
     title: str
     markings: Sequence[Marking]
 
 
 @dataclass(frozen=True)
-class Fold:
+class Fold(Block):
     """Blocks that are shown on demand."""
 
-    kind: ClassVar[str] = "fold"
     summary: str
-    blocks: Sequence["Block"]
+    blocks: Sequence[Block]
 
 
 @dataclass(frozen=True)
@@ -271,18 +235,14 @@ class Excerpt:
 
 
 @dataclass(frozen=True)
-class Case:
-    """One judgment to look at: where it is, its numbers, its texts, and where there is more."""
+class Case(Block):
+    """One judgment: which text and aspect, its numbers, its texts, and where there is more."""
 
-    kind: ClassVar[str] = "case"
     title: str
-    place: str
+    about: str
     facts: Sequence[tuple[str, str]]
     excerpts: Sequence[Excerpt]
     href: str = ""
-
-
-Block: TypeAlias = "Table | Figure | Text | Verdict | Link | Facts | Heading | Marked | Case | Fold"
 
 
 @dataclass(frozen=True)
@@ -292,105 +252,4 @@ class Section:
     id: str
     title: str
     lead: str
-    blocks: Sequence[Block] = field(default=())
-
-
-def estimate(row: Row | None, *, counts: bool = False, mark: str = "", style: str = "") -> Cell:
-    """Return the cell of an estimate: value, interval, what is missing; a dash and the reason.
-
-    With `counts` n and ties stand in the cell, otherwise in its title; a correlation of few texts
-    or sources is then no number (`of_few`).
-    """
-    if row is None:
-        return Cell(numbers.DASH, notes=("not planned",), style="undefined")
-    if row.value is None:
-        return Cell(numbers.DASH, notes=(words.spoken(row.note),), style="undefined")
-    told = _counts(row)
-    if of_few(row) and not counts:
-        return Cell(short(row), title=told, style="undefined", mark=mark)
-    missing = () if counts or not row.n_missing else (f"{numbers.count(row.n_missing)} missing",)
-    return Cell(
-        words.written(row.statistic, row.value),
-        interval=interval(row),
-        notes=(told,) if counts else missing,
-        title="; ".join(part for part in (told, row.method, row.note) if part),
-        sort=row.value,
-        style=f"number {style}".strip(),
-        mark=mark,
-        row=row,
-    )
-
-
-def interval(row: Row) -> str:
-    """Return "[lo, hi]", empty where there is none; one without width has a sign."""
-    if row.lo is None or row.hi is None:
-        return ""
-    flat = FLAT if NO_WIDTH in row.note else ""
-    lo, hi = (words.written(row.statistic, end) for end in (row.lo, row.hi))
-    return f"[{lo}, {hi}]{flat}"
-
-
-def of_few(row: Row) -> bool:
-    """Return whether a number is a correlation of so few that it has no interval and says nothing.
-
-    Its n stands in its place.
-    """
-    few = row.lo is None and row.n < FEWEST_SOURCES
-    return few and row.value is not None and scale_of(row.statistic) == CORRELATION
-
-
-def figures(row: Row) -> str:
-    """Return an estimate as one text: value and interval."""
-    if row.value is None:
-        return f"{numbers.DASH} ({words.spoken(row.note)})"
-    return f"{short(row)} {interval(row)}".strip()
-
-
-def short(row: Row) -> str:
-    """Return an estimate's value alone, n where a correlation is one of few."""
-    if row.value is None:
-        return numbers.DASH
-    if of_few(row):
-        return f"n = {numbers.count(row.n)}"
-    return words.written(row.statistic, row.value)
-
-
-def whole(number: int) -> Cell:
-    """Return the cell of a count; 0 is shown faintly."""
-    return Cell(numbers.count(number), sort=number, style="number" if number else "number none")
-
-
-SHARES = (0.1, 0.25, 0.5, 0.75)
-"""Of a row's texts: where the next shade begins."""
-
-
-def shaded(number: int, total: int, *, wanted: bool) -> Cell:
-    """Return a number of a table of classes, shaded by its share of the row's `total`.
-
-    One that is `wanted` is outlined.
-    """
-    share = number / total if total else 0
-    shade = f"heat-{sum(share >= step for step in SHARES)}"
-    plain = whole(number)
-    return Cell(plain.text, sort=number, style=f"{plain.style} {shade}{' wanted' * wanted}")
-
-
-def dollars(price: float | None) -> Cell:
-    """Return a price in US dollars; None where it is not known."""
-    if price is None:
-        return Cell("–", sort=None)
-    return Cell(numbers.dollars(price), sort=price)
-
-
-def words_cell(text: str) -> Cell:
-    """Return a cell of text."""
-    return Cell(text, style="words")
-
-
-def _counts(row: Row) -> str:
-    parts = [f"n = {numbers.count(row.n)}"]
-    if row.n_missing:
-        parts.append(f"{numbers.count(row.n_missing)} missing")
-    if row.n_tied:
-        parts.append(f"{numbers.count(row.n_tied)} tied")
-    return ", ".join(parts)
+    blocks: Sequence[Block] = ()

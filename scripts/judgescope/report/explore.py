@@ -2,8 +2,12 @@
 
 The page holds no data. Beside it lies a folder: `index.js` names what there is; for each dataset
 `names.*` lists its texts, `list.*` one judge's scores, and numbered shards hold sources, texts and
-replies, of which the page loads those that are looked at. Everything is told by its number in a
-list of the index, and no file has a name that is not made of ids.
+replies, of which the page loads those that are looked at. Everything is referred to by its number
+in a list of the index, and file names are made of ids only.
+
+A shard is a script that calls one function of the page with plain data: a page that is opened from
+a disk may load scripts and nothing else. The data are untrusted: no character of theirs ends the
+script, and what is in them is never more than a JSON literal.
 
 Other pages may link to what is shown: `explore.html#` and any of `dataset`, `judge`, `aspect` (or
 `aspect.criterion`), `perturbation` (`original`, `systems` or `id.degree`), `system`, `status`,
@@ -11,6 +15,8 @@ Other pages may link to what is shown: `explore.html#` and any of `dataset`, `ju
 an item), `order` (`item`, `low`, `high`) and `page`, written as in a URL's query.
 """
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -19,19 +25,26 @@ from typing import Any
 from markupsafe import Markup
 
 from judgescope.core.cells import unpack
+from judgescope.core.control_chars import UNSEEN
 from judgescope.report.html import environment_of, script_hash, writable
-from judgescope.report.items import Draw, Judged, Target, Texts, judged
-from judgescope.report.marked import Piece, states
-from judgescope.report.shards import Shelf, append, call, literal
+from judgescope.report.items import Draw, Judged, Span, Target, Texts, judged
+from judgescope.report.marked import states
 from judgescope.report.specs import ExploreSpec, PerturbationCard
 from judgescope.report.words import STATUSES
 
+CALL = "judgescope"
+"""The function of the page."""
+LIMIT = 250_000
+"""Characters after which a numbered shard is full; one row is never split."""
 DIGITS = 7
 """Significant digits of a number that the page shows."""
 KINDS = ("same", "del", "ins", "moved")
 NAMES = list(STATUSES)
 IN_STEPS = ("row", "graded")
 """Kinds of damage of which the texts of an item differ in how many errors were put in."""
+
+_UNSAFE = re.compile(rf"[<>&\u200c\u200d{UNSEEN}]")
+"""What ends a script or its line, and what nobody would see, beside what JSON itself escapes."""
 
 Row = dict[str, Any]
 
@@ -59,52 +72,52 @@ def write_shards(spec: ExploreSpec, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.js"):
         path.unlink()
-    judges = list(spec.judges)
-    datasets = [
-        Writer(spec, number, judges, folder).write() for number in range(len(spec.datasets))
-    ]
     index = {
         "study": spec.study,
-        "statuses": [[name, STATUSES[name]] for name in NAMES],
-        "judges": list(spec.judges.items()),
-        "datasets": datasets,
+        "statuses": [*STATUSES.items()],
+        "judges": [*spec.judges.items()],
+        "datasets": [Writer(spec, at, folder).write() for at in range(len(spec.datasets))],
     }
     append(folder / "index.js", call("index", [], literal(index)))
 
 
 class Writer:
-    """What writes the shards of one dataset, the set of texts that it is at in memory."""
+    """Writes the shards of one dataset, the one set of texts that it is at in memory."""
 
-    def __init__(self, spec: ExploreSpec, number: int, judges: Sequence[str], folder: Path) -> None:
-        self.spec, self.card, self.number = spec, spec.datasets[number], number
+    def __init__(self, spec: ExploreSpec, number: int, folder: Path) -> None:
+        self.spec, self.number, self.folder = spec, number, folder
+        self.card = spec.datasets[number]
         self.dataset = self.card.id
-        self.judges = {name: at for at, name in enumerate(judges)}
+        self.judges = {name: at for at, name in enumerate(spec.judges)}
+        self.aspects = {name: at for at, (name, _) in enumerate(self.card.aspects)}
         self.texts = Texts(spec.results, self.dataset)
-        self.folder = folder
-        self.sources = Shelf(folder, f"sources.{self.dataset}", "sources")
-        self.shown = Shelf(folder, f"texts.{self.dataset}", "texts")
-        self.rows = {name: Shelf(folder, f"rows.{self.dataset}.{name}", "rows") for name in judges}
+        self.target_shelf = Shelf(folder, f"texts.{self.dataset}", "texts")
+        self.row_shelves = {
+            name: Shelf(folder, f"rows.{self.dataset}.{name}", "rows") for name in spec.judges
+        }
 
     def write(self) -> Row:
         """Write them; return what the index tells of the dataset."""
-        items, found = self._items(), list[list[int]]()
-        sets = [name for name, _ in self.card.sets]
-        aspects = {name: at for at, (name, _) in enumerate(self.card.aspects)}
+        items = self._items()
         cells = list(unpack(self.card.cells))
-        for at, name in enumerate(sets):
-            own = [cell for cell in cells if cell[0] == name]
-            places = self._set(at, name, items, aspects)
-            for _, judge, aspect in own:
-                place = [at, self.judges[judge], aspects[aspect]]
-                shown = judged(self.texts, (name, judge, aspect), self.spec.models[judge])
-                found.append([*place, self._cell(len(found), judge, shown, places)])
-        plain = {key: getattr(self.card, key) for key in ("id", "name", "ratings", "aspects")}
-        about = [[*one, self._about(one[0])] for one in self.card.sets]
-        return {**plain, "sets": about, "cells": found}
+        written: list[list[int]] = []
+        for at, (name, _) in enumerate(self.card.sets):
+            targets = self._set(at, name, items)
+            for _, judge, aspect in (cell for cell in cells if cell[0] == name):
+                size = self._cell(len(written), (name, judge, aspect), targets)
+                written.append([at, self.judges[judge], self.aspects[aspect], size])
+        return {
+            **{key: getattr(self.card, key) for key in ("id", "name", "ratings", "aspects")},
+            "sets": [[*names, self._about(names[0])] for names in self.card.sets],
+            "cells": written,
+        }
+
+    def _damage(self, name: str) -> PerturbationCard | None:
+        return self.spec.perturbations.get(name.partition(".")[0])
 
     def _about(self, name: str) -> str:
         """Return what the card of a damage says of it, "" of texts that nobody damaged."""
-        card = self.spec.perturbations.get(name.partition(".")[0])
+        card = self._damage(name)
         return f"{card.issue or ''} Made {card.by}.".strip() if card else ""
 
     def _items(self) -> dict[str, int]:
@@ -112,69 +125,68 @@ class Writer:
         names: list[str] = []
 
         def rows() -> Iterator[object]:
-            for one in self.texts.items():
-                names.append(one.item)
-                yield [one.source, list(one.references)]
+            for item in self.texts.items():
+                names.append(item.item)
+                yield [item.source, list(item.references)]
 
-        parts = self.sources.put([self.number], rows())
-        self._name("items", [], {"ids": names, "parts": parts})
+        shelf = Shelf(self.folder, f"sources.{self.dataset}", "sources")
+        self._name("items", [], {"ids": names, "parts": shelf.put([self.number], rows())})
         return {name: at for at, name in enumerate(names)}
 
     def _name(self, kind: str, place: Sequence[int], data: object) -> None:
         line = call(kind, [self.number, *place], literal(data))
         append(self.folder / f"names.{self.dataset}.js", line)
 
-    def _set(
-        self, at: int, name: str, items: Mapping[str, int], aspects: Mapping[str, int]
-    ) -> dict[str, int]:
-        """Write a set of texts and what the dataset's raters say of it; return text -> number."""
-        own = list(self.texts.of(name).values())
-        card = self.spec.perturbations.get(name.partition(".")[0])
-        parts = self.shown.put([self.number, at], (view(one, card) for one in own))
-        rated = {aspect: self.texts.ratings(aspect.partition(".")[0]) for aspect in aspects}
-        ratings = {
-            aspects[aspect]: [told.get((one.target, None), []) for one in own]
-            for aspect, told in rated.items()
-        }
-        listed = {
-            "ids": [one.target for one in own],
-            "items": [items[one.item] for one in own],
-            "systems": [one.system for one in own],
-            "steps": [one.step for one in own] if card and card.kind in IN_STEPS else None,
-            "ratings": {aspect: told for aspect, told in ratings.items() if any(told)},
+    def _set(self, at: int, name: str, items: Mapping[str, int]) -> dict[str, int]:
+        """Write a set of texts and their ratings; return text -> number."""
+        targets = list(self.texts.of(name).values())
+        card = self._damage(name)
+        parts = self.target_shelf.put([self.number, at], (view(one, card) for one in targets))
+        ratings = {}
+        for aspect, number in self.aspects.items():
+            rated = self.texts.ratings(aspect.partition(".")[0])
+            ratings[number] = [rated.get((one.target, None), []) for one in targets]
+        columns = {
+            "ids": [one.target for one in targets],
+            "items": [items[one.item] for one in targets],
+            "systems": [one.system for one in targets],
+            "steps": [one.step for one in targets] if card and card.kind in IN_STEPS else None,
+            "ratings": {number: values for number, values in ratings.items() if any(values)},
             "parts": parts,
         }
-        self._name("set", [at], listed)
-        return {one.target: number for number, one in enumerate(own)}
+        self._name("set", [at], columns)
+        return {one.target: number for number, one in enumerate(targets)}
 
-    def _cell(self, at: int, judge: str, found: Iterable[Judged], places: Mapping[str, int]) -> int:
-        """Write what a judge says in one cell; return of how many texts."""
-        listed = Listed(places)
-        parts = self.rows[judge].put([self.number, at], map(listed.row, found))
+    def _cell(self, at: int, cell: tuple[str, str, str], targets: Mapping[str, int]) -> int:
+        """Write the judgments of one cell; return of how many texts."""
+        judge = cell[1]
+        listed = Listed(targets)
+        found = judged(self.texts, cell, self.spec.models[judge])
+        parts = self.row_shelves[judge].put([self.number, at], map(listed.row, found))
         line = call("list", [self.number, at], literal(listed.columns(parts)))
         append(self.folder / f"list.{self.dataset}.{judge}.js", line)
-        return len(listed.scores)
+        return len(listed.rows)
 
 
 class Listed:
     """The judgments of one cell as columns: what the page needs of each before it is opened."""
 
-    def __init__(self, places: Mapping[str, int]) -> None:
-        self.places = places
+    def __init__(self, numbers: Mapping[str, int]) -> None:
+        self.numbers = numbers
         self.words: dict[str, int] = {}
-        self.targets: list[int] = []
-        self.others: list[int | None] = []
-        self.scores: list[float | None] = []
-        self.statuses: list[int] = []
-        self.estimators: list[int | None] = []
+        self.rows: list[tuple[int, int | None, float | None, int, int | None]] = []
 
     def row(self, one: Judged) -> list[list[Any]]:
         """Take a judgment in; return what the page needs once it is opened: its draws."""
-        self.targets.append(self.places[one.target.target])
-        self.others.append(self.places[one.target_b.target] if one.target_b else None)
-        self.scores.append(short(one.score))
-        self.statuses.append(sum(1 << NAMES.index(name) for name in one.statuses))
-        self.estimators.append(self._word(one.estimator))
+        self.rows.append(
+            (
+                self.numbers[one.target.target],
+                self.numbers[one.target_b.target] if one.target_b else None,
+                short(one.score),
+                sum(1 << NAMES.index(name) for name in one.statuses),
+                self._word(one.estimator),
+            )
+        )
         return [self._draw(draw, at, one.target.text) for at, draw in enumerate(one.draws)]
 
     def _word(self, text: str | None) -> int | None:
@@ -184,25 +196,26 @@ class Listed:
     def _draw(self, one: Draw, at: int, text: str) -> list[Any]:
         """Return a draw without what it lacks at its end."""
         known = one.rationale if one.rationale and one.rationale not in (one.reply or "") else None
-        told = [
+        fields = [
             *(one.reply, short(one.value), NAMES.index(one.status)),
             *(self._word(one.rule), self._word(one.parser)),
             *(None if one.draw == at else one.draw, one.hint, one.label, known),
             None if one.spans is None else errors(one.spans, text),
         ]
-        while told[-1] is None:
-            told.pop()
-        return told
+        while fields[-1] is None:
+            fields.pop()
+        return fields
 
     def columns(self, parts: Sequence[Sequence[int]]) -> Row:
         """Return all columns; one whose values are all the same is that value."""
-        plain = self.targets == list(range(len(self.targets)))
+        columns = [[row[at] for row in self.rows] for at in range(5)]
+        targets, others, scores, statuses, estimators = columns
         return {
-            "t": None if plain else self.targets,
-            "b": _same(self.others),
-            "v": self.scores,
-            "u": _same(self.statuses),
-            "e": _same(self.estimators),
+            "t": None if targets == list(range(len(targets))) else targets,
+            "b": _same(others),
+            "v": scores,
+            "u": _same(statuses),
+            "e": _same(estimators),
             "words": list(self.words),
             "parts": parts,
         }
@@ -217,39 +230,93 @@ def short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{DIGITS}g}")
 
 
-def view(one: Target, card: PerturbationCard | None) -> object:
-    """Return a text, or the pieces of both its states in one, or beside each other if moved."""
-    if one.before is None:
-        return one.text
-    return [_packed(pieces) for pieces in states(one.before, one.text, one.edits, card)]
+def view(target: Target, card: PerturbationCard | None) -> object:
+    """Return a text, or the pieces of both its states in one, or beside each other if moved.
 
-
-def _packed(pieces: Iterable[Piece]) -> list[object]:
-    """Return pieces as [kind, text, number]; what stayed is its text, no other piece has one."""
+    A piece is [kind, text, number]; what stayed is its text, no other piece has one.
+    """
+    if target.before is None:
+        return target.text
     return [
-        piece.text if piece.kind == "same" else [KINDS.index(piece.kind), piece.text, piece.number]
-        for piece in pieces
+        [
+            piece.text if piece.kind == "same" else [KINDS.index(piece.kind), *piece[1:]]
+            for piece in pieces
+        ]
+        for pieces in states(target.before, target.text, target.edits, card)
     ]
 
 
-def errors(spans: Sequence[Row], text: str) -> list[list[Any]]:
+def errors(spans: Sequence[Span], text: str) -> list[list[Any]]:
     """Return errors as [start, end, severity, category, explanation, match, quoted words].
 
     Offsets count as a script counts them, in UTF-16.
     """
-    ends = {one[name] for one in spans for name in ("start", "end")} - {None}
-    cuts = sorted({0, *(min(max(end, 0), len(text)) for end in ends)})
-    units, done = {0: 0}, 0
-    for start, end in pairwise(cuts):
-        done += len(text[start:end].encode("utf-16-le", "surrogatepass")) // 2
-        units[end] = done
-    names = ("severity", "category", "explanation", "match", "location")
-    return [
-        [_unit(one["start"], units, text), _unit(one["end"], units, text)]
-        + [one[name] for name in names]
-        for one in spans
-    ]
+
+    def within(offset: int) -> int:
+        return min(max(offset, 0), len(text))
+
+    offsets = {end for span in spans for end in span[:2] if end is not None}
+    units: dict[int | None, int | None] = {None: None, 0: 0}
+    count = 0
+    for start, end in pairwise(sorted({0, *map(within, offsets)})):
+        count += len(text[start:end].encode("utf-16-le", "surrogatepass")) // 2
+        units[end] = count
+    units |= {offset: units[within(offset)] for offset in offsets}
+    return [[units[span.start], units[span.end], *span[2:]] for span in spans]
 
 
-def _unit(offset: int | None, units: Mapping[int, int], text: str) -> int | None:
-    return None if offset is None else units[min(max(offset, 0), len(text))]
+# --- shards ----------------------------------------------------------------------------------
+
+
+def literal(value: object) -> str:
+    """Return a value as JSON that stands safely in a script, whatever its strings hold."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda match: _escaped(match[0]), text)
+
+
+def _escaped(sign: str) -> str:
+    units = sign.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def call(kind: str, place: Sequence[int], data: str) -> str:
+    """Return one line of a shard: `data` is a literal, `place` numbers what it belongs to."""
+    arguments = ",".join([f'"{kind}"', *map(str, place), data])
+    return f"{CALL}({arguments});\n"
+
+
+class Shelf:
+    """Shards `<name>.<number>.js` of one kind in a folder, filled one after another."""
+
+    def __init__(self, folder: Path, name: str, kind: str) -> None:
+        self._folder, self._name, self._kind = folder, name, kind
+        self._number = self._size = 0
+
+    def put(self, place: Sequence[int], rows: Iterable[object]) -> list[list[int]]:
+        """Write rows; return [the first row, the number of its shard] for each part of them."""
+        parts: list[list[int]] = []
+        lines: list[str] = []
+        for number, row in enumerate(rows):
+            line = literal(row)
+            if self._size and self._size + len(line) > LIMIT:
+                self._write(place, parts, lines)
+                self._number, self._size, lines = self._number + 1, 0, []
+            if not lines:
+                parts.append([number, self._number])
+            lines.append(line)
+            self._size += len(line) + 1
+        self._write(place, parts, lines)
+        return parts
+
+    def _write(
+        self, place: Sequence[int], parts: Sequence[Sequence[int]], lines: Sequence[str]
+    ) -> None:
+        if lines:
+            line = call(self._kind, [*place, parts[-1][0]], f"[{','.join(lines)}]")
+            append(self._folder / f"{self._name}.{self._number}.js", line)
+
+
+def append(path: Path, text: str) -> None:
+    """Add a line to a shard."""
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(text)

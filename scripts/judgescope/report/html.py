@@ -1,4 +1,4 @@
-"""Pages that need nothing but themselves: how their templates are filled."""
+"""Self-contained HTML pages: how their templates are filled, and their security policy."""
 
 import base64
 import hashlib
@@ -10,15 +10,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from judgescope.core.control_chars import UNSEEN, coded
 
 UNWRITABLE = re.compile(f"[{UNSEEN}]")
-"""What a page cannot hold or nobody would see: it is shown as a code."""
+"""Characters that a page cannot hold or nobody would see: they are shown as codes."""
 POLICY = "@policy@"
-"""Stands in a template for its content security policy, before anything that is put in."""
+"""Stands in a template for its content security policy."""
 CLOSED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 
 
 def environment_of(templates: Path) -> Environment:
-    """Return what fills the templates of a folder; whatever is put in is escaped."""
+    """Return the environment for the templates of a folder; all values are escaped."""
     return Environment(
         loader=FileSystemLoader(templates),
         autoescape=True,
@@ -42,13 +42,10 @@ def writable(page: str) -> str:
 def finished(page: str, script: str = "") -> str:
     """Return a filled page: writable, and with a policy for the style in its head and its `script`.
 
-    Whatever else stands in it, were it markup: no browser would load, run or send anything.
+    Even if something in it were markup, no browser would load, run or send anything.
     """
     page, script = writable(page), writable(script)
-    own = [f"style-src 'sha256-{script_hash(one)}'" for one in _STYLE.findall(_head(page))[:1]]
-    own += [f"script-src 'sha256-{script_hash(script)}'"] if script else []
-    return page.replace(POLICY, "; ".join([*CLOSED, *own]), 1)
-
-
-def _head(page: str) -> str:
-    return page.partition("<body>")[0]
+    styles = _STYLE.findall(page.partition("<body>")[0])[:1]
+    sources = [f"style-src 'sha256-{script_hash(style)}'" for style in styles]
+    sources += [f"script-src 'sha256-{script_hash(script)}'"] if script else []
+    return page.replace(POLICY, "; ".join([*CLOSED, *sources]), 1)

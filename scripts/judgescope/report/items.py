@@ -1,6 +1,7 @@
-"""Every judgment of a study beside its text: what was shown, replied, read of it and scored.
+"""Every judgment of a study with its text: what was shown, replied, parsed and scored.
 
-Read cell by cell, so that no more than one set of texts and one cell are in memory at once.
+Read cell by cell, so that no more than one set of texts and one cell are in memory at once. Of
+texts with listed errors a sample is read, drawn by the study's seed.
 """
 
 from collections import defaultdict
@@ -10,14 +11,20 @@ from math import fsum
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from judgescope.core.cells import cell_file, split
 from judgescope.core.reserved_names import COMPUTED
+from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
+from judgescope.report.marked import MOST_SEVERE, Error
+from judgescope.report.specs import AnnotatedTexts
 from judgescope.schema.tables import read_table
 
 Row = dict[str, Any]
 CellName = tuple[str, str, str]
-"""(perturbation, judge, aspect), as they stand in the paths of a study's results."""
+"""(perturbation, judge, aspect), as in the paths of a study's results."""
 
 
 class Item(NamedTuple):
@@ -44,11 +51,23 @@ class Target(NamedTuple):
     edits: tuple[Edit, ...]
 
 
+class Span(NamedTuple):
+    """An error that a judge lists: where it is in the text, and how it was found there."""
+
+    start: int | None
+    end: int | None
+    severity: float | None
+    category: str | None
+    explanation: str | None
+    match: str | None
+    location: str | None
+
+
 class Draw(NamedTuple):
     """One reply to one question, and what was read of it by which rule.
 
     `value` is None where nothing was parsed, `reply` where nothing was asked (a judge made from
-    others); `spans` are rows of a judgment's errors, None where the judge lists none.
+    others), `spans` where the judge lists no errors.
     """
 
     draw: int
@@ -60,7 +79,7 @@ class Draw(NamedTuple):
     parser: str | None
     reply: str | None
     rationale: str | None
-    spans: list[Row] | None
+    spans: list[Span] | None
 
 
 class Judged(NamedTuple):
@@ -101,6 +120,10 @@ Part = tuple[str, str | None]
 Draws = dict[tuple[str, str | None, str, str | None], list[Draw]]
 """(aspect, criterion, target, target_b) -> its judgments."""
 Cell = tuple[dict[Part, list[Row]], Draws]
+DRAWN, LEAST = 6, 2
+"""Texts of a dataset that are shown, spread over its aspects; and of each aspect at least."""
+LONGEST_REMARK = 600
+"""Characters of an error's words, kind and explanation that are shown, each."""
 _ASKED = ("aspect", "criterion", "target", "target_b", "hint", "draw")
 _SCORED = [*_ASKED[:4], "value", "n_draws", "n_missing", "estimator"]
 _READ = [*_ASKED, "kind", "status", "value", "label", "rule", "parser", "rationale", "spans"]
@@ -111,23 +134,23 @@ class Texts:
 
     def __init__(self, out: str, dataset: str) -> None:
         self.out, self.dataset = out, dataset
-        self._last: tuple[str, dict[str, Target]] = "", {}
+        self._set: tuple[str, dict[str, Target]] = "", {}
         self._cell: tuple[str, Cell] = "", ({}, {})
 
     def items(self) -> Iterator[Item]:
         """Yield the items in the order of their table."""
         names = ["item", "source", "references"]
-        rows = read_table("items", f"{self.out}/items/{self.dataset}.parquet", names).to_pylist()
-        for row in rows:
+        table = read_table("items", f"{self.out}/items/{self.dataset}.parquet", names)
+        for row in table.to_pylist():
             yield Item(row["item"], row["source"] or "", tuple(row["references"] or ()))
 
     def of(self, perturbation: str) -> Mapping[str, Target]:
         """Return target -> text of a set, in the order of its table; the last set is kept."""
-        if self._last[0] != perturbation:
+        if self._set[0] != perturbation:
             path = f"{self.out}/targets/{self.dataset}/{perturbation}.parquet"
             rows = read_table("targets", path).to_pylist()
-            self._last = perturbation, {row["target"]: _target(row) for row in rows}
-        return self._last[1]
+            self._set = perturbation, {row["target"]: _target(row) for row in rows}
+        return self._set[1]
 
     def cell(self, perturbation: str, judge: str, model: str) -> Cell:
         """Return a cell's scores by aspect and criterion, and its draws; the last one is kept."""
@@ -136,14 +159,21 @@ class Texts:
             for kind in ("scores", "judgments", "replies")
         )
         if self._cell[0] != scores:
-            parts: dict[Part, list[Row]] = {}
+            parts: dict[Part, list[Row]] = defaultdict(list)
             for row in read_table("scores", scores, _SCORED).to_pylist():
-                parts.setdefault((row["aspect"], row["criterion"]), []).append(row)
+                parts[row["aspect"], row["criterion"]].append(row)
             rows = read_table("judgments", judgments, _READ).to_pylist()
-            replied = any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in rows)
-            columns = [*_ASKED, "text"]
-            said = read_table("answers", replies, columns).to_pylist() if replied else []
-            self._cell = scores, (parts, _draws(rows, said))
+            asked_of = itemgetter(*_ASKED)
+            texts = {}
+            # a judge that is made from others, or computes, has judgments and no replies
+            if any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in rows):
+                answers = read_table("answers", replies, [*_ASKED, "text"])
+                texts = {asked_of(row): row["text"] for row in answers.to_pylist()}
+            draws: Draws = defaultdict(list)
+            for row in rows:
+                asked = asked_of(row)
+                draws[asked[:4]].append(_draw(row, texts.get(asked)))
+            self._cell = scores, (parts, draws)
         return self._cell[1]
 
     def ratings(self, aspect: str) -> Mapping[tuple[str, str | None], list[float]]:
@@ -154,20 +184,25 @@ class Texts:
     def means(self) -> dict[str, dict[str, float]]:
         """Return aspect -> target -> its mean rating."""
         return {
-            aspect: {one: fsum(own) / len(own) for (one, other), own in told.items() if not other}
-            for aspect, told in self._ratings.items()
+            aspect: {
+                target: fsum(values) / len(values)
+                for (target, target_b), values in of_aspect.items()
+                if not target_b
+            }
+            for aspect, of_aspect in self._ratings.items()
         }
 
     @cached_property
     def _ratings(self) -> dict[str, dict[tuple[str, str | None], list[float]]]:
-        found: dict[str, dict[tuple[str, str | None], list[float]]] = {}
+        ratings: dict[str, dict[tuple[str, str | None], list[float]]] = {}
         table = read_table("ratings", f"{self.out}/ratings/{self.dataset}.parquet")
         names = ("aspect", "target", "target_b", "value")
-        for aspect, *pair, value in zip(*(table[one].to_pylist() for one in names), strict=True):
-            place = pair[0], pair[1]
+        columns = (table[name].to_pylist() for name in names)
+        for aspect, target, target_b, value in zip(*columns, strict=True):
             if value is not None:
-                found.setdefault(aspect, {}).setdefault(place, []).append(value)
-        return found
+                pairs = ratings.setdefault(aspect, {})
+                pairs.setdefault((target, target_b), []).append(value)
+        return ratings
 
 
 def _target(row: Row) -> Target:
@@ -178,54 +213,118 @@ def _target(row: Row) -> Target:
     return Target(row["target"], row["item"], system, step, text, before, edits)
 
 
+def _draw(row: Row, reply: str | None) -> Draw:
+    fields = {name: row[name] for name in Draw._fields if name != "reply"}
+    fields["value"] = row["value"] if row["status"] == "ok" else None
+    if row["spans"] is not None:
+        fields["spans"] = [Span(*(span[name] for name in Span._fields)) for span in row["spans"]]
+    return Draw(**fields, reply=reply)
+
+
 def judged(texts: Texts, cell: CellName, model: str) -> Iterator[Judged]:
     """Yield what one cell of a judge of a model says on an aspect, in the order of its scores."""
     perturbation, judge, aspect = cell
-    part = name, criterion = split(aspect)
+    name, criterion = split(aspect)
     scores, draws = texts.cell(perturbation, judge, model)
     targets, ratings = texts.of(perturbation), texts.ratings(name)
-    for row in scores.get(part, ()):
-        pair = row["target"], row["target_b"]
+    for row in scores.get((name, criterion), ()):
+        target, target_b = row["target"], row["target_b"]
         yield Judged(
-            texts.dataset,
-            perturbation,
-            judge,
-            name,
-            criterion,
-            targets[row["target"]],
-            targets[row["target_b"]] if row["target_b"] is not None else None,
-            row["value"],
-            row["n_draws"],
-            row["n_missing"],
-            row["estimator"],
-            ratings.get(pair, []),
-            draws[(*part, *pair)],
+            *(texts.dataset, perturbation, judge, name, criterion),
+            targets[target],
+            targets[target_b] if target_b is not None else None,
+            *(row["value"], row["n_draws"], row["n_missing"], row["estimator"]),
+            ratings.get((target, target_b), []),
+            draws[name, criterion, target, target_b],
         )
 
 
-def _draws(rows: Sequence[Row], replies: Sequence[Row]) -> Draws:
-    """Return (aspect, criterion, target, target_b) -> its judgments, each beside its reply.
+# --- a sample of texts with the errors that judges list in them -------------------------------
 
-    A judge that is made from others, or computes, has judgments, and nothing that it replied.
+
+class Reading(NamedTuple):
+    """A judge's reading of a text, or people's where `judge` is ""; `value` is None if nothing.
+
+    `errors` is None where there is no list: nothing was read, or an ensemble could not make one.
     """
-    asked_of = itemgetter(*_ASKED)
-    replied = {asked_of(row): row["text"] for row in replies}
-    found: Draws = defaultdict(list)
-    for row in rows:
-        asked = asked_of(row)
-        ok, reply = row["status"] == "ok", replied.get(asked)
-        found[asked[:4]].append(
-            Draw(
-                row["draw"],
-                row["hint"],
-                row["status"],
-                row["value"] if ok else None,
-                row["label"],
-                row["rule"],
-                row["parser"],
-                reply,
-                row["rationale"],
-                row["spans"],
-            )
-        )
-    return found
+
+    judge: str
+    value: float | None
+    status: str
+    errors: Sequence[Error] | None
+
+
+class AnnotatedText(NamedTuple):
+    """A text, and aspect -> its readings; the errors that people marked are of no aspect."""
+
+    target: str
+    text: str
+    gold: Sequence[Error] | None
+    readings: Mapping[str, Sequence[Reading]]
+
+
+def sample(source: AnnotatedTexts, seed: int, dataset: str) -> list[AnnotatedText]:
+    """Return some texts of a set with the first draw of every judge, by the id of the text.
+
+    Drawn among the texts that a judge was asked about; which ones they are, and in which aspects
+    they are shown, depends on nothing but their ids and the aspects'.
+    """
+    marked = read_table("marked", source.marked)
+    of_set = pc.and_(pc.equal(marked["perturbation"], source.set), pc.equal(marked["draw"], 0))
+    marked = marked.filter(pc.and_(of_set, pc.not_equal(marked["status"], "not_applicable")))
+    chosen = _drawn(marked, seed, dataset)
+    names = sorted({name for name, _ in chosen})
+    readings: dict[str, dict[str, list[Reading]]] = {name: defaultdict(list) for name in names}
+    for row in _of_targets(marked, names):
+        if (row["target"], row["aspect"]) in chosen:
+            spans = row["spans"]
+            errors = spans and [_error(one, one["severity"], one["explanation"]) for one in spans]
+            reading = Reading(row["judge"], row["value"], row["status"], errors)
+            readings[row["target"]][row["aspect"]].append(reading)
+    gold: dict[str, list[Error]] = defaultdict(list)
+    for row in _of_targets(read_table("gold_spans", source.gold), names) if source.gold else ():
+        instead = f"instead: {row['correction']}" if row["correction"] else ""
+        why = "; ".join(filter(None, (instead, row["comment"])))
+        gold[row["target"]].append(_error(row | {"location": row["text"]}, None, why))
+    targets = _of_targets(read_table("targets", source.targets, ["target", "text"]), names)
+    texts = {row["target"]: row["text"] or "" for row in targets}
+    return [
+        AnnotatedText(name, texts[name], gold[name] if source.gold else None, readings[name])
+        for name in names
+    ]
+
+
+def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
+    """Return targets, each with an aspect in which it is shown: other targets in every aspect.
+
+    The targets are put in an order by the seed, and each aspect takes the next ones that are judged
+    in it; where these run out, the first ones again.
+    """
+    judged: dict[str, set[str]] = defaultdict(set)
+    columns = (marked[name].to_pylist() for name in ("aspect", "target"))
+    for aspect, target in zip(*columns, strict=True):
+        judged[aspect].add(target)
+    names = sorted(set[str]().union(*judged.values()))
+    order = stream(seed, "annotated", dataset).permutation(len(names)).tolist()
+    each, chosen = max(DRAWN // max(len(judged), 1), LEAST), set[tuple[str, str]]()
+    for number, aspect in enumerate(sorted(judged)):
+        in_order = [names[index] for index in order if names[index] in judged[aspect]]
+        start = number * each % len(in_order)
+        rotated = in_order[start:] + in_order[:start]
+        chosen |= {(name, aspect) for name in rotated[:each]}
+    return chosen
+
+
+def _of_targets(table: pa.Table, names: Sequence[str]) -> list[Row]:
+    wanted = pc.is_in(table["target"], pa.array(names, pa.string()))
+    rows: list[Row] = table.filter(wanted).to_pylist()
+    return rows
+
+
+def _error(row: Row, severity: float | None, why: str | None) -> Error:
+    level = min(max(round(severity or 0), 0), MOST_SEVERE)
+    texts = (
+        text if len(text) <= LONGEST_REMARK else f"{text[:LONGEST_REMARK]} …"
+        for text in (row["category"] or "", why or "", row["location"] or "")
+    )
+    return Error(row["start"], row["end"], level, *texts)

@@ -1,19 +1,19 @@
-"""A text and its damaged state as one: what stayed, what went, what came, what moved."""
+"""Texts with marks: what changed between two states, and the errors that judges list."""
 
 import re
 import string
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
 from judgescope.perturb.edits import Edit, may_cut
 from judgescope.report.html import UNWRITABLE
-from judgescope.report.numbers import plural
 from judgescope.report.specs import PerturbationCard
+from judgescope.report.words import plural
 
 LONGEST = 2_000
 """Up to so many characters, marks included, a text is shown whole."""
@@ -23,6 +23,8 @@ MOST_REPLACED = 0.5
 """Of the words between the first and the last change: more is shown as one change."""
 MOST_TOKENS = 50_000
 """Compared word by word; what is longer is shown as one change."""
+MOST_SEVERE = 5
+"""The highest severity of an error."""
 MOST_SIGNS = 8
 """Shown for a change that is white space only."""
 
@@ -54,7 +56,7 @@ class Piece(NamedTuple):
 
     @property
     def sign(self) -> str:
-        """Return what stands for a change that nobody would see, such as a space; else ""."""
+        """Return a visible sign for a change that nobody would see, such as a space; else ""."""
         hidden = all(map(_hidden, self.text)) and not UNWRITABLE.search(self.text)
         return "".join(map(_sign, self.text[:MOST_SIGNS])).strip() if hidden else ""
 
@@ -70,7 +72,7 @@ def edited(text: str, edits: Iterable[Edit]) -> list[Stretch]:
 
 
 def compared(before: str, after: str) -> list[Stretch]:
-    """Return the stretches of two texts of which only the texts are known, word by word."""
+    """Return the stretches of two texts without known edits, compared word by word."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     start = _alike(old, new)
     end = _alike(old[start:][::-1], new[start:][::-1])
@@ -115,7 +117,7 @@ def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
 
 
 def marked(stretches: Iterable[Stretch]) -> list[Piece]:
-    """Return both states of a text as one: what was deleted stands before what replaced it."""
+    """Return both states of a text in one: deleted parts before those that replaced them."""
     found: list[Piece] = []
     for before, after, changed in stretches:
         found += [Piece("del", before), Piece("ins", after)] if changed else [Piece("same", before)]
@@ -208,3 +210,64 @@ def _hidden(one: str) -> bool:
 
 def _sign(one: str) -> str:
     return _SIGNS.get(one, f"U+{ord(one):04X} ")
+
+
+# --- errors that judges list ------------------------------------------------------------------
+
+
+class Error(NamedTuple):
+    """An error: where it is (None: nowhere in the text), how severe, its kind, and why it is one.
+
+    `severity` is a whole number up to MOST_SEVERE, 0 where none is known.
+    """
+
+    start: int | None
+    end: int | None
+    severity: int
+    category: str
+    explanation: str
+    quoted: str
+
+
+def pieces(text: str, errors: Sequence[Error]) -> tuple[list[Piece], list[list[int]]]:
+    """Return the pieces of a text, and which errors lie over each piece of kind error.
+
+    A piece's `number` is its place in the second list. Errors may overlap: a text is cut wherever
+    one begins or ends. A long text is shortened far from every error, and where very much of it is
+    marked it ends early. What has no length lies over nothing.
+    """
+    placed = [
+        (start, end, number)
+        for number, error in enumerate(errors)
+        if error.start is not None and error.end is not None
+        for start, end in [(max(error.start, 0), min(error.end, len(text)))]
+        if start < end
+    ]
+    cuts = sorted({0, len(text), *(cut for start, end, _ in placed for cut in (start, end))})
+    found, over = list[Piece](), list[list[int]]()
+    for start, end in pairwise(cuts):
+        here = [number for left, right, number in placed if left <= start and end <= right]
+        if here:
+            over.append(here)
+            found.append(Piece("error", text[start:end], len(over) - 1))
+        else:
+            found.append(Piece("same", text[start:end]))
+    return shortened(found), over
+
+
+def grouped(
+    found: Sequence[Piece], over: Sequence[Sequence[int]]
+) -> list[list[tuple[Piece, Sequence[int]]]]:
+    """Return pieces with the errors over each, together where they share errors.
+
+    A piece without marks is a group of its own, except for a gap within an error.
+    """
+    pairs = [(piece, over[piece.number] if piece.kind == "error" else ()) for piece in found]
+    last = {error: index for index, (_, errors) in enumerate(pairs) for error in errors}
+    groups, end = list[list[tuple[Piece, Sequence[int]]]](), -1
+    for index, (piece, errors) in enumerate(pairs):
+        if index > end:
+            groups.append([])
+        groups[-1].append((piece, errors))
+        end = max(end, *(last[error] for error in errors), index)
+    return groups

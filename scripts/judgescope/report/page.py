@@ -1,17 +1,24 @@
-"""From a report to one HTML file that needs nothing else."""
+"""HTML pages from sections: the report, and its parts as files for Snakemake's own report."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
+from html import escape as escaped
+from html import unescape
 from pathlib import Path
+from textwrap import wrap
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-from judgescope.report.elements import Cell, Section
-from judgescope.report.html import environment_of, finished
+from judgescope.core.slugs import slug
+from judgescope.report.cells import Cell
+from judgescope.report.charts import COLOURS, INK
+from judgescope.report.elements import Block, Figure, Fold, Key, Link, Section, Table, Verdict
+from judgescope.report.html import environment_of, finished, writable
 from judgescope.report.report import Report
-from judgescope.report.sections import SECTIONS
+from judgescope.report.sections import sections_of
 from judgescope.report.sections.judges import measured
 from judgescope.report.sections.spans import MOST_ERRORS
 
@@ -20,28 +27,26 @@ SCRIPTS = ("sort.js", "csv.js")
 SCORE = re.compile(
     r"\b(?:(D)_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|exact)|(S)_([TF]))\b"
 )
-
-
-def sections_of(report: Report) -> list[Section]:
-    """Return the sections that the study has something for."""
-    return [made for make in SECTIONS if (made := make(report)) is not None]
+SIZE = re.compile(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"')
+BESIDE = re.compile(r'<a href="[^"#][^"]*">(.*?)</a>', re.DOTALL)
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+LINE, EDGE, ACROSS = 20, 10, 90
+"""Pixels of a line of text and around a figure; characters of a title's line."""
+PLAIN = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")", "\n": " "})
+"""What a label may not have: Snakemake fills braces, and writes it into a script as it is."""
 
 
 def render(report: Report, templates: Path, sections: Sequence[Section] | None = None) -> str:
-    """Return the page; the same text for the same report and templates.
-
-    With `sections` these, where not all of the report's are wanted or they are there already.
-    """
-    told = sections_of(report) if sections is None else sections
+    """Return the page of all sections, or of these; the same text for the same report."""
+    sections = sections_of(report) if sections is None else sections
     # a section by itself lies elsewhere than the pages of tables
-    environment = filled(templates, long_tables=len(told) > 1)
-    style = (templates / "style.css").read_text(encoding="utf-8")
+    environment = filled(templates, long_tables=len(sections) > 1)
     script = table_script(templates)
     page = environment.get_template("index.html.jinja").render(
         study=report.study,
         measured=measured(report),
-        sections=told,
-        style=Markup(style),
+        sections=sections,
+        style=Markup((templates / "style.css").read_text(encoding="utf-8")),
         errors=range(1, MOST_ERRORS + 1),
         script=Markup(script),
     )
@@ -59,7 +64,7 @@ def filled(templates: Path, *, long_tables: bool = False) -> Environment:
 
 
 def table_script(templates: Path) -> str:
-    """Return the one script of a page with tables: they are sorted, saved, and tell their notes."""
+    """Return the script of a page with tables: they are sorted, saved, and show their notes."""
     return "".join((templates / name).read_text(encoding="utf-8") for name in SCRIPTS)
 
 
@@ -89,3 +94,102 @@ def inline(text: str) -> Markup:
 def _below(found: re.Match[str]) -> str:
     name, below = found[1] or found[3], found[2] or found[4]
     return f"<var>{name}</var><sub>{below.replace('_', ' ')}</sub>"
+
+
+# --- parts of the report ----------------------------------------------------------------------
+
+
+def write_parts(
+    report: Report, templates: Path, sections: Iterable[Section], figures: Path, pages: Path
+) -> None:
+    """Write `<section>/<number>-<title>.svg` into one folder, `<section>.html` into another."""
+    for folder in (figures, pages):
+        folder.mkdir(parents=True, exist_ok=True)
+    for section in sections:
+        _write(pages / f"{section.id}.html", unlinked(render(report, templates, [section])))
+        for number, figure in enumerate(figures_of(section.blocks), 1):
+            name = f"{number:02d}-{slug(figure.title)}.svg"
+            _write(figures / section.id / name, alone(figure))
+
+
+def write_long_tables(
+    report: Report, templates: Path, sections: Iterable[Section], folder: Path
+) -> None:
+    """Write a page of its own for each table that is too long for the report."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for section in sections:
+        for table in long_tables(section.blocks):
+            back = Link("The report", f"../index.html#{section.id}")
+            alone = Section(section.id, section.title, "", [back, replace(table, whole=True)])
+            page = render(report, templates, [alone])
+            _write(folder / Path(table.page).name, page)
+
+
+def long_tables(blocks: Iterable[Block]) -> Iterator[Table]:
+    """Yield the tables that are too long, also those in folds, figures and evidence."""
+    for block in blocks:
+        if isinstance(block, Fold):
+            yield from long_tables(block.blocks)
+        table = block.table if isinstance(block, Figure) else block
+        table = table.evidence if isinstance(table, Verdict) else table
+        if isinstance(table, Table) and table.too_long:
+            yield table
+
+
+def unlinked(page: str) -> str:
+    """Return a page without links to the report's neighbours: its parts lie elsewhere."""
+    return BESIDE.sub(r"\1", page)
+
+
+def figures_of(blocks: Iterable[Block]) -> Iterator[Figure]:
+    """Yield the figures among blocks, also those that are shown on demand."""
+    for block in blocks:
+        if isinstance(block, Figure):
+            yield block
+        elif isinstance(block, Fold):
+            yield from figures_of(block.blocks)
+
+
+def alone(figure: Figure) -> str:
+    """Return a figure as a whole file: on white, with its title, its summary and its legend."""
+    found = SIZE.search(figure.svg)
+    assert found, "our own charts say how large they are"
+    width, height = (float(one) + 2 * EDGE for one in found.groups())
+    titles = wrap(figure.title, ACROSS)
+    top = LINE * len(titles) + EDGE
+    whole = height + top + LINE * len(figure.keys)
+    size = f'width="{width:g}" height="{whole:g}" viewBox="0 0 {width:g} {whole:g}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} font-family="sans-serif">',
+        f"<title>{escaped(figure.title)}</title>",
+        f"<desc>{escaped(figure.summary)}</desc>",
+        f'<rect width="{width:g}" height="{whole:g}" fill="#ffffff"/>',
+        *(_line(EDGE + LINE * at, one, bold=True) for at, one in enumerate(titles)),
+        f'<g transform="translate({EDGE} {top + EDGE})">{figure.svg}</g>',
+        *(_legend(top + height + LINE * at, key) for at, key in enumerate(figure.keys)),
+        "</svg>",
+    ]
+    return writable("\n".join(lines)) + "\n"
+
+
+def title_of(path: str | Path) -> str:
+    """Return the title of a figure's or a section's file, as a label of Snakemake's report."""
+    found = TITLE.search(Path(path).read_text(encoding="utf-8"))
+    return unescape(found[1]).translate(PLAIN) if found else Path(path).stem
+
+
+def _line(y: float, text: str, *, bold: bool = False) -> str:
+    weight = ' font-weight="600"' if bold else ""
+    place = f'x="{EDGE}" y="{y + EDGE:g}" font-size="13" fill="{INK}"'
+    return f"<text {place}{weight}>{escaped(text)}</text>"
+
+
+def _legend(y: float, key: Key) -> str:
+    sign = f'<tspan fill="{COLOURS.get(key.style, INK)}">{escaped(key.sign)}</tspan>'
+    place = f'x="{EDGE}" y="{y:g}" font-size="12" fill="{INK}"'
+    return f"<text {place}>{sign} {escaped(key.text)}</text>"
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")

@@ -4,9 +4,10 @@ Everything has its place in pixels, titles and ticks too: as in charts.py, no la
 a font measures text.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
+from typing import NamedTuple
 
 from judgescope.report.charts import (
     BLUE,
@@ -20,7 +21,7 @@ from judgescope.report.charts import (
     label_of,
     layer,
 )
-from judgescope.report.numbers import MINUS
+from judgescope.report.words import MINUS
 
 COLUMNS, WIDE, HIGH = 3, 240, 190
 """Panels of ensembles in a row, and the pixels of one with what belongs to it."""
@@ -40,9 +41,15 @@ Ends = tuple[int, float, float]
 Level = tuple[float, float | None, float | None]
 """A value that is of no whole number, and the ends of its interval, None without one."""
 
+_AT: Spec = {
+    name: {"field": name, "type": "quantitative", "scale": None, "axis": None} for name in "xy"
+}
+"""The channels of a place in pixels."""
+_ACROSS: Spec = {**_AT, "x2": {"field": "x2"}}
+_UPRIGHT: Spec = {**_AT, "y2": {"field": "y2"}}
 
-@dataclass(frozen=True)
-class _Grid:
+
+class _Grid(NamedTuple):
     """Panels in rows: how many in one, their pixels, and those around the dots of each."""
 
     columns: int
@@ -58,109 +65,88 @@ ENSEMBLES = _Grid(COLUMNS, WIDE, HIGH, left=44, top=26, right=14, bottom=24)
 COSTS = _Grid(2, 370, 220, left=50, top=28, right=20, bottom=26)
 
 
-@dataclass(frozen=True)
 class _Frame:
-    """One panel: its number, and the ticks of its height, from `low` to `high` steps."""
+    """One panel: its place in the grid, and a scale of whole steps that holds all `values`."""
 
-    grid: _Grid
-    at: int
-    step: float
-    low: int
-    high: int
-
-    @property
-    def left(self) -> int:
-        return self.at % self.grid.columns * self.grid.wide + self.grid.left
-
-    @property
-    def right(self) -> int:
-        return self.left + self.grid.wide - self.grid.left - self.grid.right
-
-    @property
-    def _top(self) -> int:
-        return self.at // self.grid.columns * self.grid.high
-
-    @property
-    def below(self) -> int:
-        """Return where the numbers below the panel lie."""
-        return self._top + self.grid.high - self.grid.bottom + 12
+    def __init__(
+        self, grid: _Grid, number: int, title: str, values: Sequence[float], step: float
+    ) -> None:
+        self.title, self.step = label_of(title), step
+        self.low = floor(min(values) / step)
+        self.high = max(ceil(max(values) / step), self.low + 1)
+        row, column = divmod(number, grid.columns)
+        self.left = column * grid.wide + grid.left
+        self.right = (column + 1) * grid.wide - grid.right
+        self.above = row * grid.high + 12
+        self.bottom = (row + 1) * grid.high - grid.bottom
+        self.height = grid.high - grid.top - grid.bottom
 
     def y(self, value: float) -> float:
         """Return where a value lies."""
-        share, grid = (value / self.step - self.low) / (self.high - self.low), self.grid
-        height = grid.high - grid.top - grid.bottom
-        return round(self._top + grid.high - grid.bottom - share * height, 2)
+        share = (value / self.step - self.low) / (self.high - self.low)
+        return round(self.bottom - share * self.height, 2)
 
     def across(self, value: float) -> Spec:
         """Return the line across the panel at a value."""
         return {"x": self.left, "x2": self.right, "y": self.y(value)}
 
-    def _steps(self) -> Iterator[float]:
-        return (round(tick * self.step, 9) for tick in range(self.low, self.high + 1))
+    def upright(self, x: float, low: float, high: float) -> Spec:
+        """Return an upright line between two values."""
+        return {"x": x, "y": self.y(low), "y2": self.y(high)}
 
-    def lines(self) -> list[Spec]:
-        """Return the lines of the ticks."""
-        return [self.across(tick) for tick in self._steps()]
+    def below(self, x: float, text: str) -> Spec:
+        """Return a number below the panel."""
+        return {"x": x, "y": self.bottom + 12, "text": text}
 
-    def ticks(self) -> list[Spec]:
-        """Return the numbers beside those lines."""
-        left, digits = self.left - 6, max(0, -floor(log10(self.step)))
-        return [
-            {"x": left, "y": self.y(tick), "text": f"{tick:.{digits}f}".replace("-", MINUS)}
-            for tick in self._steps()
-        ]
-
-    def title(self, text: str) -> Spec:
-        """Return the name above the panel."""
-        return {"x": self.left, "y": self._top + 12, "text": label_of(text)}
+    @property
+    def ticks(self) -> list[float]:
+        """Return the values at which there are lines."""
+        return [round(tick * self.step, 9) for tick in range(self.low, self.high + 1)]
 
 
 def _framed(
-    frames: Sequence[_Frame],
-    titles: Iterable[str],
-    numbers: list[Spec],
-    layers: Sequence[Spec],
-    x: str,
+    grid: _Grid, frames: Sequence[_Frame], numbers: list[Spec], layers: Sequence[Spec], x: str
 ) -> Spec:
     """Return the specification of panels: ticks, `numbers` below, titles, and then `layers`."""
-    grid, count = frames[0].grid, len(frames)
-    width = min(grid.columns, count) * grid.wide
-    height = ceil(count / grid.columns) * grid.high + FOOT
-    above = [frame.title(title) for frame, title in zip(frames, titles, strict=True)]
-    lines = [line for frame in frames for line in frame.lines()]
+    width = min(grid.columns, len(frames)) * grid.wide
+    height = ceil(len(frames) / grid.columns) * grid.high + FOOT
+    digits = {frame: max(0, -floor(log10(frame.step))) for frame in frames}
+    ticks = [
+        {
+            "x": frame.left - 6,
+            "y": frame.y(tick),
+            "text": f"{tick:.{digits[frame]}f}".replace("-", MINUS),
+        }
+        for frame in frames
+        for tick in frame.ticks
+    ]
+    lines = [frame.across(tick) for frame in frames for tick in frame.ticks]
+    titles = [{"x": frame.left, "y": frame.above, "text": frame.title} for frame in frames]
     decoration = [
         layer("rule", lines, _ACROSS, stroke=GRID, strokeWidth=1),
-        _words([tick for frame in frames for tick in frame.ticks()], SOFT, "right", 11),
-        _words(numbers, SOFT, "center", 11),
-        _words(above, INK, "left", 12),
-        _words([{"x": width / 2, "y": height - 6, "text": x}], SOFT, "center", 12),
+        _texts(ticks, SOFT, "right", 11),
+        _texts(numbers, SOFT, "center", 11),
+        _texts(titles, INK, "left", 12),
+        _texts([{"x": width / 2, "y": height - 6, "text": x}], SOFT, "center", 12),
     ]
     return framed([*decoration, *layers], width, height)
 
 
-_AT: Spec = {
-    name: {"field": name, "type": "quantitative", "scale": None, "axis": None} for name in "xy"
-}
-"""The channels of a place in pixels."""
-_ACROSS: Spec = {**_AT, "x2": {"field": "x2"}}
-_UPRIGHT: Spec = {**_AT, "y2": {"field": "y2"}}
-
-
-def _words(words: list[Spec], colour: str, align: str, size: int) -> Spec:
-    """Return words at their places."""
-    text = {**_AT, "text": {"field": "text", "type": "nominal"}}
+def _texts(texts: list[Spec], colour: str, align: str, size: int) -> Spec:
+    channels = {**_AT, "text": {"field": "text", "type": "nominal"}}
     look = {"fill": colour, "align": align, "baseline": "middle", "fontSize": size}
-    return layer("text", words, text, **look)
+    return layer("text", texts, channels, **look)
 
 
-def _dots(values: list[Spec], **look: float) -> Spec:
-    return layer(
-        "point", values, _AT, shape="circle", fill=BLUE, stroke=BLUE, strokeWidth=1, **look
-    )
+def _dots(dots: list[Spec], **look: float) -> Spec:
+    blue = {"fill": BLUE, "stroke": BLUE, "strokeWidth": 1}
+    return layer("point", dots, _AT, shape="circle", **blue, **look)
 
 
-def _level_lines(values: list[Spec]) -> Spec:
-    return layer("rule", values, _ACROSS, stroke=GREEN, strokeWidth=1.8, strokeDash=[5, 3])
+def _levels(lines: list[Spec]) -> list[Spec]:
+    """Return the layer of dashed lines across panels; nothing without any."""
+    look = {"stroke": GREEN, "strokeWidth": 1.8, "strokeDash": [5, 3]}
+    return [layer("rule", lines, _ACROSS, **look)] if lines else []
 
 
 # --- ensembles by size -----------------------------------------------------------------------
@@ -180,6 +166,13 @@ class TargetSet:
     ends: Sequence[Ends] = ()
     level: Level | None = None
 
+    @property
+    def values(self) -> list[float]:
+        """Return all that its scale must hold."""
+        values = [value for _, value in (*self.dots, *self.means)]
+        values += [end for _, *ends in (*self.spread, *self.ends) for end in ends]
+        return values + [end for end in self.level or () if end is not None]
+
 
 def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
     """Return the specification; `x` names the whole numbers. Some panel has a dot.
@@ -187,75 +180,56 @@ def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
     All panels share both scales.
     """
     sizes = sorted({at for panel in panels for at, _ in (*panel.dots, *panel.means)})
-    frames = _frames(panels)
-    each = [*enumerate(zip(frames, panels, strict=True))]
-    below = [
-        {"x": _over(frame, sizes, at), "y": frame.below, "text": str(at)}
-        for frame in frames
-        for at in sizes
-    ]
+    values = [value for panel in panels for value in panel.values]
+    low, high = min(values), max(values)
+    fitting = (step for step in STEPS if ceil(high / step) - floor(low / step) < MOST_STEPS)
+    step = next(fitting, STEPS[-1])
+    frames = [_Frame(ENSEMBLES, at, panel.title, values, step) for at, panel in enumerate(panels)]
+    both = list(zip(frames, panels, strict=True))
+
+    def over(frame: _Frame, number: int) -> float:
+        first, last = sizes[0], sizes[-1]
+        share = (number - first) / (last - first) if last > first else 0.5
+        return round(frame.left + EDGE + share * (frame.right - frame.left - 2 * EDGE), 2)
+
+    def dots(frame: _Frame, values: Iterable[Dot], **more: int) -> list[Spec]:
+        return [{"x": over(frame, at), "y": frame.y(value), **more} for at, value in values]
 
     def intervals(spreads: Iterable[Sequence[Ends]], **look: object) -> Spec:
-        values = [
-            {"x": _over(frame, sizes, at), "y": frame.y(lo), "y2": frame.y(hi)}
+        lines = [
+            frame.upright(over(frame, at), lo, hi)
             for frame, spread in zip(frames, spreads, strict=True)
             for at, lo, hi in spread
         ]
-        return layer("rule", values, _UPRIGHT, **look)
+        return layer("rule", lines, _UPRIGHT, **look)
 
     means = [
-        {"x": _over(frame, sizes, at), "y": frame.y(value), "panel": number}
-        for number, (frame, panel) in each
-        for at, value in panel.means
+        dot for number, (f, panel) in enumerate(both) for dot in dots(f, panel.means, panel=number)
     ]
-    dots = [
-        {"x": _over(frame, sizes, at), "y": frame.y(value)}
-        for _, (frame, panel) in each
-        for at, value in panel.dots
-    ]
-    by_panel = {**_AT, "detail": {"field": "panel", "type": "nominal"}}
-    layers = [
-        intervals((one.spread for one in panels), stroke=RED, strokeWidth=5, opacity=0.35),
-        layer("line", means, by_panel, stroke=RED, strokeWidth=1.8),
-        *_levels(frames, panels),
-        intervals((one.ends for one in panels), stroke=INK, strokeWidth=1.3, opacity=1),
-        _dots(dots, size=30, opacity=0.75),
-    ]
-    return _framed(frames, [panel.title for panel in panels], below, layers, x)
-
-
-def _frames(panels: Sequence[TargetSet]) -> list[_Frame]:
-    """Return frames whose scale holds everything of all panels; ticks are multiples of a step."""
-    values = [value for panel in panels for _, value in (*panel.dots, *panel.means)]
-    values += [end for panel in panels for one in (*panel.spread, *panel.ends) for end in one[1:]]
-    values += [end for panel in panels for end in panel.level or () if end is not None]
-    low, high = min(values), max(values)
-    for step in STEPS:
-        first, last = floor(low / step), ceil(high / step)
-        if last - first < MOST_STEPS:
-            break
-    ends = (step, first, max(last, first + 1))
-    return [_Frame(ENSEMBLES, at, *ends) for at in range(len(panels))]
-
-
-def _over(frame: _Frame, sizes: Sequence[int], number: int) -> float:
-    """Return where a whole number lies."""
-    first, last = sizes[0], sizes[-1]
-    share = (number - first) / (last - first) if last > first else 0.5
-    return round(frame.left + EDGE + share * (frame.right - frame.left - 2 * EDGE), 2)
-
-
-def _levels(frames: Sequence[_Frame], panels: Sequence[TargetSet]) -> list[Spec]:
-    """Return the lines across and their intervals; nothing where no panel has one."""
-    known = [(frame, one.level) for frame, one in zip(frames, panels, strict=True) if one.level]
-    lines = [frame.across(value) for frame, (value, _, _) in known]
-    ends = [
-        {"x": frame.right, "y": frame.y(lo), "y2": frame.y(hi)}
-        for frame, (_, lo, hi) in known
+    levels = [(frame, panel.level) for frame, panel in both if panel.level]
+    level_ends = [
+        frame.upright(frame.right, lo, hi)
+        for frame, (_, lo, hi) in levels
         if lo is not None and hi is not None
     ]
-    upright = layer("rule", ends, _UPRIGHT, stroke=GREEN, strokeWidth=1.8)
-    return [*([_level_lines(lines)] if lines else []), *([upright] if ends else [])]
+    layers = [
+        intervals((panel.spread for panel in panels), stroke=RED, strokeWidth=5, opacity=0.35),
+        layer(
+            "line",
+            means,
+            {**_AT, "detail": {"field": "panel", "type": "nominal"}},
+            stroke=RED,
+            strokeWidth=1.8,
+        ),
+        *_levels([frame.across(value) for frame, (value, _, _) in levels]),
+        *([layer("rule", level_ends, _UPRIGHT, stroke=GREEN, strokeWidth=1.8)] * bool(level_ends)),
+        intervals((panel.ends for panel in panels), stroke=INK, strokeWidth=1.3, opacity=1),
+        _dots(
+            [dot for frame, panel in both for dot in dots(frame, panel.dots)], size=30, opacity=0.75
+        ),
+    ]
+    numbers = [frame.below(over(frame, at), str(at)) for frame in frames for at in sizes]
+    return _framed(ENSEMBLES, frames, numbers, layers, x)
 
 
 # --- cost against quality --------------------------------------------------------------------
@@ -280,85 +254,66 @@ class Priced:
     dots: Sequence[Bought]
     level: float | None = None
 
-
-@dataclass(frozen=True)
-class _Prices:
-    """The powers of ten of all prices; what is `free` has a column of its own beside them."""
-
-    cheap: int
-    dear: int
-    free: bool
-
-    def at(self, frame: _Frame, power: float) -> float:
-        """Return where a price lies, by its power of ten."""
-        start = frame.left + (FREE_WIDE + GAP if self.free else 0) + PRICE_EDGE
-        share = (power - self.cheap) / max(self.dear - self.cheap, 1)
-        return round(start + share * (frame.right - PRICE_EDGE - start), 2)
-
-    def below(self, frame: _Frame) -> list[Spec]:
-        """Return the prices below a panel, at whole powers of ten."""
-        powers = range(self.cheap, max(self.dear, self.cheap + 1) + 1)
-        prices = [(self.at(frame, power), f"{10.0**power:g}") for power in powers]
-        if self.free:
-            prices.insert(0, (frame.left + FREE_WIDE / 2, "free"))
-        return [{"x": x, "y": frame.below, "text": text} for x, text in prices]
-
-    def x(self, frame: _Frame, panel: Priced, dot: Bought) -> float:
-        """Return where a judge lies; those that cost nothing stand beside each other."""
-        if dot.price > 0:
-            return self.at(frame, log10(dot.price))
-        free = [one.number for one in panel.dots if one.price <= 0]
-        return round(frame.left + (free.index(dot.number) + 0.5) / len(free) * FREE_WIDE, 2)
+    @property
+    def values(self) -> list[float]:
+        """Return all that its scale must hold."""
+        ends = [end for dot in self.dots for end in (dot.value, dot.lo, dot.hi)]
+        return [end for end in (*ends, self.level) if end is not None]
 
 
 def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     """Return the specification; some dot of some panel has a price above 0.
 
-    Prices span decades, so that they lie on a logarithm, which all panels share; each panel has
-    its own height.
+    Prices span decades, so that they lie on a logarithm, which all panels share; what is free has a
+    column of its own beside them. Each panel has its own height.
     """
     prices = [dot.price for panel in panels for dot in panel.dots]
     powers = [log10(price) for price in prices if price > 0]
+    cheap, dear = floor(min(powers)), ceil(max(powers))
     free = any(price <= 0 for price in prices)
-    scale = _Prices(floor(min(powers)), ceil(max(powers)), free)
-    frames = [_price_frame(at, panel) for at, panel in enumerate(panels)]
-    placed = [
-        (frame, scale.x(frame, panel, dot), dot)
-        for frame, panel in zip(frames, panels, strict=True)
-        for dot in panel.dots
+
+    def at_power(frame: _Frame, power: float) -> float:
+        start = frame.left + (FREE_WIDE + GAP if free else 0) + PRICE_EDGE
+        share = (power - cheap) / max(dear - cheap, 1)
+        return round(start + share * (frame.right - PRICE_EDGE - start), 2)
+
+    def place(frame: _Frame, panel: Priced, dot: Bought) -> float:
+        """Return where a judge lies; those that cost nothing stand beside each other."""
+        if dot.price > 0:
+            return at_power(frame, log10(dot.price))
+        unpaid = [one.number for one in panel.dots if one.price <= 0]
+        return round(frame.left + (unpaid.index(dot.number) + 0.5) / len(unpaid) * FREE_WIDE, 2)
+
+    frames = [
+        _Frame(COSTS, at, panel.title, panel.values, _step(max(panel.values) - min(panel.values)))
+        for at, panel in enumerate(panels)
     ]
-    below = [price for frame in frames for price in scale.below(frame)]
-    levels = [
-        frame.across(panel.level)
-        for frame, panel in zip(frames, panels, strict=True)
-        if panel.level is not None
-    ]
-    ends = [
-        {"x": at, "y": frame.y(dot.lo), "y2": frame.y(dot.hi)}
+    numbers = []
+    for frame in frames:
+        numbers += [frame.below(frame.left + FREE_WIDE / 2, "free")] if free else []
+        numbers += [
+            frame.below(at_power(frame, power), f"{10.0**power:g}")
+            for power in range(cheap, max(dear, cheap + 1) + 1)
+        ]
+    both = list(zip(frames, panels, strict=True))
+    placed = [(frame, place(frame, panel, dot), dot) for frame, panel in both for dot in panel.dots]
+    intervals = [
+        frame.upright(at, dot.lo, dot.hi)
         for frame, at, dot in placed
         if dot.lo is not None and dot.hi is not None
     ]
     dots = [{"x": at, "y": frame.y(dot.value)} for frame, at, dot in placed]
     names = [
-        {"x": place["x"] + 5, "y": place["y"] - 7, "text": str(dot.number)}
-        for place, (_, _, dot) in zip(dots, placed, strict=True)
+        {"x": at + 5, "y": frame.y(dot.value) - 7, "text": str(dot.number)}
+        for frame, at, dot in placed
     ]
     layers = [
-        *([_level_lines(levels)] if levels else []),
-        layer("rule", ends, _UPRIGHT, stroke=INK, strokeWidth=1.3),
+        *_levels([frame.across(panel.level) for frame, panel in both if panel.level is not None]),
+        layer("rule", intervals, _UPRIGHT, stroke=INK, strokeWidth=1.3),
         _dots(dots, size=40, opacity=1),
-        _words(names, INK, "left", 11),
+        _texts(names, INK, "left", 11),
     ]
-    return _framed(frames, [panel.title for panel in panels], below, layers, x)
-
-
-def _price_frame(at: int, panel: Priced) -> _Frame:
-    """Return the frame of a panel whose scale holds all of its values."""
-    ends = [end for dot in panel.dots for end in (dot.value, dot.lo, dot.hi) if end is not None]
-    ends += [panel.level] if panel.level is not None else []
-    step = _step(max(ends) - min(ends))
-    low, high = floor(min(ends) / step), ceil(max(ends) / step)
-    return _Frame(COSTS, at, step, low, max(high, low + 1))
+    return _framed(COSTS, frames, numbers, layers, x)
 
 
 def _step(span: float) -> float:

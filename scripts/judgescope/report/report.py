@@ -1,4 +1,4 @@
-"""What the report knows: the study's spec, its result tables and what was read of each dataset."""
+"""The data of the report: the study's spec, its result tables, counts of each dataset."""
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -7,10 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
+from msgspec import Struct, convert
+
 from judgescope.core.reserved_names import ORACLE, PROMPTED
-from judgescope.report.annotated import Judged, sample
+from judgescope.report.items import AnnotatedText, sample
 from judgescope.report.rows import Rows
-from judgescope.report.specs import JudgeCardSpec, ReportSpec
+from judgescope.report.specs import DatasetCard, JudgeCardSpec, ReportSpec
 from judgescope.report.words import CONTROLS
 from judgescope.schema.tables import read_table
 
@@ -20,7 +22,7 @@ DEGREES = ("minor", "major", "single", "")
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge as the report names it."""
+    """A judge, as the report shows it."""
 
     id: str
     engine: str
@@ -28,35 +30,48 @@ class Judge:
     model: str = ""
     """The model whose form it is; none where no prompt is read."""
     card: str = ""
-    """The way to the judge's card, "" where there is none."""
+    """The link to the judge's card, "" without one."""
     hint: str = ""
-    """Which rating of the very text its prompt gives: `right`, `wrong`, "" for none."""
+    """Which rating of the judged text its prompt gives: `right`, `wrong`, "" for none."""
     max_tokens: int = 0
     """Where a longer reply is cut; 0 where no prompt is read."""
 
     @property
     def control(self) -> bool:
-        """Return whether this is no judge that anybody could use."""
+        """Return whether this is a control: a baseline that nobody would use as a judge."""
         return self.engine in {"control", ORACLE}
+
+
+class ReadCounts(Struct):
+    """What reading a dataset counted and noticed."""
+
+    items: int = 0
+    targets: int = 0
+    originals: int = 0
+    ratings: int = 0
+    raters: list[str] = []
+    sha256: dict[str, str] = {}
+    problems: list[str] = []
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset as the report names it; `found` is what reading it counted."""
+    """A dataset, as the report shows it."""
 
     id: str
     name: str
-    task: str
-    ratings: str
-    licence: str
-    citation: str
-    aspects: list[str]
-    found: Mapping[str, Any]
+    card: DatasetCard
+    counts: ReadCounts
+
+    @property
+    def aspects(self) -> list[str]:
+        """Return its aspects, with a criterion behind a dot where they have one."""
+        return self.card.aspects
 
     @property
     def planned(self) -> bool:
         """Return whether the ratings are the quality that authors planned."""
-        return self.ratings == "planned"
+        return self.card.ratings == "planned"
 
 
 @dataclass(frozen=True)
@@ -74,18 +89,30 @@ class Damage:
         return f"{self.name}, {self.degree}" if self.degree else self.name
 
 
+class TrainingStep(Struct, frozen=True):
+    """A line of the log of a training: the mean loss of the tokens of a split, in nats."""
+
+    step: int
+    split: str
+    loss: float | None = None
+    learning_rate: float | None = None
+    examples: int | None = None
+    tokens: int | None = None
+
+
 @dataclass(frozen=True)
 class Report:
     """The inputs of all sections, in the order in which the study names things."""
 
     spec: ReportSpec
     tables: Mapping[str, Rows]
-    found: Mapping[str, Mapping[str, Any]]
-    annotated: Mapping[str, Sequence[Judged]] = field(default_factory=dict)
+    counts: Mapping[str, ReadCounts]
+    """Dataset -> what reading it counted."""
+    annotated: Mapping[str, Sequence[AnnotatedText]] = field(default_factory=dict)
     """Dataset -> a sample of its texts with the errors that judges list in them."""
-    training: Sequence[Mapping[str, Any]] = ()
-    """The log of the training of the judge that was taught, none where the study trains none."""
-    _made: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    training: Sequence[TrainingStep] = ()
+    """The log of the training of the distilled judge, none where the study trains none."""
+    _cache: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def load(cls, spec: ReportSpec) -> Self:
@@ -93,32 +120,34 @@ class Report:
         tables = {
             name: Rows.of_table(read_table("results", path)) for name, path in spec.tables.items()
         }
-        found = {
-            name: json.loads(Path(card.report).read_text(encoding="utf-8"))
+        counts = {
+            name: convert(json.loads(Path(card.report).read_text(encoding="utf-8")), ReadCounts)
             for name, card in spec.datasets.items()
         }
         for name, paths in spec.joined.items():
-            from judgescope.engines.recorded.joins import (
-                join_lines,
-            )  # here only: it reads files of all kinds
+            from judgescope.engines.recorded.joins import join_lines  # slow to import
 
-            counts = [json.loads(Path(path).read_text(encoding="utf-8")) for path in paths]
-            joins = [join for each in counts for join in each]
-            found[name]["problems"] = [*found[name]["problems"], *join_lines(joins, poor=True)]
+            joins = [
+                join
+                for path in paths
+                for join in json.loads(Path(path).read_text(encoding="utf-8"))
+            ]
+            counts[name].problems += join_lines(joins, poor=True)
         seed = spec.study.seed
         annotated = {name: sample(texts, seed, name) for name, texts in spec.annotated.items()}
         log = read_table("training", spec.distilled.log).to_pylist() if spec.distilled else []
-        return cls(spec, tables, found, annotated, log)
+        return cls(spec, tables, counts, annotated, convert(log, list[TrainingStep]))
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what `make` makes, made once for a key: what many parts of a page ask for."""
-        if key not in self._made:
-            self._made[key] = make()
-        return cast(T, self._made[key])
+        """Return the result of `make`, computed once per key."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return cast(T, self._cache[key])
 
-    def rows(self, table: str) -> Rows:
-        """Return the rows of a table, none where the study has no such table."""
-        return self.tables.get(table, Rows([]))
+    def rows(self, table: str, dataset: str = "") -> Rows:
+        """Return the rows of a table, of one dataset if named; none if there is no such table."""
+        rows = self.tables.get(table, Rows([]))
+        return rows.where(dataset=dataset) if dataset else rows
 
     @property
     def study(self) -> str:
@@ -128,7 +157,8 @@ class Report:
     @cached_property
     def datasets(self) -> list[Dataset]:
         """Return the datasets."""
-        return [self._dataset(name) for name in self.spec.study.datasets]
+        cards = [(name, self.spec.datasets[name]) for name in self.spec.study.datasets]
+        return [Dataset(name, card.name or name, card, self.counts[name]) for name, card in cards]
 
     @cached_property
     def judges(self) -> list[Judge]:
@@ -146,8 +176,17 @@ class Report:
             for row in self.rows(table)
             if row.perturbation in order
         }
-        placed = sorted(found, key=lambda at: (order.index(at[0]), DEGREES.index(at[1])))
-        return [self._damage(name, degree) for name, degree in placed]
+        return [
+            Damage(
+                f"{name}.{degree}" if degree else name,
+                self.perturbation(name),
+                "" if degree == "single" else degree,
+                self.spec.perturbations[name].level,
+            )
+            for name, degree in sorted(
+                found, key=lambda pair: (order.index(pair[0]), DEGREES.index(pair[1]))
+            )
+        ]
 
     def aspect(self, name: str) -> str:
         """Return an aspect's name, and its criterion where it has one."""
@@ -155,18 +194,9 @@ class Report:
         title = self.spec.aspects.get(plain, plain)
         return f"{title} ({criterion})" if criterion else title
 
-    def _dataset(self, name: str) -> Dataset:
-        card = self.spec.datasets[name]
-        return Dataset(
-            id=name,
-            name=card.name or name,
-            task=card.task,
-            ratings=card.ratings,
-            licence=card.licence,
-            citation=card.citation,
-            aspects=card.aspects,
-            found=self.found[name],
-        )
+    def perturbation(self, name: str) -> str:
+        """Return a perturbation's name, its id where it has none."""
+        return self.spec.perturbations[name].name or name
 
     def _judge(self, name: str) -> Judge:
         card, folder = self.spec.judges[name], self.spec.cards
@@ -176,26 +206,21 @@ class Report:
         if card.engine == "control":
             engine = ORACLE if card.form == ORACLE else "control"
             return Judge(name, engine, CONTROLS.get(card.form, card.form), card=page)
-        against = f"against the {card.against}" if card.against else ""
-        draws = f"{card.draws} draws" if card.draws > 1 else ""
-        form = "" if _letters(card.form) in _letters(name) else card.form
-        named = (card.model if card.model != card.engine else "", form, against, draws)
-        about = ", ".join(part for part in (card.engine, *named) if part)
+        parts = (
+            card.engine,
+            card.model if card.model != card.engine else "",
+            "" if _letters(card.form) in _letters(name) else card.form,
+            f"against the {card.against}" if card.against else "",
+            f"{card.draws} draws" if card.draws > 1 else "",
+        )
+        about = ", ".join(part for part in parts if part)
         model = card.model if card.engine in PROMPTED else ""
         return Judge(name, card.engine, about, model, page, card.hint, card.max_tokens)
-
-    def perturbation(self, name: str) -> str:
-        """Return a perturbation's name, its id where it has none."""
-        return self.spec.perturbations[name].name or name
-
-    def _damage(self, name: str, degree: str) -> Damage:
-        cell, level = f"{name}.{degree}" if degree else name, self.spec.perturbations[name].level
-        return Damage(cell, self.perturbation(name), "" if degree == "single" else degree, level)
 
 
 @dataclass(frozen=True)
 class CardReport(Report):
-    """What the judges' cards know beside: settings, and which judgments are the worst."""
+    """The data of the judges' cards: also settings and the rules for the worst cases."""
 
     spec: JudgeCardSpec
 

@@ -1,65 +1,75 @@
 """Typed access to the rows of result tables."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import pyarrow as pa
 
-Place = tuple[str | int, ...]
 GROUP = "group "
 """Begins the part of a rank's note that has its letters."""
-_EMPTY: dict[str, Any] = {
-    **dict.fromkeys(("value", "lo", "hi")),
-    **dict.fromkeys(("n", "n_missing", "n_tied", "k", "k_b"), 0),
-}
 
 
-class Row(NamedTuple):
-    """One row of a result table: a statistic, where it holds, and its estimate."""
+class Place(TypedDict, total=False):
+    """Where a statistic of a judge holds; `aspect` may have a criterion behind a dot."""
 
-    dataset: str
-    judge: str
     aspect: str
-    statistic: str
     level: str
-    value: float | None
-    lo: float | None
-    hi: float | None
-    n: int
-    n_missing: int
-    n_tied: int
-    method: str
-    note: str
-    perturbation: str
-    degree: str
-    form: str
+    cell: str
     criterion: str
     judge_b: str
     aspect_b: str
     criterion_b: str
     k: int
     k_b: int
-    systems: str
-    signature: str
 
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> "Row":
-        """Return the row of a record of a result table; null counts are 0, null texts empty."""
-        values = ((record.get(name), empty) for name, empty in _COLUMNS)
-        cells: list[Any] = [value if empty is None else value or empty for value, empty in values]
-        return cls(*cells)
+
+_OVERALL: Place = {
+    **{"aspect": "", "level": "", "cell": "", "criterion": ""},
+    **{"judge_b": "", "aspect_b": "", "criterion_b": "", "k": 0, "k_b": 0},
+}
+
+
+class Row(NamedTuple):
+    """One row of a result table: a statistic, where it holds, and its estimate.
+
+    A column that is null, or that the table lacks, has the default.
+    """
+
+    dataset: str = ""
+    judge: str = ""
+    aspect: str = ""
+    statistic: str = ""
+    level: str = ""
+    value: float | None = None
+    lo: float | None = None
+    hi: float | None = None
+    n: int = 0
+    n_missing: int = 0
+    n_tied: int = 0
+    method: str = ""
+    note: str = ""
+    perturbation: str = ""
+    degree: str = ""
+    form: str = ""
+    criterion: str = ""
+    judge_b: str = ""
+    aspect_b: str = ""
+    criterion_b: str = ""
+    k: int = 0
+    k_b: int = 0
+    systems: str = ""
+    signature: str = ""
 
     @property
-    def place(self) -> Place:
-        """Return what tells the row from all others of its table that the report shows."""
-        where = (self.dataset, self.judge, self.aspect, self.statistic, self.level)
-        other = (self.judge_b, self.aspect_b, self.criterion_b)
-        return (*where, self.cell, self.criterion, *other, self.k, self.k_b)
+    def key(self) -> tuple[object, ...]:
+        """Return what identifies the row within its dataset and table."""
+        where = (self.judge, self.statistic, self.aspect, self.level, self.cell, self.criterion)
+        return (*where, self.judge_b, self.aspect_b, self.criterion_b, self.k, self.k_b)
 
     @property
     def judged(self) -> str:
-        """Return what a cell calls the aspect: with its criterion."""
+        """Return the aspect with its criterion behind a dot, as cells name it."""
         return f"{self.aspect}.{self.criterion}" if self.criterion else self.aspect
 
     @property
@@ -69,13 +79,9 @@ class Row(NamedTuple):
 
     @property
     def group(self) -> str:
-        """Return the letters of a rank: judges that share one are not told apart by a test."""
-        told = [part for part in self.note.split("; ") if part.startswith(GROUP)]
-        return told[0].removeprefix(GROUP) if told else ""
-
-
-_COLUMNS: list[tuple[str, Any]] = [(name, _EMPTY.get(name, "")) for name in Row._fields]
-"""Each column of a row with what stands for null."""
+        """Return the letters of a rank: a test does not separate judges that share one."""
+        letters = (part for part in self.note.split("; ") if part.startswith(GROUP))
+        return next(letters, "").removeprefix(GROUP)
 
 
 class Rows:
@@ -83,31 +89,22 @@ class Rows:
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = list(rows)
-        self._groups: dict[str, dict[str, list[Row]]] = {}
-
-    @classmethod
-    def of_records(cls, records: Iterable[Mapping[str, Any]]) -> "Rows":
-        """Return the rows of the records of a result table.
-
-        Where a number stands with and without the texts that are the references, the report shows
-        the one without: with them a judge is measured against itself.
-        """
-        return cls._fair([Row.of(record) for record in records])
+        self._groups: dict[str, dict[str | int, Rows]] = {}
 
     @classmethod
     def of_table(cls, table: pa.Table) -> "Rows":
-        """Return the rows of a result table, as `of_records` does."""
-        columns = []
-        for name, empty in _COLUMNS:
-            values = table[name].to_pylist() if name in table.column_names else [None] * len(table)
-            columns.append(values if empty is None else [value or empty for value in values])
-        return cls._fair([Row(*values) for values in zip(*columns, strict=True)])
+        """Return the rows of a result table.
 
-    @classmethod
-    def _fair(cls, rows: list[Row]) -> "Rows":
-        fair = {row.place for row in rows if row.systems}
-        kept = (row for row in rows if row.systems or row.place not in fair)
-        return cls(kept if fair else rows)
+        Where a number is there with and without the texts that are the references, the report
+        shows the one without: with them a judge is measured against itself.
+        """
+        columns = []
+        for name, default in Row._field_defaults.items():
+            values = table[name].to_pylist() if name in table.column_names else [None] * len(table)
+            columns.append([default if value is None else value for value in values])
+        rows = [Row(*values) for values in zip(*columns, strict=True)]
+        fair = {(row.dataset, row.key) for row in rows if row.systems}
+        return cls(row for row in rows if row.systems or (row.dataset, row.key) not in fair)
 
     def __iter__(self) -> Iterator[Row]:
         """Iterate over the rows."""
@@ -119,20 +116,20 @@ class Rows:
 
     def where(self, **equal: str | tuple[str, ...]) -> "Rows":
         """Return the rows whose columns equal the values, or are one of them where a tuple."""
-        wanted = {name: (v,) if isinstance(v, str) else v for name, v in equal.items()}
-        rows, first = self._rows, next(iter(wanted), "")
-        if len(wanted.get(first, ())) == 1:  # many ask for one statistic or judge after another
-            rows = self._grouped(first).get(wanted.pop(first)[0], [])
-        for name, values in wanted.items():
-            rows = [row for row in rows if getattr(row, name) in values]
-        return Rows(rows)
+        rows = self
+        for name, wanted in equal.items():
+            if isinstance(wanted, tuple):
+                rows = Rows(row for row in rows if getattr(row, name) in wanted)
+            else:  # sections ask for one judge or statistic after another
+                rows = rows._grouped(name).get(wanted) or Rows([])
+        return rows
 
-    def _grouped(self, column: str) -> dict[str, list[Row]]:
-        """Return value of a column -> its rows, in order; what is grouped is kept."""
+    def _grouped(self, column: str) -> "dict[str | int, Rows]":
         if column not in self._groups:
-            groups = self._groups[column] = {}
+            groups: dict[str | int, list[Row]] = {}
             for row in self._rows:
                 groups.setdefault(getattr(row, column), []).append(row)
+            self._groups[column] = {value: Rows(rows) for value, rows in groups.items()}
         return self._groups[column]
 
     def names(self, column: str) -> list[str]:
@@ -140,28 +137,14 @@ class Rows:
         return list(dict.fromkeys(getattr(row, column) for row in self._rows))
 
     def at(
-        self,
-        dataset: str,
-        judge: str,
-        statistic: str,
-        *,
-        aspect: str = "",
-        level: str = "",
-        cell: str = "",
-        criterion: str = "",
-        judge_b: str = "",
-        aspect_b: str = "",
-        criterion_b: str = "",
-        k: int = 0,
-        k_b: int = 0,
+        self, judge: str, statistic: str, place: Place = _OVERALL, **more: Unpack[Place]
     ) -> Row | None:
-        """Return the one row in this place, or None; `aspect` may have a criterion behind a dot."""
-        if "." in aspect:
-            aspect, _, criterion = aspect.partition(".")
-        other = (judge_b, aspect_b, criterion_b)
-        place = (dataset, judge, aspect, statistic, level, cell, criterion, *other, k, k_b)
-        return self._index.get(place)
+        """Return the row in a place, or None; the rows are those of one dataset."""
+        where: Place = {**_OVERALL, **place, **more}
+        aspect, _, criterion = where["aspect"].partition(".")
+        where["aspect"], where["criterion"] = aspect, criterion or where["criterion"]
+        return self._index.get((judge, statistic, *where.values()))
 
     @cached_property
-    def _index(self) -> dict[Place, Row]:
-        return {row.place: row for row in self._rows}
+    def _index(self) -> dict[tuple[object, ...], Row]:
+        return {row.key: row for row in self._rows}

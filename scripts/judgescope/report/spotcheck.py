@@ -16,8 +16,8 @@ from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
 from judgescope.report.html import environment_of, finished
 from judgescope.report.marked import Piece, compared, edited, marked, reordered, shortened
-from judgescope.report.numbers import count
 from judgescope.report.specs import DamagedSet, PerturbationCard, SpotcheckSpec
+from judgescope.report.words import count
 from judgescope.schema.tables import read_table
 
 DRAWN, UNDONE = 10, 3
@@ -25,7 +25,7 @@ DRAWN, UNDONE = 10, 3
 LONGEST_STATUS = 300
 """Characters."""
 DONE = ("ok", "short")
-"""What becomes of a planned damage that took effect, as wanted or in part."""
+"""Outcomes of a planned damage that took effect, as wanted or in part."""
 OUTCOMES = (*DONE, "impossible", "failed")
 
 Row = dict[str, Any]
@@ -41,7 +41,7 @@ class View:
 
 @dataclass(frozen=True)
 class Example:
-    """One text as it is shown: its item, what became of it, and its views."""
+    """One text as it is shown: its item, its outcome, and its views."""
 
     item: str
     status: str
@@ -83,43 +83,45 @@ def samples(spec: SpotcheckSpec, dataset: str) -> Iterator[Sample]:
     """Yield the samples of a dataset, in the order in which the study names its damage."""
     path = f"{spec.results}/targets/{dataset}/original.parquet"
     originals = _texts(read_table("targets", path, ["target", "text"]))
-    for one in spec.datasets[dataset].sets:
-        yield _sample(spec, originals, dataset, one)
+    for damage in spec.datasets[dataset].sets:
+        yield _sample(spec, originals, dataset, damage)
 
 
 def _sample(
-    spec: SpotcheckSpec,
-    originals: Mapping[str, str],
-    dataset: str,
-    damage: DamagedSet,
+    spec: SpotcheckSpec, originals: Mapping[str, str], dataset: str, damage: DamagedSet
 ) -> Sample:
     name, degree = damage.perturbation, damage.degree
     card, file = spec.perturbations[name], f"{dataset}/{name}.{degree}.parquet"
     table = read_table("targets", f"{spec.results}/targets/{file}")
     done, undone = drawn(table, spec.seed, dataset, name, degree)
-    made = undone and card.method != "rule"
-    replies = _last_replies(f"{spec.results}/made/{file}") if made else {}
+    replies: dict[str, str] = {}  # the last one decided the outcome
+    if undone and card.method != "rule":
+        replies = _texts(read_table("answers", f"{spec.results}/made/{file}", ["target", "text"]))
     # a text of a chain was made from the one before
     before = {**originals, **_texts(table)} if card.kind == "row" else originals
 
-    def shown(row: Row) -> Example:
+    def example(row: Row) -> Example:
+        edits = [Edit(**edit) for edit in row["edits"] or ()]
         graded = card.kind == "graded"  # made from any reference of the item
-        text = undone_edits(row["text"], _edits(row)) if graded else before[row["parent"]]
-        was_done = _outcome(row["status"]) in DONE
-        reply = replies.get(row["target"])
-        views = _damaged(row, text, card) if was_done else _undamaged(text, reply)
-        return _example(row, views, card.kind)
+        text = undone_edits(row["text"], edits) if graded else before[row["parent"]]
+        if _outcome(row["status"]) in DONE:
+            views = _damaged(text, row["text"], edits, card)
+        else:
+            views = [_undamaged(text, replies.get(row["target"]))]
+        steps = {"row": f"step {row['step']}, ", "graded": f"{row['step']} errors, "}
+        status = row["status"]  # an endpoint's message may be a page of its own
+        cut = f"{status[:LONGEST_STATUS]} …" if len(status) > LONGEST_STATUS else status
+        return Example(row["item"], steps.get(card.kind, "") + cut, views)
 
+    amount = damage.amount.items()
     return Sample(
         id=f"{dataset}.{name}.{degree}",
         card=card,
         degree="" if degree == "single" else degree,
-        asked=", ".join(
-            f"{key} = {value}" for key, value in damage.amount.items() if value is not None
-        ),
+        asked=", ".join(f"{key} = {value}" for key, value in amount if value is not None),
         counts=Counter(map(_outcome, table["status"].to_pylist())),
-        done=[shown(row) for row in done],
-        undone=[shown(row) for row in undone],
+        done=[example(row) for row in done],
+        undone=[example(row) for row in undone],
     )
 
 
@@ -142,47 +144,27 @@ def drawn(
     names = table["target"].to_pylist()
     rng = stream(seed, "spotcheck", dataset, name, degree)
     found = []
-    for most, wanted in ((DRAWN, True), (UNDONE, False)):
-        places = [at for at, outcome in enumerate(outcomes) if (outcome in DONE) == wanted]
+    for limit, done in ((DRAWN, True), (UNDONE, False)):
+        places = [at for at, outcome in enumerate(outcomes) if (outcome in DONE) == done]
         places.sort(key=names.__getitem__)
-        chosen = sorted(places[at] for at in rng.permutation(len(places))[:most].tolist())
+        chosen = sorted(places[at] for at in rng.permutation(len(places))[:limit].tolist())
         found.append(table.take(pa.array(chosen, pa.int64())).to_pylist())
     return found[0], found[1]
 
 
-def _last_replies(path: str) -> dict[str, str]:
-    """Return target -> the reply that decided what became of its text."""
-    answers = read_table("answers", path, ["target", "text"])  # in the order of the attempts
-    return _texts(answers)
-
-
-def _example(row: Row, views: Sequence[View], kind: str) -> Example:
-    steps = {"row": f"step {row['step']}, ", "graded": f"{row['step']} errors, "}
-    step = steps.get(kind, "")
-    status = row["status"]  # an endpoint's message may be a page of its own
-    cut = f"{status[:LONGEST_STATUS]} …" if len(status) > LONGEST_STATUS else status
-    return Example(row["item"], step + cut, views)
-
-
-def _damaged(row: Row, before: str, card: PerturbationCard) -> list[View]:
+def _damaged(before: str, after: str, edits: list[Edit], card: PerturbationCard) -> list[View]:
     """Return both states of a text in one, or beside each other where sentences moved."""
     if card.method != "rule":  # its edit spans all that differs
-        return [View(shortened(marked(compared(before, row["text"]))))]
-    edits = _edits(row)
+        return [View(shortened(marked(compared(before, after))))]
     moved = reordered(before, edits) if card.level == "sentence" else None
     if moved is None:
         return [View(shortened(marked(edited(before, edits))))]
-    labels = ("Original", "Damaged")
-    return [View(shortened(one), label) for one, label in zip(moved, labels, strict=True)]
+    return [View(shortened(moved[0]), "Original"), View(shortened(moved[1]), "Damaged")]
 
 
-def _edits(row: Row) -> list[Edit]:
-    return [Edit(**edit) for edit in row["edits"]]
-
-
-def _undamaged(before: str, reply: str | None) -> list[View]:
+def _undamaged(before: str, reply: str | None) -> View:
     """Return a text as it is, or as the reply has it that could not be used."""
     if reply:
-        return [View(shortened(marked(compared(before, reply))), "The text in the last reply")]
+        return View(shortened(marked(compared(before, reply))), "The text in the last reply")
     label = "The text; the last reply is empty" if reply == "" else "The text"
-    return [View(shortened([Piece("same", before)]), label)]
+    return View(shortened([Piece("same", before)]), label)

@@ -1,17 +1,10 @@
-"""What statistics, levels, statuses and controls are called in the report."""
+"""How numbers, statistics, statuses and controls are written: a true minus, few digits."""
 
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
-from judgescope.report import numbers
 from judgescope.statistics.registry import statistic
 
-WRITTEN = {
-    "correlation": numbers.correlation,
-    "score": numbers.score,
-    "percent": numbers.percent,
-    "p_value": numbers.p_value,
-    "amount": numbers.amount,
-}
-"""Kind of statistic -> how its value is written."""
+MINUS, THIN, DASH = "\u2212", "\u202f", "\u2013"
+THOUSAND = f"1{THIN}000"
 SWAYS = ("partial_pearson", "partial_spearman", "length_slope", "self_preference")
 """What tells what sways a judge, not how well it agrees."""
 
@@ -46,6 +39,80 @@ STATUSES = {
 }
 OFF_GRID_SENTENCE = f"{STATUSES[OFF_GRID].capitalize()}: {OFF_GRID_REMEDY}."
 """Stands wherever a page counts such replies."""
+
+
+def correlation(value: float) -> str:
+    """Return a number of [-1, 1] with three decimals."""
+    return _signed(f"{value:.3f}")
+
+
+def score(value: float) -> str:
+    """Return a discernment score or a mean with two decimals, from 100 on without."""
+    return _signed(f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}")
+
+
+def percent(value: float) -> str:
+    """Return a share as a whole percentage; what is not quite 0 or 1 is never shown as such."""
+    text = f"{100 * value + 0.0:.0f}"  # no minus on zero
+    if 0 < abs(value) < 1 and text.lstrip("-") in ("0", "100"):
+        text = f"{100 * value:.1f}"
+        bounds = {"0.0": "<0.1", "100.0": ">99.9", "-0.0": ">-0.1", "-100.0": "<-99.9"}
+        text = bounds.get(text, text)
+    return f"{text.replace('-', MINUS)}{THIN}%"
+
+
+def p_value(value: float) -> str:
+    """Return a p-value with two significant digits, very small ones as a bound."""
+    return "<0.0001" if value < 1e-4 else f"{value:.2g}"
+
+
+def amount(value: float) -> str:
+    """Return three significant digits, whole from 100 on."""
+    return count(value) if abs(value) >= 100 else _signed(f"{value:.3g}")
+
+
+def dollars(price: float) -> str:
+    """Return a price with two decimals, below a cent with two digits, from 1000 on without."""
+    if price >= 1000:
+        return count(price)
+    return f"{price:.2g}" if 0 < price < 0.01 else f"{price:.2f}"
+
+
+def count(value: float) -> str:
+    """Return a whole number with thin spaces between thousands."""
+    return _signed(f"{round(value):,}").replace(",", THIN)
+
+
+def exact(value: float) -> str:
+    """Return a number for a program: reading the text gives the same number."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def plural(number: int, noun: str, nouns: str = "") -> str:
+    """Return the number with its noun."""
+    return f"{count(number)} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def listed(names: list[str]) -> str:
+    """Return "a, b and c"."""
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
+
+
+def _signed(text: str) -> str:
+    """Return the number with a true minus, and no minus on zero."""
+    if not text.startswith("-"):
+        return text
+    return MINUS + text[1:] if text.strip("-0.,") else text[1:]
+
+
+WRITTEN = {
+    "correlation": correlation,
+    "score": score,
+    "percent": percent,
+    "p_value": p_value,
+    "amount": amount,
+}
+"""Kind of statistic -> how its value is written."""
 
 
 def written(name: str, value: float) -> str:

@@ -9,18 +9,9 @@ import pytest
 import report_study as study
 from judgescope.cli.export.card import card
 from judgescope.cli.export.markdown import blocks, code, escaped, inline
-from judgescope.report.elements import (
-    NO_WIDTH_TOLD,
-    Body,
-    Case,
-    Cell,
-    Column,
-    Fold,
-    Line,
-    Table,
-    Text,
-)
-from judgescope.report.page import sections_of
+from judgescope.report.cells import NO_WIDTH_TOLD, Cell
+from judgescope.report.elements import Body, Case, Column, Fold, Line, Table, Text
+from judgescope.report.sections import sections_of
 
 NASTY = "a|b <script>alert(1)</script> `c` *d* _e_ [f](javascript:g)\n\n# h & \u202e"
 

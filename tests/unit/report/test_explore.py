@@ -17,11 +17,10 @@ from msgspec.structs import replace
 from explore_study import DOUBLED, ExploreStudy
 from judgescope.core.cells import DERIVED
 from judgescope.perturb.edits import Edit, apply_edits
-from judgescope.report import shards
-from judgescope.report.explore import errors, render, view
+from judgescope.report import explore
+from judgescope.report.explore import CALL, Shelf, call, errors, literal, render, view
 from judgescope.report.html import script_hash
-from judgescope.report.items import Target, Texts, judged
-from judgescope.report.shards import CALL, Shelf, call, literal
+from judgescope.report.items import Span, Target, Texts, judged
 from judgescope.report.specs import PerturbationCard
 from report_setup import Page
 from running import HOME
@@ -61,7 +60,7 @@ def test_every_judgment_is_read_beside_its_text_reply_and_ratings(study: Explore
     assert [draw.reply for draw in one.draws] == ["Bad. 3", "No."]
     assert [draw.value for draw in one.draws] == [3.0, None]
     assert one.statuses == ["ok", "refused"] and rest[0].statuses == ["ok"]
-    assert [span["location"] for span in one.draws[0].spans or ()] == ["the the", "a horse"]
+    assert [span.location for span in one.draws[0].spans or ()] == ["the the", "a horse"]
 
 
 @pytest.mark.heavy
@@ -122,13 +121,13 @@ def test_a_shelf_loses_no_row_and_tells_where_each_is(
     sizes: list[int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("shelf")
-    limit, shards.LIMIT = shards.LIMIT, 100
+    limit, explore.LIMIT = explore.LIMIT, 100
     try:
         shelf = Shelf(folder, "rows.news", "rows")
         rows = [["x" * size] for size in sizes]
         parts = [shelf.put([0], rows[:20]), shelf.put([1], rows[20:])]
     finally:
-        shards.LIMIT = limit
+        explore.LIMIT = limit
     found: dict[int, list[Any]] = defaultdict(list)
     for place, first, own in told(folder, "rows"):
         assert len(found[place]) == first
@@ -226,8 +225,7 @@ def test_a_text_is_told_once_with_its_changes() -> None:
 def test_offsets_of_errors_count_as_a_script_counts(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
-    span: dict[str, Any] = {"start": start, "end": end, "severity": 1.0, "category": None}
-    span |= {"explanation": "e", "match": "exact", "location": "l"}
+    span = Span(start, end, 1.0, None, "e", "exact", "l")
     [[left, right, *_]] = errors([span], text)
     units = text.encode("utf-16-le", "surrogatepass")
     assert units[2 * left : 2 * right].decode("utf-16-le", "surrogatepass").encode(

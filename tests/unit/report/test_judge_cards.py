@@ -16,13 +16,12 @@ from browser import browser, needs_browser
 from judgescope.plan import load_plan
 from judgescope.plan.pages import HIDDEN, model_settings
 from judgescope.plan.specs import Specs
-from judgescope.report.cards.card import Where, every_number, number, render
-from judgescope.report.cards.cases import MOST, disagreeing, unnoticed
 from judgescope.report.elements import Fold, Table
+from judgescope.report.judge_card import every_number, number, place_in_words, render
 from judgescope.report.page import render as report_page
-from judgescope.report.rows import Row
 from judgescope.report.specs import ExpectedDrop
 from judgescope.report.words import label
+from judgescope.report.worst_cases import MOST, disagreeing, unnoticed
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import load_yaml
 from report_setup import LOADS, Page
@@ -183,7 +182,7 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[s
                 heads = [column.text for column in table.columns]
                 for row in own:
                     body = next(b for b in table.bodies if b.title == label(row.statistic))
-                    where = Where.of(row).told(judge)
+                    where = place_in_words(row, judge)
                     line = next(one for one in body.lines if one.head == where)
                     aspect = row.aspect.capitalize() or "Over all"
                     assert line.cells[heads.index(aspect)] == number(row)
@@ -196,10 +195,10 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[s
 
 def test_a_number_has_its_interval_counts_and_note() -> None:
     told = report_study.row("news", "x", "spearman", 0.5, n_missing=3, note="below_control")
-    cell = number(Row.of(told))
+    cell = number(report_study.typed(told))
     assert (cell.text, cell.interval) == ("0.500", "[0.400, 0.600]")
     assert cell.notes == ("n = 120, 3 missing", "below control")
-    nothing = number(Row.of(report_study.row("news", "x", "spearman", None)))
+    nothing = number(report_study.typed(report_study.row("news", "x", "spearman", None)))
     assert (nothing.text, nothing.notes) == ("–", ("n = 0", "constant judge"))
 
 

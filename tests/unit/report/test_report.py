@@ -15,8 +15,8 @@ import pytest
 import report_study as study
 from judgescope.report import elements, headline
 from judgescope.report.charts import Series, signs
-from judgescope.report.page import render, sections_of
-from judgescope.report.parts import write_long_tables
+from judgescope.report.page import render, write_long_tables
+from judgescope.report.sections import sections_of
 from report_setup import LOADS, Page
 
 HOME = Path(__file__).resolve().parents[3]
@@ -338,7 +338,9 @@ def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -
         if one["judge"] in ("random", "length"):
             one["value"], one["lo"], one["hi"] = 0.4, None, None
     report = study.loaded(study.make(tmp_path, {"agreement": rows}))
-    measure = headline.Measure("agreement", "spearman", "", "targets", "fluency", "pooled")
-    best = headline.best_control(report, report.datasets[0], measure)
+    measure = headline.Measure(
+        *(report, report.datasets[0], "agreement", "spearman", "", "targets", "fluency", "pooled")
+    )
+    best = measure.best_control
     assert best is not None
     assert best.judge == "random"

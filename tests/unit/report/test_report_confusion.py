@@ -10,7 +10,7 @@ import report_study as study
 from judgescope.report.charts import Box, Series, box_spec, svg
 from judgescope.report.elements import Block, Figure, Fold, Section, Table, Text
 from judgescope.report.page import inline
-from judgescope.report.sections import confusion, criteria
+from judgescope.report.sections import confusion
 from judgescope.report.sections.confusion import SUMS, changes
 
 Row = dict[str, Any]
@@ -67,7 +67,7 @@ def correlations() -> Iterator[Row]:
 def section(tmp_path_factory: pytest.TempPathFactory) -> Section:
     tables = {"confusion": list(drops()), "criteria": list(correlations())}
     report = study.loaded(study.make(tmp_path_factory.mktemp("report"), tables))
-    parts = [each.section(report) for each in (confusion, criteria)]
+    parts = [confusion.section(report), confusion.criteria(report)]
     blocks = [block for part in parts if part for block in part.blocks]
     return Section("both", "Both", "", blocks)
 
@@ -159,7 +159,7 @@ def test_without_forms_and_wordings_there_is_no_table_of_changes(tmp_path: Path)
 
 def test_a_study_without_confusion_has_no_such_section(tmp_path: Path) -> None:
     report = study.loaded(study.make(tmp_path))
-    assert confusion.section(report) is None and criteria.section(report) is None
+    assert confusion.section(report) is None and confusion.criteria(report) is None
 
 
 def test_a_box_has_its_quartiles_median_and_ends() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import report_study as study
 from judgescope.methods.discernment import BEYOND
+from judgescope.report.cells import heat
 from judgescope.report.charts import (
     LONGEST_LABEL,
     Distribution,
@@ -18,11 +19,10 @@ from judgescope.report.charts import (
     svg,
 )
 from judgescope.report.elements import Figure, Fold, Table
-from judgescope.report.headline import turned
 from judgescope.report.report import Report
-from judgescope.report.rows import Row
 from judgescope.report.sections import discernment
 from judgescope.report.sections.discernment import STYLES, style_blocks
+from judgescope.report.tables import turned
 
 NAMES = ["one", "b" * 40]
 FOUND = [
@@ -33,8 +33,8 @@ FOUND = [
 
 
 def test_a_shade_per_step_of_the_score() -> None:
-    shades = [discernment._shade(value) for value in (None, 0.99, 1.0, 2.5, 3.0, 7.0)]
-    assert shades == ["", "heat-0", "heat-1", "heat-2", "heat-3", "heat-4"]
+    shades = [heat(value, discernment.SHADES) for value in (0.99, 1.0, 2.5, 3.0, 7.0)]
+    assert shades == ["heat-0", "heat-1", "heat-2", "heat-3", "heat-4"]
 
 
 @pytest.mark.heavy
@@ -146,12 +146,12 @@ def test_a_difference_is_read_in_both_directions(report: Report) -> None:
 
 
 def test_a_turned_row_has_its_ends_exchanged() -> None:
-    row = Row.of(study.row("d", "a", "difference_D_avg", 2.0))
+    row = study.typed(study.row("d", "a", "difference_D_avg", 2.0))
     back = turned(row)
     assert back is not None and (back.value, back.lo, back.hi) == (-2.0, -2.1, -1.9)
     assert turned(None) is None
-    nothing = Row.of(study.row("d", "a", "difference_D_avg", None))
-    assert turned(nothing) == nothing
+    nothing = study.typed(study.row("d", "a", "difference_D_avg", None))
+    assert turned(nothing) == nothing._replace(judge="", judge_b="a")
 
 
 @pytest.mark.heavy
@@ -169,11 +169,11 @@ def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(tmp_path: 
     assert told is not None
     numbers = next(block.table for block in told.blocks if isinstance(block, Figure))
     heat = next(block for block in told.blocks if isinstance(block, Table))
-    assert [note[0] for note in numbers.told] == [discernment.FLAG, "D"]
+    assert [note[0] for note in numbers.all_notes] == [discernment.FLAG, "D"]
     first = next(line for line in numbers.bodies[0].lines if line.head == "alpha")
     assert [cell.mark for cell in first.cells] == [discernment.FLAG, "", "", "", "", ""]
     assert not any(cell.mark for body in heat.bodies for line in body.lines for cell in line.cells)
-    assert not any(note.startswith(discernment.FLAG) for note in heat.told)
+    assert not any(note.startswith(discernment.FLAG) for note in heat.all_notes)
 
 
 @pytest.mark.heavy

@@ -10,7 +10,7 @@ from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
 from judgescope.report.elements import Figure, Link, Section, Table, Text
 from judgescope.report.page import render
 from judgescope.report.report import Report
-from judgescope.report.sections import distilled
+from judgescope.report.sections import ensemble
 from judgescope.schema.tables import table_of, write_table
 from running import HOME
 
@@ -64,7 +64,7 @@ def report(folder: Path, log: list[Row] = LOG, **told: Any) -> Report:
 
 
 def section(folder: Path, log: list[Row] = LOG, **told: Any) -> Section:
-    found = distilled.section(report(folder, log, **told))
+    found = ensemble.distilled(report(folder, log, **told))
     assert found is not None
     return found
 
@@ -102,7 +102,7 @@ def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(tmp_path: Path)
     named = {"judge": "small", "teacher": "gamma", "model": "tiny", "recipe": RECIPE, "log": log}
     made = {"training": rows() + rows("other"), "coverage": []}
     spec = report_study.make(tmp_path, made, distilled=named)
-    found = distilled.section(report_study.loaded(spec))
+    found = ensemble.distilled(report_study.loaded(spec))
     assert found is not None
     about, _, _, table, _ = found.blocks
     assert isinstance(about, Text) and isinstance(table, Table)
@@ -135,7 +135,7 @@ def test_where_nothing_is_held_out_the_curve_is_of_the_steps(tmp_path: Path) -> 
 def test_a_study_that_teaches_nothing_has_no_such_section(tmp_path: Path) -> None:
     for told in ({}, {"distilled": None}):
         spec = report_study.make(tmp_path, {"coverage": []}, **told)
-        assert distilled.section(report_study.loaded(spec)) is None
+        assert ensemble.distilled(report_study.loaded(spec)) is None
 
 
 def test_what_a_card_says_is_text_on_the_page(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_what_is_undefined_is_told_and_not_drawn(tmp_path: Path) -> None:
     line = alone.bodies[1].lines[1]
     assert (line.head, line.cells[0].notes) == ("good", ("constant judge",))
     drawn = figure.svg.count("<path")
-    assert drawn < section(tmp_path, made.told()).blocks[2].svg.count("<path")  # type: ignore[union-attr]
+    assert drawn < section(tmp_path, made.told()).blocks[2].svg.count("<path")  # type: ignore[attr-defined]
 
 
 def test_an_ensemble_that_cannot_judge_is_told_in_a_sentence(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import report_study as study
+from judgescope.report import tables
 from judgescope.report.elements import Figure, Fold, Table
 from judgescope.report.report import Report
-from judgescope.report.sections import prompt_forms
+from judgescope.report.sections import robustness
 
 AGREED = {"score": 0.4, "analyze": 0.52, "few": 0.49}
 ASPECTS = [*study.ASPECTS, "average"]
@@ -66,7 +67,7 @@ def lines(table: Table) -> dict[str, Any]:
 
 
 def test_the_judges_of_a_model_stand_together_with_their_average(report: Report) -> None:
-    section = prompt_forms.section(report)
+    section = robustness.forms(report)
     assert section is not None
     _, reached, gaps, fold = section.blocks
     assert isinstance(reached, Table) and isinstance(gaps, Figure) and isinstance(fold, Fold)
@@ -80,7 +81,7 @@ def test_the_judges_of_a_model_stand_together_with_their_average(report: Report)
 
 
 def test_a_difference_is_from_the_first_judge_of_the_model(report: Report) -> None:
-    section = prompt_forms.section(report)
+    section = robustness.forms(report)
     assert section is not None
     drawn = section.blocks[2]
     assert isinstance(drawn, Figure)
@@ -95,7 +96,7 @@ def test_a_difference_is_from_the_first_judge_of_the_model(report: Report) -> No
 
 
 def test_without_a_comparison_there_are_no_differences(tmp_path: Path) -> None:
-    section = prompt_forms.section(made(tmp_path, agreement=list(agreement())))
+    section = robustness.forms(made(tmp_path, agreement=list(agreement())))
     assert section is not None
     tables = [block for block in section.blocks if isinstance(block, Table)]
     assert [table.source for table in tables] == ["tables/agreement.csv"]
@@ -103,13 +104,12 @@ def test_without_a_comparison_there_are_no_differences(tmp_path: Path) -> None:
 
 def test_of_models_with_one_judge_nothing_is_told(tmp_path: Path) -> None:
     alone = [row for row in agreement() if row["judge"] in {"score", "other", "random"}]
-    assert prompt_forms.section(made(tmp_path, agreement=alone)) is None
+    assert robustness.forms(made(tmp_path, agreement=alone)) is None
 
 
 def test_an_undefined_difference_stays_one() -> None:
-    from judgescope.report.rows import Row
-
     told = {"aspect": "fluency", "level": "pooled", "judge_b": "b"}
-    row = Row.of(study.row("chat", "a", "difference_pearson", None, **told))
-    turned = prompt_forms.turned(row)
+    row = study.typed(study.row("chat", "a", "difference_pearson", None, **told))
+    turned = tables.turned(row)
+    assert turned is not None
     assert (turned.judge, turned.judge_b, turned.value, turned.lo) == ("b", "a", None, None)

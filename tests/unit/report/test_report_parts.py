@@ -5,60 +5,52 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report import numbers
-from judgescope.report.elements import (
-    NO_WIDTH_TOLD,
-    Body,
-    Cell,
-    Column,
-    Line,
-    Table,
-    estimate,
-    figures,
-    short,
-)
+from judgescope.report import words
+from judgescope.report.cells import NO_WIDTH_TOLD, Cell, estimate, figures, short
+from judgescope.report.elements import Body, Column, Line, Table
 from judgescope.report.page import inline
-from judgescope.report.rows import Row, Rows
+from judgescope.report.rows import Row
 
 
 def test_rows_are_found_by_place_and_column() -> None:
-    made = Rows.of_records(study.discernment())
-    found = made.at("news", "alpha", "D_exact", cell="typos.minor")
+    made = study.typed_rows(list(study.discernment()))
+    news = made.where(dataset="news")
+    found = news.at("alpha", "D_exact", cell="typos.minor")
     assert found is not None
     assert found.value == pytest.approx(4.6)
-    assert made.at("news", "alpha", "D_exact") is None
+    assert news.at("alpha", "D_exact") is None
     assert len(made.where(judge=("alpha", "beta"), statistic="D_avg")) == 4
     assert made.where(dataset="chat").names("dataset") == ["chat"]
 
 
 def test_empty_columns_become_plain_values() -> None:
-    bare = Row.of({"dataset": "d", "judge": "j", "statistic": "D", "value": None, "n": None})
+    bare = study.typed({"dataset": "d", "judge": "j", "statistic": "D", "value": None, "n": None})
     assert (bare.n, bare.note, bare.cell, bare.value) == (0, "", "", None)
 
 
 @pytest.mark.parametrize(
     ("written", "value", "wanted"),
     [
-        (numbers.correlation, -0.12345, "−0.123"),
-        (numbers.correlation, -0.0001, "0.000"),
-        (numbers.score, 12.345, "12.35"),
-        (numbers.score, 123.4, "123"),
-        (numbers.percent, 0.5, "50\u202f%"),
-        (numbers.percent, 0.001, "0.1\u202f%"),
-        (numbers.percent, 0.9999, ">99.9\u202f%"),
-        (numbers.percent, 0.00001, "<0.1\u202f%"),
-        (numbers.percent, 0.0, "0\u202f%"),
-        (numbers.percent, 1.0, "100\u202f%"),
-        (numbers.percent, -0.0, "0\u202f%"),
-        (numbers.percent, -0.2, "−20\u202f%"),
-        (numbers.percent, -0.001, "−0.1\u202f%"),
-        (numbers.percent, -0.00001, ">−0.1\u202f%"),
-        (numbers.percent, -0.9999, "<−99.9\u202f%"),
-        (numbers.p_value, 0.0344, "0.034"),
-        (numbers.p_value, 1e-9, "<0.0001"),
-        (numbers.amount, 0.012345, "0.0123"),
-        (numbers.amount, 12345.6, "12\u202f346"),
-        (numbers.count, 1234567, "1\u202f234\u202f567"),
+        (words.correlation, -0.12345, "−0.123"),
+        (words.correlation, -0.0001, "0.000"),
+        (words.score, 12.345, "12.35"),
+        (words.score, 123.4, "123"),
+        (words.percent, 0.5, "50\u202f%"),
+        (words.percent, 0.001, "0.1\u202f%"),
+        (words.percent, 0.9999, ">99.9\u202f%"),
+        (words.percent, 0.00001, "<0.1\u202f%"),
+        (words.percent, 0.0, "0\u202f%"),
+        (words.percent, 1.0, "100\u202f%"),
+        (words.percent, -0.0, "0\u202f%"),
+        (words.percent, -0.2, "−20\u202f%"),
+        (words.percent, -0.001, "−0.1\u202f%"),
+        (words.percent, -0.00001, ">−0.1\u202f%"),
+        (words.percent, -0.9999, "<−99.9\u202f%"),
+        (words.p_value, 0.0344, "0.034"),
+        (words.p_value, 1e-9, "<0.0001"),
+        (words.amount, 0.012345, "0.0123"),
+        (words.amount, 12345.6, "12\u202f346"),
+        (words.count, 1234567, "1\u202f234\u202f567"),
     ],
 )
 def test_numbers_are_written_with_few_digits(written: Any, value: float, wanted: str) -> None:
@@ -66,9 +58,9 @@ def test_numbers_are_written_with_few_digits(written: Any, value: float, wanted:
 
 
 def test_lists_and_plurals() -> None:
-    assert numbers.listed(["a"]) == "a"
-    assert numbers.listed(["a", "b", "c"]) == "a, b and c"
-    assert (numbers.plural(1, "cell"), numbers.plural(2, "cell")) == ("1 cell", "2 cells")
+    assert words.listed(["a"]) == "a"
+    assert words.listed(["a", "b", "c"]) == "a, b and c"
+    assert (words.plural(1, "cell"), words.plural(2, "cell")) == ("1 cell", "2 cells")
 
 
 def test_sentences_become_html_after_escaping() -> None:
@@ -83,10 +75,10 @@ def test_without_the_references_own_texts_goes_before_with_them() -> None:
         {**place, "value": 0.9, "systems": None},
         {**place, "judge": "other", "value": 0.5, "systems": None},
     ]
-    for rows in (Rows.of_records(records), Rows.of_records(records[::-1])):
+    for rows in (study.typed_rows(records), study.typed_rows(records[::-1])):
         assert len(rows) == 2
         for judge, value in (("j", 0.2), ("other", 0.5)):
-            found = rows.at("d", judge, "s", aspect="a", level="pooled")
+            found = rows.at(judge, "s", aspect="a", level="pooled")
             assert found is not None and found.value == value
 
 
@@ -102,21 +94,32 @@ def test_without_the_references_own_texts_goes_before_with_them() -> None:
 def test_a_correlation_of_few_is_no_number_in_cells_and_sentences(
     changes: dict[str, Any], bare: bool
 ) -> None:
-    told = {"value": 0.95, "n": 9, "statistic": "spearman", "note": "no interval: 9 sources"}
-    row = Row.of(told | changes)
+    told: dict[str, Any] = {
+        "value": 0.95,
+        "n": 9,
+        "statistic": "spearman",
+        "note": "no interval: 9 sources",
+    }
+    row = Row(**told | changes)
     for text in (estimate(row).text, figures(row), short(row)):
         assert ("95" in text) == bare and ("n = 9" in text) != bare
     assert "95" in estimate(row, counts=True).text  # its n stands in the cell
 
 
 def test_an_interval_without_width_has_a_sign_that_the_table_explains() -> None:
-    told = {"value": 1.0, "lo": 1.0, "hi": 1.0, "n": 30, "statistic": "kappa_linear"}
-    flat = estimate(Row.of(told | {"note": "no width: 100% of the resamples are equal"}))
-    wide = estimate(Row.of(told | {"lo": 0.5}))
+    told: dict[str, Any] = {
+        "value": 1.0,
+        "lo": 1.0,
+        "hi": 1.0,
+        "n": 30,
+        "statistic": "kappa_linear",
+    }
+    flat = estimate(Row(**told | {"note": "no width: 100% of the resamples are equal"}))
+    wide = estimate(Row(**told | {"lo": 0.5}))
     assert flat.interval == "[1.000, 1.000]°" and wide.interval == "[0.500, 1.000]"
 
     def table(cell: Cell) -> Table:
         return Table("caption", "Judge", [Column("κ")], [Body([Line("j", [cell])])], ["A note."])
 
-    assert table(wide).told == ["A note."]
-    assert table(flat).told == ["A note.", NO_WIDTH_TOLD]
+    assert table(wide).all_notes == ["A note."]
+    assert table(flat).all_notes == ["A note.", NO_WIDTH_TOLD]

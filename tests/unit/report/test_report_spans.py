@@ -11,19 +11,10 @@ from msgspec import convert
 
 import report_study as study
 from browser import browser, needs_browser
-from judgescope.report.annotated import (
-    DRAWN,
-    LEAST,
-    LONGEST,
-    Error,
-    Judged,
-    Reading,
-    grouped,
-    pieces,
-    sample,
-)
 from judgescope.report.elements import Fold, Heading, Marked, Marking, Part, Table, Text
 from judgescope.report.headline import measures
+from judgescope.report.items import DRAWN, LEAST, LONGEST_REMARK, AnnotatedText, Reading, sample
+from judgescope.report.marked import Error, grouped, pieces
 from judgescope.report.page import render
 from judgescope.report.report import Report
 from judgescope.report.sections import spans
@@ -116,7 +107,7 @@ def files(folder: Path, rows: list[study.Row], names: Sequence[str], gold: bool)
     return {"set": "systems", **places, **({} if gold else {"gold": None})}
 
 
-def drawn_of(source: dict[str, Any], seed: int, dataset: str) -> list[Judged]:
+def drawn_of(source: dict[str, Any], seed: int, dataset: str) -> list[AnnotatedText]:
     return sample(convert(source, AnnotatedTexts), seed, dataset)
 
 
@@ -168,7 +159,7 @@ def test_errors_are_told_whole_but_for_very_long_words(tmp_path: Path) -> None:
     told = files(tmp_path, [judged("t1", "gamma", long)], ["t1"], gold=True)
     [text] = drawn_of(told, 3, "chat")
     [one] = text.readings["fluency"][0].errors or []
-    assert one.severity == 5 and len(one.explanation) < LONGEST + 5
+    assert one.severity == 5 and len(one.explanation) < LONGEST_REMARK + 5
     assert text.gold is not None
     assert [(each.start, each.end, each.explanation) for each in text.gold] == [
         (4, 8, "instead: Jays")
@@ -234,13 +225,13 @@ def test_a_text_is_shown_as_people_and_each_judge_mark_it(report: Report) -> Non
     assert [part.text for part in parts(second.markings[1])] == [TEXT]
     gamma = first.markings[2]
     assert "".join(part.text for part in parts(gamma)) == TEXT
-    told = [(part.text, part.shade, part.sign, part.told) for part in parts(gamma) if part.told]
+    told = [(part.text, part.shade, part.sign, part.errors) for part in parts(gamma) if part.errors]
     assert told == [
         ("Owls ", "shade-5", "", [0]),
         ("won", "shade-5 several", "5", [0, 1]),
         (" 9 t", "shade-2", "2", [1]),
     ]
-    assert [len(group.told) for group in gamma.groups] == [0, 2, 0]
+    assert [len(group.remarks) for group in gamma.groups] == [0, 2, 0]
     assert len(gamma.nowhere) == 1 and "severity 3" in gamma.nowhere[0]
 
 
@@ -257,7 +248,7 @@ def test_a_judge_without_a_list_is_not_one_that_finds_nothing(tmp_path: Path) ->
 
 def marking(report: Report, text: str, errors: Sequence[Error]) -> Marking:
     """Return a text as the report shows it with the errors of one judge."""
-    told = Judged("t1", text, None, {"fluency": [Reading("gamma", None, "ok", errors)]})
+    told = AnnotatedText("t1", text, None, {"fluency": [Reading("gamma", None, "ok", errors)]})
     [found] = views(replace(report, annotated={"chat": [told]}))
     return found.markings[0]
 
@@ -266,7 +257,7 @@ def test_every_error_is_marked_or_listed(report: Report) -> None:
     # much is marked at the start, so that the text ends early; one has no length
     errors = [error(at * 900, at * 900 + 850) for at in range(30)] + [error(5, 5)]
     found = marking(report, "word " * 6000, errors)
-    marked = sum(len(group.told) for group in found.groups)
+    marked = sum(len(group.remarks) for group in found.groups)
     assert found.about == "31 errors" and 0 < marked < 20
     away = [one for one in found.nowhere if one.startswith("in the part that is not shown")]
     assert len(away) == 30 - marked and found.nowhere[-1].startswith("of no length")
@@ -276,15 +267,16 @@ def test_every_error_is_marked_or_listed(report: Report) -> None:
 
 
 def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(report: Report) -> None:
-    told = [Error(at, 2000 - at, 3, "c", "x" * LONGEST, "") for at in range(300)]
+    told = [Error(at, 2000 - at, 3, "c", "x" * LONGEST_REMARK, "") for at in range(300)]
     found = marking(report, "x" * 2000, told)
-    [group] = [one for one in found.groups if one.told]
+    [group] = [one for one in found.groups if one.remarks]
     assert (
-        len(group.told) == spans.MOST_ERRORS and max(len(part.told) for part in group.parts) == 40
+        len(group.remarks) == spans.MOST_ERRORS
+        and max(len(part.errors) for part in group.parts) == 40
     )
     assert found.about == "300 errors"
     assert found.nowhere == ["260 more errors are left out here"]
-    text = Judged("t1", "x" * 2000, None, {"fluency": [Reading("gamma", None, "ok", told)]})
+    text = AnnotatedText("t1", "x" * 2000, None, {"fluency": [Reading("gamma", None, "ok", told)]})
     shorter = text._replace(readings={"fluency": [Reading("gamma", None, "ok", [])]})
     pages = [
         render(replace(report, annotated={"chat": [one]}), TEMPLATES) for one in (text, shorter)
@@ -294,7 +286,7 @@ def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(report: R
 
 def test_marked_texts_of_a_dataset_are_capped(report: Report) -> None:
     readings = [Reading("gamma", None, "ok", []) for _ in range(150)]
-    texts = [Judged(f"t{at}", TEXT, [], {"fluency": readings}) for at in range(3)]
+    texts = [AnnotatedText(f"t{at}", TEXT, [], {"fluency": readings}) for at in range(3)]
     section = spans.section(replace(report, annotated={"chat": texts}))
     assert section is not None and isinstance(section.blocks[-1], Fold)
     hint, *shown = section.blocks[-1].blocks
@@ -330,7 +322,7 @@ def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
 ) -> None:
     errors = [Error(0, 6, 3, "c", "word " * 2000, ""), Error(4, 9, 2, "d", "short", "")]
     errors.append(Error(12, 14, 1, "e", "short", ""))
-    told = Judged("t1", TEXT, None, {"fluency": [Reading("gamma", None, "ok", errors)]})
+    told = AnnotatedText("t1", TEXT, None, {"fluency": [Reading("gamma", None, "ok", errors)]})
     page = tmp_path / "page.html"
     page.write_text(render(replace(report, annotated={"chat": [told]}), TEMPLATES), "utf-8")
     with browser(tmp_path / "browser") as window:
@@ -380,8 +372,8 @@ def test_the_first_screen_tells_who_finds_what_people_marked(tmp_path: Path) -> 
     report = study.loaded(study.make(tmp_path, {"spans": rows}))
     [dataset] = [one for one in report.datasets if one.id == "chat"]
     [measure] = [one for one in measures(report, dataset) if one.table == "spans"]
-    assert (measure.name(report), measure.group) == ("Fluency", "Error spans: F1, same words")
-    values = {one.id: measure.row(report, dataset, one) for one in report.judges}
+    assert (measure.name, measure.group) == ("Fluency", "Error spans: F1, same words")
+    values = {one.id: measure.row(one) for one in report.judges}
     found = {name: row.value for name, row in values.items() if row}
     assert found == {"gamma": 0.25, "beta": 0.25}
     unmarked = study.loaded(study.make(tmp_path, {"spans": [rows[0]]}))

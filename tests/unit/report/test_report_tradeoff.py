@@ -9,8 +9,9 @@ import report_study as study
 from judgescope.report.elements import Figure, Fold, Table, Text
 from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Report
-from judgescope.report.sections import agreement, tradeoff, unmeasured
-from judgescope.report.sections.shared import leaders
+from judgescope.report.sections import agreement, cost
+from judgescope.report.sections.study import unmeasured
+from judgescope.report.tables import leaders
 
 Row = dict[str, Any]
 PRICES = {"alpha": 0.0, "rules": 0.0, "beta": 0.4, "gamma": 3.2}
@@ -28,14 +29,14 @@ def report(folder: Path, prices: dict[str, float], **tables: list[Row]) -> Repor
 
 
 def figure(told: Report) -> Figure:
-    section = tradeoff.section(told)
+    section = cost.tradeoff(told)
     assert section is not None
     [found] = [block for block in section.blocks if isinstance(block, Figure)]
     return found
 
 
 def test_what_costs_nothing_is_set_against_nothing(tmp_path: Path) -> None:
-    assert tradeoff.section(report(tmp_path, dict.fromkeys(PRICES, 0.0))) is None
+    assert cost.tradeoff(report(tmp_path, dict.fromkeys(PRICES, 0.0))) is None
 
 
 @pytest.mark.heavy
@@ -67,7 +68,7 @@ def test_every_judge_of_the_figure_stands_in_its_legend_and_numbers(tmp_path: Pa
 @pytest.mark.heavy
 def test_a_judge_of_unknown_price_is_left_out_and_named(tmp_path: Path) -> None:
     told = report(tmp_path, {"beta": 0.4, "gamma": 3.2})
-    section = tradeoff.section(told)
+    section = cost.tradeoff(told)
     assert section is not None
     assert "alpha" not in [key.text for key in figure(told).keys]
     [text] = [block for block in section.blocks if isinstance(block, Text)]
@@ -121,7 +122,7 @@ def test_ranks_by_every_measure_stand_with_their_letters(tmp_path: Path) -> None
 
 
 def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
-    section = unmeasured.section(report(tmp_path, PRICES, verdicts=[]))
+    section = unmeasured(report(tmp_path, PRICES, verdicts=[]))
     assert section is not None
     [table] = section.blocks
     assert isinstance(table, Table)
@@ -135,7 +136,7 @@ def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
         "chat, news",
     ]
     whole = {"agreement": [row for row in study.agreement() if row["value"] is not None]}
-    assert unmeasured.section(study.loaded(study.make(tmp_path, whole))) is None
+    assert unmeasured(study.loaded(study.make(tmp_path, whole))) is None
 
 
 def test_a_control_leads_only_alone_and_all_of_a_tie_lead(tmp_path: Path) -> None:

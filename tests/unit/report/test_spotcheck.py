@@ -369,7 +369,7 @@ def test_the_page_stands_alone_and_leads_back(study: Study) -> None:
 
 @pytest.mark.heavy
 def test_a_full_study_is_a_small_page(tmp_path: Path) -> None:
-    """As many cells as paper 000 has, texts of 500 characters, with many edits in each."""
+    """As many cells as Wang et al. 2024 have, texts of 500 characters, with many edits in each."""
     text = "The mayor of the town said that the old bridge would stay closed. " * 8
     study = Study(tmp_path, {f"n{number}": f"{number} {text}"[:500] for number in range(12)})
     for _ in range(59):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report.cards import card as cards
+from judgescope.report import judge_card as cards
 from judgescope.report.elements import Table
 from judgescope.report.report import Judge, Report
 from judgescope.report.sections import judges, trust

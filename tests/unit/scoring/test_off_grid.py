@@ -24,7 +24,7 @@ from judgescope.parsing.parsers import parse
 from judgescope.plan.judges import card_hash, facts_of
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import Specs
-from judgescope.report.sections import coverage as coverage_section
+from judgescope.report.sections import study as study_sections
 from judgescope.report.sections.trust import no_score
 from judgescope.report.words import STATUSES as WORDS
 from judgescope.schema.cards import Judge
@@ -151,7 +151,7 @@ def test_the_remedy_is_told_wherever_such_values_are_counted(tmp_path: Path) -> 
         counted = [report_study.row("news", "gamma", f"count_{status}", 3.0)]
         report = report_study.loaded(report_study.make(tmp_path / status, {"coverage": counted}))
         [gamma] = (judge for judge in report.judges if judge.id == "gamma")
-        section = coverage_section.section(report)
+        section = study_sections.coverage(report)
         assert section and str(section.blocks).count(OFF_GRID_REMEDY) == remedies
         assert no_score(report, gamma).count(OFF_GRID_REMEDY) == remedies
     counts = Counter(tokens_in=1, tokens_out=1, usd=0)

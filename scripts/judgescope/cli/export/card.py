@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from judgescope.cli.export.markdown import blocks, escaped, inline
 from judgescope.report.elements import Fold, Section, Text
-from judgescope.report.numbers import count, listed
 from judgescope.report.report import Report
-from judgescope.report.sections import cost, coverage, data, judges, reproduce, unmeasured
+from judgescope.report.sections import cost, judges, study
+from judgescope.report.words import count, listed
 from judgescope.schema.cards import PROMPTED
 
 FEW = 50
@@ -15,12 +15,12 @@ FEW = 50
 
 def card(report: Report) -> str:
     """Return the card as Markdown, the same text for the same results."""
+    made = (judges.section, study.coverage, study.unmeasured, cost.section, study.data)
     lines = [f"# Results card: {escaped(report.study)}", "", escaped(judges.measured(report)), ""]
-    for module in (judges, coverage, unmeasured, cost, data):
-        if section := module.section(report):
-            lines += _section(section, folded=section.id == "judges")
+    for section in filter(None, (make(report) for make in made)):
+        lines += _section(section, folded=section.id == "judges")
     lines += ["## Limits", "", *blocks([Text("", items=list(_limits(report)))])[2:]]
-    lines += _section(reproduce.section(report))
+    lines += _section(study.reproduce(report))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -37,7 +37,7 @@ def _limits(report: Report) -> Iterator[str]:
             f"The ratings of {listed(planned)} are the authors' plan: nothing here says that "
             "people would rate so."
         )
-    items = {dataset.name: dataset.found["items"] for dataset in report.datasets}
+    items = {dataset.name: dataset.counts.items for dataset in report.datasets}
     if few := [f"{name} ({count(number)})" for name, number in items.items() if number < FEW]:
         yield f"Few items in {listed(few)}: intervals are wide, and hold the truth less often."
     engines = {judge.engine for judge in report.judges if not judge.control}
@@ -48,10 +48,10 @@ def _limits(report: Report) -> Iterator[str]:
     prices = report.rows("cost").where(statistic="usd")
     if names := sorted({row.judge or row.perturbation for row in prices if row.value is None}):
         yield f"The price of {listed([f'`{name}`' for name in names])} is not known."
-    study = report.spec.study
-    if study.share < 1:
-        yield f"Judges that are asked saw {study.share:g} of the items."
-    if study.allow_missing:
+    facts = report.spec.study
+    if facts.share < 1:
+        yield f"Judges that are asked saw {facts.share:g} of the items."
+    if facts.allow_missing:
         yield "The study allows that answers are missing: see what lacks above."
     yield (
         "The numbers hold for these texts, aspects and wordings; another kind of text needs a "

@@ -13,12 +13,11 @@ from judgescope.cli.export.markdown import one_line
 from judgescope.cli.show import check_wanted
 from judgescope.core.errors import UserError
 from judgescope.report import words
-from judgescope.report.elements import FLAT, NO_WIDTH_TOLD, interval, short
-from judgescope.report.numbers import DASH, MINUS, THIN, count
+from judgescope.report.cells import FLAT, NO_WIDTH_TOLD, interval, short
 from judgescope.report.report import Report
 from judgescope.report.rows import Row
-from judgescope.report.sections.known_order import AVERAGE
-from judgescope.report.sections.shared import PLANNED
+from judgescope.report.tables import AVERAGE, PLANNED
+from judgescope.report.words import DASH, MINUS, THIN, count
 from judgescope.statistics.result import NO_AGREEMENT
 
 Wanted = Mapping[str, Sequence[str | int]]

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from judgescope.report.cells import Cell
 from judgescope.report.elements import (
     Block,
-    Cell,
     Facts,
     Figure,
     Fold,
@@ -108,7 +108,7 @@ def _table(block: Table) -> list[str]:
             rows.append(row([f"**{inline(body.title)}**", *[""] * len(heads)]))
         as_code = block.code and body.style != "sums"
         rows += [row([_head(line, as_code), *map(_cell, line.cells)]) for line in body.lines]
-    notes = ["", " ".join(map(inline, block.told))] if block.told else []
+    notes = ["", " ".join(map(inline, block.all_notes))] if block.all_notes else []
     return [caption, "", *rows, *notes]
 
 

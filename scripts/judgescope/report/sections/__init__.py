@@ -1,54 +1,50 @@
 """The sections of the report, in the order of the page.
 
-A section is a function of the report, most often `section` of its module; it returns None where
-the study has nothing for it.
+A section is a function of the report that returns None where the study has nothing for it.
 """
 
+from judgescope.report.elements import Section
+from judgescope.report.report import Report
 from judgescope.report.sections import (
     agreement,
     confusion,
-    construction,
     cost,
-    coverage,
-    criteria,
-    data,
+    damage,
     discernment,
-    distilled,
     ensemble,
-    faults,
     judges,
     perspectives,
-    perturbations,
-    prompt_forms,
-    replies,
-    reproduce,
     robustness,
     spans,
-    tradeoff,
-    unmeasured,
+    study,
 )
 
 SECTIONS = (
     judges.section,
     agreement.section,
-    prompt_forms.section,
-    criteria.section,
+    robustness.forms,
+    confusion.criteria,
     discernment.section,
     confusion.section,
     perspectives.section,
     robustness.section,
     ensemble.section,
-    distilled.section,
-    faults.section,
+    ensemble.distilled,
+    damage.faults,
     spans.section,
-    perturbations.section,
-    construction.section,
-    replies.repeatability,
-    replies.pairwise,
-    coverage.section,
-    unmeasured.section,
+    damage.perturbations,
+    damage.construction,
+    agreement.repeatability,
+    agreement.pairwise,
+    study.coverage,
+    study.unmeasured,
     cost.section,
-    tradeoff.section,
-    data.section,
-    reproduce.section,
+    cost.tradeoff,
+    study.data,
+    study.reproduce,
 )
+
+
+def sections_of(report: Report) -> list[Section]:
+    """Return the sections that the study has something for."""
+    return [section for make in SECTIONS if (section := make(report)) is not None]

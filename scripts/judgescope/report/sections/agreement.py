@@ -1,40 +1,28 @@
-"""Agreement with the ratings: every statistic at every level."""
+"""Agreement with the ratings, judges that choose between two texts, and repeated draws."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import partial
 
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Cell,
-    Column,
-    Figure,
-    Fold,
-    Heading,
-    Line,
-    Section,
-    Table,
-    Text,
-    estimate,
-    figures,
-)
-from judgescope.report.numbers import listed
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.cells import Cell, estimate, figures
+from judgescope.report.elements import Block, Body, Column, Figure, Fold, Line, Section, Table, Text
+from judgescope.report.report import Dataset, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import (
+from judgescope.report.tables import (
+    PEOPLE,
+    TableSpec,
     agreed_with,
-    bodies,
-    by_aspect,
+    aspect_columns,
+    aspect_groups,
+    by_dataset,
     chart,
-    columns_of,
     labelled,
     leaders,
+    section_of,
+    statistic_columns,
 )
-from judgescope.report.words import LEVELS, SWAYS, label
+from judgescope.report.words import LEVELS, SWAYS, label, listed
 from judgescope.statistics.registry import STATISTICS
 
-PEOPLE = "human"
-"""The judge's name in rows about what people reach among themselves."""
 FIGURE = ("spearman", "by_source")
 CEILINGS = (
     ("alpha_ordinal", "pooled"),
@@ -44,6 +32,11 @@ CEILINGS = (
     ("kappa_linear", "pooled"),
 )
 """What is shown of people among themselves; agreement.csv has all."""
+REPEATED = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
+PAIRS = (
+    *("order_consistency", "first_position_rate", "nontransitive_share"),
+    *("accuracy_comparison", "accuracy_comparison_half", "tie_rate"),
+)
 
 LETTERS = (
     "Judges that share a letter are not told apart by a paired permutation test (Holm over all "
@@ -55,53 +48,53 @@ def section(report: Report) -> Section | None:
     """Return per dataset a figure and, folded, a table per level."""
     if not len(report.rows("agreement")):
         return None
-    blocks: list[Block] = []
-    for dataset in report.datasets:
-        rows = report.rows("agreement").where(dataset=dataset.id)
-        blocks.append(Heading(dataset.name, f"agreement-{dataset.id}"))
-        if len(rows):
-            blocks += _dataset(report, dataset, rows)
-        else:
-            blocks.append(Text("No target of this dataset has ratings."))
     lead = (
         "A correlation has a level: over all targets pooled it also rewards a judge that knows "
         "which sources are easy; within one source it asks only which text is better."
     )
+    blocks = by_dataset(report.datasets, "agreement", partial(_agreement, report))
     return Section("agreement", "Agreement", lead, blocks)
 
 
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    levels = [
-        level for level in LEVELS if any(row.judge != PEOPLE for row in rows.where(level=level))
-    ]
+def _agreement(report: Report, dataset: Dataset) -> Iterator[Block]:
+    rows = report.rows("agreement", dataset.id)
+    if not len(rows):
+        yield Text("No target of this dataset has ratings.")
+        return
+    if (figure := _figure(report, dataset, rows)) is not None:
+        yield figure
+    if not dataset.planned:
+        yield _people(report, dataset, rows)
+    yield from _ranks(report, dataset)
+    of_judges = Rows(row for row in rows if row.judge != PEOPLE)
+    levels = [level for level in LEVELS if len(of_judges.where(level=level))]
     tables = [
-        _table(report, dataset, rows.where(level=level), level, sways=sways)
+        table
         for level in levels
         for sways in (False, True)
+        for table in _statistics(report, dataset, rows.where(level=level), level, sways=sways)
     ]
-    figure = _figure(report, dataset, rows)
-    people: list[Block] = [] if dataset.planned else [_people(report, dataset, rows)]
-    fold = Fold(f"All statistics and levels for {dataset.name}", [t for t in tables if t])
-    ranks: list[Block] = [*_ranks(report, dataset), *_every_rank(report, dataset)]
-    return [*([figure] if figure else []), *people, *ranks, fold]
+    yield Fold(f"All statistics and levels for {dataset.name}", tables)
 
 
-def _table(
-    report: Report, dataset: Dataset, rows: Rows, level: str, *, sways: bool = False
-) -> Table | None:
+def _statistics(
+    report: Report, dataset: Dataset, rows: Rows, level: str, *, sways: bool
+) -> Iterator[Table]:
+    """Yield the table of a level's statistics: those that say what sways a judge, or the others."""
     present = set(rows.where(judge=tuple(judge.id for judge in report.judges)).names("statistic"))
-    told = [name for name in STATISTICS if name in present and (name in SWAYS) == sways]
-    if not told:
-        return None
-
-    def found(judge: Judge, aspect: str) -> list[Row | None]:
-        return [rows.at(dataset.id, judge.id, s, aspect=aspect, level=level) for s in told]
-
-    title, meaning = LEVELS[level]
-    parts, columns = by_aspect(report, dataset.aspects, found), columns_of(told)
-    said = "what sways a judge beside quality" if sways else agreed_with(dataset)
-    caption = f"{dataset.name}, {title}: {said}. {meaning}"
-    return Table(caption, "Aspect and judge", columns, parts, source="tables/agreement.csv")
+    names = [name for name in STATISTICS if name in present and (name in SWAYS) == sways]
+    if names:
+        title, meaning = LEVELS[level]
+        said = "what sways a judge beside quality" if sways else agreed_with(dataset)
+        yield TableSpec(
+            f"{dataset.name}, {title}: {said}. {meaning}",
+            statistic_columns(names),
+            aspect_groups(report, dataset.aspects),
+            level=level,
+            source="tables/agreement.csv",
+            corner="Aspect and judge",
+            counts=True,
+        ).filled(report.judges, rows)
 
 
 def _people(report: Report, dataset: Dataset, rows: Rows) -> Table:
@@ -110,11 +103,11 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Table:
     It is no ceiling: a judge is held against the mean of all raters, one rater against that of the
     others.
     """
-    own = rows.where(judge=PEOPLE)
     lines = []
     for statistic, level in CEILINGS:
-        place = (dataset.id, PEOPLE, statistic)
-        each = [own.at(*place, aspect=aspect, level=level) for aspect in dataset.aspects]
+        each = [
+            rows.at(PEOPLE, statistic, aspect=aspect, level=level) for aspect in dataset.aspects
+        ]
         if any(each):
             name = f"{label(statistic)}, {LEVELS[level][0]}"
             lines.append(Line(name, [estimate(row, counts=True) for row in each]))
@@ -122,72 +115,65 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Table:
         f"{dataset.name}: agreement of people among themselves; correlations are of each rater "
         "with the mean of the others, κ of each with every other.",
         "Statistic",
-        [Column(report.aspect(aspect)) for aspect in dataset.aspects],
+        aspect_columns(report, dataset.aspects),
         [Body(lines)],
         code=False,
         source="tables/agreement.csv",
     )
 
 
-def _ranks(report: Report, dataset: Dataset) -> list[Table]:
-    """Return the judges' ranks with intervals, and the groups that a test cannot tell apart."""
+def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
+    """Yield the judges' ranks, with intervals and the groups that a test cannot tell apart.
+
+    First by the main statistic; then, folded, by every statistic and level: does it change the
+    order?
+    """
     statistic, level = FIGURE
-    rows = report.rows("comparison").where(dataset=dataset.id, level=level)
-    if not len(rows.where(statistic=f"rank_{statistic}")):
-        return []
-
-    def cells(judge: Judge) -> list[Cell] | None:
-        place = (dataset.id, judge.id, f"rank_{statistic}")
-        return _ranked([rows.at(*place, aspect=a, level=level) for a in dataset.aspects])
-
-    caption = (
-        f"{dataset.name}: ranks by {label(statistic)}, {LEVELS[level][0]}, with the 95 % interval "
-        f"of the rank. {LETTERS}"
-    )
-    columns = [Column(report.aspect(aspect)) for aspect in dataset.aspects]
+    rows = report.rows("comparison", dataset.id)
     source = "tables/comparison.csv"
-    return [Table(caption, "Judge", columns, bodies(report.judges, cells), source=source)]
-
-
-def _every_rank(report: Report, dataset: Dataset) -> list[Fold]:
-    """Return, folded, the judges' ranks by every statistic and level: does it change the order?"""
-    rows = report.rows("comparison").where(dataset=dataset.id)
-    planned = [
-        (name, level)
+    if len(rows.where(statistic=f"rank_{statistic}", level=level)):
+        yield TableSpec(
+            f"{dataset.name}: ranks by {label(statistic)}, {LEVELS[level][0]}, with the 95 % "
+            f"interval of the rank. {LETTERS}",
+            aspect_columns(report, dataset.aspects),
+            statistic=f"rank_{statistic}",
+            level=level,
+            source=source,
+            cell=_rank,
+        ).filled(report.judges, rows)
+    columns = [
+        Column(
+            label(name),
+            group=LEVELS[level][0],
+            statistic=f"rank_{name}",
+            place={"level": level},
+        )
         for level in LEVELS
         for name in STATISTICS
         if len(rows.where(statistic=f"rank_{name}", level=level))
     ]
-    if not planned:
-        return []
-
-    def cells(judge: Judge, aspect: str) -> list[Cell] | None:
-        place = (dataset.id, judge.id)
-        return _ranked(
-            [rows.at(*place, f"rank_{one}", aspect=aspect, level=level) for one, level in planned]
-        )
-
-    parts: list[Body] = []
-    for aspect in dataset.aspects:
-        parts += bodies(report.judges, partial(cells, aspect=aspect), report.aspect(aspect))
-    columns = [Column(label(name), group=LEVELS[level][0]) for name, level in planned]
-    caption = f"{dataset.name}: ranks by every measure of agreement. {LETTERS}"
-    source = "tables/comparison.csv"
-    table = Table(caption, "Aspect and judge", columns, parts, source=source)
-    return [Fold(f"Ranks by every measure for {dataset.name}", [table])]
+    if columns:
+        table = TableSpec(
+            f"{dataset.name}: ranks by every measure of agreement. {LETTERS}",
+            columns,
+            aspect_groups(report, dataset.aspects),
+            source=source,
+            corner="Aspect and judge",
+            cell=_rank,
+        ).filled(report.judges, rows)
+        yield Fold(f"Ranks by every measure for {dataset.name}", [table])
 
 
-def _ranked(rows: Sequence[Row | None]) -> list[Cell] | None:
-    if not any(rows):
-        return None
-    return [estimate(row, mark=f" {row.group}".rstrip() if row else "") for row in rows]
+def _rank(row: Row | None) -> Cell:
+    return estimate(row, mark=f" {row.group}".rstrip() if row else "")
 
 
 def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
     statistic, level = FIGURE
-    ids = tuple(judge.id for judge in report.judges)
-    places = {"judge": ids, "judged": tuple(dataset.aspects)}
-    chosen = rows.where(statistic=statistic, level=level, **places)
+    judges = tuple(judge.id for judge in report.judges)
+    chosen = rows.where(
+        statistic=statistic, level=level, judge=judges, judged=tuple(dataset.aspects)
+    )
     known = [row for row in chosen if row.value is not None]
     names = {judge.id: labelled(judge) for judge in report.judges}
     shown = [judge for judge in report.judges if any(row.judge == judge.id for row in known)]
@@ -199,10 +185,17 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
         f"{label(statistic)} of {len(shown)} judges and controls on {len(dataset.aspects)} "
         f"aspects. The highest is {who}: {figures(best[0])}."
     )
+    numbers = TableSpec(
+        f"{dataset.name}: {label(statistic)}, {LEVELS[level][0]}; {agreed_with(dataset)}.",
+        aspect_columns(report, dataset.aspects),
+        statistic=statistic,
+        level=level,
+        every_judge=True,
+    ).filled(report.judges, chosen)
     return chart(
         f"{dataset.name}: which of one source's texts is better",
         summary,
-        _numbers(report, dataset, chosen),
+        numbers,
         [(names[row.judge], report.aspect(row.judged), row) for row in known],
         line=0,
         axis=f"{label(statistic)}, {LEVELS[level][0]}, with 95 % interval",
@@ -211,16 +204,51 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
     )
 
 
-def _numbers(report: Report, dataset: Dataset, rows: Rows) -> Table:
-    statistic, level = FIGURE
-
-    def cells(judge: Judge) -> list[Cell]:
-        place = (dataset.id, judge.id, statistic)
-        return [estimate(rows.at(*place, aspect=a, level=level)) for a in dataset.aspects]
-
-    return Table(
-        f"{dataset.name}: {label(statistic)}, {LEVELS[level][0]}; {agreed_with(dataset)}.",
-        "Judge",
-        [Column(report.aspect(aspect)) for aspect in dataset.aspects],
-        bodies(report.judges, cells),
+def repeatability(report: Report) -> Section | None:
+    """Return per dataset a table of what several draws of one judgment have in common."""
+    lead = (
+        "Several replies to one question: how often they differ, and how many must be averaged "
+        "for 95 % of the correlation with people that endless draws would reach."
     )
+
+    def table(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
+        return [_by_aspect(report, dataset, rows, REPEATED, f"{dataset.name}.", "repeatability")]
+
+    return section_of(report, "repeatability", "Repeatability", lead, table)
+
+
+def pairwise(report: Report) -> Section | None:
+    """Return, per dataset and set of texts, a table of judges that choose between two texts."""
+    lead = (
+        "Judges that choose between two texts are asked in both orders. A first-position rate "
+        "of 50 % is fair; accuracy is over the pairs that people do not tie."
+    )
+
+    def tables(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+        for cell in rows.names("cell"):
+            caption = f"{dataset.name}, {cell}." if cell else f"{dataset.name}."
+            part = rows.where(cell=cell)
+            yield _by_aspect(report, dataset, part, PAIRS, caption, "pairwise", cell)
+
+    return section_of(report, "pairwise", "Comparing judges", lead, tables)
+
+
+def _by_aspect(
+    report: Report,
+    dataset: Dataset,
+    rows: Rows,
+    names: tuple[str, ...],
+    caption: str,
+    table: str,
+    cell: str = "",
+) -> Table:
+    present = rows.names("statistic")
+    return TableSpec(
+        caption,
+        statistic_columns([name for name in names if name in present], cell=cell),
+        aspect_groups(report, dataset.aspects),
+        level="pooled",
+        source=f"tables/{table}.csv",
+        corner="Aspect and judge",
+        counts=True,
+    ).filled(report.judges, rows)

@@ -1,35 +1,39 @@
-"""What the study's replies cost when they were bought."""
+"""What the study's replies cost when they were bought, and cost against quality."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Cell,
-    Column,
-    Line,
-    Section,
-    Table,
-    Text,
-    dollars,
-    whole,
-    words_cell,
-)
-from judgescope.report.report import Judge, Report
+from judgescope.report.cells import Cell, count_cell, dollars_cell, estimate, words_cell
+from judgescope.report.charts import svg
+from judgescope.report.elements import Block, Body, Column, Figure, Key, Line, Section, Table, Text
+from judgescope.report.headline import LEAST_IS_BEST, Measure, measures
+from judgescope.report.panels import Bought, Priced, scatter_spec
+from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import bodies
-from judgescope.report.words import spoken
+from judgescope.report.tables import by_dataset, judge_bodies
+from judgescope.report.words import THOUSAND, dollars, listed, spoken
 
-COUNTS = ("replies", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
+USAGE = ("replies", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
 PRICE, EACH = "usd", "usd_per_1000"
 ALL = "all"
 """The judge of rows that count every reply once."""
-ANALYSES, MERGES = "analyses.", "merges."
-"""Begins the name of a model that wrote why demonstrations have their ratings."""
+WRITERS = {
+    "analyses.": "analyses by",
+    "merges.": "lists of errors merged by",
+    "comparisons.": "comparisons for",
+}
+"""What begins a writer's name -> what it writes."""
 FREE = "nothing is bought"
 """In the note of the price of what no endpoint answers."""
-COMPARED = "comparisons."
-"""Begins what comparisons behind a graded set are booked under."""
+COST_LEAD = (
+    "What the replies behind this report cost when they were bought, whoever paid then, by the "
+    "usage that the endpoints told. A judge's row is what it would cost alone; the last row "
+    "counts a reply once, though several judges read it."
+)
+TRADEOFF_LEAD = (
+    "Each panel sets what 1,000 judgments cost when they were bought against one of the numbers of "
+    "the first table. The dashed line is the best control: below it, money buys nothing. Where "
+    "intervals cross, the dearer judge is not shown to be better."
+)
 
 
 def section(report: Report) -> Section | None:
@@ -42,40 +46,35 @@ def section(report: Report) -> Section | None:
         mine = rows.where(judge=judge.id)
         return _cells(mine) if len(mine) else None
 
-    made = sorted({row.perturbation for row in rows if not row.judge})
-    writers = [Line(_writer(name), _cells(rows.where(perturbation=name))) for name in made]
+    bodies = judge_bodies(report.judges, cells)
+    writers = {
+        name: rows.where(perturbation=name)
+        for name in sorted({row.perturbation for row in rows if not row.judge})
+    }
+    if writers:
+        bodies.append(Body([Line(_written_by(name), _cells(w)) for name, w in writers.items()]))
     every = rows.where(judge=ALL)
-    columns = [Column(spoken(name)) for name in (*COUNTS, PRICE, EACH)]
-    columns += [Column("Remarks", style="words")]
-    parts = bodies(report.judges, cells)
-    parts += [Body(writers)] if writers else []
-    parts += [Body([Line("all, each reply once", _cells(every))], style="sums")]
-    blocks: list[Block] = [
-        Table("Replies, tokens and price, over all datasets.", "Judge", columns, parts)
-    ]
+    bodies.append(Body([Line("all, each reply once", _cells(every))], style="sums"))
+    columns = [Column(spoken(name)) for name in (*USAGE, PRICE, EACH)]
+    columns.append(Column("Remarks", style="words"))
+    table = Table("Replies, tokens and price, over all datasets.", "Judge", columns, bodies)
     unpriced = [judge.id for judge in report.judges if _unpriced(rows.where(judge=judge.id))]
-    unpriced += [name for name in made if _unpriced(rows.where(perturbation=name))]
+    unpriced += [name for name, of_writer in writers.items() if _unpriced(of_writer)]
+    first: list[Block] = []
     if unpriced:
-        told = f"The price of {', '.join(unpriced)} is not known; the tables say why."
-        blocks.insert(0, Text(told, style="warning"))
+        names = ", ".join(unpriced)
+        text = f"The price of {names} is not known; the tables say why."
+        first.append(Text(text, style="warning"))
     elif free(row for row in rows if row.judge != ALL):
-        blocks.insert(0, Text("Nothing was bought for this study.", style="finding"))
-    lead = (
-        "What the replies behind this report cost when they were bought, whoever paid then, by the "
-        "usage that the endpoints told. A judge's row is what it would cost alone; the last row "
-        "counts a reply once, though several judges read it."
-    )
-    return Section("cost", "Cost", lead, blocks)
+        first.append(Text("Nothing was bought for this study.", style="finding"))
+    return Section("cost", "Cost", COST_LEAD, [*first, table])
 
 
-def _writer(name: str) -> str:
+def _written_by(name: str) -> str:
     """Return what a writer's texts are: of a perturbation, better references, or analyses."""
-    if name.startswith(ANALYSES):
-        return f"analyses by {name.removeprefix(ANALYSES)}"
-    if name.startswith(MERGES):
-        return f"lists of errors merged by {name.removeprefix(MERGES)}"
-    if name.startswith(COMPARED):
-        return f"comparisons for {name.removeprefix(COMPARED)}"
+    for prefix, kind in WRITERS.items():
+        if name.startswith(prefix):
+            return f"{kind} {name.removeprefix(prefix)}"
     return "originals that a model wrote" if name == "original" else f"texts of {name}"
 
 
@@ -93,19 +92,99 @@ def free(rows: Iterable[Row]) -> bool:
     return all(FREE in row.note for row in rows if row.statistic == PRICE)
 
 
+def total(rows: Rows, statistic: str) -> float:
+    """Return the sum of a statistic over all rows."""
+    return sum(row.value or 0 for row in rows.where(statistic=statistic))
+
+
 def _unpriced(rows: Rows) -> bool:
     return any(row.value is None for row in rows.where(statistic=PRICE))
 
 
 def _cells(rows: Rows) -> list[Cell]:
-    def total(statistic: str) -> float:
-        return sum(row.value or 0 for row in rows.where(statistic=statistic))
-
-    prices = rows.where(statistic=PRICE)
-    notes = dict.fromkeys(row.note for row in prices if row.note)
+    notes = filter(None, rows.where(statistic=PRICE).names("note"))
     return [
-        *(whole(round(total(name))) for name in COUNTS),
-        dollars(None if _unpriced(rows) else total(PRICE)),
-        dollars(price_per_1000(rows)),
+        *(count_cell(round(total(rows, name))) for name in USAGE),
+        dollars_cell(None if _unpriced(rows) else total(rows, PRICE)),
+        dollars_cell(price_per_1000(rows)),
         words_cell("; ".join(notes)),
     ]
+
+
+# --- cost against quality --------------------------------------------------------------------
+
+
+def tradeoff(report: Report) -> Section | None:
+    """Return per dataset a figure of all judges with a known price; None where all is free."""
+
+    def blocks(dataset: Dataset) -> Iterator[Block]:
+        costs = report.rows("cost", dataset.id)
+        judges = [judge for judge in report.judges if not judge.control]
+        prices = {judge: price_per_1000(costs.where(judge=judge.id)) for judge in judges}
+        priced = {judge: price for judge, price in prices.items() if price is not None}
+        if any(price > 0 for price in priced.values()):
+            yield _prices_and_quality(report, dataset, priced)
+            unpriced = [f"`{judge.id}`" for judge in judges if judge not in priced]
+            if unpriced:
+                text = f"Not drawn, as their price is not known: {listed(unpriced)}."
+                yield Text(text, style="small")
+
+    found = by_dataset(report.datasets, "tradeoff", blocks)
+    return Section("tradeoff", "Cost against quality", TRADEOFF_LEAD, found) if found else None
+
+
+def _prices_and_quality(
+    report: Report, dataset: Dataset, priced: Mapping[Judge, float]
+) -> Figure | Text:
+    """Return a panel for each measure; `priced` is what 1,000 judgments of a judge cost."""
+    shown, panels = [], []
+    for measure in measures(report, dataset):
+        rows = {judge: measure.row(judge) for judge in priced}
+        dots = [
+            Bought(number, priced[judge], row.value, row.lo, row.hi)
+            for number, (judge, row) in enumerate(rows.items(), 1)
+            if row and row.value is not None
+        ]
+        if dots:
+            control = measure.best_control
+            least = " (least is best)" if measure.statistic in LEAST_IS_BEST else ""
+            shown.append(measure)
+            level = control.value if control else None
+            panels.append(Priced(f"{measure.name}{least}", dots, level))
+    if not any(dot.price > 0 for panel in panels for dot in panel.dots):
+        return Text("No judge with a price has a number here.")
+
+    def cells(judge: Judge) -> list[Cell]:
+        return [dollars_cell(priced[judge]), *(estimate(measure.row(judge)) for measure in shown)]
+
+    columns = [Column(f"US$ per {THOUSAND}")]
+    columns += [Column(measure.name, group=measure.group) for measure in shown]
+    caption = f"{dataset.name}: price of {THOUSAND} judgments and quality."
+    keys = [Key(str(number), "blue", judge.id) for number, judge in enumerate(priced, 1)]
+    return Figure(
+        f"{dataset.name}: cost against quality",
+        svg(scatter_spec(panels, x=f"US$ per {THOUSAND} judgments")),
+        _summary(shown, priced),
+        [*keys, Key("┅", "green", "the best control")],
+        Table(caption, "Judge", columns, judge_bodies(priced, cells)),
+    )
+
+
+def _summary(shown: Sequence[Measure], priced: Mapping[Judge, float]) -> str:
+    """Return the span of prices, and which judges a cheaper one is better than, by the rule."""
+    beaten = [
+        f"`{judge.id}`"
+        for judge, price in priced.items()
+        if any(
+            measure.above(other, judge)
+            for other, less in priced.items()
+            if less < price
+            for measure in shown
+        )
+    ]
+    least, most = min(priced.values()), max(priced.values())
+    ends = f"${dollars(least)} to ${dollars(most)}"
+    span = f"{len(priced)} judges, from {ends} per {THOUSAND} judgments."
+    if not beaten:
+        return f"{span} None is beaten by a cheaper one on any of these numbers."
+    return f"{span} On some of these numbers a cheaper judge is better than {listed(beaten)}."

@@ -1,8 +1,10 @@
 """Discernment: which judges score damaged texts below their originals, and response styles."""
 
+from collections.abc import Iterator
 from functools import partial
 
 from judgescope.methods.discernment import BEYOND
+from judgescope.report.cells import Cell, estimate, figures, heat
 from judgescope.report.charts import (
     BLUE,
     FILL_BLUE,
@@ -18,34 +20,21 @@ from judgescope.report.charts import (
     histogram_spec,
     svg,
 )
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Cell,
-    Column,
-    Figure,
-    Fold,
-    Heading,
-    Key,
-    Section,
-    Table,
-    Text,
-    estimate,
-    figures,
-)
-from judgescope.report.numbers import listed
+from judgescope.report.elements import Block, Column, Figure, Fold, Key, Section, Table, Text
 from judgescope.report.report import Damage, Dataset, Judge, Report
-from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import (
-    bodies,
-    columns_of,
-    estimates,
+from judgescope.report.rows import Place, Row, Rows
+from judgescope.report.tables import (
+    RowGroup,
+    TableSpec,
+    aspect_columns,
+    by_dataset,
     labelled,
     leaders,
     matrix,
+    statistic_columns,
 )
-from judgescope.report.words import label, spoken
-from judgescope.statistics.registry import STATISTICS
+from judgescope.report.words import label, listed, spoken
+from judgescope.statistics.registry import statistic
 
 SERIES = (
     Series("D_avg", "blue", FILL_BLUE, BLUE),
@@ -56,6 +45,8 @@ SERIES = (
 )
 HEADLINES = ("D_avg", "D_avg_ew", "D_avg_exact", "D_min", "D_min_ew", "D_min_exact")
 EFFECTS = ("rank_biserial", "mean_drop", "p_holm")
+SHADES = (1, 2, 3, 5)
+BESIDE_WEIGHTS = "D_hmp_less_ew"
 BY_LENGTH, FLAG = "solved by length", "‡"
 MIXED = (
     "D and D_ew combine asymptotic p-values, as published, D_exact combines exact ones: not all "
@@ -78,54 +69,58 @@ STYLES = (
     Series("original", "blue", FILL_BLUE, BLUE),
     Series("all", "red", FILL_RED, RED),
 )
-STYLE_KEYS = {
-    "original": "originals, upwards",
-    "all": "damaged texts, downwards",
-}
+STYLE_KEYS = (
+    Key("■", "blue", "originals, upwards"),
+    Key("■", "red", "damaged texts, downwards"),
+    Key("▼", "blue", "mean of originals"),
+    Key("▲", "red", "mean of damaged texts"),
+)
 
 
 def section(report: Report) -> Section | None:
     """Return per dataset the bars, the table of judges by damage and, folded, effect sizes."""
-    table = report.rows("discernment")
-    if not len(table):
+    if not len(report.rows("discernment")):
         return None
-    blocks: list[Block] = [Text(READING)]
-    for dataset in report.datasets:
-        rows = table.where(dataset=dataset.id)
-        blocks.append(Heading(dataset.name, f"discernment-{dataset.id}"))
-        blocks += _dataset(report, dataset, rows)
-    return Section("discernment", "Discernment", LEAD, blocks)
+    blocks = by_dataset(report.datasets, "discernment", partial(_dataset, report))
+    return Section("discernment", "Discernment", LEAD, [Text(READING), *blocks])
 
 
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
+def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
+    rows = report.rows("discernment", dataset.id)
     if not len(rows):
-        return [Text("This dataset has no perturbations.")]
+        yield Text("This dataset has no perturbations.")
+        return
     cells = set(rows.names("cell"))
     damages = [damage for damage in report.damages if damage.cell in cells]
-    absent = [judge for judge in report.judges if _reason(rows, dataset, judge)]
-    present = [judge for judge in report.judges if judge not in absent]
-    blocks: list[Block] = []
+    reasons = {judge.id: _reason(rows, judge) for judge in report.judges}
+    present = [judge for judge in report.judges if not reasons[judge.id]]
     if present:
-        blocks += [
-            _figure(dataset, rows, present),
-            _heat(dataset, rows, present, damages),
-            *style_blocks(report, dataset, present),
-            *matrix(rows, dataset, present, "D_avg_exact", dataset.name),
-            *_beside_weights(dataset, rows, present, damages),
-            *_effects(report, dataset, rows, present, damages),
-        ]
+        yield _figure(dataset, rows, present)
+        yield _heat(dataset, rows, present, damages)
+        yield from style_blocks(report, dataset, present)
+        yield from matrix(rows, present, "D_avg_exact", dataset.name)
+        yield from _beside_weights(dataset, rows, present, damages)
+        for name in EFFECTS:
+            table = TableSpec(
+                f"{dataset.name}: {label(name)}, {statistic(name).meaning}.",
+                aspect_columns(report, dataset.aspects),
+                [RowGroup(damage.title, {"cell": damage.cell}) for damage in damages],
+                statistic=name,
+                source="tables/discernment.csv",
+                corner="Damage and judge",
+                counts=True,
+            ).filled(present, rows)
+            yield Fold(f"{label(name)} per aspect for {dataset.name}", [table])
+    absent = [f"`{judge}`: {reason}." for judge, reason in reasons.items() if reason]
     if absent:
-        told = [f"`{judge.id}`: {_reason(rows, dataset, judge)}." for judge in absent]
-        blocks.append(Text("Without discernment on this dataset:", items=told))
-    return blocks
+        yield Text("Without discernment on this dataset:", items=absent)
 
 
-def _reason(rows: Rows, dataset: Dataset, judge: Judge) -> str:
+def _reason(rows: Rows, judge: Judge) -> str:
     """Return why a judge has no discernment at all, empty where it has."""
-    mine = rows.where(judge=judge.id)
-    if any(row.value is not None for row in mine):
+    if any(row.value is not None for row in rows.where(judge=judge.id)):
         return ""
-    row = mine.at(dataset.id, judge.id, "D_avg")
+    row = rows.at(judge.id, "D_avg")
     return spoken(row.note) if row else "not planned"
 
 
@@ -134,27 +129,30 @@ def _figure(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Figure:
         Point(labelled(judge), one.name, row.value, row.lo, row.hi)
         for judge in judges
         for one in SERIES
-        if (row := rows.at(dataset.id, judge.id, one.name)) and row.value is not None
+        if (row := rows.at(judge.id, one.name)) and row.value is not None
     ]
     groups = [labelled(judge) for judge in judges]
     axis = "score with 95 % interval; the dashed line is p = 0.05"
-    spec = chart_spec(points, groups, SERIES, line=1, x=axis)
+    headlines = rows.where(statistic=HEADLINES)
+    numbers = TableSpec(
+        f"{dataset.name}: average and minimum over the planned perturbations.",
+        statistic_columns(HEADLINES),
+        notes=[*_flag_notes(headlines), *([MIXED] if _mixed(headlines) else [])],
+        every_judge=True,
+        cell=lambda row: estimate(row, mark=_flag(row)),
+    ).filled(judges, rows)
     return Figure(
         f"{dataset.name}: discernment of each judge",
-        svg(spec),
-        _summary(dataset, rows, judges),
+        svg(chart_spec(points, groups, SERIES, line=1, x=axis)),
+        _summary(rows, judges),
         [Key(one.sign, one.style, label(one.name)) for one in SERIES],
-        _numbers(dataset, rows, judges),
+        numbers,
     )
 
 
-def _summary(dataset: Dataset, rows: Rows, judges: list[Judge]) -> str:
-    known = {
-        judge.id: row
-        for judge in judges
-        if (row := rows.at(dataset.id, judge.id, "D_avg_exact")) and row.value is not None
-    }
-    best = leaders(judges, known.values())
+def _summary(rows: Rows, judges: list[Judge]) -> str:
+    exact = [row for judge in judges if (row := rows.at(judge.id, "D_avg_exact"))]
+    best = leaders(judges, exact)
     if not best:
         return "D_avg_exact is undefined for every judge."
     return (
@@ -163,187 +161,132 @@ def _summary(dataset: Dataset, rows: Rows, judges: list[Judge]) -> str:
     )
 
 
-def _numbers(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
-    def cells(judge: Judge) -> list[Cell]:
-        each = [rows.at(dataset.id, judge.id, name) for name in HEADLINES]
-        return [estimate(row, mark=_beyond(row)) for row in each]
-
-    columns = columns_of(HEADLINES)
-    caption = f"{dataset.name}: average and minimum over the planned perturbations."
-    shown = rows.where(statistic=HEADLINES)
-    notes = [*_told_beyond(shown), *([MIXED] if _mixed(shown) else [])]
-    return Table(caption, "Judge", columns, bodies(judges, cells), notes)
-
-
 def _mixed(rows: Rows) -> bool:
     """Return whether some of the rows combine exact p-values and others asymptotic ones."""
     return all(any(f"{test} p" in row.method for row in rows) for test in ("exact", "asymptotic"))
 
 
-def _beyond(row: Row | None) -> str:
+def _flag(row: Row | None) -> str:
     return FLAG if row and BEYOND in row.note else ""
 
 
-def _told_beyond(rows: Rows) -> list[str]:
+def _flag_notes(rows: Rows) -> list[str]:
     """Return what the flag means, where one of the rows has it."""
-    told = f"{FLAG} Beyond 5: an artefact of the normal tail; read the rank-biserial instead."
-    return [told] if any(map(_beyond, rows)) else []
+    note = f"{FLAG} Beyond 5: an artefact of the normal tail; read the rank-biserial instead."
+    return [note] if any(map(_flag, rows)) else []
 
 
 def _heat(dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damage]) -> Table:
     """Return judge by damage; a shade for every step of D_exact."""
 
-    def cells(judge: Judge) -> list[Cell]:
-        found = []
-        for damage in damages:
-            row = rows.at(dataset.id, judge.id, "D_exact", cell=damage.cell)
-            style = _shade(row.value if row else None)
-            found.append(estimate(row, mark=_beyond(row), style=style))
-        return found
+    def shaded(row: Row | None) -> Cell:
+        shade = "" if row is None or row.value is None else heat(row.value, SHADES)
+        return estimate(row, mark=_flag(row), style=shade)
 
-    solved = {row.cell for row in rows.where(statistic="D_exact") if BY_LENGTH in row.note}
-    columns = [
-        Column(damage.title, BY_LENGTH if damage.cell in solved else "", damage.level)
-        for damage in damages
-    ]
+    exact = rows.where(statistic="D_exact")
+    solved = {row.cell for row in exact if BY_LENGTH in row.note}
     notes = ["Shaded from 1 (p = 0.05) on, in steps at 2, 3 and 5."]
     if solved:
         notes.append(f"{BY_LENGTH.capitalize()}: the control that looks at length alone reaches 1.")
-    notes += _told_beyond(rows.where(statistic="D_exact"))
-    caption = f"{dataset.name}: D_exact of each judge on each kind of damage."
-    return Table(caption, "Judge", columns, bodies(judges, cells), notes)
+    return TableSpec(
+        f"{dataset.name}: D_exact of each judge on each kind of damage.",
+        [
+            Column(
+                damage.title,
+                BY_LENGTH if damage.cell in solved else "",
+                damage.level,
+                place={"cell": damage.cell},
+            )
+            for damage in damages
+        ],
+        statistic="D_exact",
+        notes=[*notes, *_flag_notes(exact)],
+        every_judge=True,
+        cell=shaded,
+    ).filled(judges, rows)
 
 
 def _beside_weights(
     dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damage]
-) -> list[Fold]:
-    """Return, folded, how much evidence lies beside the aspects that experts name."""
-    name = "D_hmp_less_ew"
-    weighted = {row.cell for row in rows.where(statistic=name)}
-    shown = [damage for damage in damages if damage.cell in weighted]
-    if not shown:
-        return []
-
-    def cells(judge: Judge) -> list[Cell]:
-        return [estimate(rows.at(dataset.id, judge.id, name, cell=one.cell)) for one in shown]
-
-    columns = [Column(damage.title, group=damage.level) for damage in shown]
-    caption = f"{dataset.name}: {label(name)}, {STATISTICS[name].meaning}."
-    table = Table(caption, "Judge", columns, bodies(judges, cells))
-    return [Fold(f"Evidence beside the experts' aspects for {dataset.name}", [table])]
-
-
-def _shade(value: float | None) -> str:
-    steps = (1, 2, 3, 5)
-    return f"heat-{sum(value >= step for step in steps)}" if value is not None else ""
-
-
-def _effects(
-    report: Report, dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damage]
-) -> list[Fold]:
-    return [
-        Fold(
-            f"{label(name)} per aspect for {dataset.name}",
-            [_effect(report, dataset, rows, judges, damages, name)],
-        )
-        for name in EFFECTS
+) -> Iterator[Fold]:
+    """Yield, folded, how much evidence lies beside the aspects that experts name."""
+    weighted = {row.cell for row in rows.where(statistic=BESIDE_WEIGHTS)}
+    columns = [
+        Column(damage.title, group=damage.level, place={"cell": damage.cell})
+        for damage in damages
+        if damage.cell in weighted
     ]
-
-
-def _effect(
-    report: Report,
-    dataset: Dataset,
-    rows: Rows,
-    judges: list[Judge],
-    damages: list[Damage],
-    statistic: str,
-) -> Table:
-    def found(judge: Judge, damage: Damage) -> list[Row | None]:
-        at = partial(rows.at, dataset.id, judge.id, statistic, cell=damage.cell)
-        return [at(aspect=aspect) for aspect in dataset.aspects]
-
-    parts: list[Body] = []
-    for damage in damages:
-        parts += estimates(judges, partial(found, damage=damage), damage.title, counts=True)
-    columns = [Column(report.aspect(aspect)) for aspect in dataset.aspects]
-    caption = f"{dataset.name}: {label(statistic)}, {STATISTICS[statistic].meaning}."
-    return Table(caption, "Damage and judge", columns, parts, source="tables/discernment.csv")
+    if columns:
+        meaning = statistic(BESIDE_WEIGHTS).meaning
+        table = TableSpec(
+            f"{dataset.name}: {label(BESIDE_WEIGHTS)}, {meaning}.",
+            columns,
+            statistic=BESIDE_WEIGHTS,
+            every_judge=True,
+        ).filled(judges, rows)
+        yield Fold(f"Evidence beside the experts' aspects for {dataset.name}", [table])
 
 
 def style_blocks(report: Report, dataset: Dataset, judges: list[Judge]) -> list[Block]:
     """Return the figure of a dataset's response styles, nothing where no judge has any."""
-    rows = report.rows("responses").where(dataset=dataset.id)
-    shown = [judge for judge in judges if rows.at(dataset.id, judge.id, "range_top")]
+    rows = report.rows("responses", dataset.id)
+    shown = [judge for judge in judges if rows.at(judge.id, "range_top")]
     if not shown:
         return []
-    found = [_distribution(rows, dataset, judge, one.name) for judge in shown for one in STYLES]
+    found = [_distribution(rows, judge, series.name) for judge in shown for series in STYLES]
     axis = "score, from the bottom to the top of the judge's range"
     spec = histogram_spec(found, [labelled(judge) for judge in shown], STYLES, x=axis)
-    keys = [Key(one.sign, one.style, STYLE_KEYS[one.name]) for one in STYLES]
-    keys += [Key("▼", "blue", "mean of originals"), Key("▲", "red", "mean of damaged texts")]
-    return [
-        Figure(
-            f"{dataset.name}: response styles",
-            svg(spec),
-            _style_summary(rows, dataset, shown),
-            keys,
-            _style_table(rows, dataset, shown),
-        )
-    ]
+    title = f"{dataset.name}: response styles"
+    numbers = _style_table(dataset, rows, shown)
+    return [Figure(title, svg(spec), _style_summary(rows, shown), STYLE_KEYS, numbers)]
 
 
-def _distribution(rows: Rows, dataset: Dataset, judge: Judge, series: str) -> Distribution:
+def _distribution(rows: Rows, judge: Judge, series: str) -> Distribution:
     mine = rows.where(judge=judge.id, statistic="score_share", perturbation=series)
     shares = {row.k: row.value or 0.0 for row in mine}
-    low, high = (rows.at(dataset.id, judge.id, f"range_{end}") for end in ("bottom", "top"))
-    mean = rows.at(dataset.id, judge.id, "score_mean", cell=series)
-    place = None
-    if mean and low and high and None not in (mean.value, low.value, high.value):
-        place = ((mean.value or 0) - (low.value or 0)) / ((high.value or 0) - (low.value or 0))
-    return Distribution(labelled(judge), series, [shares[k] for k in sorted(shares)], place)
+    ends = (rows.at(judge.id, "range_bottom"), rows.at(judge.id, "range_top"))
+    low, high, mean = (
+        row.value if row else None for row in (*ends, rows.at(judge.id, "score_mean", cell=series))
+    )
+    if mean is not None and low is not None and high is not None:
+        mean = (mean - low) / (high - low)
+    else:
+        mean = None
+    return Distribution(labelled(judge), series, [shares[k] for k in sorted(shares)], mean)
 
 
-def _style_summary(rows: Rows, dataset: Dataset, judges: list[Judge]) -> str:
+def _style_summary(rows: Rows, judges: list[Judge]) -> str:
     """Return the sentence that says where each judge, no control, puts originals and damage."""
-    told = [
+    both = [
         f"{judge.id} {figures(before)} and {figures(after)}"
         for judge in judges
         if not judge.control
-        for before, after in [_style_means(rows, dataset, judge)]
-        if before and after
+        and (before := rows.at(judge.id, "score_mean", cell="original"))
+        and (after := rows.at(judge.id, "score_mean", cell="all"))
     ]
-    means = f" Mean scores of originals and of damaged texts: {'; '.join(told)}." if told else ""
+    said = f" Mean scores of originals and of damaged texts: {'; '.join(both)}." if both else ""
     return (
         "Scores, averaged over the aspects, of originals and of all damaged texts. Where a judge "
-        f"puts them is its style; discernment asks only whether they part.{means}"
+        f"puts them is its style; discernment asks only whether they part.{said}"
     )
 
 
-def _style_means(rows: Rows, dataset: Dataset, judge: Judge) -> tuple[Row | None, Row | None]:
-    before, after = (rows.at(dataset.id, judge.id, "score_mean", cell=one.name) for one in STYLES)
-    return before, after
-
-
-def _style_table(rows: Rows, dataset: Dataset, judges: list[Judge]) -> Table:
-    rated = len(rows.where(statistic="pearson")) > 0
+def _style_table(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
     whose = "the planned ratings" if dataset.planned else "people"
-
-    def cells(judge: Judge) -> list[Cell]:
-        found = [*_style_means(rows, dataset, judge)]
-        found += [rows.at(dataset.id, judge.id, f"range_{end}") for end in ("bottom", "top")]
-        r = rows.at(dataset.id, judge.id, "pearson", level="pooled", cell="systems")
-        found += [r] if rated else []
-        return [estimate(row) for row in found]
-
     columns = [
-        Column("Originals", "mean score"),
-        Column("Damaged texts", "mean score"),
-        Column("Bottom", "of the range"),
-        Column("Top", "of the range"),
-        *([Column("Pearson r", f"with {whose}, of the systems' texts")] if rated else []),
+        Column("Originals", "mean score", statistic="score_mean", place={"cell": "original"}),
+        Column("Damaged texts", "mean score", statistic="score_mean", place={"cell": "all"}),
+        Column("Bottom", "of the range", statistic="range_bottom"),
+        Column("Top", "of the range", statistic="range_top"),
     ]
-    caption = f"{dataset.name}: mean scores over the aspects, and where the range ends."
-    notes = ["The range is that of the judge's scale, or of its scores where it has none."]
-    return Table(
-        caption, "Judge", columns, bodies(judges, cells), notes, source="tables/responses.csv"
-    )
+    if len(rows.where(statistic="pearson")):
+        note = f"with {whose}, of the systems' texts"
+        place: Place = {"level": "pooled", "cell": "systems"}
+        columns.append(Column("Pearson r", note, statistic="pearson", place=place))
+    return TableSpec(
+        f"{dataset.name}: mean scores over the aspects, and where the range ends.",
+        columns,
+        notes=["The range is that of the judge's scale, or of its scores where it has none."],
+        source="tables/responses.csv",
+        every_judge=True,
+    ).filled(judges, rows)

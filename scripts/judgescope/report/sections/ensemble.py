@@ -1,34 +1,32 @@
-"""Ensembles: what subsets of judges reach, what each member adds, how their errors go together."""
+"""Ensembles and the judge distilled from one: what they reach, and what their members add."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from judgescope.report.charts import svg
+from judgescope.report.cells import Cell, estimate, figures
+from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
 from judgescope.report.elements import (
     Block,
     Body,
-    Cell,
     Column,
     Figure,
     Fold,
     Key,
     Line,
+    Link,
     Section,
     Table,
     Text,
-    estimate,
-    figures,
 )
-from judgescope.report.numbers import listed, plural
-from judgescope.report.panels import Ends, Level, TargetSet, panels_spec
-from judgescope.report.report import Dataset, Report
+from judgescope.report.panels import Ends, TargetSet, panels_spec
+from judgescope.report.report import Dataset, Report, TrainingStep
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.shared import section_of
-from judgescope.report.words import LEVELS, label
+from judgescope.report.specs import Distilled
+from judgescope.report.tables import AVERAGE, section_of
+from judgescope.report.words import LEVELS, amount, count, label, listed, plural, spoken
 from judgescope.statistics.registry import statistic
 
 SOURCE = "tables/ensemble.csv"
-AVERAGE = "average"
 TOGETHER = "+"
 MAIN = ("spearman", "pooled")
 MEASURES = [(name, level) for level in LEVELS for name in ("pearson", "spearman", "kendall_b")]
@@ -37,60 +35,32 @@ LEAD = (
     "its members do, with how many members, and which of them does it need? Members whose errors "
     "go together are worth fewer judges than they are: as many as their effective number says."
 )
-
-
-@dataclass(frozen=True)
-class _Ensemble:
-    """The rows of one ensemble on one dataset; `aspects` as cells call them, the means last.
-
-    `student` is the judge that was taught what it says, "" without one.
-    """
-
-    id: str
-    rows: Rows
-    aspects: list[str]
-    size: int
-    members: list[str]
-    student: str
-
-    @classmethod
-    def of(cls, judge: str, rows: Rows) -> "_Ensemble":
-        """Return an ensemble of its rows."""
-        judged = dict.fromkeys(row.judged for row in rows)
-        aspects = sorted(judged, key=lambda name: name.partition(".")[0] == AVERAGE)
-        most = max(row.k for row in rows)
-        whole = next(row.judge_b for row in rows if row.k == most and row.judge_b)
-        taught = (row.judge_b for row in rows if row.statistic.startswith("student_"))
-        return cls(judge, rows, aspects, most, whole.split(TOGETHER), next(taught, ""))
-
-    def at(self, name: str, level: str, aspect: str, judge_b: str = "", k: int = 0) -> Row | None:
-        """Return one row."""
-        place = (self._dataset, self.id, name)
-        return self.rows.at(*place, aspect=aspect, level=level, judge_b=judge_b, k=k)
-
-    @property
-    def _dataset(self) -> str:
-        return next(iter(self.rows)).dataset
-
-    def subsets(self, name: str, level: str, aspect: str) -> list[Row]:
-        """Return the rows of all subsets that have a value."""
-        found = self.rows.where(statistic=name, level=level, judged=aspect)
-        return [row for row in found if row.value is not None]
-
-    def taught(self, aspect: str) -> Row | None:
-        """Return the row of the judge that was taught, if it has a value."""
-        row = self.at(f"student_{MAIN[0]}", MAIN[1], aspect, self.student)
-        return row if row is not None and row.value is not None else None
-
-    def level(self, aspect: str) -> Level | None:
-        """Return what that judge reaches, and its interval."""
-        row = self.taught(aspect)
-        return None if row is None or row.value is None else (row.value, row.lo, row.hi)
-
-    def best(self, name: str, level: str, aspect: str) -> Row | None:
-        """Return the row of the best single member, the first of equals."""
-        single = [row for row in self.subsets(name, level, aspect) if row.k == 1]
-        return max(single, key=lambda row: row.value or 0.0, default=None)
+BEST_NOTE = (
+    "The best member is chosen on the same data as it is measured: its value is likely too "
+    "high, and what the ensemble has more too low."
+)
+ERROR_NOTE = "What people's own ratings err is in every member's error, and counts as shared."
+STUDENT = {
+    "student": "alone",
+    "student_difference": "all members less it",
+    "student_with_teacher": "with all members in place of people",
+}
+KEYS = (
+    Key("●", "blue", "a subset of the members"),
+    Key("–", "red", "mean of all subsets of a size"),
+    Key("▮", "red", "95 % interval of that mean"),
+    Key("|", "ink", "95 % interval of all members"),
+)
+TRAINING = "tables/training.csv"
+LOG = "training.parquet, beside the adapter"
+TRAIN, HELD_OUT = "train", "held_out"
+SPLITS = {TRAIN: "replies of one step", HELD_OUT: "replies that are held out"}
+LOSSES = ("held_out_loss_before", "held_out_loss_after", "held_out_loss_change")
+DISTILLED_LEAD = (
+    "A small model was taught to say what its teacher says: the errors that it lists, and its "
+    "score, from 0 to 100. What is held out was not taught. Its loss tells how well the model "
+    "foresees the teacher's words, not whether it judges well: that is told where judges are."
+)
 
 
 def section(report: Report) -> Section | None:
@@ -98,170 +68,187 @@ def section(report: Report) -> Section | None:
     return section_of(report, "ensemble", "Ensembles", LEAD, _dataset)
 
 
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    found: list[Block] = []
+def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     for judge in rows.names("judge"):
         of_judge = rows.where(judge=judge)
         if of_judge.names("aspect") == [""]:
-            found.append(Text(f"`{judge}`: {next(iter(of_judge)).note}."))
-            continue
-        own = _Ensemble.of(judge, of_judge)
-        figure = _figure(report, dataset, own)
-        found += [_summed(report, dataset, own, *MAIN), *([figure] if figure else [])]
-        found.append(_errors(report, dataset, own))
-        rest = [_summed(report, dataset, own, *one) for one in MEASURES if one != MAIN]
-        found.append(Fold(f"{dataset.name}, {judge}: other statistics and levels", rest))
-    return found
+            yield Text(f"`{judge}`: {next(iter(of_judge)).note}.")
+        else:
+            yield from _Ensemble(report, dataset, judge, of_judge).blocks()
 
 
-def _columns(report: Report, own: _Ensemble) -> list[Column]:
-    return [Column(_aspect(report, one)) for one in own.aspects]
+class _Ensemble:
+    """One ensemble on one dataset; `aspects` as cells call them, the means last.
 
+    `student` is the judge that was taught what it says, "" without one.
+    """
 
-def _aspect(report: Report, name: str) -> str:
-    plain, _, criterion = name.partition(".")
-    told = f"mean over aspects ({criterion})" if criterion else "mean over aspects"
-    return told if plain == AVERAGE else report.aspect(name)
+    def __init__(self, report: Report, dataset: Dataset, judge: str, rows: Rows) -> None:
+        self.report, self.judge, self.rows = report, judge, rows
+        self.name = f"{dataset.name}, {judge}"
+        self.aspects = sorted(
+            rows.names("judged"), key=lambda aspect: aspect.partition(".")[0] == AVERAGE
+        )
+        self.size = max(row.k for row in rows)
+        self.whole = next(row.judge_b for row in rows if row.k == self.size and row.judge_b)
+        self.members = self.whole.split(TOGETHER)
+        of_student = (row.judge_b for row in rows if row.statistic.startswith("student_"))
+        self.student = next(of_student, "")
 
+    def blocks(self) -> Iterator[Block]:
+        yield self._summed(*MAIN)
+        yield from self._figure()
+        yield self._errors()
+        rest = [self._summed(*measure) for measure in MEASURES if measure != MAIN]
+        yield Fold(f"{self.name}: other statistics and levels", rest)
 
-def _summed(report: Report, dataset: Dataset, own: _Ensemble, name: str, level: str) -> Table:
-    """Return one statistic of the whole, its best member, and what each member adds."""
-    place, whole = (name, level), TOGETHER.join(own.members)
+    def _at(self, name: str, level: str, aspect: str, judge_b: str = "", k: int = 0) -> Row | None:
+        return self.rows.at(self.judge, name, aspect=aspect, level=level, judge_b=judge_b, k=k)
 
-    def line(head: str, which: str, judge_b: str = "", k: int = 0) -> Line:
-        rows = (own.at(which, level, aspect, judge_b, k) for aspect in own.aspects)
+    def _line(self, head: str, name: str, level: str, judge_b: str = "", k: int = 0) -> Line:
+        rows = (self._at(name, level, aspect, judge_b, k) for aspect in self.aspects)
         return Line(head, [estimate(row) for row in rows])
 
-    best = [own.best(*place, aspect) for aspect in own.aspects]
-    gain = [
-        one and own.at(f"difference_{name}", level, aspect, one.judge_b)
-        for one, aspect in zip(best, own.aspects, strict=True)
-    ]
-    lines = [
-        line("all members", name, whole, own.size),
-        Line("best single member", [_named(one) for one in best]),
-        Line("all less the best", [estimate(one or None) for one in gain]),
-        line("single members, mean", f"subset_mean_{name}", k=1),
-    ]
-    alone = [line(one, name, one, 1) for one in own.members]
-    adds = [line(one, f"contribution_{name}", one) for one in own.members]
-    title, _ = LEVELS[level]
-    caption = (
-        f"{dataset.name}, {own.id}: {label(name)} with people's mean rating, {title}, of "
-        f"{plural(own.size, 'member')}. All differences are on the same texts."
-    )
-    notes = [
-        "The best member is chosen on the same data as it is measured: its value is likely too "
-        "high, and what the ensemble has more too low.",
-    ]
-    bodies = [
-        Body(lines),
-        Body(alone, "Each member alone"),
-        Body(adds, "What an ensemble of all has more than one without"),
-        *_taught(own, name, level),
-    ]
-    columns = _columns(report, own)
-    return Table(caption, "Ensemble", columns, bodies, notes, code=False, source=SOURCE)
+    def _subsets(self, name: str, level: str, aspect: str) -> list[Row]:
+        rows = self.rows.where(statistic=name, level=level, judged=aspect)
+        return [row for row in rows if row.value is not None]
 
+    def _table(self, caption: str, corner: str, bodies: Sequence[Body], *notes: str) -> Table:
+        columns = [Column(self._aspect(aspect)) for aspect in self.aspects]
+        return Table(caption, corner, columns, bodies, notes, code=False, source=SOURCE)
 
-def _taught(own: _Ensemble, name: str, level: str) -> list[Body]:
-    """Return what is told of the judge that was taught, nothing without one."""
-    heads = {"student": "alone", "student_difference": "all members less it"}
-    heads["student_with_teacher"] = "with all members in place of people"
-    lines = [
-        Line(
-            head,
-            [
-                estimate(own.at(f"{which}_{name}", level, aspect, own.student))
-                for aspect in own.aspects
-            ],
+    def _aspect(self, name: str) -> str:
+        plain, _, criterion = name.partition(".")
+        if plain != AVERAGE:
+            return self.report.aspect(name)
+        return f"mean over aspects ({criterion})" if criterion else "mean over aspects"
+
+    def _summed(self, name: str, level: str) -> Table:
+        """Return one statistic of the whole, its best member, and what each member adds."""
+        best = []
+        for aspect in self.aspects:
+            single = [row for row in self._subsets(name, level, aspect) if row.k == 1]
+            best.append(max(single, key=lambda row: row.value or 0.0, default=None))
+        gains = [
+            self._at(f"difference_{name}", level, aspect, one.judge_b) if one else None
+            for one, aspect in zip(best, self.aspects, strict=True)
+        ]
+        lines = [
+            self._line("all members", name, level, self.whole, self.size),
+            Line("best single member", [_with_member(row) for row in best]),
+            Line("all less the best", [estimate(row) for row in gains]),
+            self._line("single members, mean", f"subset_mean_{name}", level, k=1),
+        ]
+        alone = [self._line(member, name, level, member, 1) for member in self.members]
+        adds = [
+            self._line(member, f"contribution_{name}", level, member) for member in self.members
+        ]
+        caption = (
+            f"{self.name}: {label(name)} with people's mean rating, {LEVELS[level][0]}, of "
+            f"{plural(self.size, 'member')}. All differences are on the same texts."
         )
-        for which, head in heads.items()
-    ]
-    return [Body(lines, f"The judge that was taught: {own.student}")] if own.student else []
+        bodies = [
+            Body(lines),
+            Body(alone, "Each member alone"),
+            Body(adds, "What an ensemble of all has more than one without"),
+            *self._of_student(name, level),
+        ]
+        return self._table(caption, "Ensemble", bodies, BEST_NOTE)
+
+    def _of_student(self, name: str, level: str) -> list[Body]:
+        """Return the numbers of the judge that was taught, nothing without one."""
+        if not self.student:
+            return []
+        lines = [
+            self._line(head, f"{prefix}_{name}", level, self.student)
+            for prefix, head in STUDENT.items()
+        ]
+        return [Body(lines, f"The judge that was taught: {self.student}")]
+
+    def _errors(self) -> Table:
+        """Return the error correlations of members, their mean and the effective number."""
+        name, level = "error_correlation", "pooled"
+        pairs = [
+            self._line(" and ".join(pair.split(TOGETHER)), name, level, pair, 2)
+            for pair in self.rows.where(statistic=name).names("judge_b")
+        ]
+        sums = [
+            self._line(label(each), each, level)
+            for each in ("error_correlation_mean", "effective_judges")
+        ]
+        caption = (
+            f"{self.name}: {statistic(name).meaning}. Effective judges: "
+            f"{statistic('effective_judges').meaning}; of {self.size} that err apart, {self.size}."
+        )
+        bodies = [Body(sums), Body(pairs, "Error correlation of two members")]
+        return self._table(caption, "Members", bodies, ERROR_NOTE)
+
+    def _figure(self) -> Iterator[Figure]:
+        """Yield how correlation grows with the size of an ensemble, a panel for each aspect."""
+        shown = [aspect for aspect in self.aspects if self._subsets(*MAIN, aspect)]
+        if not shown:
+            return
+        name, level = MAIN
+        title = f"{self.name}: size of an ensemble and {label(name)} with people"
+        growth, students, panels = [], [], []
+        for aspect in shown:
+            first, last = (
+                self._at(f"subset_mean_{name}", level, aspect, k=k) for k in (1, self.size)
+            )
+            if first and last:
+                growth.append(f"{self._aspect(aspect)} from {figures(first)} to {figures(last)}")
+            student = self._at(f"student_{name}", level, aspect, self.student)
+            if student and student.value is not None:
+                students.append(f"{self._aspect(aspect)} {figures(student)}")
+            panels.append(self._panel(aspect, student))
+        summary = (
+            f"{label(name)} over all targets pooled, of every subset of the members by its size. "
+            f"From one member, on average, to all {self.size}, with intervals: {listed(growth)}."
+        )
+        keys = list(KEYS)
+        if students:
+            summary += f" Taught what they say, {self.student} reaches {listed(students)}."
+            keys.append(Key("┄", "green", f"{self.student}, with its 95 % interval"))
+        drawn = svg(panels_spec(panels, x="members"))
+        yield Figure(title, drawn, summary, keys, self._numbers(title))
+
+    def _panel(self, aspect: str, student: Row | None) -> TargetSet:
+        """Return an aspect's subsets, the means of those of a size, and the intervals of these."""
+        name, level = MAIN
+        means = self._subsets(f"subset_mean_{name}", level, aspect)
+        whole = self._at(name, level, aspect, self.whole, self.size)
+        level_of_student = None
+        if student is not None and student.value is not None:
+            level_of_student = (student.value, student.lo, student.hi)
+        return TargetSet(
+            self._aspect(aspect),
+            [(row.k, row.value or 0.0) for row in self._subsets(name, level, aspect)],
+            [(row.k, row.value or 0.0) for row in means],
+            _ends(means),
+            _ends([whole] if whole else []),
+            level_of_student,
+        )
+
+    def _numbers(self, title: str) -> Table:
+        """Return the numbers of the figure: every subset, under its size, and their mean."""
+        name, level = MAIN
+        known = {(row.judge_b, row.k): 0 for row in self.rows.where(statistic=name, level=level)}
+        bodies = []
+        for size in sorted({k for _, k in known}):
+            lines = [
+                self._line(", ".join(subset.split(TOGETHER)), name, level, subset, size)
+                for subset, k in known
+                if k == size
+            ]
+            head = f"mean of {plural(len(lines), 'subset')}"
+            mean = self._line(head, f"subset_mean_{name}", level, k=size)
+            bodies.append(Body([mean, *lines], f"Of {plural(size, 'member')}"))
+        return self._table(f"{title}.", "Members", [*bodies, *self._of_student(name, level)])
 
 
-def _named(row: Row | None) -> Cell:
-    """Return an estimate with the name of the member."""
+def _with_member(row: Row | None) -> Cell:
     cell = estimate(row)
     return replace(cell, notes=(row.judge_b, *cell.notes)) if row else cell
-
-
-def _errors(report: Report, dataset: Dataset, own: _Ensemble) -> Table:
-    """Return the error correlation of every two members, their mean and the effective number."""
-    which, level = "error_correlation", "pooled"
-    pairs = own.rows.where(statistic=which).names("judge_b")
-    each = [
-        Line(
-            " and ".join(pair.split(TOGETHER)),
-            [estimate(own.at(which, level, aspect, pair, 2)) for aspect in own.aspects],
-        )
-        for pair in pairs
-    ]
-    sums = [
-        Line(label(name), [estimate(own.at(name, level, aspect)) for aspect in own.aspects])
-        for name in ("error_correlation_mean", "effective_judges")
-    ]
-    caption = (
-        f"{dataset.name}, {own.id}: {statistic(which).meaning}. Effective judges: "
-        f"{statistic('effective_judges').meaning}; of {own.size} that err apart, {own.size}."
-    )
-    notes = ["What people's own ratings err is in every member's error, and counts as shared."]
-    bodies = [Body(sums), Body(each, "Error correlation of two members")]
-    columns = _columns(report, own)
-    return Table(caption, "Members", columns, bodies, notes, code=False, source=SOURCE)
-
-
-def _figure(report: Report, dataset: Dataset, own: _Ensemble) -> Figure | None:
-    """Return how correlation grows with the size of an ensemble, a panel for each aspect."""
-    shown = [one for one in own.aspects if own.subsets(*MAIN, one)]
-    if not shown:
-        return None
-    panels = [_panel(report, own, aspect) for aspect in shown]
-    title = f"{dataset.name}, {own.id}: size of an ensemble and {label(MAIN[0])} with people"
-    told = [
-        f"{_aspect(report, aspect)} from {figures(one)} to {figures(all_)}"
-        for aspect in shown
-        for one in [own.at(f"subset_mean_{MAIN[0]}", MAIN[1], aspect, k=1)]
-        for all_ in [own.at(f"subset_mean_{MAIN[0]}", MAIN[1], aspect, k=own.size)]
-        if one is not None and all_ is not None
-    ]
-    summary = (
-        f"{label(MAIN[0])} over all targets pooled, of every subset of the members by its size. "
-        f"From one member, on average, to all {own.size}, with intervals: {listed(told)}."
-    )
-    keys = [
-        Key("●", "blue", "a subset of the members"),
-        Key("–", "red", "mean of all subsets of a size"),
-        Key("▮", "red", "95 % interval of that mean"),
-        Key("|", "ink", "95 % interval of all members"),
-    ]
-    taught = [
-        f"{_aspect(report, aspect)} {figures(row)}"
-        for aspect in shown
-        for row in [own.taught(aspect)]
-        if row is not None
-    ]
-    if taught:
-        summary += f" Taught what they say, {own.student} reaches {listed(taught)}."
-        keys.append(Key("┄", "green", f"{own.student}, with its 95 % interval"))
-    drawn = svg(panels_spec(panels, x="members"))
-    return Figure(title, drawn, summary, keys, _subsets(report, title, own))
-
-
-def _panel(report: Report, own: _Ensemble, aspect: str) -> TargetSet:
-    """Return an aspect's subsets, the means of those of a size, and the intervals of these."""
-    subsets = own.subsets(*MAIN, aspect)
-    means = own.subsets(f"subset_mean_{MAIN[0]}", MAIN[1], aspect)
-    whole = own.at(*MAIN, aspect, TOGETHER.join(own.members), own.size)
-    return TargetSet(
-        _aspect(report, aspect),
-        [(row.k, row.value or 0.0) for row in subsets],
-        [(row.k, row.value or 0.0) for row in means],
-        _ends(means),
-        _ends([whole] if whole else []),
-        own.level(aspect),
-    )
 
 
 def _ends(rows: Sequence[Row]) -> list[Ends]:
@@ -269,23 +256,102 @@ def _ends(rows: Sequence[Row]) -> list[Ends]:
     return [(row.k, row.lo, row.hi) for row in rows if row.lo is not None and row.hi is not None]
 
 
-def _subsets(report: Report, title: str, own: _Ensemble) -> Table:
-    """Return the numbers of the figure: every subset, under its size, and the mean of these."""
-    name, level = MAIN
-    known = {(row.judge_b, row.k): row for row in own.rows.where(statistic=name, level=level)}
+# --- the distilled judge ---------------------------------------------------------------------
+
+
+def distilled(report: Report) -> Section | None:
+    """Return who was taught by whom, the recipe, the curve, and losses on what was held out."""
+    card = report.spec.distilled
+    if card is None:
+        return None
+    cards = report.spec.datasets
+    names = {
+        dataset: (cards[dataset].name if dataset in cards else "") or dataset
+        for dataset in report.rows("training").names("dataset")
+    }
+    about = (
+        f"`{card.judge}` is the model `{card.model}`, taught by `{card.teacher}` on texts "
+        f"of {listed([*names.values()])}, about which nobody else is asked."
+    )
+    recipe = [
+        Line(spoken(name), [Cell(f"{value:g}" if isinstance(value, float) else str(value))])
+        for name, value in card.recipe.items()
+    ]
+    caption = "The recipe: what the study's key `distill.recipe` says, and defaults."
+    blocks: list[Block] = [
+        Text(about),
+        Table(caption, "Key", [Column("Value")], [Body(recipe)], code=False),
+        _curve(card, report.training),
+        _taught(report, card, names),
+        Link("The examples and losses of every dataset, as a table", f"../{TRAINING}"),
+    ]
+    return Section("distilled", "The distilled judge", DISTILLED_LEAD, blocks)
+
+
+def _curve(card: Distilled, log: Sequence[TrainingStep]) -> Figure:
+    """Return the losses over the steps, of what is taught and of what is held out."""
+    losses = {
+        split: [(one.step, one.loss or 0.0) for one in log if one.split == split]
+        for split in SPLITS
+    }
+    summary = " ".join(
+        f"Of the {SPLITS[split]} it is {amount(each[0][1])} at step {count(each[0][0])} and "
+        f"{amount(each[-1][1])} at step {count(each[-1][0])}."
+        for split, each in losses.items()
+        if each
+    )
+    curves = [Curve(losses[TRAIN], BLUE), Curve(losses[HELD_OUT], RED, dots=True)]
+    drawn = svg(curves_spec([one for one in curves if one.values], x="step", y="loss in nats"))
+    signs = {TRAIN: ("–", "blue"), HELD_OUT: ("●", "red")}
+    keys = [Key(*signs[split], SPLITS[split]) for split, each in losses.items() if each]
+    title = f"{card.judge}: mean loss of a token over the training"
+    return Figure(title, drawn, summary, keys, _log_table(title, log))
+
+
+def _log_table(title: str, log: Sequence[TrainingStep]) -> Table:
+    known = {(one.step, one.split): one for one in log}
+    lines = []
+    for step in sorted({one.step for one in log}):
+        train = known.get((step, TRAIN), TrainingStep(step, TRAIN))
+        held_out = known.get((step, HELD_OUT), TrainingStep(step, HELD_OUT))
+        values = (train.loss, held_out.loss, train.learning_rate, train.examples, train.tokens)
+        cells = [Cell("") if value is None else Cell(amount(value), sort=value) for value in values]
+        lines.append(Line(count(step), cells))
+    heads = ("Loss, this step", "Loss, held out", "Learning rate")
+    columns = [*map(Column, (*heads, "Examples until then", "Tokens until then"))]
+    return Table(f"{title}.", "Step", columns, [Body(lines)], code=False, source=LOG)
+
+
+def _taught(report: Report, card: Distilled, names: dict[str, str]) -> Table:
+    """Return per dataset and aspect how many examples there were, and the losses."""
     bodies = []
-    for size in sorted({k for _, k in known}):
-        subsets = [subset for subset, k in known if k == size]
-        lines = [
-            Line(
-                ", ".join(one.split(TOGETHER)),
-                [estimate(own.at(name, level, aspect, one, size)) for aspect in own.aspects],
-            )
-            for one in subsets
-        ]
-        means = (own.at(f"subset_mean_{name}", level, aspect, k=size) for aspect in own.aspects)
-        mean = Line(f"mean of {plural(len(subsets), 'subset')}", [estimate(one) for one in means])
-        bodies.append(Body([mean, *lines], f"Of {plural(size, 'member')}"))
-    bodies += _taught(own, name, level)
-    columns = _columns(report, own)
-    return Table(f"{title}.", "Members", columns, bodies, code=False, source=SOURCE)
+    for dataset, name in names.items():
+        rows = report.rows("training", dataset)
+        lines = []
+        for aspect in sorted(rows.names("aspect"), key=lambda aspect: aspect == AVERAGE):
+            counts = [
+                Cell("")
+                if aspect == AVERAGE
+                else estimate(rows.at(card.judge, "taught_examples", aspect=aspect, level=split))
+                for split in SPLITS
+            ]
+            losses = (rows.at(card.judge, loss, aspect=aspect, level=HELD_OUT) for loss in LOSSES)
+            head = "mean over aspects" if aspect == AVERAGE else report.aspect(aspect)
+            lines.append(Line(head, [*counts, *map(estimate, losses)]))
+        examples = sum(row.n for row in rows.where(statistic="taught_examples", level=TRAIN))
+        bodies.append(Body(lines, f"{name}: {plural(examples, 'example')} taught"))
+    columns = [
+        *(Column(head, group="Examples") for head in ("taught", "held out")),
+        *(Column(label(name), group="On replies that are held out") for name in LOSSES),
+    ]
+    caption = (
+        f"What `{card.judge}` was taught, and its loss: {statistic(LOSSES[0]).meaning}, and "
+        "after the last step."
+    )
+    notes = [
+        f"Missing: texts and aspects of the sample of which `{card.teacher}` has no "
+        "judgment that can be taught.",
+        "These losses are means over replies; those of the curve are over all tokens together, of "
+        "which long replies have more.",
+    ]
+    return Table(caption, "Aspect", columns, bodies, notes, code=False, source=TRAINING)

@@ -1,223 +1,149 @@
 """The first screen: what was measured, and what may be said of each judge."""
 
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Cell,
-    Column,
-    Facts,
-    Fold,
-    Heading,
-    Line,
-    Section,
-    Table,
-    Text,
-    dollars,
-    estimate,
-    short,
-)
-from judgescope.report.headline import PERSON, SINGULAR, Measure, below, best_control, measures
-from judgescope.report.numbers import DASH, THOUSAND, count, listed, plural
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from judgescope.report.cells import UNDEFINED, Cell, dollars_cell, estimate, short
+from judgescope.report.elements import Block, Body, Column, Facts, Fold, Line, Section, Table, Text
+from judgescope.report.headline import PERSON, SINGULAR, Measure, measures
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Row
 from judgescope.report.sections.agreement import LETTERS
-from judgescope.report.sections.cost import price_per_1000
-from judgescope.report.sections.shared import agreed_with, bodies
+from judgescope.report.sections.cost import price_per_1000, total
 from judgescope.report.sections.trust import sentences
-from judgescope.report.words import spoken
+from judgescope.report.tables import agreed_with, by_dataset, judge_bodies
+from judgescope.report.words import THOUSAND, count, listed, plural, spoken
 
 BELOW = "†"
+LEADS = {
+    "agreement": "Agreement is the rank correlation that decides the claim: within each source, "
+    "the mean over sources (one score for all texts of a source counts 0), or pooled where too "
+    "few sources have different ratings. Other statistics and levels are under Agreement.",
+    "discernment": "D tells how surely a judge scores a damaged text below its original: of one "
+    "kind of damage, 1 is p = 0.05. An average of several is no p-value.",
+    "confusion": "The confusion index is what a judge takes off for damage that should leave an "
+    "aspect alone, over what it takes off for damage that should not: 0 is best.",
+}
+"""Table -> what its numbers on the first screen are."""
+LEAD = (
+    "Brackets hold 95 % intervals. Controls know nothing of quality: a judge should beat every one "
+    "of them."
+)
 
 
 def section(report: Report) -> Section:
     """Return a sentence per judge, and of every dataset a table with the warnings it calls for."""
     blocks = sentences(report)
-    for dataset in report.datasets:
-        blocks.append(Heading(dataset.name, f"judges-{dataset.id}"))
-        blocks += _dataset(report, dataset)
-    return Section("judges", "The judges", _lead(report), blocks)
+    blocks += by_dataset(report.datasets, "judges", partial(_dataset, report))
+    leads = [lead for table, lead in LEADS.items() if len(report.rows(table))]
+    return Section("judges", "The judges", " ".join([*leads, LEAD]), blocks)
 
 
 def measured(report: Report) -> str:
     """Return in one line of numbers what was measured."""
     controls = sum(judge.control for judge in report.judges)
-    known = {set_.id for set_ in report.datasets}
-    of_these = [row for row in report.rows("coverage") if row.dataset in known]
-    cells = {
-        (row.dataset, row.perturbation, row.degree, row.judge)
-        for row in of_these
-        if row.statistic == "coverage" and row.value is not None
-    }
-    replies = sum(row.value or 0 for row in of_these if row.statistic == "count_ok")
-    rated = sum(set_.found["targets"] for set_ in report.datasets)
+    replies, cells = 0.0, set()
+    for dataset in report.datasets:
+        rows = report.rows("coverage", dataset.id)
+        replies += total(rows, "count_ok")
+        cells |= {
+            (row.dataset, row.cell, row.judge)
+            for row in rows.where(statistic="coverage")
+            if row.value is not None
+        }
+    rated = sum(dataset.counts.targets for dataset in report.datasets)
     kinds = {damage.name for damage in report.damages}
-    counts = [
+    parts = [
         plural(len(report.datasets), "dataset"),
-        plural(sum(set_.found["items"] for set_ in report.datasets), "item"),
+        plural(sum(dataset.counts.items for dataset in report.datasets), "item"),
         plural(rated, "rated text") if rated else "",
         f"{plural(len(report.judges) - controls, 'judge')} and {plural(controls, 'control')}",
         plural(len(kinds), "kind of damage", "kinds of damage") if kinds else "",
         f"{plural(round(replies), 'judgment')} in {plural(len(cells), 'cell')}",
     ]
-    return " · ".join(part for part in counts if part)
+    return " · ".join(part for part in parts if part)
 
 
-def _lead(report: Report) -> str:
-    parts = []
-    if len(report.rows("agreement")):
-        parts.append(
-            "Agreement is the rank correlation that decides the claim: within each source, the "
-            "mean over sources (one score for all texts of a source counts 0), or pooled where "
-            "too few sources have different ratings. Other statistics and levels are under "
-            "Agreement."
-        )
-    if len(report.rows("discernment")):
-        parts.append(
-            "D tells how surely a judge scores a damaged text below its original: of one kind of "
-            "damage, 1 is p = 0.05. An average of several is no p-value."
-        )
-    if len(report.rows("confusion")):
-        parts.append(
-            "The confusion index is what a judge takes off for damage that should leave an aspect "
-            "alone, over what it takes off for damage that should not: 0 is best."
-        )
-    parts.append("Brackets hold 95 % intervals.")
-    parts.append("Controls know nothing of quality: a judge should beat every one of them.")
-    return " ".join(parts)
-
-
-def _dataset(report: Report, dataset: Dataset) -> list[Block]:
+def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
     planned = measures(report, dataset)
     if not planned:
-        return [Text("The study plans no statistic on this dataset that has a value per judge.")]
-    shown = [one for one in planned if any(_known(report, dataset, one))]
-    warned = _outranked(report, dataset, shown)
-    blocks: list[Block] = []
+        yield Text("The study plans no statistic on this dataset that has a value per judge.")
+        return
+    real = [judge for judge in report.judges if not judge.control]
+    shown = [measure for measure in planned if measure.defined(real)]
+    outranked = [text for measure in shown for text in _outranked(measure, real)]
     if shown:
-        blocks.append(_table(report, dataset, shown, bool(warned)))
-    if warned:
-        blocks.append(
-            Text(
-                "Warning: by point estimate, a control ranks above a real judge here.",
-                items=warned,
-                style="warning",
-            )
-        )
-    missing = _undefined(report, dataset, [one for one in planned if one not in shown])
-    if missing:
-        blocks.append(Text("Planned, but defined for no judge here:", items=missing))
-    blocks.append(_signatures(report, dataset, planned))
-    return blocks
-
-
-def _known(report: Report, dataset: Dataset, measure: Measure) -> list[Row]:
-    """Return the measure's defined rows of judges that are no controls."""
-    rows = (measure.row(report, dataset, judge) for judge in report.judges if not judge.control)
-    return [row for row in rows if row and row.value is not None]
-
-
-def _undefined(report: Report, dataset: Dataset, planned: list[Measure]) -> list[str]:
-    """Return a sentence for every measure that no judge has, with the reasons."""
-    found = []
+        yield _table(report, dataset, shown, bool(outranked))
+    if outranked:
+        warning = "Warning: by point estimate, a control ranks above a real judge here."
+        yield Text(warning, items=outranked, style="warning")
+    undefined = []
     for measure in planned:
-        rows = (measure.row(report, dataset, judge) for judge in report.judges)
-        reasons = dict.fromkeys(spoken(row.note) for row in rows if row and row.value is None)
-        found.append(f"{measure.group}, {measure.name(report)}: {'; '.join(reasons)}.")
-    return found
+        if measure not in shown:
+            rows = map(measure.row, report.judges)
+            reasons = dict.fromkeys(spoken(row.note) for row in rows if row and row.value is None)
+            undefined.append(f"{measure.group}, {measure.name}: {'; '.join(reasons)}.")
+    if undefined:
+        yield Text("Planned, but defined for no judge here:", items=undefined)
+    signatures = []
+    for judge in report.judges:
+        numbers = filter(None, (measure.row(judge) for measure in planned))
+        signatures += [(row.judge, row.signature) for row in numbers][:1]
+    note = "Of each judge's first number; those of the others differ in the parts stat and level."
+    yield Fold("Signatures", [Text(note, style="small"), Facts(signatures, code=True)])
 
 
 def _table(report: Report, dataset: Dataset, shown: list[Measure], warned: bool) -> Table:
-    costs = report.rows("cost").where(dataset=dataset.id)
-    ranked = any(letters(report, dataset, one, judge) for one in shown for judge in report.judges)
+    costs = report.rows("cost", dataset.id)
+    priced = len(costs) > 0
 
     def cells(judge: Judge) -> list[Cell]:
-        own = costs.where(judge=judge.id)
-        price = [dollars(price_per_1000(own))] if len(costs) else []
-        return [*(_cell(report, dataset, measure, judge) for measure in shown), *price]
+        found = []
+        for measure in shown:
+            row = measure.row(judge)
+            below = BELOW if not judge.control and measure.below_control(row) else ""
+            found.append(estimate(row, mark=f"{measure.letters(judge)}{below}"))
+        price = price_per_1000(costs.where(judge=judge.id))
+        return [*found, *([dollars_cell(price)] if priced else [])]
 
-    columns = [Column(one.name(report), group=one.group) for one in shown]
-    columns += [Column(f"US$ per {THOUSAND} judgments", group="Cost")] if len(costs) else []
-    tables = dict.fromkeys(measure.table for measure in shown)
-    said = agreed_with(dataset) if "verdicts" in tables else " and ".join(tables)
+    bodies = judge_bodies(report.judges, cells)
+    people = [measure.row(PERSON) for measure in shown]
+    if any(row and row.value is not None for row in people):
+        each = [estimate(row) if row else UNDEFINED for row in people]
+        line = Line("people", [*each, *([Cell("")] if priced else [])], about=PERSON.about)
+        bodies.insert(0, Body([line]))
+    columns = [Column(measure.name, group=measure.group) for measure in shown]
+    columns += [Column(f"US$ per {THOUSAND} judgments", group="Cost")] if priced else []
     notes = [f"{BELOW} Below at least one control, by point estimate."] if warned else []
-    if ranked:
+    if any(measure.letters(judge) for measure in shown for judge in report.judges):
         notes.append(LETTERS)
-    return Table(
-        f"{dataset.name}: {said}. {_counts(report, dataset, shown)}".strip(),
-        "Judge",
-        columns,
-        [*_people(report, dataset, shown, bool(len(costs))), *bodies(report.judges, cells)],
-        notes,
-    )
+    tables = dict.fromkeys(measure.table for measure in shown)
+    about = agreed_with(dataset) if "verdicts" in tables else " and ".join(tables)
+    caption = f"{dataset.name}: {about}. {_sizes(shown, report.judges)}".strip()
+    return Table(caption, "Judge", columns, bodies, notes)
 
 
-def _people(report: Report, dataset: Dataset, shown: list[Measure], costs: bool) -> list[Body]:
-    """Return the row of what a rater gets in a judge's place; none where that is not known."""
-    rows = [measure.row(report, dataset, PERSON) for measure in shown]
-    if not any(row and row.value is not None for row in rows):
-        return []
-    cells = [estimate(row) if row else Cell(DASH, style="undefined") for row in rows]
-    line = Line("people", [*cells, *([Cell("")] if costs else [])], about=PERSON.about)
-    return [Body([line])]
-
-
-def _cell(report: Report, dataset: Dataset, measure: Measure, judge: Judge) -> Cell:
-    row = measure.row(report, dataset, judge)
-    worse = not judge.control and below(measure, row, best_control(report, dataset, measure))
-    shared = letters(report, dataset, measure, judge)
-    return estimate(row, mark=f"{shared}{BELOW if worse else ''}")
-
-
-def letters(report: Report, dataset: Dataset, measure: Measure, judge: Judge) -> str:
-    """Return the letters of the groups that a test puts the judge in, "" where none was made."""
-    if not measure.ranked:
-        return ""
-    place = (dataset.id, judge.id, f"rank_{measure.statistic}")
-    row = report.rows("comparison").at(*place, aspect=measure.aspect, level=measure.level)
-    return row.group if row else ""
-
-
-def _counts(report: Report, dataset: Dataset, shown: list[Measure]) -> str:
+def _sizes(shown: list[Measure], judges: Sequence[Judge]) -> str:
     """Return the number of targets, or its range, and of items behind the columns."""
     every: dict[str, set[int]] = {}
     for measure in shown:
-        for judge in report.judges:
-            row = measure.row(report, dataset, judge)
-            if row and row.value is not None:
-                every.setdefault(measure.counted(row), set()).add(row.n)
-    told = []
-    for noun, found in every.items():
-        sizes = sorted(found)
-        span = count(sizes[0]) + (f" to {count(sizes[-1])}" if sizes[1:] else "")
-        told.append(f"n = {span} {noun if sizes[-1] != 1 else SINGULAR[noun]}")
-    return f"{'; '.join(told)}." if told else ""
+        for row in measure.defined(judges):
+            every.setdefault(measure.counted(row), set()).add(row.n)
+    parts = []
+    for noun, sizes in every.items():
+        least, most = min(sizes), max(sizes)
+        span = count(least) + (f" to {count(most)}" if most > least else "")
+        parts.append(f"n = {span} {noun if most != 1 else SINGULAR[noun]}")
+    return f"{'; '.join(parts)}." if parts else ""
 
 
-def _outranked(report: Report, dataset: Dataset, shown: list[Measure]) -> list[str]:
-    """Return a sentence for every measure on which a control ranks above a real judge."""
-    found = []
-    for measure in shown:
-        known = _known(report, dataset, measure)
-        control = best_control(report, dataset, measure)
-        under = [row for row in known if below(measure, row, control)]
-        if control and under:
-            told = listed([f"`{row.judge}` ({short(row)})" for row in under])
-            word = f" (wording {measure.criterion})" if measure.criterion else ""
-            found.append(
-                f"{measure.name(report)}{word}: control `{control.judge}` ({short(control)}) ranks "
-                f"above {len(under)} of {plural(len(known), 'judge')}: {told}."
-            )
-    return found
-
-
-def _signatures(report: Report, dataset: Dataset, shown: list[Measure]) -> Fold:
-    """Return the signature of each row's first number; the others differ in `stat` and `level`."""
-    pairs = []
-    for judge in report.judges:
-        rows = (measure.row(report, dataset, judge) for measure in shown)
-        pairs += [(row.judge, row.signature) for row in filter(None, rows)][:1]
-    told = Text(
-        "Of each judge's first number; those of the others differ in the parts stat and level.",
-        style="small",
-    )
-    return Fold("Signatures", [told, Facts(pairs, code=True)])
+def _outranked(measure: Measure, real: Sequence[Judge]) -> Iterator[str]:
+    """Yield a sentence where a control ranks above a real judge."""
+    known, control = measure.defined(real), measure.best_control
+    under = [row for row in known if measure.below_control(row)]
+    if control and under:
+        names = listed([f"`{row.judge}` ({short(row)})" for row in under])
+        word = f" (wording {measure.criterion})" if measure.criterion else ""
+        yield (
+            f"{measure.name}{word}: control `{control.judge}` ({short(control)}) ranks "
+            f"above {len(under)} of {plural(len(known), 'judge')}: {names}."
+        )

@@ -1,13 +1,15 @@
-"""Perspectives: what the traditional view of a judge hides, and which judges find known ratings."""
+"""Perspectives (Hu et al. 2025): correlation with ratings, known ratings, and known orders."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from typing import Unpack
 
+from judgescope.report.cells import Cell, count_cell, estimate, figures, heat
+from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import (
     Block,
     Body,
-    Cell,
     Column,
     Figure,
     Fold,
@@ -15,30 +17,30 @@ from judgescope.report.elements import (
     Line,
     Section,
     Table,
-    estimate,
-    figures,
-    shaded,
-    whole,
 )
-from judgescope.report.numbers import count, listed
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.agreement import PEOPLE
-from judgescope.report.sections.construction import built_sets
-from judgescope.report.sections.known_order import in_a_row
-from judgescope.report.sections.shared import (
-    built_table,
-    by_aspect,
+from judgescope.report.rows import Place, Row, Rows
+from judgescope.report.sections.damage import built_sets
+from judgescope.report.tables import (
+    AVERAGE,
+    PEOPLE,
+    TableSpec,
+    aspect_groups,
     chart,
-    estimates,
-    gaps,
+    class_table,
+    judge_bodies,
+    labelled,
+    leaders,
     matrix,
-    per_dataset,
+    mean_differences,
+    section_of,
+    statistic_caption,
+    with_criterion,
 )
-from judgescope.report.words import label
-from judgescope.statistics.registry import STATISTICS
+from judgescope.report.words import count, label, listed, plural
+from judgescope.statistics.registry import statistic
 
-TRADITIONAL, DIRECT = "traditional", "direct"
+TRADITIONAL, DIRECT, GLOBAL, LOCAL = "traditional", "direct", "global", "local"
 MEASURES = {
     "pearson": TRADITIONAL,
     "spearman": TRADITIONAL,
@@ -47,8 +49,9 @@ MEASURES = {
     "accuracy_adjacent": DIRECT,
     "accuracy_adjacent_half": DIRECT,
 }
-BESIDE = {**MEASURES, "accuracy_adjacent_complete": DIRECT, "tie_rate": DIRECT}
-AVERAGE, OVERALL = "average", "overall"
+OF_ASPECTS = {**MEASURES, "accuracy_adjacent_complete": DIRECT, "tie_rate": DIRECT}
+OVERALL = "overall"
+SOURCE = "tables/perspectives.csv"
 LEAD = (
     "Correlation with the mean rating of all texts is the traditional view. The direct view keeps "
     "the texts on whose rating all raters agree, and asks two questions apart: does the judge find "
@@ -57,9 +60,7 @@ LEAD = (
     "error more than the last, ask the second question of texts that nobody rated; texts of every "
     "rating, made with more or fewer errors, ask the first."
 )
-GLOBAL = "global"
-SHOWN = ("kappa_linear", "cem_ord")
-ABOUT = "texts of every rating"
+EVERY_RATING = "texts of every rating"
 NOTE = "The texts of a graded set were made to have every rating, so no person has to rate them"
 RANGE_MEASURES = {
     ("accuracy_adjacent", "local"): ", texts in a row",
@@ -69,326 +70,499 @@ RANGE_MEASURES = {
 }
 """(Statistic, level) -> what is put behind the statistic's label."""
 RANGE_AXIS = "mean over aspects, with 95 % interval; the line is 0"
+STRICT, BY_PLACE, BY_DISTANCE = "accuracy_adjacent", "accuracy_places", "accuracy_apart"
+COMPARED = "accuracy_comparison_apart"
+LENIENT = ("accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
+ROW_NOTE = (
+    "Each text of a row has one error more than the one before, so no person has to rate it. A "
+    "judge is right where it scores the better of two neighbours higher; a tie is wrong here, half "
+    "right in the tables below."
+)
+GRID_NOTE = "Shaded from 50 % on, in steps at 70, 85 and 95 %. 0 errors is the original."
+DISTANCE_AXIS = "right, with 95 % interval; the line is chance without ties"
 RangeMeasure = tuple[str, str]
+Judges = Mapping[str, Mapping[Judge, str]]
+"""Heading -> the judges under it, with what a figure calls them."""
+JudgedSet = tuple[str, str]
+"""(Judged aspect, cell) of a set of texts."""
 
 
 def section(report: Report) -> Section | None:
     """Return per dataset and wording the views, the ranks, the confusion of classes, folded.
 
-    What several datasets make up together stands first.
+    Means over several datasets come first.
     """
-    blocks = per_dataset(report, "perspectives", _dataset)
-    if not blocks:
-        return None
-    overall = report.rows("perspectives").where(dataset=OVERALL)
-    first: list[Block] = []
-    if len(overall):
-        first.append(Heading("All datasets", "perspectives-overall"))
-        for criterion in overall.names("criterion"):
-            first += _averages(report, OVERALL, overall, "mean over datasets", criterion)
-    return Section("perspectives", "Perspectives", LEAD, [*first, *blocks])
+    section = section_of(report, "perspectives", "Perspectives", LEAD, _dataset)
+    overall = report.rows("perspectives", OVERALL)
+    if section is None or not len(overall):
+        return section
+    first: list[Block] = [Heading("All datasets", "perspectives-overall")]
+    for criterion in overall.names("criterion"):
+        first += _averages(report, overall, "mean over datasets", criterion)
+    return replace(section, blocks=[*first, *section.blocks])
 
 
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    found: list[Block] = []
+def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     views = rows.where(level=(TRADITIONAL, DIRECT))
+    yield from _agreed_texts(report, dataset, views)
     for criterion in views.where(aspect=AVERAGE).names("criterion"):
-        name = f"{dataset.name}, criterion {criterion}" if criterion else dataset.name
-        own = views.where(criterion=criterion)
-        found += _averages(report, dataset.id, own, name, criterion)
-        judges = [j for j in report.judges if len(own.where(judge=j.id, aspect=AVERAGE))]
-        found += _differences(own, dataset, judges, name, criterion)
-        aspects = [each for each in dataset.aspects if len(own.where(judged=each))]
-        found.append(Fold(f"Every aspect of {name}", [_aspects(report, dataset, own, aspects)]))
-        sizes = {each: _size(rows, each) for each in aspects}
-        found += _confusions(report, own, judges, sizes, name)
-    ranges = scale_ranges(report, dataset, rows)
-    built = [*graded_sets(report, dataset, rows), *in_a_row(report, dataset, rows)]
-    return [*_people(report, dataset, views), *found, *ranges, *built]
+        name = with_criterion(dataset.name, criterion)
+        part = views.where(criterion=criterion)
+        yield from _averages(report, part, name, criterion)
+        judges = [j for j in report.judges if len(part.where(judge=j.id, aspect=AVERAGE))]
+        yield from _differences(part, judges, name, criterion)
+        aspects = [aspect for aspect in dataset.aspects if len(part.where(judged=aspect))]
+        table = TableSpec(
+            f"{dataset.name}: both views of every aspect; n counts texts, or pairs of texts.",
+            _view_columns(OF_ASPECTS),
+            aspect_groups(report, aspects),
+            source=SOURCE,
+            corner="Aspect and judge",
+            counts=True,
+        ).filled(report.judges, part)
+        yield Fold(f"Every aspect of {name}", [table])
+        yield from _classes(report, part, rows, judges, aspects, name)
+    yield from scale_ranges(report, dataset, rows)
+    yield from graded_sets(report, dataset, rows)
+    yield from in_a_row(report, dataset, rows)
 
 
-def _averages(report: Report, dataset: str, rows: Rows, name: str, criterion: str) -> list[Block]:
-    """Return the table of averages over aspects, and that of the ranks by them."""
-
-    def found(judge: Judge, prefix: str) -> list[Row | None]:
-        at = partial(rows.at, dataset, judge.id, aspect=AVERAGE, criterion=criterion)
-        return [at(prefix + one, level=level) for one, level in MEASURES.items()]
-
-    captions = {"": "the mean over aspects in both views", "rank_": "ranks by these means"}
-    return [
-        Table(
-            f"{name}: {told}.",
-            "Judge",
-            _view_columns(MEASURES, prefix),
-            estimates(report.judges, partial(found, prefix=prefix)),
-            source="tables/perspectives.csv",
-        )
-        for prefix, told in captions.items()
-    ]
-
-
-def _view_columns(measures: dict[str, str], prefix: str = "") -> list[Column]:
+def _view_columns(
+    measures: Mapping[str, str], prefix: str = "", **place: Unpack[Place]
+) -> list[Column]:
+    """Return a column of each measure, or of the ranks by it, under its view."""
     return [
         Column(
-            label(name), "" if prefix else STATISTICS[name].meaning, f"{level} view".capitalize()
+            label(name),
+            "" if prefix else statistic(name).meaning,
+            f"{level} view".capitalize(),
+            statistic=prefix + name,
+            place={**place, "level": level},
         )
         for name, level in measures.items()
     ]
 
 
-def _differences(
-    rows: Rows, dataset: Dataset, judges: Sequence[Judge], name: str, criterion: str
-) -> list[Fold]:
-    """Return, folded, the differences of the averages of both questions of the direct view."""
-    found: list[Fold] = []
-    for one in ("kappa_linear", "accuracy_adjacent"):
-        gaps = rows.where(aspect=AVERAGE, statistic=f"difference_{one}")
-        known = {each for row in gaps if row.value is not None for each in (row.judge, row.judge_b)}
+def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator[Table]:
+    """Yield the table of averages over aspects, and that of the ranks by them."""
+    captions = {"": "the mean over aspects in both views", "rank_": "ranks by these means"}
+    for prefix, about in captions.items():
+        yield TableSpec(
+            f"{name}: {about}.",
+            _view_columns(MEASURES, prefix, aspect=AVERAGE, criterion=criterion),
+            source=SOURCE,
+        ).filled(report.judges, rows)
+
+
+def _differences(rows: Rows, judges: Sequence[Judge], name: str, criterion: str) -> Iterator[Fold]:
+    """Yield, folded, the differences of the averages of both questions of the direct view."""
+    folds: list[Fold] = []
+    for measure in ("kappa_linear", "accuracy_adjacent"):
+        part = rows.where(aspect=AVERAGE, statistic=f"difference_{measure}")
+        known = {each for row in part if row.value is not None for each in (row.judge, row.judge_b)}
         shown = [judge for judge in judges if judge.id in known]
-        found += (
-            matrix(gaps, dataset, shown, one, name, criterion, AVERAGE, DIRECT) if shown else []
-        )
-    tables = [table for fold in found for table in fold.blocks]
-    return [Fold(found[0].summary, tables)] if found else []
+        if shown:
+            place: Place = {"criterion": criterion, "aspect": AVERAGE, "level": DIRECT}
+            folds += matrix(part, shown, measure, name, **place)
+    if folds:
+        yield Fold(folds[0].summary, [table for fold in folds for table in fold.blocks])
 
 
-def _people(report: Report, dataset: Dataset, rows: Rows) -> list[Table]:
-    """Return how many texts have each rating, of those on which all raters agree."""
+def _agreed_texts(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
+    """Yield how many texts have each rating, of those on which all raters agree."""
     counts = rows.where(judge=PEOPLE, statistic="class_count")
-    known = [row for row in counts if row.k]
-    if not known:
-        return []
-    most = max(row.k for row in known)
+    if not any(row.k for row in counts):
+        return
+    classes = range(1, max(row.k for row in counts) + 1)
     lines = []
     for aspect in counts.names("aspect"):
-        own = {row.k: row for row in known if row.aspect == aspect}
-        cells = [whole(round(own[k].value or 0)) if k in own else Cell("") for k in _upto(most)]
+        sizes = {row.k: round(row.value or 0) for row in counts.where(aspect=aspect)}
+        cells = [count_cell(sizes[k]) if k in sizes else Cell("") for k in classes]
         lines.append(Line(report.aspect(aspect), cells))
-    columns = [Column(f"class {k}") for k in _upto(most)]
     caption = f"{dataset.name}: texts on whose rating all raters agree, from the lowest rating."
-    return [Table(caption, "Aspect", columns, [Body(lines)], code=False)]
+    columns = [Column(f"class {k}") for k in classes]
+    yield Table(caption, "Aspect", columns, [Body(lines)], code=False)
 
 
-def _size(rows: Rows, aspect: str) -> int:
-    """Return the number of classes of an aspect's scale, 0 where there are none."""
-    counts = rows.where(judge=PEOPLE, aspect=aspect.partition(".")[0])
-    return max((row.k for row in counts), default=0)
-
-
-def _upto(most: int) -> range:
-    return range(1, most + 1)
-
-
-def _aspects(report: Report, dataset: Dataset, rows: Rows, aspects: Iterable[str]) -> Table:
-    """Return both views of every aspect, with the number of texts or pairs."""
-
-    def found(judge: Judge, aspect: str) -> list[Row | None]:
-        at = partial(rows.at, dataset.id, judge.id, aspect=aspect)
-        return [at(one, level=level) for one, level in BESIDE.items()]
-
-    parts = by_aspect(report, aspects, found)
-    caption = f"{dataset.name}: both views of every aspect; n counts texts, or pairs of texts."
-    source = "tables/perspectives.csv"
-    return Table(caption, "Aspect and judge", _view_columns(BESIDE), parts, source=source)
-
-
-def _confusions(
-    report: Report, rows: Rows, judges: Iterable[Judge], sizes: Mapping[str, int], name: str
-) -> list[Fold]:
-    """Return, folded, every judge's classes beside people's; `sizes` has the aspects' scales."""
-    found = []
+def _classes(
+    report: Report,
+    rows: Rows,
+    of_dataset: Rows,
+    judges: Iterable[Judge],
+    aspects: Iterable[str],
+    name: str,
+) -> Iterator[Fold]:
+    """Yield, folded, people's classes by those of every judge."""
+    people = of_dataset.where(judge=PEOPLE)
+    sizes = {
+        aspect: max((row.k for row in people.where(aspect=aspect.partition(".")[0])), default=0)
+        for aspect in aspects
+    }
     for judge in judges:
-        own = rows.where(judge=judge.id, statistic="class_count")
+        mine = rows.where(judge=judge.id, statistic="class_count")
         tables = [
-            _confusion(report, own.where(judged=aspect), aspect, size, name)
-            for aspect, size in sizes.items()
-            if len(own.where(judged=aspect))
-        ]
-        found += [Fold(f"Classes of {judge.id}: {name}", tables)] if tables else []
-    return found
-
-
-def _confusion(report: Report, rows: Rows, aspect: str, size: int, name: str) -> Table:
-    """Return people's classes by the judge's, shaded by the share of the texts of the row."""
-    counts = {(row.k, row.k_b): round(row.value or 0) for row in rows}
-
-    def line(k: int) -> Line:
-        own = [counts.get((k, other), 0) for other in _upto(size)]
-        return Line(
-            f"class {k}",
-            [shaded(count, sum(own), wanted=k == at) for at, count in enumerate(own, 1)],
-        )
-
-    caption = f"{name}, {report.aspect(aspect)}: people's classes (rows) and the judge's (columns)."
-    note = "Outlined: the judge finds people's class. Shaded by the share of the row."
-    columns = [Column(f"class {k}") for k in _upto(size)]
-    body = Body([line(k) for k in _upto(size)])
-    return Table(caption, "People", columns, [body], [note], code=False)
-
-
-def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    """Return how well each judge finds the ratings of each set, and its classes, folded."""
-    own = rows.where(level=GLOBAL)
-    places = list(dict.fromkeys((one.judged, one.cell) for one in own if one.perturbation))
-    if not places:
-        return []
-    name = f"{dataset.name}, {ABOUT}"
-    table = partial(
-        built_table,
-        *(report, dataset, own, places),
-        level=GLOBAL,
-        about=ABOUT,
-        group="Graded set",
-        notes=_rating_notes(report, dataset, places),
-    )
-    return [
-        *(table(statistic=one) for one in SHOWN),
-        *gaps(report, dataset, own, "kappa_linear", name, GLOBAL),
-        Fold(f"{name}, the classes of each judge", _graded_classes(report, dataset, own, places)),
-    ]
-
-
-def _rating_notes(report: Report, dataset: Dataset, places: Sequence[tuple[str, str]]) -> list[str]:
-    """Return where the ratings of the sets come from: built here, or read with the texts."""
-    here = built_sets(report.rows("construction").where(dataset=dataset.id))
-    read = [cell for _, cell in places if cell not in here]
-    told = [f"{NOTE}; how that was done is under Construction."] if len(read) < len(places) else []
-    return told + ([f"Ratings that came with the texts: {', '.join(read)}."] if read else [])
-
-
-def _graded_classes(
-    report: Report, dataset: Dataset, rows: Rows, places: list[tuple[str, str]]
-) -> list[Table]:
-    """Return the ratings of each set by the classes of each judge that is no control."""
-    tables, sizes = [], dict[tuple[str, str], int]()
-    for judged, cell in places:  # some judge gives the top, some the bottom: the controls do
-        every = rows.where(statistic="class_count", judged=judged, cell=cell)
-        sizes[judged, cell] = max((max(row.k, row.k_b) for row in every), default=0)
-    for judge in report.judges:
-        for judged, cell in places:
-            own = rows.where(judge=judge.id, statistic="class_count", judged=judged, cell=cell)
-            counts = {(row.k, row.k_b): round(row.value or 0) for row in own}
-            size = sizes[judged, cell]
-            if not counts or judge.control:
-                continue
-            upto = range(1, size + 1)
-            lines = [_class_line(k, [counts.get((k, other), 0) for other in upto]) for k in upto]
-            caption = (
-                f"{dataset.name}, {cell}, {report.aspect(judged)}: ratings (rows) and the classes "
-                f"of {judge.id} (columns)."
+            class_table(
+                mine.where(judged=aspect),
+                size,
+                f"{name}, {report.aspect(aspect)}: people's classes (rows) and the judge's "
+                "(columns).",
+                "People",
+                "people's class",
             )
-            note = "Outlined: the judge finds the rating. Shaded by the share of the row."
-            columns = [Column(f"class {k}") for k in upto]
-            tables.append(Table(caption, "Rating", columns, [Body(lines)], [note], code=False))
-    return tables
+            for aspect, size in sizes.items()
+            if len(mine.where(judged=aspect))
+        ]
+        if tables:
+            yield Fold(f"Classes of {judge.id}: {name}", tables)
 
 
-def _class_line(k: int, counts: list[int]) -> Line:
-    total = sum(counts)
-    cells = [shaded(count, total, wanted=at == k) for at, count in enumerate(counts, start=1)]
-    return Line(f"class {k}", cells)
+# --- judges that differ in the range of their scale ------------------------------------------
 
 
-class _Range(NamedTuple):
+@dataclass(frozen=True)
+class _Range:
     """A judge of some that differ in their scale, how many points it has, and its numbers."""
 
     judge: Judge
     points: list[int]
-    at: dict[RangeMeasure, Row | None]
+    at: dict[RangeMeasure, Row]
+
+    @property
+    def size(self) -> str:
+        """Return its number of points, or from how few to how many where aspects differ."""
+        ends = dict.fromkeys((self.points[0], self.points[-1]))
+        return " to ".join(count(each) for each in ends)
 
     @property
     def name(self) -> str:
         """Return what a figure calls it."""
-        return f"{_points(self.points)} points, {self.judge.id}"
+        return f"{self.size} points, {self.judge.id}"
 
 
-def scale_ranges(report: Report, dataset: Dataset, rows: Rows) -> list[Figure]:
-    """Return a figure, with its table, for all judges of one model and form on several scales."""
-    found = []
-    for criterion in rows.where(aspect=AVERAGE).names("criterion"):
-        for judges in _alike(report, dataset):
-            ranges = [_range(report, dataset, rows, judge, criterion) for judge in judges]
-            known = [one for one in ranges if any(_defined(row) for row in one.at.values())]
-            if len({tuple(one.points) for one in known}) > 1:
-                known.sort(key=lambda one: one.points)
-                found.append(_range_figure(dataset, known, criterion))
-    return found
-
-
-def _alike(report: Report, dataset: Dataset) -> list[list[Judge]]:
-    """Return the judges of prompts with a scale of points, those together that are alike."""
-    found: dict[str, list[Judge]] = {}
+def scale_ranges(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure]:
+    """Yield a figure, with its table, for all judges of one model and form on several scales."""
+    alike: dict[str, list[Judge]] = {}
     for judge in report.judges:
         card = report.spec.judges[judge.id]
         if dataset.id in card.points:
-            found.setdefault(card.alike, []).append(judge)
-    return [*found.values()]
+            alike.setdefault(card.alike, []).append(judge)
+    for criterion in rows.where(aspect=AVERAGE).names("criterion"):
+        for judges in alike.values():
+            ranges = []
+            for judge in judges:
+                at = {
+                    (name, level): row
+                    for name, level in RANGE_MEASURES
+                    if (
+                        row := rows.at(
+                            judge.id, name, aspect=AVERAGE, level=level, criterion=criterion
+                        )
+                    )
+                }
+                if any(row.value is not None for row in at.values()):
+                    points = report.spec.judges[judge.id].points[dataset.id]
+                    ranges.append(_Range(judge, points, at))
+            if len({tuple(one.points) for one in ranges}) > 1:
+                ranges.sort(key=lambda one: one.points)
+                yield _range_figure(with_criterion(dataset.name, criterion), ranges)
 
 
-def _range(report: Report, dataset: Dataset, rows: Rows, judge: Judge, criterion: str) -> _Range:
-    points = report.spec.judges[judge.id].points[dataset.id]
-    at = {
-        (name, level): rows.at(
-            dataset.id, judge.id, name, aspect=AVERAGE, level=level, criterion=criterion
-        )
-        for name, level in RANGE_MEASURES
+def _range_figure(name: str, ranges: Sequence[_Range]) -> Figure:
+    known = {
+        measure: [
+            (one, row) for one in ranges if (row := one.at.get(measure)) and row.value is not None
+        ]
+        for measure in RANGE_MEASURES
     }
-    return _Range(judge, points, at)
-
-
-def _defined(row: Row | None) -> bool:
-    return row is not None and row.value is not None
-
-
-def _points(points: Sequence[int]) -> str:
-    """Return a number of points, or from how few to how many where it differs by aspect."""
-    return " to ".join(count(each) for each in dict.fromkeys((points[0], points[-1])))
-
-
-def _range_figure(dataset: Dataset, ranges: Sequence[_Range], criterion: str) -> Figure:
-    shown = [place for place in RANGE_MEASURES if any(_defined(one.at[place]) for one in ranges)]
-    names = {(name, level): label(name) + RANGE_MEASURES[name, level] for name, level in shown}
-    of = f", criterion {criterion}" if criterion else ""
-    title = f"{dataset.name}{of}: range of the scale, {ranges[0].judge.model}"
-    summary = (
-        "One model in one form on scales of "
-        f"{listed(list(dict.fromkeys(_points(one.points) for one in ranges)))} points. "
-        + " ".join(_range_change(names[place], place, ranges) for place in shown)
-    )
-    values = [
-        (one.name, names[place], row)
-        for one in ranges
-        for place in shown
-        if (row := one.at[place]) is not None and row.value is not None
-    ]
-    table, groups = _range_table(title, names, ranges), [one.name for one in ranges]
-    order = {"groups": groups, "names": [*names.values()]}
-    return chart(title, summary, table, values, line=0, axis=RANGE_AXIS, **order)
-
-
-def _range_change(name: str, place: RangeMeasure, ranges: Sequence[_Range]) -> str:
-    """Return a statistic on the narrowest and on the widest scale that have it."""
-    known = [(one, row) for one in ranges if (row := one.at[place]) is not None and _defined(row)]
-    ends = known[:1] + known[1:][-1:]
-    told = [f"{figures(row)} on {_points(one.points)}" for one, row in ends]
-    return f"{name}: {', '.join(told)}."
-
-
-def _range_table(title: str, names: dict[RangeMeasure, str], ranges: Sequence[_Range]) -> Table:
+    names = {
+        measure: label(measure[0]) + about
+        for measure, about in RANGE_MEASURES.items()
+        if known[measure]
+    }
+    changes = []
+    for measure, title in names.items():  # on the narrowest and on the widest scale that have it
+        ends = known[measure][:1] + known[measure][1:][-1:]
+        numbers = ", ".join(f"{figures(row)} on {one.size}" for one, row in ends)
+        changes.append(f"{title}: {numbers}.")
+    title = f"{name}: range of the scale, {ranges[0].judge.model}"
+    sizes = listed(list(dict.fromkeys(one.size for one in ranges)))
     lines = [
         Line(
             one.judge.id,
             [
-                Cell(_points(one.points), sort=one.points[-1]),
-                *(estimate(one.at[place], counts=True) for place in names),
+                Cell(one.size, sort=one.points[-1]),
+                *(estimate(one.at.get(measure), counts=True) for measure in names),
             ],
             about=one.judge.about,
         )
         for one in ranges
     ]
-    columns = [Column("Points"), *(Column(name) for name in names.values())]
-    caption = (
+    table = Table(
         f"{title}: means over aspects; n counts aspects, or rows of texts. How many texts and "
-        "pairs stand behind each aspect is told with every aspect."
+        "pairs stand behind each aspect is told with every aspect.",
+        "Judge",
+        [Column("Points"), *(Column(each) for each in names.values())],
+        [Body(lines)],
+        source=SOURCE,
     )
-    return Table(caption, "Judge", columns, [Body(lines)], source="tables/perspectives.csv")
+    return chart(
+        title,
+        f"One model in one form on scales of {sizes} points. {' '.join(changes)}",
+        table,
+        [
+            (one.name, names[measure], row)
+            for one in ranges
+            for measure in names
+            if (row := one.at.get(measure)) and row.value is not None
+        ],
+        line=0,
+        axis=RANGE_AXIS,
+        groups=[one.name for one in ranges],
+        names=[*names.values()],
+    )
+
+
+# --- constructed sets: texts of every rating, and texts in a row -----------------------------
+
+
+def constructed_table(
+    report: Report,
+    rows: Rows,
+    sets: Sequence[JudgedSet],
+    name: str,
+    *,
+    measure: str,
+    level: str,
+    group: str,
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return a statistic of every judge on each set of texts, and its means over these."""
+    columns = [
+        Column(judged, cell, group, place={"aspect": judged, "cell": cell}) for judged, cell in sets
+    ]
+    columns += [
+        Column("all", word, "Mean", place={"aspect": AVERAGE, "criterion": word})
+        for word in rows.where(aspect=AVERAGE, statistic=measure).names("criterion")
+    ]
+    caption = f"{name}; {statistic_caption(measure)}."
+    spec = TableSpec(caption, columns, statistic=measure, level=level, notes=notes, source=SOURCE)
+    return spec.filled(report.judges, rows)
+
+
+def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield how well each judge finds the ratings of each set, and its classes, folded."""
+    rows = rows.where(level=GLOBAL)
+    sets = list(dict.fromkeys((row.judged, row.cell) for row in rows if row.perturbation))
+    if not sets:
+        return
+    name = f"{dataset.name}, {EVERY_RATING}"
+    built = built_sets(report.rows("construction", dataset.id))
+    read = [cell for _, cell in sets if cell not in built]
+    notes = [f"{NOTE}; how that was done is under Construction."] if len(read) < len(sets) else []
+    notes += [f"Ratings that came with the texts: {', '.join(read)}."] if read else []
+    for measure in ("kappa_linear", "cem_ord"):
+        yield constructed_table(
+            *(report, rows, sets, name),
+            measure=measure,
+            level=GLOBAL,
+            group="Graded set",
+            notes=notes,
+        )
+    yield from mean_differences(report, rows, "kappa_linear", name, GLOBAL)
+    counts = rows.where(statistic="class_count")
+    tables = []
+    for judge, (judged, cell) in product(report.judges, sets):
+        every = counts.where(judged=judged, cell=cell)
+        mine = every.where(judge=judge.id)
+        if len(mine) and not judge.control:
+            # some judge gives the top, some the bottom: the controls do
+            size = max(max(row.k, row.k_b) for row in every)
+            caption = (
+                f"{dataset.name}, {cell}, {report.aspect(judged)}: ratings (rows) and the classes "
+                f"of {judge.id} (columns)."
+            )
+            tables.append(class_table(mine, size, caption, "Rating", "the rating"))
+    yield Fold(f"{name}, the classes of each judge", tables)
+
+
+def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield the accuracies on texts in a row, what ties make of them, and those further apart."""
+    rows = rows.where(level=LOCAL)
+    strict = rows.where(statistic=STRICT)
+    sets = list(dict.fromkeys((row.judged, row.cell) for row in strict if row.perturbation))
+    if not sets:
+        return
+    name = f"{dataset.name}, texts in a row"
+
+    def table(measure: str, *notes: str) -> Table:
+        return constructed_table(
+            *(report, rows, sets, name),
+            measure=measure,
+            level=LOCAL,
+            group="Row of texts",
+            notes=notes,
+        )
+
+    yield table(STRICT, ROW_NOTE)
+    for judged_set in sets:
+        yield from scored_and_compared(report, dataset, rows, judged_set)
+    yield from mean_differences(report, rows, STRICT, name, LOCAL)
+    title = f"{dataset.name}: texts in a row"
+    yield Fold(f"{title}, ties and missing scores", [table(measure) for measure in LENIENT])
+    further = [figure for one in sets for figure in _further_apart(report, dataset, rows, one)]
+    yield Fold(f"{title}, further apart", further)
+    grids = [
+        grid
+        for judge, one in product(report.judges, sets)
+        if not judge.control
+        for grid in _every_two_places(report, dataset, rows, judge, one)
+    ]
+    yield Fold(f"{title}, every two places", grids)
+
+
+def _of_set(rows: Rows, judged_set: JudgedSet) -> Rows:
+    """Return the rows of a set in any degree."""
+    judged, cell = judged_set
+    return rows.where(perturbation=cell.partition(".")[0], judged=judged)
+
+
+def _further_apart(
+    report: Report, dataset: Dataset, rows: Rows, judged_set: JudgedSet
+) -> Iterator[Figure]:
+    """Yield the accuracy on texts that are k errors apart."""
+    judged, cell = judged_set
+    by_distance = rows.where(statistic=BY_DISTANCE, perturbation=cell.partition(".")[0])
+    shown = [judge for judge in report.judges if len(by_distance.where(judge=judge.id))]
+    known = [
+        row
+        for judge in shown
+        for row in by_distance.where(judge=judge.id, judged=judged)
+        if row.value is not None
+    ]
+    if known:
+        title = f"{dataset.name}, {cell}: {report.aspect(judged)}, further apart"
+        caption = f"{dataset.name}, {cell}: ordered right by how many errors apart."
+        names = {judge: labelled(judge) for judge in shown}
+        yield distance_figure(title, caption, "Accuracy", {"": names}, known)
+
+
+def _every_two_places(
+    report: Report, dataset: Dataset, rows: Rows, judge: Judge, judged_set: JudgedSet
+) -> Iterator[Table]:
+    """Yield the accuracy of a judge on every two places of a row of texts."""
+    judged, cell = judged_set
+    mine = _of_set(rows.where(statistic=BY_PLACE, judge=judge.id), judged_set)
+    if not len(mine):
+        return
+    at = {(row.k, row.k_b): row for row in mine}
+    lower = range(1, max(low for _, low in at) + 1)
+    lines = [
+        Line(str(high), [_bare(at.get((high, low))) for low in lower]) for high in range(len(lower))
+    ]
+    caption = (
+        f"{dataset.name}, {cell}: {judge.id} on {report.aspect(judged)}, the text "
+        "with so many errors (rows) scored above the one with so many (columns)."
+    )
+    columns = [Column(str(low)) for low in lower]
+    yield Table(caption, "Errors", columns, [Body(lines)], [GRID_NOTE], code=False)
+
+
+def _bare(row: Row | None) -> Cell:
+    """Return a shaded accuracy without its interval."""
+    if row is None or row.value is None:
+        return Cell("")
+    cell = estimate(row)
+    style = f"{cell.style} {heat(row.value, (0.5, 0.7, 0.85, 0.95))}"
+    return replace(cell, interval="", notes=(), style=style)
+
+
+def scored_and_compared(
+    report: Report, dataset: Dataset, rows: Rows, judged_set: JudgedSet
+) -> Iterator[Figure]:
+    """Yield the figure of judges that compare and judges that score; none without both.
+
+    `rows` are those of perspectives.csv on texts in a row. Judges of the models that compare come
+    first among those that score; controls are in the figure of all that score.
+    """
+    judged, cell = judged_set
+    compared = report.rows("pairwise", dataset.id).where(statistic=COMPARED)
+    scored = rows.where(statistic=BY_DISTANCE)
+    votes, scores = (
+        [row for row in _of_set(table, judged_set) if row.value is not None]
+        for table in (compared, scored)
+    )
+    real = [judge for judge in report.judges if not judge.control]
+    comparing = [judge for judge in real if any(row.judge == judge.id for row in votes)]
+    scoring = [judge for judge in real if any(row.judge == judge.id for row in scores)]
+    models = {judge.model for judge in comparing}
+    scoring.sort(key=lambda judge: judge.model not in models)
+    if comparing and scoring:
+        name = f"{dataset.name}, {cell}"
+        yield distance_figure(
+            f"{name}: {report.aspect(judged)}, scored and compared",
+            f"{name}: right by how many errors apart. n counts pairs of texts; a tie and a missing "
+            "reply are wrong. The original is among the texts that are scored, and never compared.",
+            "Accuracy of scores, the original among the texts, and of comparisons, without it,",
+            {
+                "Judges that compare": {one: f"{one.id} (compares)" for one in comparing},
+                "Judges that score": {one: f"{one.id} (scores)" for one in scoring},
+            },
+            votes + scores,
+        )
+
+
+def distance_figure(
+    title: str,
+    caption: str,
+    subject: str,
+    judges: Judges,
+    known: Sequence[Row],
+) -> Figure:
+    """Return accuracies by the number of errors between two texts, and their table.
+
+    `known` has the rows of all judges; the first MOST_SIGNS of these are in the figure.
+    """
+    every = {judge.id: name for names in judges.values() for judge, name in names.items()}
+    names = dict(islice(every.items(), MOST_SIGNS))
+    steps = sorted({row.k for row in known})
+    at = {(row.judge, row.k): row for row in known}
+    summary = f"{subject} by the number of errors between two texts. {_best(judges, known)}"
+    if len(every) > MOST_SIGNS:
+        summary += f" Drawn are the first {MOST_SIGNS} of {len(every)} judges; the table has all."
+
+    def cells(judge: Judge) -> list[Cell]:
+        return [estimate(at.get((judge.id, k)), counts=True) for k in steps]
+
+    bodies: list[Body] = []
+    for heading, of_heading in judges.items():
+        bodies += judge_bodies(of_heading, cells, heading)
+    compared = any(row.statistic == COMPARED for row in known)
+    source = f"tables/pairwise.csv and {SOURCE}" if compared else SOURCE
+    columns = [Column(plural(k, "error")) for k in steps]
+    return chart(
+        title,
+        summary,
+        Table(caption, "Judge", columns, bodies, source=source),
+        [(plural(row.k, "error"), names[row.judge], row) for row in known if row.judge in names],
+        line=0.5,
+        axis=DISTANCE_AXIS,
+        groups=[plural(k, "error") for k in steps],
+        names=[*names.values()],
+    )
+
+
+def _best(judges: Judges, known: Sequence[Row]) -> str:
+    """Return who is best at the least and at the greatest distance, under each heading."""
+    sentences = []
+    for heading, of_heading in judges.items():
+        ids = {judge.id for judge in of_heading}
+        rows = [row for row in known if row.judge in ids]
+        distances = [row.k for row in rows]
+        each = []
+        for k in dict.fromkeys((min(distances), max(distances))):
+            best = leaders(of_heading, (row for row in rows if row.k == k))
+            who = listed([row.judge for row in best])
+            each.append(f"at {plural(k, 'error')} is {figures(best[0])} ({who})")
+        group = f" of the {heading[0].lower()}{heading[1:]}" if heading else ""
+        sentences.append(f"The highest{group} {', '.join(each)}.")
+    return " ".join(sentences)

@@ -1,13 +1,15 @@
-"""Robustness: how consistent judges are over forms, and how far they follow hints and attacks."""
+"""How the form matters, how consistent judges are over forms, and how far they follow hints."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import compress
 
 from judgescope.parsing.judgment import NO_VALUE
+from judgescope.report.cells import estimate, figures
+from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import (
     Block,
     Body,
-    Cell,
     Column,
     Figure,
     Fold,
@@ -17,30 +19,27 @@ from judgescope.report.elements import (
     Section,
     Table,
     Text,
-    estimate,
-    figures,
 )
-from judgescope.report.numbers import listed
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.sections.agreement import PEOPLE
-from judgescope.report.sections.shared import (
-    bodies,
+from judgescope.report.tables import (
+    AVERAGE,
+    PEOPLE,
+    TableSpec,
+    aspect_columns,
+    between,
+    by_dataset,
     chart,
-    estimates,
     leaders,
     section_of,
+    statistic_caption,
 )
-from judgescope.report.words import label
-from judgescope.statistics.registry import STATISTICS, statistic
+from judgescope.report.words import LEVELS, label, listed, plural
 
 SOURCE = "tables/robustness.csv"
-AVERAGE = "average"
 ALPHAS = ("alpha_pair", "alpha_joint", "alpha_pairs_mean")
-HINTED = (
-    *("follow_rate", "already_share", "difference_follow_rate", "sway", "hint_effect"),
-    "match_share",
-)
+HINT_RATES = ("follow_rate", "sway", "hint_effect")
+HINT_DETAILS = ("already_share", "difference_follow_rate", "match_share", "hint_shift")
 SHIFT = "hint_shift"
 REASONS = ("sentiment", "reason_words")
 CHANGES = ("difference_sentiment", "p_sentiment", "difference_reason_words")
@@ -52,11 +51,21 @@ LEAD = (
 )
 SHIFTED, OBEYED, P = "injection_shift", "obey_rate", "p_injection"
 ATTACK, INERT = "attack", "inert"
+INJECTED = {ATTACK: "attacks", INERT: "inert texts in their place"}
 ATTACK_LEAD = (
     "Each attack adds something to every original that claims the top of the scale. A note of no "
     "meaning, of the same length and in the same place, tells what added text does by itself: the "
     "difference of the two is what the words of the attack do."
 )
+READ = {"openai", "vllm", "recorded"}
+"""Engines whose judges may be a model that reads a form; a recorded score has none."""
+FORM_STATISTICS = ("pearson", "spearman", "kendall_b")
+FORMS_LEAD = (
+    "The same model judges the same texts in several ways: by what it is asked to write, by how "
+    "its words are drawn, by how many rated texts it is shown. A difference is that from the "
+    "model's first judge in the study, with its paired interval."
+)
+Models = dict[str, list[Judge]]
 
 
 def section(report: Report) -> Section | None:
@@ -64,45 +73,41 @@ def section(report: Report) -> Section | None:
     return section_of(report, "robustness", "Robustness", LEAD, _dataset)
 
 
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
+def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     aspects = list(
         dict.fromkeys(row.judged for row in rows if row.aspect != AVERAGE and row.judge != PEOPLE)
     )
-    found: list[Block] = []
     if len(rows.where(statistic=ALPHAS)):
-        measured = [_per_judge(report, dataset, rows, aspects, one) for one in ALPHAS]
-        found += [one for one in (_consistency(report, dataset, rows, aspects),) if one]
-        found.append(measured[0])
-        found += [one for each in aspects if (one := _ceiling(report, dataset, rows, each))]
-        found.append(Fold(f"{dataset.name}: α of people and judge in other ways", measured[1:]))
+        alphas = [_per_judge(report, dataset, rows, aspects, name) for name in ALPHAS]
+        yield _consistency(report, dataset, rows, aspects)
+        yield alphas[0]
+        for aspect in aspects:
+            yield from _with_people(report, dataset, rows, aspect)
+        yield Fold(f"{dataset.name}: α of people and judge in other ways", alphas[1:])
     if len(rows.where(statistic="follow_rate")):
-        found += _hints(report, dataset, rows, aspects)
+        yield from _hints(report, dataset, rows, aspects)
     if len(rows.where(statistic=REASONS)):
-        found += _reasons(report, dataset, rows, aspects)
-    return [*found, *attacks(report, dataset, rows)]
+        yield from _reasons(report, dataset, rows, aspects)
+    yield from attacks(report, dataset, rows)
 
 
-def _consistency(
-    report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]
-) -> Table | None:
+def _consistency(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> Table:
     """Return how consistent people are, and each model over its forms."""
-    models = rows.where(statistic="alpha_forms").names("judge")
-    lines = [_line("people", rows.where(judge=PEOPLE), "alpha_ordinal", aspects)]
-    lines += [_line(name, rows.where(judge=name), "alpha_forms", aspects) for name in models]
+    forms = rows.where(statistic="alpha_forms")
+    raters = {"people": rows.where(statistic="alpha_ordinal", judge=PEOPLE)}
+    raters |= {model: forms.where(judge=model) for model in forms.names("judge")}
+    lines = []
+    for name, alphas in raters.items():
+        known = {row.judged: row for row in alphas}
+        plain = {row.aspect: row for row in alphas}
+        found = [known.get(one, plain.get(one.partition(".")[0])) for one in aspects]
+        lines.append(Line(name, [estimate(row) for row in found]))
     caption = (
         f"{dataset.name}: Krippendorff's α, ordinal, of people among themselves and of each "
         "model's forms without a hint, as if each were a rater."
     )
-    columns = [Column(report.aspect(one)) for one in aspects]
+    columns = aspect_columns(report, aspects)
     return Table(caption, "Raters", columns, [Body(lines)], source=SOURCE, code=False)
-
-
-def _line(name: str, rows: Rows, which: str, aspects: Sequence[str]) -> Line:
-    known = {row.judged: row for row in rows.where(statistic=which)}
-    plain = {row.aspect: row for row in rows.where(statistic=which)}
-    return Line(
-        name, [estimate(known.get(one, plain.get(one.partition(".")[0]))) for one in aspects]
-    )
 
 
 def _per_judge(
@@ -110,173 +115,304 @@ def _per_judge(
     dataset: Dataset,
     rows: Rows,
     aspects: Sequence[str],
-    which: str,
+    name: str,
     *,
     counts: bool = False,
 ) -> Table:
-    """Return one statistic of every judge on every aspect."""
-    known = {(row.judge, row.judged): row for row in rows.where(statistic=which)}
-
-    def found(judge: Judge) -> list[Row | None]:
-        return [known.get((judge.id, one)) for one in aspects]
-
-    told = statistic(which)
-    name = label(which) if which in STATISTICS else told.label
-    caption = f"{dataset.name}; {name}: {told.meaning}."
-    columns = [Column(report.aspect(one)) for one in aspects]
-    lines = estimates(report.judges, found, counts=counts)
-    return Table(caption, "Judge", columns, lines, source=SOURCE)
+    return TableSpec(
+        f"{dataset.name}; {statistic_caption(name)}.",
+        aspect_columns(report, aspects),
+        statistic=name,
+        source=SOURCE,
+        counts=counts,
+    ).filled(report.judges, _by_place(rows.where(statistic=name)))
 
 
-def _ceiling(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Figure | None:
-    """Return alpha of each judge with people's median; the line is what people reach."""
-    own = {row.judge: row for row in rows.where(statistic="alpha_pair", judged=aspect)}
-    shown = [one for one in report.judges if one.id in own and own[one.id].value is not None]
+def _by_place(rows: Rows) -> Rows:
+    """Return the rows without the judge that they are compared with, to be found by judge."""
+    return Rows(row._replace(judge_b="") for row in rows)
+
+
+def _with_people(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Iterator[Figure]:
+    """Yield alpha of each judge with people's median; the line is what people reach."""
+    alphas = {row.judge: row for row in rows.where(statistic="alpha_pair", judged=aspect)}
+    known = {name: row for name, row in alphas.items() if row.value is not None}
+    shown = [judge for judge in report.judges if judge.id in known]
     people = rows.where(judge=PEOPLE, aspect=aspect.partition(".")[0], statistic="alpha_ordinal")
     among = next(iter(people), None)
     if not shown or among is None or among.value is None:
-        return None
-    summary = (
-        f"α of each judge with people's lower median on {report.aspect(aspect).lower()}; people "
-        f"reach {figures(among)} among themselves. Highest: {_best(own, shown)}."
-    )
+        return
+    best = leaders(shown, (known[judge.id] for judge in shown))
     title = f"{dataset.name}, {report.aspect(aspect)}: agreement with people by form"
-    axis = "α, ordinal, with 95 % interval; the line is people among themselves"
-    table = _numbers(title, shown, {one.id: [own[one.id]] for one in shown}, ["α"])
-    points = [(one.id, label("alpha_pair"), own[one.id]) for one in shown]
-    return chart(title, summary, table, points, line=among.value, axis=axis)
+    table = TableSpec(
+        f"{title}.",
+        [Column("α", statistic="alpha_pair", place={"aspect": aspect})],
+        source=SOURCE,
+    ).filled(shown, _by_place(rows.where(statistic="alpha_pair")))
+    yield chart(
+        title,
+        f"α of each judge with people's lower median on {report.aspect(aspect).lower()}; people "
+        f"reach {figures(among)} among themselves. Highest: {listed([r.judge for r in best])}, "
+        f"{figures(best[0])}.",
+        table,
+        [(judge.id, label("alpha_pair"), known[judge.id]) for judge in shown],
+        line=among.value,
+        axis="α, ordinal, with 95 % interval; the line is people among themselves",
+    )
 
 
-def _best(own: dict[str, Row], shown: Sequence[Judge]) -> str:
-    best = leaders(shown, (own[one.id] for one in shown))
-    return f"{listed([row.judge for row in best])}, {figures(best[0])}"
+def _by_aspect(
+    report: Report,
+    rows: Rows,
+    aspects: Sequence[str],
+    title: str,
+    summary: str,
+    axis: str,
+) -> Figure:
+    """Return a figure of a statistic's numbers by aspect and judge, with their table.
+
+    `rows` are of that statistic, and some have a value.
+    """
+    known = [row for row in rows if row.value is not None]
+    judges = {row.judge for row in known}
+    shown = [judge for judge in report.judges if judge.id in judges]
+    table = TableSpec(
+        f"{title}.",
+        aspect_columns(report, aspects),
+        statistic=known[0].statistic,
+        source=SOURCE,
+        every_judge=True,
+    ).filled(shown, _by_place(rows))
+    points = [(report.aspect(row.judged), row.judge, row) for row in known]
+    return chart(title, summary, table, points, line=0, axis=axis)
 
 
-def _numbers(
-    title: str, shown: Sequence[Judge], rows: dict[str, list[Row | None]], names: Sequence[str]
-) -> Table:
-    """Return the numbers of a figure, a row for each judge."""
-
-    def cells(judge: Judge) -> list[Cell]:
-        return [estimate(row) for row in rows[judge.id]]
-
-    columns = [Column(name) for name in names]
-    return Table(f"{title}.", "Judge", columns, bodies(shown, cells), source=SOURCE)
-
-
-def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> list[Block]:
-    """Return how often scores equal the hint, and by how much they move to it."""
-    tables = [_per_judge(report, dataset, rows, aspects, one, counts=True) for one in HINTED]
-    shift = rows.where(statistic=SHIFT)
-    known = [row for row in shift if row.value is not None]
-    found: list[Block] = [tables[0], tables[3], tables[4]]
+def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> Iterator[Block]:
+    """Yield how often scores equal the hint, and by how much they move to it."""
+    for name in HINT_RATES:
+        yield _per_judge(report, dataset, rows, aspects, name, counts=True)
+    shifts = rows.where(statistic=SHIFT)
+    known = [(row.value, row) for row in shifts if row.value is not None]
     if known:
-        shown = [one for one in report.judges if any(row.judge == one.id for row in known)]
-        at = {(row.judge, row.judged): row for row in shift}
-        names = [report.aspect(one) for one in aspects]
-        title = f"{dataset.name}: shift toward the hint"
-        cells = {one.id: [at.get((one.id, each)) for each in aspects] for one in shown}
-        most = max(known, key=lambda row: row.value or 0.0)
+        _, most = max(known, key=lambda pair: pair[0])
         summary = (
             "Points by which a score moves toward the hint, where it was not there already. The "
             f"largest: {figures(most)} ({most.judge}, {report.aspect(most.judged).lower()})."
         )
-        points = [(report.aspect(row.judged), row.judge, row) for row in known]
         axis = "points toward the hint, with 95 % interval; the line is no shift"
-        table = _numbers(title, shown, cells, names)
-        found.append(chart(title, summary, table, points, line=0, axis=axis))
-    rest = [tables[1], tables[2], tables[5], _per_judge(report, dataset, rows, aspects, SHIFT)]
-    return [*found, Fold(f"{dataset.name}: hints in detail", rest)]
-
-
-def _reasons(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> list[Block]:
-    """Return what reasons are like, what a hint changes about them, and what gave none."""
-    per_judge = partial(_per_judge, report, dataset, rows, aspects)
-    found: list[Block] = []
-    if figure := _moods(report, dataset, rows, aspects):
-        found.append(figure)
-    changed = [one for one in CHANGES if len(rows.where(statistic=one))]
-    tables = [per_judge(one) for one in (*REASONS, *changed)]
-    ends = [f"share_{one}" for one in NO_VALUE if _any(rows, f"share_{one}")]
-    found.append(Fold(f"{dataset.name}: the reasons of judges", tables))
-    if ends:
-        told = [per_judge(one, counts=True) for one in ends]
-        found.append(Fold(f"{dataset.name}: judgments without a rating", told))
-    return found
-
-
-def _any(rows: Rows, which: str) -> bool:
-    return any(row.value for row in rows.where(statistic=which))
-
-
-def _moods(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> Figure | None:
-    """Return the mean sentiment of each judge's reasons, by aspect."""
-    known = [row for row in rows.where(statistic="sentiment") if row.value is not None]
-    shown = [one for one in report.judges if any(row.judge == one.id for row in known)]
-    if not shown:
-        return None
-    at = {(row.judge, row.judged): row for row in known}
-    title = f"{dataset.name}: sentiment of the reasons"
-    low = min(known, key=lambda row: row.value or 0.0)
-    summary = (
-        "Mean polarity of the words of each judge's reasons, from -1 to 1. The lowest: "
-        f"{figures(low)} ({low.judge}, {report.aspect(low.judged).lower()})."
-    )
-    cells = {one.id: [at.get((one.id, each)) for each in aspects] for one in shown}
-    table = _numbers(title, shown, cells, [report.aspect(one) for one in aspects])
-    points = [(report.aspect(row.judged), row.judge, row) for row in known]
-    axis = "mean polarity, with 95 % interval; the line is neutral"
-    return chart(title, summary, table, points, line=0, axis=axis)
-
-
-def attacks(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-    """Return how far each attack moves each judge, and how many texts it takes to the top."""
-    rows = rows.where(
-        statistic=(
-            SHIFTED,
-            OBEYED,
-            P,
-            f"difference_{SHIFTED}",
-            f"difference_{OBEYED}",
-        )
-    )
-    if not len(rows):
-        return []
-    found: list[Block] = [
-        Heading(f"{dataset.name}: what is written to the judge", f"injection-{dataset.id}"),
-        Text(ATTACK_LEAD),
+        title = f"{dataset.name}: shift toward the hint"
+        yield _by_aspect(report, shifts, aspects, title, summary, axis)
+    details = [
+        _per_judge(report, dataset, rows, aspects, name, counts=name != SHIFT)
+        for name in HINT_DETAILS
     ]
-    averages = list(dict.fromkeys(row.judged for row in rows if row.aspect == AVERAGE))
+    yield Fold(f"{dataset.name}: hints in detail", details)
+
+
+def _reasons(
+    report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]
+) -> Iterator[Block]:
+    """Yield what reasons are like, what a hint changes about them, and what gave none."""
+    sentiments = [row for row in rows.where(statistic="sentiment") if row.value is not None]
+    if any(row.judge == judge.id for judge in report.judges for row in sentiments):
+        low = min(sentiments, key=lambda row: row.value or 0.0)
+        summary = (
+            "Mean polarity of the words of each judge's reasons, from -1 to 1. The lowest: "
+            f"{figures(low)} ({low.judge}, {report.aspect(low.judged).lower()})."
+        )
+        axis = "mean polarity, with 95 % interval; the line is neutral"
+        title = f"{dataset.name}: sentiment of the reasons"
+        yield _by_aspect(report, Rows(sentiments), aspects, title, summary, axis)
+    changed = [name for name in CHANGES if len(rows.where(statistic=name))]
+    tables = [_per_judge(report, dataset, rows, aspects, name) for name in (*REASONS, *changed)]
+    yield Fold(f"{dataset.name}: the reasons of judges", tables)
+    without = [
+        _per_judge(report, dataset, rows, aspects, f"share_{status}", counts=True)
+        for status in NO_VALUE
+        if any(row.value for row in rows.where(statistic=f"share_{status}"))
+    ]
+    if without:
+        yield Fold(f"{dataset.name}: judgments without a rating", without)
+
+
+def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield how far each attack moves each judge, and how many texts it takes to the top."""
+    shift_gap, obey_gap = f"difference_{SHIFTED}", f"difference_{OBEYED}"
+    rows = rows.where(statistic=(SHIFTED, OBEYED, P, shift_gap, obey_gap))
+    if not len(rows):
+        return
+    title = f"{dataset.name}: what is written to the judge"
+    yield Heading(title, f"injection-{dataset.id}")
+    yield Text(ATTACK_LEAD)
+    columns = [(Column(report.perturbation(name)), name) for name in rows.names("perturbation")]
+
+    def table(aspect: str, name: str, degree: str) -> Table:
+        plain, _, wording = aspect.partition(".")
+        about = "mean over aspects" if plain == AVERAGE else report.aspect(plain)
+        about += f" ({wording})" if wording else ""
+        return TableSpec(
+            f"{dataset.name}, {INJECTED[degree]}, {about}; {statistic_caption(name)}.",
+            [
+                Column(column.text, place={"aspect": aspect, "cell": f"{attack}.{degree}"})
+                for column, attack in columns
+            ],
+            statistic=name,
+            source=SOURCE,
+        ).filled(report.judges, rows)
+
     folded: list[Block] = []
-    for wording in averages:
-        own = partial(_attack_table, report, dataset, rows, wording)
-        found += [own(f"difference_{SHIFTED}", ATTACK), own(OBEYED, ATTACK)]
-        folded += [
-            own(SHIFTED, ATTACK),
-            own(SHIFTED, INERT),
-            own(f"difference_{OBEYED}", ATTACK),
+    for wording in rows.where(aspect=AVERAGE).names("judged"):
+        yield table(wording, shift_gap, ATTACK)
+        yield table(wording, OBEYED, ATTACK)
+        folded += [table(wording, SHIFTED, degree) for degree in (ATTACK, INERT)]
+        folded.append(table(wording, obey_gap, ATTACK))
+    folded += [table(aspect, P, ATTACK) for aspect in rows.where(statistic=P).names("judged")]
+    yield Fold(f"{dataset.name}: attacks in detail", folded)
+    yield Link(f"See texts of {dataset.name} with what was added", f"texts.html#{dataset.id}")
+
+
+# --- the judges of one model beside each other -----------------------------------------------
+
+
+def forms(report: Report) -> Section | None:
+    """Return per dataset what each model's judges reach, by one statistic; the others folded."""
+    blocks = by_dataset(report.datasets, "forms", partial(_forms, report))
+    return Section("forms", "How the form matters", FORMS_LEAD, blocks) if blocks else None
+
+
+def _forms(report: Report, dataset: Dataset) -> Iterator[Block]:
+    """Yield the tables of the first statistic that has rows (of Hu et al. 2024), others folded.
+
+    They are of the judges that read a form, by model, for models with several.
+    """
+    rated = set(report.rows("agreement", dataset.id).names("judge"))
+    models: Models = {}
+    for judge in report.judges:
+        card = report.spec.judges[judge.id]
+        if judge.id in rated and judge.engine in READ and card.parser != "number":
+            models.setdefault(card.model, []).append(judge)
+    models = {model: judges for model, judges in models.items() if len(judges) > 1}
+    if not models:
+        return
+    rest: list[Table] = []
+    shown = False
+    for level in LEVELS:
+        for name in FORM_STATISTICS:
+            numbers = _FormNumbers(report, dataset, models, name, level)
+            tables = [*numbers.tables()]
+            if shown:
+                rest += tables
+            elif tables:
+                shown = True
+                yield tables[0]
+                yield from map(numbers.figure, tables[1:])
+    if rest:
+        yield Fold(f"Other correlations and levels, {dataset.name}", rest)
+
+
+class _FormNumbers:
+    """One statistic at one level, of the judges of every model on one dataset."""
+
+    def __init__(
+        self, report: Report, dataset: Dataset, models: Models, name: str, level: str
+    ) -> None:
+        self.report, self.dataset, self.models = report, dataset, models
+        self.name, self.level = name, level
+        wordings = dict.fromkeys(aspect.partition(".")[2] for aspect in dataset.aspects)
+        means = [".".join(filter(None, (AVERAGE, wording))) for wording in wordings]
+        self.aspects = [*dataset.aspects, *means]
+
+    def tables(self) -> Iterator[Table]:
+        """Yield what every judge reaches and, where judges are compared, what they differ by."""
+        title = f"{self.dataset.name}: {label(self.name)}, {LEVELS[self.level][0]}"
+        agreement = self.report.rows("agreement", self.dataset.id)
+        reached = {
+            judge.id: [
+                agreement.at(judge.id, self.name, aspect=aspect, level=self.level)
+                for aspect in self.aspects
+            ]
+            for judges in self.models.values()
+            for judge in judges
+        }
+        yield from self._table(f"{title}, by form.", "tables/agreement.csv", reached)
+        differences = {
+            judge.id: self._differences(first, judge)
+            for first, *others in self.models.values()
+            for judge in others
+        }
+        caption = f"{title}: difference from the model's first judge; above 0 is better than that."
+        yield from self._table(caption, "tables/comparison.csv", differences)
+
+    def _differences(self, first: Judge, judge: Judge) -> list[Row | None]:
+        rows = self.report.rows("comparison", self.dataset.id)
+        return [
+            between(rows, judge, first, self.name, aspect=aspect, level=self.level)
+            for aspect in self.aspects
         ]
-    plain = dict.fromkeys(row.judged for row in rows.where(statistic=P))
-    folded += [_attack_table(report, dataset, rows, aspect, P, ATTACK) for aspect in plain]
-    texts = Link(f"See texts of {dataset.name} with what was added", f"texts.html#{dataset.id}")
-    return [*found, Fold(f"{dataset.name}: attacks in detail", folded), texts]
+
+    def _table(
+        self, caption: str, source: str, numbers: dict[str, list[Row | None]]
+    ) -> Iterator[Table]:
+        """Yield the numbers by model and judge, without empty columns; nothing without any."""
+        filled = [any(column) for column in zip(*numbers.values(), strict=True)]
+        if not any(filled):
+            return
+        bodies = []
+        for model, judges in self.models.items():
+            lines = [
+                Line(
+                    judge.id,
+                    [estimate(row) for row in compress(numbers[judge.id], filled)],
+                    about=_asked(self.report, judge),
+                )
+                for judge in judges
+                if judge.id in numbers
+            ]
+            bodies.append(Body(lines, model))
+        columns = aspect_columns(self.report, compress(self.aspects, filled))
+        yield Table(caption, "Model and judge", columns, bodies, source=source)
+
+    def figure(self, table: Table) -> Figure | Table:
+        """Return the differences from each model's first judge as a figure, beside their table.
+
+        The table alone where none is defined.
+        """
+        others = [(first, judge) for first, *judges in self.models.values() for judge in judges]
+        drawn = others[:MOST_SIGNS]
+        values = [
+            (self.report.aspect(aspect), judge.id, row)
+            for first, judge in drawn
+            for aspect, row in zip(self.aspects, self._differences(first, judge), strict=True)
+            if row and row.value is not None
+        ]
+        if not values:
+            return table
+        apart = sum(row.lo is not None and (row.lo > 0 or (row.hi or 0) < 0) for *_, row in values)
+        summary = (
+            f"{table.caption} Of {plural(len(values), 'difference')} drawn, {apart} have an "
+            "interval that does not hold 0."
+        )
+        if len(others) > MOST_SIGNS:
+            summary += f" Drawn are the first {MOST_SIGNS} judges; the table has all."
+        return chart(
+            f"{self.dataset.name}: what the form changes",
+            summary,
+            table,
+            values,
+            line=0,
+            axis=f"difference in {label(self.name)}",
+            names=[judge.id for _, judge in drawn],
+        )
 
 
-def _attack_table(
-    report: Report, dataset: Dataset, rows: Rows, aspect: str, which: str, degree: str
-) -> Table:
-    """Return one statistic of every judge under every attack."""
-    names = rows.names("perturbation")
-    columns = [Column(report.perturbation(name)) for name in names]
-
-    def found(judge: Judge) -> list[Row | None]:
-        at = partial(rows.at, dataset.id, judge.id, which, aspect=aspect)
-        return [at(cell=f"{name}.{degree}") for name in names]
-
-    told = statistic(which)
-    plain, _, wording = aspect.partition(".")
-    of = "mean over aspects" if plain == AVERAGE else report.aspect(plain)
-    where = f"{of} ({wording})" if wording else of
-    about = {ATTACK: "attacks", INERT: "inert texts in their place"}[degree]
-    caption = f"{dataset.name}, {about}, {where}; {told.label}: {told.meaning}."
-    return Table(caption, "Judge", columns, estimates(report.judges, found), source=SOURCE)
+def _asked(report: Report, judge: Judge) -> str:
+    """Return what a judge's card says of how its model is asked."""
+    card = report.spec.judges[judge.id]
+    parts = (
+        card.form,
+        plural(card.shots, "rated text") if card.shots else "",
+        "" if card.temperature is None else f"temperature {card.temperature:g}",
+        plural(card.draws, "draw"),
+        card.annotation,
+    )
+    return ", ".join(filter(None, parts))

@@ -1,13 +1,14 @@
 """Spans: what errors judges list, whether these are found, and whether people marked them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import count
 
-from judgescope.report.annotated import DRAWN, LEAST, Error, Judged, Reading, grouped, pieces
+from judgescope.report.cells import Cell, estimate
 from judgescope.report.elements import (
     Block,
-    Cell,
+    Body,
     Column,
     Fold,
     Group,
@@ -17,14 +18,14 @@ from judgescope.report.elements import (
     Section,
     Table,
     Text,
-    estimate,
 )
-from judgescope.report.marked import Piece
-from judgescope.report.numbers import plural
+from judgescope.report.items import DRAWN, LEAST, AnnotatedText, Reading
+from judgescope.report.marked import Error, Piece, grouped, pieces
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Rows
-from judgescope.report.sections.shared import bodies, columns_of, section_of
-from judgescope.report.words import STATUSES, label
+from judgescope.report.tables import judge_bodies, section_of
+from judgescope.report.words import STATUSES, label, plural
+from judgescope.statistics.registry import statistic
 
 LISTED = ("span_errors", "span_clean", "span_severity", "span_placeless")
 FOUND = ("span_match_rate", "span_match_exact", "span_match_normalised", "span_match_fuzzy")
@@ -68,108 +69,102 @@ def section(report: Report) -> Section | None:
     return section_of(report, "spans", "Error spans", LEAD, _dataset)
 
 
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
+def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     cells = rows.names("cell")
     shown = next((name for name in ("systems", "original") if name in cells), cells[0])
-    found: list[Block] = [_table(report, dataset, rows.where(cell=shown), (*LISTED, *FOUND))]
+    listed = (*LISTED, *FOUND)
+    yield _of_set(report, dataset, rows, shown, listed)
     if len(rows.where(statistic=AGREED)):
         first, *rest = (
             _agreement(report, dataset, rows, level, forms)
             for level in LEVELS
             for forms in (FORMS, KINDS)
         )
-        found += [first, Fold(f"{dataset.name}: precision and recall by text, and by kind", rest)]
-    noted = [_table(report, dataset, rows.where(cell=shown), NOTED)]
-    found.append(Fold(f"{dataset.name}: replies that contradict themselves", noted))
-    if others := [name for name in cells if name != shown]:
-        each = [_table(report, dataset, rows.where(cell=one), (*LISTED, *FOUND)) for one in others]
-        found.append(Fold(f"{dataset.name}: other sets of texts", each))
-    return [*found, *_views(report, dataset)]
+        yield first
+        yield Fold(f"{dataset.name}: precision and recall by text, and by kind", rest)
+    noted = _of_set(report, dataset, rows, shown, NOTED)
+    yield Fold(f"{dataset.name}: replies that contradict themselves", [noted])
+    others = [_of_set(report, dataset, rows, name, listed) for name in cells if name != shown]
+    if others:
+        yield Fold(f"{dataset.name}: other sets of texts", others)
+    yield from _marked_texts(report, dataset)
 
 
-def _table(report: Report, dataset: Dataset, rows: Rows, names: Sequence[str]) -> Table:
+def _of_set(report: Report, dataset: Dataset, rows: Rows, cell: str, names: Sequence[str]) -> Table:
     """Return some statistics of one set of texts, per aspect and judge."""
-    [cell] = rows.names("cell")
-    columns = columns_of(names)
-
-    def found(own: Rows) -> list[Cell]:
-        known = {row.statistic: row for row in own}
-        return [estimate(known.get(name)) for name in names]
-
-    caption = f"{dataset.name}, {_set(report, cell)}: the errors that judges list."
-    return _by_aspect(report, caption, columns, rows.where(statistic=tuple(names)), found)
-
-
-def _set(report: Report, cell: str) -> str:
-    """Return what a set of texts is called."""
-    names = {one.cell: " ".join(filter(None, (one.name, one.degree))) for one in report.damages}
-    return {"systems": "the systems' texts", "original": "the originals", **names}.get(cell, cell)
+    sets = {"systems": "the systems' texts", "original": "the originals"}
+    sets |= {one.cell: " ".join(filter(None, (one.name, one.degree))) for one in report.damages}
+    caption = f"{dataset.name}, {sets.get(cell, cell)}: the errors that judges list."
+    columns = {("", name): Column(label(name), statistic(name).meaning) for name in names}
+    return _by_aspect(report, caption, rows.where(cell=cell, statistic=tuple(names)), columns)
 
 
 def _agreement(
     report: Report, dataset: Dataset, rows: Rows, level: str, forms: Mapping[str, str]
 ) -> Table:
     """Return precision, recall and F1 of spans that are compared in some forms."""
-    columns = [Column(label(name), "", title) for title in forms.values() for name in AGREED]
-
-    def found(own: Rows) -> list[Cell]:
-        known = {(row.form, row.statistic): row for row in own}
-        return [estimate(known.get((form, name))) for form in forms for name in AGREED]
-
     caption = f"{dataset.name}, {LEVELS[level]}: the spans of judges and those that people marked."
-    told = rows.where(statistic=AGREED, level=level)
-    return _by_aspect(report, caption, columns, told, found, COMPARED)
+    columns = {
+        (form, name): Column(label(name), "", title)
+        for form, title in forms.items()
+        for name in AGREED
+    }
+    part = rows.where(statistic=AGREED, level=level)
+    return _by_aspect(report, caption, part, columns, COMPARED)
 
 
 def _by_aspect(
     report: Report,
     caption: str,
-    columns: Sequence[Column],
     rows: Rows,
-    found: Callable[[Rows], list[Cell]],
+    columns: Mapping[tuple[str, str], Column],
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return a table with a body for each aspect and a row for each judge."""
-    parts = []
+    """Return a table with a body for each aspect and a row for each judge.
+
+    `columns` are those of a form of comparison ("" for any) and a statistic.
+    """
+    known = {
+        (row.judged, row.judge, form, row.statistic): row for row in rows for form in (row.form, "")
+    }
+    judged = {(row.judged, row.judge) for row in rows}
+
+    def cells(aspect: str, judge: Judge) -> list[Cell] | None:
+        place = (aspect, judge.id)
+        return [estimate(known.get((*place, *c))) for c in columns] if place in judged else None
+
+    bodies: list[Body] = []
     for aspect in rows.names("judged"):
-        own = rows.where(judged=aspect)
-
-        def cells(judge: Judge, own: Rows = own) -> list[Cell] | None:
-            mine = own.where(judge=judge.id)
-            return found(mine) if len(mine) else None
-
-        parts += bodies(report.judges, cells, report.aspect(aspect))
-    return Table(caption, "Judge", columns, parts, notes, source=SOURCE)
+        bodies += judge_bodies(report.judges, partial(cells, aspect), report.aspect(aspect))
+    return Table(caption, "Judge", [*columns.values()], bodies, notes, source=SOURCE)
 
 
-def _views(report: Report, dataset: Dataset) -> Iterator[Block]:
+def _marked_texts(report: Report, dataset: Dataset) -> Iterator[Fold]:
     """Yield, for each aspect, texts with the errors that each judge lists in them."""
     texts = report.annotated.get(dataset.id, [])
     ids = (f"error-{dataset.id}-{number}" for number in count(1))
-    aspects = [one for one in dataset.aspects if any(one in text.readings for text in texts)]
+    aspects = [
+        aspect for aspect in dataset.aspects if any(aspect in text.readings for text in texts)
+    ]
     for aspect in aspects:
-        own = [_marked(report, one, aspect, ids) for one in texts if aspect in one.readings]
-        shown, left = _first(own, max(MOST_MARKINGS // len(aspects), 1))
-        more = f" {plural(left, 'more marked text is', 'more marked texts are')} left out here."
+        every = [_marked(report, text, aspect, ids) for text in texts if aspect in text.readings]
+        limit = max(MOST_MARKINGS // len(aspects), 1)
+        left, shown = limit, []
+        for text in every[:limit]:
+            kept = text.markings[:left]
+            left -= len(kept)
+            shown += [replace(text, markings=kept)] if kept else []
+        hidden = sum(len(text.markings) for text in every) - (limit - left)
+        more = f" {plural(hidden, 'more marked text is', 'more marked texts are')} left out here."
         name = f"{dataset.name}, {report.aspect(aspect)}: texts with the errors in them"
-        yield Fold(name, [Text(HINT + more * bool(left), style="small"), *shown])
+        yield Fold(name, [Text(HINT + more * bool(hidden), style="small"), *shown])
 
 
-def _first(texts: Sequence[Marked], most: int) -> tuple[list[Marked], int]:
-    """Return texts with at most so many markings in all, and how many of these are left out."""
-    found, left = list[Marked](), most
-    for one in texts[:most]:
-        kept = one.markings[:left]
-        left -= len(kept)
-        found += [replace(one, markings=kept)] if kept else []
-    return found, sum(len(one.markings) for one in texts) - (most - left)
-
-
-def _marked(report: Report, text: Judged, aspect: str, ids: Iterator[str]) -> Marked:
+def _marked(report: Report, text: AnnotatedText, aspect: str, ids: Iterator[str]) -> Marked:
     """Return a text as people mark it, if they do, and as each judge does."""
-    order = {judge.id: at for at, judge in enumerate(report.judges)}
-    told = sorted(text.readings[aspect], key=lambda one: order[one.judge])
-    markings = [_marking(text.text, one, ids) for one in told]
+    order = {judge.id: number for number, judge in enumerate(report.judges)}
+    readings = sorted(text.readings[aspect], key=lambda reading: order[reading.judge])
+    markings = [_marking(text.text, reading, ids) for reading in readings]
     if text.gold is not None:
         people = Reading("", None, "", text.gold)
         markings.insert(0, _marking(text.text, people, ids))
@@ -178,18 +173,18 @@ def _marked(report: Report, text: Judged, aspect: str, ids: Iterator[str]) -> Ma
 
 def _marking(text: str, reading: Reading, ids: Iterator[str]) -> Marking:
     errors = (reading.errors or [])[:MOST_ERRORS]
-    found = grouped(*pieces(text, errors))
-    shown = {at for group in found for _, own in group for at in own}
+    groups = grouped(*pieces(text, errors))
+    placed = {number for group in groups for _, over in group for number in over}
     nowhere = [
-        f"{_unmarked(one)}: {_told(one, quoted=True)}"
-        for at, one in enumerate(errors)
-        if at not in shown
+        f"{_unmarked(error)}: {_remark(error, quoted=True)}"
+        for number, error in enumerate(errors)
+        if number not in placed
     ]
     if left := len(reading.errors or []) - len(errors):
         nowhere.append(f"{plural(left, 'more error is', 'more errors are')} left out here")
     style = "" if reading.judge else "people"
-    groups = [_group(one, errors, style, ids) for one in found]
-    return Marking(reading.judge, _about(reading), groups, nowhere)
+    parts = [_group(group, errors, style, ids) for group in groups]
+    return Marking(reading.judge, _about(reading), parts, nowhere)
 
 
 def _about(reading: Reading) -> str:
@@ -213,29 +208,28 @@ def _group(
     style: str,
     ids: Iterator[str],
 ) -> Group:
-    """Return neighbouring pieces and, once, what is told of each error over any of them."""
-    last = {error: at for at, (_, own) in enumerate(group) for error in own}
-    place = {error: at for at, error in enumerate(sorted(last))}
+    """Return neighbouring pieces and, once, a remark on each error over any of them."""
+    last = {error: index for index, (_, over) in enumerate(group) for error in over}
+    positions = {error: position for position, error in enumerate(sorted(last))}
     parts = []
-    for at, (piece, own) in enumerate(group):
-        levels = [errors[one].severity for one in own]
-        ends = [errors[one].severity for one in own if last[one] == at]
-        shade = style or f"shade-{max(levels, default=0)}"
+    for index, (piece, over) in enumerate(group):
+        ending = [errors[error].severity for error in over if last[error] == index]
+        shade = style or f"shade-{max((errors[error].severity for error in over), default=0)}"
         parts.append(
             Part(
                 piece.text,
                 gap=piece.kind == "gap",
-                shade=shade + " several" * (len(own) > 1) if own else "",
-                told=[place[one] for one in own],
-                sign=" ".join(str(level) for level in ends if level),
+                shade=shade + " several" * (len(over) > 1) if over else "",
+                errors=[positions[error] for error in over],
+                sign=" ".join(str(severity) for severity in ending if severity),
             )
         )
-    return Group(parts, [(next(ids), _told(errors[one])) for one in place])
+    return Group(parts, [(next(ids), _remark(errors[error])) for error in positions])
 
 
-def _told(error: Error, *, quoted: bool = False) -> str:
-    """Return what is told of an error, in one line."""
+def _remark(error: Error, *, quoted: bool = False) -> str:
+    """Return severity, kind and explanation of an error in one line."""
     severity = f"severity {error.severity}" if error.severity else ""
-    words = f"“{error.quoted}”" if quoted and error.quoted else ""
-    head = ", ".join(filter(None, (words, severity, error.category)))
+    quote = f"“{error.quoted}”" if quoted and error.quoted else ""
+    head = ", ".join(filter(None, (quote, severity, error.category)))
     return ": ".join(filter(None, (head, error.explanation))) or "nothing is told of it"

@@ -1,4 +1,4 @@
-"""What may be said of every judge: claims of table `verdicts`, in sentences, and their evidence."""
+"""Claims about every judge (table `verdicts`), in sentences, with their evidence."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,25 +21,27 @@ from judgescope.methods.claims.base import (
     VERDICT,
 )
 from judgescope.parsing.judgment import OFF_GRID
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Cell,
-    Column,
-    Line,
-    Table,
-    Text,
-    Verdict,
-    figures,
-    words_cell,
-)
-from judgescope.report.headline import Measure, measures
-from judgescope.report.numbers import THOUSAND, count, dollars, listed, p_value, plural
+from judgescope.report.cells import Cell, figures, words_cell
+from judgescope.report.elements import Block, Body, Column, Line, Table, Text, Verdict
+from judgescope.report.headline import measures
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections.cost import free, price_per_1000
-from judgescope.report.sections.coverage import Tally
-from judgescope.report.words import LEVELS, OFF_GRID_SENTENCE, STATUSES, label, spoken, written
+from judgescope.report.sections.study import Tally
+from judgescope.report.words import (
+    LEVELS,
+    OFF_GRID_SENTENCE,
+    STATUSES,
+    THOUSAND,
+    count,
+    dollars,
+    label,
+    listed,
+    p_value,
+    plural,
+    spoken,
+    written,
+)
 from judgescope.statistics.as_rater import AS_GOOD
 from judgescope.statistics.required import MOST
 from judgescope.statistics.verdict import HOLM, Outcome
@@ -60,12 +62,12 @@ RESPECTS = {
     HINTS: "withstanding false hints",
     FIRST: "being above every other judge on {}",
 }
-"""Kind -> what the claim is about, with a place for its subject where there are several."""
+"""Kind -> what the claim is about, with a placeholder for its subject."""
 COUNTED = {
     **dict.fromkeys((AGREEMENT, RATING, ORDER, PAIRS, SPANS, FIRST), "aspects"),
     **{DAMAGE: "cases of damage", GRADED: "graded sets", SEQUENCE: "series of texts"},
 }
-"""What the subjects of a kind are, where their number is told."""
+"""Kind -> what its subjects are, for sentences that give their number."""
 GOOD = {Outcome.BETTER, Outcome.AS_RATER, Outcome.MEETS, Outcome.NOTICED, Outcome.WITHSTANDS}
 """Outcomes that speak for a judge."""
 NUMBERS = {
@@ -77,9 +79,9 @@ NUMBERS = {
     CRITERIA: ("confusion_auc",),
     HINTS: ("hint_effect",),
 }
-"""Kind -> the deciding number's statistic; of a bar it stands in the kind."""
+"""Kind -> the deciding number's statistic; the kind of a bar names its own."""
 FEW = 4
-"""So many subjects of one respect are named; of more, their number is told."""
+"""Up to so many subjects of a respect are named; of more, their number is given."""
 TITLES: dict[tuple[Outcome, ...], str] = {
     (Outcome.MEETS,): "May be trusted for",
     (Outcome.AS_RATER,): "As good as one more rater at",
@@ -125,7 +127,7 @@ WHY = {
     "not_judged": "some of its scores are missing",
     "not_computed": "the study does not compute it",
 }
-"""Reason -> its words; others are told as they are."""
+"""Reason -> its words; other reasons are written as they are."""
 WORSE = {
     "chance": "below chance",
     "length": "below the texts' length",
@@ -150,7 +152,7 @@ class Claim:
     """One claim about a judge on a dataset, as table `verdicts` has it.
 
     `kind` is what it is about, with the `subject` where there are several; `reasons` are codes;
-    `row` has the deciding number, `others` what stands beside it, by statistic.
+    `row` has the deciding number, `others` the further numbers, by statistic.
     """
 
     judge: str
@@ -178,7 +180,7 @@ def claims(report: Report, judge: Judge) -> list[Claim]:
 
 
 def _claims(report: Report, dataset: Dataset, judge: Judge) -> Iterator[Claim]:
-    rows = report.rows("verdicts").where(dataset=dataset.id, judge=judge.id)
+    rows = report.rows("verdicts", dataset.id).where(judge=judge.id)
     for kind in [*RESPECTS, *(form for form in rows.names("form") if form.startswith(BAR))]:
         for claim in _of_kind(report, dataset, judge, kind, rows.where(form=kind)):
             yield claim
@@ -191,30 +193,28 @@ def _of_kind(
 ) -> Iterator[Claim]:
     groups: dict[tuple[str, ...], dict[str, Row]] = {}
     for row in rows:
-        place = (row.judged, row.level, row.cell)
-        groups.setdefault(place, {})[row.statistic] = row
-    for own in groups.values():
-        if VERDICT not in own:
+        groups.setdefault((row.judged, row.level, row.cell), {})[row.statistic] = row
+    for by_name in groups.values():
+        if VERDICT not in by_name:
             continue
-        verdict = own[VERDICT]
-        outcome, reasons = _read(verdict.note)
+        verdict = by_name[VERDICT]
+        outcome, reasons = _outcome(verdict.note)
         numbers = NUMBERS.get(kind, tuple(kind.split()[1:]))  # of a bar: "bar spearman"
-        others = {name: row for name, row in own.items() if name not in numbers}
-        row = next((own[name] for name in numbers if name in own), verdict)
+        row = next((by_name[name] for name in numbers if name in by_name), verdict)
         yield Claim(
             judge.id,
             dataset.id,
             kind,
-            _respect(dataset, kind, own),
+            _respect(dataset, kind, by_name),
             _subject(report, kind, row),
             outcome,
             reasons,
             row,
-            others,
+            {name: other for name, other in by_name.items() if name not in numbers},
         )
 
 
-def _read(note: str) -> tuple[Outcome, tuple[str, ...]]:
+def _outcome(note: str) -> tuple[Outcome, tuple[str, ...]]:
     """Return outcome and reasons of a verdict; of a note that has none, no claim, with the note."""
     outcome, *reasons = note.split("; ")
     if outcome not in {*Outcome}:
@@ -222,28 +222,26 @@ def _read(note: str) -> tuple[Outcome, tuple[str, ...]]:
     return Outcome(outcome), tuple(reasons)
 
 
-def _respect(dataset: Dataset, kind: str, own: dict[str, Row]) -> str:
+def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
     """Return what a claim is about, with a place for its subject; of a bar, which bar."""
     if kind == AGREEMENT and dataset.planned:
         return PLANNED
     if not kind.startswith(BAR):
         return RESPECTS[kind]
     name = kind.split()[1]
-    if BAR not in own:
+    if BAR not in by_name:
         return label(name)
-    bar, aspect = own[BAR], own[VERDICT].judged
-    at = f", {LEVELS[own[VERDICT].level][0]}," if own[VERDICT].level in LEVELS else ""
-    of = " on {}" if aspect else ""
-    return f"{label(name)}{at} {bar.note} {written(name, bar.value or 0.0)}{of}"
+    bar, verdict = by_name[BAR], by_name[VERDICT]
+    level = f", {LEVELS[verdict.level][0]}," if verdict.level in LEVELS else ""
+    subject = " on {}" if verdict.judged else ""
+    return f"{label(name)}{level} {bar.note} {written(name, bar.value or 0.0)}{subject}"
 
 
 def _subject(report: Report, kind: str, row: Row) -> str:
     """Return what a claim is about among those of its kind."""
     if kind == DAMAGE:
-        damage = next(one for one in report.damages if one.cell == row.cell)
+        damage = next(damage for damage in report.damages if damage.cell == row.cell)
         return f"{damage.name} ({damage.degree})" if damage.degree else damage.name
-    if kind == GRADED:
-        return report.aspect(row.judged)
     if kind == SEQUENCE and row.cell:
         name = report.perturbation(row.perturbation)
         return f"{name}, judged by {report.aspect(row.judged)}"
@@ -251,77 +249,72 @@ def _subject(report: Report, kind: str, row: Row) -> str:
 
 
 def _first(report: Report, dataset: Dataset, judge: Judge, claim: Claim) -> Iterator[Claim]:
-    """Yield that a judge is above every other; nothing is said of the others."""
-    measure = next(
-        (
-            one
-            for one in measures(report, dataset)
-            if one.kind == AGREEMENT and one.aspect == claim.row.judged
-        ),
-        None,
-    )
-    if measure is None:
+    """Yield the claim that a judge is above every other, for that judge alone."""
+    for measure in measures(report, dataset):
+        if measure.kind != AGREEMENT or measure.aspect != claim.row.judged:
+            continue
+        others = [one for one in report.judges if not (one.control or one.hint or one is judge)]
+        known = [one for one in others if measure.defined([one])]
+        if known and all(measure.above(judge, one) for one in known):
+            yield Claim(
+                judge.id,
+                dataset.id,
+                FIRST,
+                RESPECTS[FIRST],
+                claim.subject,
+                Outcome.BETTER,
+                (f"above: {len(known)}",),
+                claim.row,
+                {},
+            )
         return
-    others = [one for one in report.judges if not one.control and one.id != judge.id]
-    known = [one for one in others if _known(measure, report, dataset, one)]
-    if known and all(measure.above(report, dataset, judge, one) for one in known):
-        yield Claim(
-            judge.id,
-            dataset.id,
-            FIRST,
-            RESPECTS[FIRST],
-            claim.subject,
-            Outcome.BETTER,
-            (f"above: {len(known)}",),
-            claim.row,
-            {},
-        )
 
 
-def _known(measure: Measure, report: Report, dataset: Dataset, judge: Judge) -> bool:
-    row = measure.row(report, dataset, judge)
-    return row is not None and row.value is not None and not judge.hint
+# --- in sentences ----------------------------------------------------------------------------
 
 
 def sentences(report: Report) -> list[Block]:
     """Return a sentence for each judge that is no control, with its evidence."""
     found: list[Verdict] = []
     for judge in report.judges:
-        own = claims(report, judge)
         if not judge.control:
-            found.append(
-                Verdict(judge.id, judge.card, sentence(report, judge, own), evidence(report, own))
-            )
+            about = claims(report, judge)
+            text = sentence(report, judge, about)
+            found.append(Verdict(judge.id, judge.card, text, evidence(report, about)))
     return [*found, Text(RULES, style="small")] if any(one.evidence.bodies for one in found) else []
 
 
-def sentence(report: Report, judge: Judge, own: Sequence[Claim]) -> str:
-    """Return what the judge's numbers come to, with what is missing and the price."""
+def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
+    """Return the judge's verdicts, with what is missing and the price."""
     if nothing := no_score(report, judge):
-        return f"{nothing}{_price(report, judge)}"
-    said = " ".join(f"{title} {told}." for title, told in verdicts(report, own))
-    parts = (_hint(judge), said, _missing(report, judge).strip(), _price(report, judge).strip())
+        return f"{nothing} {_price(report, judge)}".rstrip()
+    parts = (
+        _hint(judge),
+        *(f"{title} {respects}." for title, respects in verdicts(report, claims)),
+        _missing(report, judge),
+        _price(report, judge),
+    )
     return " ".join(filter(None, parts))
 
 
 def no_score(report: Report, judge: Judge) -> str:
     """Return the sentence on a judge none of whose judgments has a score, "" for others."""
-    counts = Tally.of(report.rows("coverage").where(judge=judge.id)).counts
-    asked = counts.total() - counts["not_applicable"]
-    if not asked or counts["ok"]:
+    tally = Tally.of_judge(report, judge)
+    if not tally.asked or tally.counts["ok"]:
         return ""
-    cut = f": cut at max_tokens {judge.max_tokens}" if judge.max_tokens else ""
-    reasons = {
-        name: f"{count(n)} {STATUSES.get(name, spoken(name))}{cut if name == 'truncated' else ''}"
-        for name, n in counts.most_common()
-        if n and name not in ("ok", "not_applicable")
-    }
-    why = "; ".join(reasons.values())
-    if set(reasons) == {"truncated"}:
-        why = cut.removeprefix(": ") or "cut"
-    all_ = plural(asked, "reply", "replies")
-    remedy = f" {OFF_GRID_SENTENCE}" if OFF_GRID in reasons else ""
-    return f"Gave no score ({count(asked)} of {all_} could not be read: {why}).{remedy}"
+    cut = f"cut at max_tokens {judge.max_tokens}" if judge.max_tokens else ""
+    failed = sorted(tally.failed.items(), key=lambda item: -item[1])
+    if [name for name, _ in failed] == ["truncated"]:
+        why = cut or "cut"
+    else:
+        why = "; ".join(
+            f"{count(n)} {STATUSES.get(name, spoken(name))}"
+            + (f": {cut}" if cut and name == "truncated" else "")
+            for name, n in failed
+        )
+    remedy = f" {OFF_GRID_SENTENCE}" if OFF_GRID in tally.failed else ""
+    replies = plural(tally.asked, "reply", "replies")
+    return f"Gave no score ({count(tally.asked)} of {replies} could not be read: {why}).{remedy}"
 
 
 def _hint(judge: Judge) -> str:
@@ -335,68 +328,71 @@ def _hint(judge: Judge) -> str:
     )
 
 
-def verdicts(report: Report, own: Sequence[Claim]) -> Iterator[tuple[str, str]]:
+def verdicts(report: Report, claims: Sequence[Claim]) -> Iterator[tuple[str, str]]:
     """Yield how each sentence begins, and for what it is said."""
-    told = [claim for claim in own if HINTED not in claim.reasons]
+    said = [claim for claim in claims if HINTED not in claim.reasons]
     for outcomes, title in TITLES.items():
         for bar in (False, True):
-            these = [one for one in told if one.kind.startswith(BAR) == bar]
-            said = "; ".join(_respects(report, these, outcomes))
-            if said:
-                yield (BARS.get(outcomes[0], title) if bar else title), said
+            part = [claim for claim in said if claim.kind.startswith(BAR) == bar]
+            respects = "; ".join(_respects(report, part, outcomes))
+            if respects:
+                yield (BARS.get(outcomes[0], title) if bar else title), respects
 
 
-def _respects(report: Report, own: Sequence[Claim], outcomes: tuple[Outcome, ...]) -> Iterator[str]:
+def _respects(
+    report: Report, claims: Sequence[Claim], outcomes: tuple[Outcome, ...]
+) -> Iterator[str]:
     """Yield the respects with these outcomes, each with its subjects or how many there are.
 
-    Where a number was told of what holds, the rest of it need not be told as not shown.
+    Where the number of claims that hold is given, the others are not listed as not shown.
     """
-    for respect in dict.fromkeys(claim.respect for claim in own):
-        every = [claim for claim in own if claim.respect == respect]
-        these = [claim for claim in every if claim.outcome in outcomes]
+    quiet = Outcome.NOT_SHOWN in outcomes or Outcome.NO_CLAIM in outcomes
+    for respect in dict.fromkeys(claim.respect for claim in claims):
+        every = [claim for claim in claims if claim.respect == respect]
+        chosen = [claim for claim in every if claim.outcome in outcomes]
         counted = sum(claim.outcome in GOOD for claim in every) > FEW
-        quiet = Outcome.NOT_SHOWN in outcomes or Outcome.NO_CLAIM in outcomes
-        if these and not (quiet and counted):
-            yield _told(report, respect, these, every)
+        if chosen and not (quiet and counted):
+            yield _with_subjects(report, respect, chosen, every)
 
 
-def _told(report: Report, respect: str, these: Sequence[Claim], every: Sequence[Claim]) -> str:
+def _with_subjects(
+    report: Report, respect: str, chosen: Sequence[Claim], every: Sequence[Claim]
+) -> str:
+    """Return a respect with the subjects of the chosen ones among all its claims."""
     if "{}" not in respect:
-        subjects = listed(list(dict.fromkeys(one.subject for one in these if one.subject)))
-        return f"{respect}{_beside(subjects, _why(these), _places(report, these, every))}"
-    if len(these) > FEW:
-        return respect.format(_count(these, every))
+        subjects = listed(list(dict.fromkeys(one.subject for one in chosen if one.subject)))
+        return f"{respect}{_brackets(subjects, _why(chosen), _places(report, chosen, every))}"
+    if len(chosen) > FEW:
+        return respect.format(_count(chosen, every))
     named = []
-    for subject in dict.fromkeys(claim.subject for claim in these):
-        mine = [claim for claim in these if claim.subject == subject]
-        places = _places(report, mine, [c for c in every if c.subject == subject])
-        named.append(f"{subject}{_beside(_why(mine), places)}")
+    for subject in dict.fromkeys(claim.subject for claim in chosen):
+        mine = [claim for claim in chosen if claim.subject == subject]
+        places = _places(report, mine, [claim for claim in every if claim.subject == subject])
+        named.append(f"{subject}{_brackets(_why(mine), places)}")
     return respect.format(listed(named))
 
 
-def _beside(*told: str) -> str:
-    """Return what stands in brackets behind a respect or a subject, empty without any."""
-    parts = "; ".join(filter(None, told))
-    return f" ({parts})" if parts else ""
+def _brackets(*parts: str) -> str:
+    text = "; ".join(filter(None, parts))
+    return f" ({text})" if text else ""
 
 
-def _count(these: Sequence[Claim], every: Sequence[Claim]) -> str:
-    """Return how many there are, of all; who is best is claimed of the best alone."""
+def _count(chosen: Sequence[Claim], every: Sequence[Claim]) -> str:
+    """Return how many claims were chosen, of all; only the best judge has a claim to be first."""
     sets = len({claim.dataset for claim in every})
     where = f" on {sets} datasets" if sets > 1 else ""
-    kind = COUNTED.get(these[0].kind, "cases")
-    if these[0].kind == FIRST:
-        return f"{count(len(these))} {kind}{where}"
-    share = "all" if len(these) == len(every) else f"{count(len(these))} of"
-    return f"{share} {count(len(every))} {kind}{where}"
+    noun = COUNTED.get(chosen[0].kind, "cases")
+    if chosen[0].kind == FIRST:
+        return f"{count(len(chosen))} {noun}{where}"
+    share = "all" if len(chosen) == len(every) else f"{count(len(chosen))} of"
+    return f"{share} {count(len(every))} {noun}{where}"
 
 
-def _why(these: Sequence[Claim]) -> str:
+def _why(chosen: Sequence[Claim]) -> str:
     """Return the number of one claim and its reasons; of several none."""
-    if len(these) != 1 or these[0].kind == FIRST:
+    if len(chosen) != 1 or chosen[0].kind == FIRST:
         return ""
-    [claim] = these
-    return "; ".join(filter(None, [number(claim), *reasons(claim)]))
+    return "; ".join(filter(None, [number(chosen[0]), *reasons(chosen[0])]))
 
 
 def number(claim: Claim) -> str:
@@ -404,22 +400,22 @@ def number(claim: Claim) -> str:
     row = claim.others.get("net_share", claim.row) if claim.kind == DAMAGE else claim.row
     if row.value is None or row.statistic == "D_exact":
         return ""
-    small = row.n < FEWEST_FOR_NUMBER
-    told = f"n = {count(row.n)}" if small else f"{label(row.statistic)} {figures(row)}"
+    if row.n < FEWEST_FOR_NUMBER:
+        return f"n = {count(row.n)}"
+    text = f"{label(row.statistic)} {figures(row)}"
     gap = claim.others.get(f"{AS_RATER}_{row.statistic}")
-    if gap is not None and gap.value is not None and not small:
-        told += f"; against one more rater {figures(gap)}"
-        if claim.outcome == Outcome.BETTER:
-            told += (
-                ", not shown after Holm's correction" if AS_GOOD in gap.note else f", {gap.note}"
-            )
-    return told
+    if gap is None or gap.value is None:
+        return text
+    text += f"; against one more rater {figures(gap)}"
+    if claim.outcome == Outcome.BETTER:
+        text += ", not shown after Holm's correction" if AS_GOOD in gap.note else f", {gap.note}"
+    return text
 
 
 def reasons(claim: Claim) -> Iterator[str]:
     """Yield the words of a claim's reasons; on what it rests only where it holds."""
     for code in claim.reasons:
-        name, _, more = code.partition(": ")
+        name, _, detail = code.partition(": ")
         if name in RESTS_ON and claim.outcome not in GOOD:
             continue
         if name == HOLM and P_HOLM in claim.others:
@@ -427,8 +423,8 @@ def reasons(claim: Claim) -> Iterator[str]:
             yield f"p {p_value(p)}, {claim.family}" if p is not None else claim.family
         else:
             worse = WORSE.get(name) if claim.outcome == Outcome.BELOW else None
-            told = worse or OF_KIND.get((claim.kind, name)) or WHY.get(name, spoken(name))
-            yield told + (f": {more}" if more else "")
+            text = worse or OF_KIND.get((claim.kind, name)) or WHY.get(name, spoken(name))
+            yield text + (f": {detail}" if detail else "")
     if "more_needed" in claim.others:
         yield more_needed(claim.others["more_needed"])
 
@@ -441,25 +437,22 @@ def more_needed(row: Row) -> str:
     return f"{count(round(row.value))} more {units} would tell, {how}"
 
 
-def _places(report: Report, these: Sequence[Claim], every: Sequence[Claim]) -> str:
+def _places(report: Report, chosen: Sequence[Claim], every: Sequence[Claim]) -> str:
     """Return on which datasets, empty where it is so on all that have the claim."""
-    if len(these) == len(every):
+    datasets = list(dict.fromkeys(claim.dataset for claim in chosen))
+    if len(chosen) == len(every) or set(datasets) == {claim.dataset for claim in every}:
         return ""
+    if len(datasets) > FEW:
+        return f"on {count(len(datasets))} datasets"
     names = {dataset.id: dataset.name for dataset in report.datasets}
-    own = list(dict.fromkeys(claim.dataset for claim in these))
-    if set(own) == {claim.dataset for claim in every}:
-        return ""
-    if len(own) > FEW:
-        return f"on {count(len(own))} datasets"
-    return listed([names[one] for one in own])
+    return listed([names[dataset] for dataset in datasets])
 
 
 def _missing(report: Report, judge: Judge) -> str:
     """Return how many judgments have no score, empty where all have."""
-    counts = Tally.of(report.rows("coverage").where(judge=judge.id)).counts
-    asked = counts.total() - counts["not_applicable"]
-    lost = asked - counts["ok"]
-    return f" Of its {plural(asked, 'judgment')} {count(lost)} have no score." if lost else ""
+    tally = Tally.of_judge(report, judge)
+    lost = tally.asked - tally.counts["ok"]
+    return f"Of its {plural(tally.asked, 'judgment')} {count(lost)} have no score." if lost else ""
 
 
 def _price(report: Report, judge: Judge) -> str:
@@ -468,38 +461,35 @@ def _price(report: Report, judge: Judge) -> str:
     if not len(rows) or free(rows):
         return ""
     price = price_per_1000(rows)
-    return (
-        " Its price is not known."
-        if price is None
-        else f" {THOUSAND} judgments: ${dollars(price)}."
-    )
+    if price is None:
+        return "Its price is not known."
+    return f"{THOUSAND} judgments: ${dollars(price)}."
 
 
-def evidence(report: Report, own: Sequence[Claim]) -> Table:
+def evidence(report: Report, claims: Sequence[Claim]) -> Table:
     """Return every claim about a judge, what the rule says of it, and its numbers."""
     names = {dataset.id: dataset.name for dataset in report.datasets}
     bodies = []
-    for dataset in dict.fromkeys(claim.dataset for claim in own):
+    for dataset in dict.fromkeys(claim.dataset for claim in claims):
         lines = [
-            Line(claim.respect.format(claim.subject), list(_cells(claim)))
-            for claim in own
+            Line(claim.respect.format(claim.subject), _evidence_cells(claim))
+            for claim in claims
             if claim.dataset == dataset
         ]
         bodies.append(Body(lines, names[dataset]))
-    columns = [
-        Column("Verdict", style="words"),
-        Column("Because", style="words"),
-        Column("Numbers", style="words"),
-    ]
+    columns = [Column(name, style="words") for name in ("Verdict", "Because", "Numbers")]
     caption = "Every claim, what the rule says of it, and its numbers."
     return Table(caption, "Claim", columns, bodies, code=False)
 
 
-def _cells(claim: Claim) -> Iterator[Cell]:
-    yield words_cell(spoken(claim.outcome))
-    yield words_cell("; ".join(reasons(claim)))
-    beside = (f"{AS_RATER}_{claim.row.statistic}", "net_share", "p_noticed_holm", P_HOLM)
-    known = [claim.others[name] for name in beside if name in claim.others]
+def _evidence_cells(claim: Claim) -> list[Cell]:
+    further = (f"{AS_RATER}_{claim.row.statistic}", "net_share", "p_noticed_holm", P_HOLM)
+    known = [claim.others[name] for name in further if name in claim.others]
     rows = [claim.row, *(row for row in known if row.statistic != P_HOLM or row.value is not None)]
-    told = [f"{label(row.statistic)} {figures(row)}, n = {count(row.n)}" for row in rows]
-    yield words_cell("; ".join(told) if claim.row.n else "")
+    numbers = [f"{label(row.statistic)} {figures(row)}, n = {count(row.n)}" for row in rows]
+    texts = (
+        spoken(claim.outcome),
+        "; ".join(reasons(claim)),
+        "; ".join(numbers) if claim.row.n else "",
+    )
+    return [words_cell(text) for text in texts]

@@ -1,1 +1,0 @@
-"""The judges' cards: one offline page per judge, with its settings, numbers and worst cases."""

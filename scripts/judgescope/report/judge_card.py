@@ -1,0 +1,402 @@
+"""The card of one judge: an offline page with what it is, its settings and every number."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from markupsafe import Markup
+from msgspec import structs
+
+from judgescope.report import worst_cases
+from judgescope.report.cells import (
+    NO_CELL,
+    UNDEFINED,
+    Cell,
+    counts_of,
+    estimate,
+    interval,
+    words_cell,
+)
+from judgescope.report.elements import (
+    Block,
+    Body,
+    Column,
+    Fold,
+    Heading,
+    Line,
+    Link,
+    Section,
+    Table,
+    Text,
+)
+from judgescope.report.headline import PERSON, Measure, measures
+from judgescope.report.html import finished
+from judgescope.report.page import filled, table_script
+from judgescope.report.report import CardReport, Dataset, Judge, Report
+from judgescope.report.rows import Row
+from judgescope.report.sections import agreement, study
+from judgescope.report.sections.cost import free, price_per_1000, total
+from judgescope.report.sections.discernment import style_blocks
+from judgescope.report.sections.trust import Claim, claims, evidence, reasons, verdicts
+from judgescope.report.tables import AVERAGE, by_dataset
+from judgescope.report.words import (
+    DASH,
+    THOUSAND,
+    count,
+    dollars,
+    label,
+    listed,
+    percent,
+    plural,
+    spoken,
+    written,
+)
+from judgescope.schema.cards import PROMPTED, DerivedJudge
+from judgescope.schema.cards import Judge as Card
+
+DEFAULT = "default"
+OF_PROMPTS = (
+    *("draws", "temperature", "top_p", "max_tokens", "seed", "estimator", "share"),
+    *("form", "parser", "model"),
+)
+"""Keys that always say something of a judge that reads prompts: shown with their default, too."""
+OF_OTHERS = ("form", "parser", "model", "share")
+PER_MILLION = {"input": "of prompts", "output": "of replies", "cached_input": "of cached prompts"}
+SETTINGS_LEAD = (
+    "The judge's card as the study read it, and what of its model's card changes a reply or a "
+    "price. Keys, addresses, headers, programs and paths are never shown."
+)
+STANDING_LEAD = (
+    "What each method comes down to. The rank is by point estimate among the judges that are "
+    "no controls; those that share a letter are not told apart."
+)
+NUMBERS_LEAD = (
+    "All that the result tables say of this judge: value, 95 % interval, n, what is missing, "
+    "and what has to be known of it. A dash has its reason below. Where a number stands with "
+    "and without the texts that are references, it is the one without."
+)
+Setting = tuple[str, str, str]
+"""Key, value, and what the key means."""
+OVERALL = ""
+"""The aspect of numbers that are of no single one."""
+
+
+def render(report: CardReport, templates: Path, texts: Path) -> Iterator[tuple[str, str]]:
+    """Yield each judge's id and its page; `texts` is the folder of the style of damaged texts."""
+    template = filled(templates).get_template("judge.html.jinja")
+    styles = (templates / "style.css", texts / "style.css", templates / "judge.css")
+    style = "".join(path.read_text(encoding="utf-8") for path in styles)
+    script = table_script(templates)
+    readers = [worst_cases.Reader(report, dataset) for dataset in report.datasets]
+    for judge in report.judges:
+        page = template.render(
+            study=report.study,
+            judge=judge,
+            judges=report.judges,
+            facts=facts(report, judge),
+            sections=list(_sections(report, judge, readers)),
+            style=Markup(style),
+            script=Markup(script),
+        )
+        yield judge.id, finished(page, script)
+
+
+def _sections(
+    report: CardReport, judge: Judge, readers: Sequence[worst_cases.Reader]
+) -> Iterator[Section]:
+    facts_of_study = structs.replace(report.spec.study, judges=[judge.id])
+    tables = {name: rows.where(judge=judge.id) for name, rows in report.tables.items()}
+    spec = structs.replace(report.spec, study=facts_of_study, cards=None)
+    alone = replace(report, spec=spec, tables=tables)  # knows of no other judge
+    made = (
+        standing(report, judge),
+        settings_section(report, judge),
+        worst_cases.section(readers, judge),
+        _styles(alone),
+        agreement.repeatability(alone),
+        agreement.pairwise(alone),
+        _coverage(alone, judge),
+        every_number(report, judge),
+    )
+    yield from (section for section in made if section is not None)
+
+
+def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
+    """Return the key facts, each a name and a sentence."""
+    return [
+        ("What it is", _kind(report, judge)),
+        *((title, f"{respects}.") for title, respects in verdicts(report, _claims(report, judge))),
+        ("What it costs", _costs(report, judge)),
+        ("What came back", _covered(report, judge)),
+    ]
+
+
+def _claims(report: Report, judge: Judge) -> list[Claim]:
+    """Return the claims about a judge; none about a control."""
+    return [] if judge.control else claims(report, judge)
+
+
+def _kind(report: CardReport, judge: Judge) -> str:
+    if judge.control:
+        return f"A control: {judge.about}. Judges should do better; nobody should use it."
+    temperature = report.spec.judges[judge.id].temperature
+    return f"{judge.about}, temperature {temperature:g}." if temperature else f"{judge.about}."
+
+
+def _costs(report: Report, judge: Judge) -> str:
+    rows = report.rows("cost").where(judge=judge.id)
+    if free(rows):
+        return "Nothing: no token is bought for it."
+    replies = round(total(rows, "replies"))
+    price = price_per_1000(rows)
+    if price is None:
+        return f"Not known: its model has no price. {plural(replies, 'reply', 'replies')}."
+    each = f"US$ {dollars(price)} per {THOUSAND} judgments"
+    return f"{each}; {dollars(total(rows, 'usd'))} for all {count(replies)} replies."
+
+
+def _covered(report: Report, judge: Judge) -> str:
+    tally = study.Tally.of_judge(report, judge)
+    if not tally.asked:
+        return "Nothing was asked of it."
+    failed = listed([f"{count(n)} {spoken(name)}" for name, n in tally.failed.items()])
+    why = f": {failed}" if failed else ""
+    ok = tally.counts["ok"]
+    share = percent(ok / tally.asked)
+    return f"A value from {count(ok)} of {plural(tally.asked, 'judgment')} ({share}){why}."
+
+
+def standing(report: Report, judge: Judge) -> Section | None:
+    """Return the judge's headline numbers, compared with controls and judges, and every claim."""
+    about = _claims(report, judge)
+
+    def tables(dataset: Dataset) -> Iterator[Table]:
+        shown = [measure for measure in measures(report, dataset) if measure.row(judge)]
+        if shown:
+            yield _standing_table(dataset, judge, shown, about)
+
+    blocks = by_dataset(report.datasets, "stands", tables)
+    if not blocks:
+        return None
+    if about:
+        blocks.append(Fold("Every claim, and what it rests on", [evidence(report, about)]))
+    return Section("stands", "Where it stands", STANDING_LEAD, blocks)
+
+
+def _standing_table(
+    dataset: Dataset, judge: Judge, shown: Sequence[Measure], about: Sequence[Claim]
+) -> Table:
+    people = {measure: measure.row(PERSON) for measure in shown}
+    columns = [Column("This judge"), Column("Rank"), Column("Best control")]
+    columns += [Column("One rater")] if any(people.values()) else []
+    columns += [Column("Because", style="words")] if about else []
+    why = {
+        claim.row: "; ".join([spoken(claim.outcome), *reasons(claim)]) for claim in reversed(about)
+    }
+    lines = []
+    for measure in shown:
+        row, control = measure.row(judge), measure.best_control
+        cells = [estimate(row, counts=True), _rank(judge, measure)]
+        shown_control = estimate(control)
+        cells.append(
+            replace(shown_control, notes=(*shown_control.notes, control.judge))
+            if control
+            else UNDEFINED
+        )
+        if any(people.values()):
+            rater = people[measure]
+            cells.append(estimate(rater) if rater else UNDEFINED)
+        if about:
+            cells.append(words_cell(why.get(row, "") if row else ""))
+        lines.append(Line(measure.name, cells, measure.group))
+    ratings = "the planned ratings" if dataset.planned else "people's ratings"
+    caption = f"{dataset.name}: its headline numbers; agreement is with {ratings}."
+    return Table(caption, "Measure", columns, [Body(lines)], code=False)
+
+
+def _rank(judge: Judge, measure: Measure) -> Cell:
+    """Return the judge's place by point estimate among the judges that are no controls.
+
+    A judge that is given a rating of the text is not ranked.
+    """
+    if judge.hint:
+        return Cell(DASH, notes=(f"hint: {judge.hint}",), style="undefined")
+    ranked = [one for one in measure.report.judges if not (one.control or one.hint)]
+    values = {row.judge: measure.merit(row.value or 0.0) for row in measure.defined(ranked)}
+    if judge.id not in values:
+        return UNDEFINED
+    rank = 1 + sum(value > values[judge.id] for value in values.values())
+    shared = measure.letters(judge)
+    return Cell(f"{rank} of {len(values)}", notes=(shared,) if shared else (), sort=rank)
+
+
+def settings_section(report: CardReport, judge: Judge) -> Section:
+    """Return the settings of a judge and of its model."""
+    settings = report.spec.settings[judge.id]
+    blocks: list[Block] = [_settings_table(f"The judge `{judge.id}`", _of_judge(settings, judge))]
+    name = str(settings.get("model"))
+    if (model := report.spec.models.get(name)) is not None:
+        of_model = [
+            (key, _price(value) if key == "price" else _value(value), "")
+            for key, value in model.items()
+        ]
+        blocks.append(_settings_table(f"Its model `{name}`", of_model))
+    rows = (row for table in report.tables.values() for row in table.where(judge=judge.id))
+    signature = next((row.signature for row in rows if row.signature), "")
+    if signature:
+        blocks.append(Text("The signature of one of its numbers; others differ in stat and level:"))
+        blocks.append(Text(f"`{signature}`"))
+    return Section("settings", "How it judges", SETTINGS_LEAD, blocks)
+
+
+def _of_judge(settings: Mapping[str, object], judge: Judge) -> list[Setting]:
+    card: type[Card] | type[DerivedJudge] = DerivedJudge if judge.engine == "derived" else Card
+    always = OF_PROMPTS if judge.engine in PROMPTED else OF_OTHERS
+    rows: list[Setting] = []
+    for key, field in card.model_fields.items():
+        meaning = (field.description or "").partition(". ")[0].rstrip(".")
+        if settings.get(key) is not None:
+            rows.append((key, _value(settings[key]), meaning))
+        elif key in always and field.default not in (None, ""):
+            rows.append((key, f"{_value(field.default)} ({DEFAULT})", meaning))
+    prompts = settings.get("prompts")
+    for dataset, value in prompts.items() if isinstance(prompts, dict) else ():
+        rows.append(("prompt", value, f"hash of its form and aspects on {dataset}"))
+    return rows
+
+
+def _price(prices: object) -> str:
+    assert isinstance(prices, dict), "the rules of a model's card say so"
+    each = [f"{value:g} {PER_MILLION[key]}" for key, value in prices.items() if value is not None]
+    return f"US$ per million tokens: {', '.join(each)}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_value(one)}" for key, one in value.items() if one is not None)
+    if isinstance(value, list):
+        return ", ".join(map(_value, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _settings_table(caption: str, settings: list[Setting]) -> Table:
+    width = 2 if any(meaning for _, _, meaning in settings) else 1
+    columns = [Column(head, style="words") for head in ("Value", "Meaning")[:width]]
+    lines = [Line(key, [words_cell(text) for text in texts[:width]]) for key, *texts in settings]
+    return Table(f"{caption}.", "Key", columns, [Body(lines)])
+
+
+def place_in_words(row: Row, judge: Judge) -> str:
+    """Return where a judge's number holds, but for dataset, aspect and statistic."""
+    other = f"against {row.judge_b}" if row.judge_b else ""
+    if row.judge != judge.id:
+        other = f"of {row.judge}, against this one"
+    parts = (
+        *(spoken(row.level), row.cell, row.criterion, other),
+        f"beside {row.aspect_b}" if row.aspect_b else "",
+        row.criterion_b,
+        f"k = {row.k}" if row.k or row.k_b else "",
+        f"to {row.k_b}" if row.k_b else "",
+        row.form,
+        f"texts of {row.systems}" if row.systems else "",
+    )
+    return " · ".join(part for part in parts if part) or "overall"
+
+
+def every_number(report: Report, judge: Judge) -> Section | None:
+    """Return all numbers of a judge, folded, table by table within each dataset."""
+    index = report.once("rows by judge", lambda: _by_judge(report))
+
+    def folds(dataset: Dataset) -> Iterator[Fold]:
+        for name in report.tables:
+            if rows := index.get((name, dataset.id, judge.id)):
+                yield _numbers(report, dataset, judge, name, rows)
+
+    blocks = by_dataset(report.datasets, "numbers", folds)
+    return Section("numbers", "All its numbers", NUMBERS_LEAD, blocks) if blocks else None
+
+
+def _by_judge(report: Report) -> dict[tuple[str, str, str], list[Row]]:
+    """Return (table, dataset, judge) -> the rows about the judge, also as the one compared with."""
+    index: dict[tuple[str, str, str], list[Row]] = {}
+    for name, table in report.tables.items():
+        for row in table:
+            for judge in {row.judge, row.judge_b}:
+                index.setdefault((name, row.dataset, judge), []).append(row)
+    return index
+
+
+def _numbers(report: Report, dataset: Dataset, judge: Judge, name: str, rows: list[Row]) -> Fold:
+    """Return the numbers of a table: a body per statistic, a line per place, aspects across."""
+    present = {row.aspect for row in rows}
+    plain = [aspect.partition(".")[0] for aspect in dataset.aspects]
+    known = dict.fromkeys([*plain, AVERAGE, OVERALL])
+    aspects = [aspect for aspect in [*known, *sorted(present - {*known})] if aspect in present]
+    statistics: dict[str, dict[object, dict[str, Row]]] = {}
+    for row in rows:
+        place = row._replace(aspect="", statistic="").key, row.form, row.systems
+        statistics.setdefault(row.statistic, {}).setdefault(place, {})[row.aspect] = row
+    bodies = []
+    for statistic, places in statistics.items():
+        lines = [
+            Line(
+                place_in_words(next(iter(by_aspect.values())), judge),
+                [number(by_aspect.get(aspect)) for aspect in aspects],
+            )
+            for by_aspect in places.values()
+        ]
+        bodies.append(Body(lines, label(statistic)))
+    titles = {OVERALL: "Over all", AVERAGE: "Mean over aspects"}
+    table = Table(
+        f"{dataset.name}: {spoken(name)}.",
+        "Statistic and place",
+        [Column(titles.get(aspect) or report.aspect(aspect)) for aspect in aspects],
+        bodies,
+        code=False,
+        source=f"tables/{name}.csv",
+    )
+    return Fold(f"{spoken(name).capitalize()}: {plural(len(rows), 'number')}", [table])
+
+
+def number(row: Row | None) -> Cell:
+    """Return a number with counts and note; an empty cell without a row."""
+    if row is None:
+        return NO_CELL
+    counted = row.n or row.value is None
+    counts = counts_of(row) if counted else counts_of(row).partition(", ")[2]
+    notes = tuple(filter(None, (counts, spoken(row.note))))
+    if row.value is None:
+        return Cell(DASH, notes=notes, style="undefined")
+    return Cell(
+        written(row.statistic, row.value),
+        interval=interval(row),
+        notes=notes,
+        sort=row.value,
+        style="number told",
+        row=row,
+    )
+
+
+def _styles(alone: CardReport) -> Section | None:
+    blocks = [
+        block for dataset in alone.datasets for block in style_blocks(alone, dataset, alone.judges)
+    ]
+    lead = "How it uses its scale: where its scores of originals and of damaged texts lie."
+    return Section("style", "Response style", lead, blocks) if blocks else None
+
+
+def _coverage(alone: CardReport, judge: Judge) -> Section | None:
+    """Return its judgments by status, with the way to each of them."""
+    section = study.coverage(alone)
+    if section is None or not alone.spec.explore:
+        return section
+    links = [
+        Link(
+            f"Look through its replies on {dataset.name}",
+            worst_cases.explore(alone, dataset=dataset.id, judge=judge.id),
+        )
+        for dataset in alone.datasets
+    ]
+    return replace(section, blocks=[*section.blocks, Heading("Every reply", "replies"), *links])

@@ -1,0 +1,280 @@
+"""Tables and figures of estimates: a line per judge, and what places them across and below."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Unpack
+
+from judgescope.report.cells import NO_CELL, Cell, count_cell, estimate, heat
+from judgescope.report.charts import Point, chart_spec, signs, svg
+from judgescope.report.elements import (
+    Block,
+    Body,
+    Column,
+    Figure,
+    Fold,
+    Heading,
+    Key,
+    Line,
+    Section,
+    Table,
+)
+from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.rows import Place, Row, Rows
+from judgescope.report.words import label
+from judgescope.statistics.registry import statistic
+
+PLANNED = "agreement with the quality planned by the authors, not with people"
+AVERAGE = "average"
+"""The aspect of means over aspects."""
+PEOPLE = "human"
+"""The judge's name in rows about what people reach among themselves."""
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """Lines of judges under one title; `place` is what all their numbers share."""
+
+    title: str = ""
+    place: Place = field(default_factory=Place)
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table of judges' estimates: what each column and each group of lines shows.
+
+    A cell is the number of the line's judge at the places of its group and its column together;
+    `level` and `statistic` hold where a column does not say its own. HTML and Markdown are written
+    from the `Table` that `filled` returns.
+    """
+
+    caption: str
+    columns: Sequence[Column]
+    groups: Sequence[RowGroup] = (RowGroup(),)
+    statistic: str = ""
+    level: str = ""
+    notes: Sequence[str] = ()
+    source: str = ""
+    corner: str = "Judge"
+    counts: bool = False
+    every_judge: bool = False
+    """Whether a judge without any number has a line, too."""
+    cell: Callable[[Row | None], Cell] | None = None
+    """What shows a number, where it is not `estimate`."""
+
+    def filled(self, judges: Sequence[Judge], rows: Rows) -> Table:
+        """Return the table of the rows of one dataset."""
+        bodies: list[Body] = []
+        for group in self.groups:
+            bodies += judge_bodies(judges, partial(self._cells, rows, group), group.title)
+        return Table(
+            self.caption, self.corner, self.columns, bodies, self.notes, source=self.source
+        )
+
+    def _cells(self, rows: Rows, group: RowGroup, judge: Judge) -> list[Cell] | None:
+        shared: Place = {"level": self.level, **group.place}
+        found = [
+            rows.at(
+                judge.id,
+                column.statistic or self.statistic,
+                shared,
+                **column.place,
+            )
+            for column in self.columns
+        ]
+        if not any(found) and not self.every_judge:
+            return None
+        return [self.cell(row) if self.cell else estimate(row, counts=self.counts) for row in found]
+
+
+def judge_bodies(
+    judges: Iterable[Judge], cells: Callable[[Judge], list[Cell] | None], title: str = ""
+) -> list[Body]:
+    """Return the judges' rows and, apart, the controls'; none for a judge without cells."""
+    real: list[Line] = []
+    controls: list[Line] = []
+    for judge in judges:
+        shown = cells(judge)
+        if shown is not None:
+            badge = "control" if judge.control else ""
+            line = Line(judge.id, shown, about=judge.about, badge=badge, href=judge.card)
+            (controls if judge.control else real).append(line)
+    bodies = [Body(real, title)] if real else []
+    return bodies + ([Body(controls, "" if real else title, "controls")] if controls else [])
+
+
+def statistic_columns(
+    names: Iterable[str], group: str = "", **place: Unpack[Place]
+) -> list[Column]:
+    """Return a column for each statistic, with what it means."""
+    return [
+        Column(label(name), statistic(name).meaning, group, statistic=name, place=place)
+        for name in names
+    ]
+
+
+def aspect_columns(report: Report, aspects: Iterable[str], **place: Unpack[Place]) -> list[Column]:
+    """Return a column for each aspect, which may have a criterion behind a dot."""
+    return [Column(report.aspect(aspect), place={**place, "aspect": aspect}) for aspect in aspects]
+
+
+def aspect_groups(report: Report, aspects: Iterable[str]) -> list[RowGroup]:
+    """Return a group of lines for each aspect."""
+    return [RowGroup(report.aspect(aspect), {"aspect": aspect}) for aspect in aspects]
+
+
+def by_dataset(
+    datasets: Iterable[Dataset], prefix: str, make: Callable[[Dataset], Iterable[Block]]
+) -> list[Block]:
+    """Return the blocks of every dataset that has some, under a heading each."""
+    blocks: list[Block] = []
+    for dataset in datasets:
+        found = list(make(dataset))
+        blocks += [Heading(dataset.name, f"{prefix}-{dataset.id}"), *found] if found else []
+    return blocks
+
+
+def section_of(
+    report: Report,
+    table: str,
+    title: str,
+    lead: str,
+    make: Callable[[Report, Dataset, Rows], Iterable[Block]],
+) -> Section | None:
+    """Return the section of a result table, dataset by dataset; None without rows."""
+
+    def blocks(dataset: Dataset) -> Iterable[Block]:
+        rows = report.rows(table, dataset.id)
+        return make(report, dataset, rows) if len(rows) else ()
+
+    found = by_dataset(report.datasets, table, blocks)
+    return Section(table, title, lead, found) if found else None
+
+
+def agreed_with(dataset: Dataset) -> str:
+    """Return what agreement means on this dataset."""
+    return PLANNED if dataset.planned else "agreement with people's ratings"
+
+
+def with_criterion(name: str, criterion: str) -> str:
+    """Return a name with the criterion, if there is one."""
+    return f"{name}, criterion {criterion}" if criterion else name
+
+
+def chart(
+    title: str,
+    summary: str,
+    table: Table,
+    values: Iterable[tuple[str, str, Row]],
+    *,
+    line: float,
+    axis: str,
+    groups: Sequence[str] = (),
+    names: Sequence[str] = (),
+) -> Figure:
+    """Return a figure of (group, series, estimate); without `groups` and `names` of all in them."""
+    points = [Point(group, name, row.value or 0.0, row.lo, row.hi) for group, name, row in values]
+    groups = groups or list(dict.fromkeys(point.group for point in points))
+    series = signs(names or list(dict.fromkeys(point.series for point in points)))
+    keys = [Key(one.sign, one.style, one.name) for one in series]
+    drawn = svg(chart_spec(points, groups, series, line=line, x=axis))
+    return Figure(title, drawn, summary, keys, table)
+
+
+def leaders(judges: Iterable[Judge], rows: Iterable[Row]) -> list[Row]:
+    """Return the rows with the highest value: several where judges tie.
+
+    A control leads only where no other judge has a value; a judge that is given a rating of the
+    very text never does.
+    """
+    judges = list(judges)
+    controls = {judge.id for judge in judges if judge.control}
+    hinted = {judge.id for judge in judges if judge.hint}
+    known = [(row.value, row) for row in rows if row.value is not None and row.judge not in hinted]
+    real = [(value, row) for value, row in known if row.judge not in controls] or known
+    most = max((value for value, _ in real), default=None)
+    return [row for value, row in real if value == most]
+
+
+def labelled(judge: Judge) -> str:
+    """Return the judge's name in a figure."""
+    return f"{judge.id} (control)" if judge.control else judge.id
+
+
+def between(
+    rows: Rows, judge: Judge, other: Judge, statistic: str, **place: Unpack[Place]
+) -> Row | None:
+    """Return the row of a judge's value less another's, whichever way it was written."""
+    name = f"difference_{statistic}"
+    straight = rows.at(judge.id, name, place, judge_b=other.id)
+    return straight or turned(rows.at(other.id, name, place, judge_b=judge.id))
+
+
+def turned(row: Row | None) -> Row | None:
+    """Return the row of a difference the other way round."""
+    if row is None:
+        return None
+    value, lo, hi = (None if end is None else 0.0 - end for end in (row.value, row.hi, row.lo))
+    return row._replace(judge=row.judge_b, judge_b=row.judge, value=value, lo=lo, hi=hi)
+
+
+def matrix(
+    rows: Rows, judges: Sequence[Judge], statistic: str, name: str, **place: Unpack[Place]
+) -> list[Fold]:
+    """Return, folded, the differences of all pairs of judges; `name` says of what."""
+    if not any(row.judge_b for row in rows.where(statistic=f"difference_{statistic}")):
+        return []
+
+    def cells(judge: Judge) -> list[Cell]:
+        return [
+            NO_CELL if other is judge else estimate(between(rows, judge, other, statistic, **place))
+            for other in judges
+        ]
+
+    columns = [Column(judge.id) for judge in judges]
+    caption = f"{name}: {label(statistic)} of the row's judge less that of the column's."
+    note = "Both without the same items. An interval that holds 0 tells no judge apart."
+    table = Table(caption, "Judge", columns, judge_bodies(judges, cells), [note])
+    return [Fold(f"Differences between judges for {name}", [table])]
+
+
+def mean_differences(
+    report: Report, rows: Rows, statistic: str, name: str, level: str
+) -> list[Fold]:
+    """Return, folded, the differences of judges' means over aspects, in each wording."""
+    found: list[Fold] = []
+    means = rows.where(aspect=AVERAGE, statistic=f"difference_{statistic}", level=level)
+    for criterion in means.names("criterion"):
+        part = means.where(criterion=criterion)
+        known = {each for row in part if row.value is not None for each in (row.judge, row.judge_b)}
+        judges = [judge for judge in report.judges if judge.id in known]
+        if judges:
+            place: Place = {"criterion": criterion, "aspect": AVERAGE, "level": level}
+            found += matrix(part, judges, statistic, with_criterion(name, criterion), **place)
+    return found
+
+
+def class_table(rows: Rows, size: int, caption: str, corner: str, classes: str) -> Table:
+    """Return the classes of texts (rows) by those of a judge (columns).
+
+    Cells are shaded by their share of the line; that of the right class is outlined.
+    """
+    counts = {(row.k, row.k_b): round(row.value or 0) for row in rows}
+    lines = []
+    for k in range(1, size + 1):
+        numbers = [counts.get((k, other), 0) for other in range(1, size + 1)]
+        cells = []
+        for other, number in enumerate(numbers, 1):
+            shade = heat(number / sum(numbers) if number else 0)
+            outline = " wanted" if other == k else ""
+            cell = count_cell(number)
+            cells.append(replace(cell, style=f"{cell.style} {shade}{outline}"))
+        lines.append(Line(f"class {k}", cells))
+    note = f"Outlined: the judge finds {classes}. Shaded by the share of the row."
+    columns = [Column(line.head) for line in lines]
+    return Table(caption, corner, columns, [Body(lines)], [note], code=False)
+
+
+def statistic_caption(name: str) -> str:
+    """Return a statistic's label and its meaning."""
+    return f"{label(name)}: {statistic(name).meaning}"

@@ -8,7 +8,6 @@ from scipy import stats
 from deleted import proportion as clustered
 from judgescope.statistics import jackknife, proportion
 from judgescope.statistics.accuracy import acc_eq
-from judgescope.statistics.alternative import alternative_annotator
 from judgescope.statistics.anchors import (
     anchor_costs,
     balanced,
@@ -17,14 +16,15 @@ from judgescope.statistics.anchors import (
     estimated_ratings,
     most_diverse,
 )
-from judgescope.statistics.ceiling import ceilings
 from judgescope.statistics.comparison import detectable, difference, ranks
+from judgescope.statistics.confusion import expectations, match_vote_all, vote_consistency
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import independent_mean, mean_over
+from judgescope.statistics.order import first_position_rate, order_consistency, verdicts
 from judgescope.statistics.outliers import outliers
-from judgescope.statistics.pairwise import first_position_rate, order_consistency, verdicts
 from judgescope.statistics.permutation import mean_test
+from judgescope.statistics.raters import alternative_annotator, ceilings
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import (
@@ -34,8 +34,7 @@ from judgescope.statistics.result import (
     UNDEFINED_JUDGE,
     Estimate,
 )
-from judgescope.statistics.validity import span_ok
-from judgescope.statistics.votes import expectations, match_vote_all, vote_consistency
+from judgescope.statistics.spans import span_ok
 
 NAN = float("nan")
 Floats = NDArray[np.float64]

@@ -23,13 +23,11 @@ from judgescope.people import form
 from judgescope.people.responses import Response, page_id, read_responses
 from judgescope.people.tables import NUMBERS, Results, Row, Table, formatted, numbers_of
 from judgescope.plan import Plan
-from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.result import Estimate
-from judgescope.statistics.votes import (
+from judgescope.statistics.arrays import Counts
+from judgescope.statistics.confusion import (
     OPTIONS,
     UNDECIDED,
     Cell,
-    Counts,
     expectations,
     match_vote_all,
     match_vote_vote,
@@ -37,6 +35,8 @@ from judgescope.statistics.votes import (
     pair_weights,
     vote_consistency,
 )
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.result import Estimate
 
 if TYPE_CHECKING:
     from numpy.random import Generator

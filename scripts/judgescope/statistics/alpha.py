@@ -1,16 +1,47 @@
 """Krippendorff's alpha: agreement of any number of raters, with gaps, on one scale."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
+from judgescope.statistics.arrays import Codes, Floats, Weights, dot
+from judgescope.statistics.declared import agreement, declare, scale_of
 from judgescope.statistics.kappa import class_codes
-from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
 from judgescope.statistics.result import NO_UNITS, NO_VARIATION, Estimate
+
+DECLARED: Final = declare(
+    agreement(
+        "alpha_ordinal",
+        "Krippendorff α",
+        "agreement of raters, ordinal",
+        "Krippendorff 2011; Chaudhary et al. 2024",
+    ),
+    agreement(
+        "alpha_nominal", "Krippendorff α, nominal", "of equal ratings only", "Krippendorff 2011"
+    ),
+    agreement(
+        "alpha_interval", "Krippendorff α, interval", "of raters' numbers", "Krippendorff 2011"
+    ),
+    agreement(
+        "alpha_pair",
+        "α of the pair",
+        "Krippendorff α of judge and median rating",
+        "Chaudhary et al. 2024",
+    ),
+    agreement(
+        "alpha_forms",
+        "α over forms",
+        "one model's ratings in several forms",
+        "Chaudhary et al. 2024",
+    ),
+    agreement(
+        "alpha_joint", "α, joint", "of all raters and the judge together", "Chaudhary et al. 2024"
+    ),
+    agreement("alpha_pairs_mean", "α, mean of pairs", "of the judge and each rater alone"),
+)
+
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 TINY = 1e-12
@@ -19,12 +50,12 @@ CELLS = 1_000_000
 
 
 def krippendorff_alpha(
-    ratings: NDArray[np.float64],
+    ratings: Floats,
     *,
     level: Measurement,
     domain: Sequence[float] | None,
-    source: NDArray[np.int64],
-    weights: NDArray[np.int64] | None,
+    source: Codes,
+    weights: Weights,
 ) -> Estimate:
     """Return 1 - D_o / D_e, the disagreement within units over that of all ratings mixed.
 
@@ -44,12 +75,12 @@ def krippendorff_alpha(
 
 
 def alpha_replicated(
-    ratings: NDArray[np.float64],
+    ratings: Floats,
     *,
     level: Measurement,
     domain: Sequence[float] | None,
-    source: NDArray[np.int64],
-    weights: NDArray[np.int64] | None,
+    source: Codes,
+    weights: Weights,
 ) -> Replicated:
     """Return `krippendorff_alpha` with its replicates."""
     if level not in get_args(Measurement):
@@ -75,21 +106,19 @@ def alpha_replicated(
 
 
 def _from_counts(
-    ratings: NDArray[np.float64],
-    source: NDArray[np.int64],
-    rows: NDArray[np.float64],
+    ratings: Floats,
+    source: Codes,
+    rows: Floats,
     level: Measurement,
     domain: Sequence[float],
-) -> NDArray[np.float64]:
+) -> Floats:
     table = _coincidences(_value_counts(ratings, domain), source, rows.shape[1])
     step = max(1, CELLS // len(domain) ** 2)
     blocks = [rows[start : start + step] for start in range(0, len(rows), step)]
     return np.concatenate([_alpha(dot(b, table), level, domain) for b in blocks])
 
 
-def _from_moments(
-    ratings: NDArray[np.float64], source: NDArray[np.int64], rows: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _from_moments(ratings: Floats, source: Codes, rows: Floats) -> Floats:
     """Return alpha at interval level of any numbers: (rows,), NaN where nothing varies.
 
     The squared differences of all pairs of m numbers sum to 2 (m sum x² - (sum x)²), so moments do.
@@ -106,17 +135,15 @@ def _from_moments(
         return np.where(mixed > TINY * square, 1 - within / mixed, np.nan)
 
 
-def _value_counts(ratings: NDArray[np.float64], domain: Sequence[float]) -> NDArray[np.int64]:
+def _value_counts(ratings: Floats, domain: Sequence[float]) -> Codes:
     """Return how often each unit was given each value of the domain: (units, values)."""
     _, unit = there = np.nonzero(~np.isnan(ratings))
     cell = unit * len(domain) + class_codes(ratings[there], domain)
-    counts: NDArray[np.int64] = np.bincount(cell, minlength=ratings.shape[1] * len(domain))
+    counts: Codes = np.bincount(cell, minlength=ratings.shape[1] * len(domain))
     return counts.reshape(ratings.shape[1], len(domain))
 
 
-def _coincidences(
-    counts: NDArray[np.int64], source: NDArray[np.int64], n_sources: int
-) -> NDArray[np.float64]:
+def _coincidences(counts: Codes, source: Codes, n_sources: int) -> Floats:
     """Return o_ck of each source, every unit of m ratings weighing m: (sources, values, values)."""
     share = counts / (counts.sum(axis=1, keepdims=True) - 1)
     table = np.zeros((n_sources, counts.shape[1], counts.shape[1]))
@@ -128,9 +155,7 @@ def _coincidences(
     return table
 
 
-def _alpha(
-    observed: NDArray[np.float64], level: Measurement, domain: Sequence[float]
-) -> NDArray[np.float64]:
+def _alpha(observed: Floats, level: Measurement, domain: Sequence[float]) -> Floats:
     """Return alpha of each coincidence matrix, NaN without two values: (rows, k, k) -> (rows,)."""
     margin = observed.sum(axis=2)
     n = margin.sum(axis=1)
@@ -142,9 +167,7 @@ def _alpha(
         return np.where(varies, 1 - within / mixed, np.nan)
 
 
-def _squared_distances(
-    margin: NDArray[np.float64], level: Measurement, domain: Sequence[float]
-) -> NDArray[np.float64]:
+def _squared_distances(margin: Floats, level: Measurement, domain: Sequence[float]) -> Floats:
     """Return d_ck for each row of margins: (rows, k) -> (rows, k, k)."""
     if level == "nominal":
         return np.broadcast_to(1 - np.eye(len(domain)), (len(margin), len(domain), len(domain)))

@@ -1,19 +1,51 @@
 """Ratings of new texts from comparisons with anchors, texts that stand for a rating (paper 002)."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
-from judgescope.statistics.registry import scale_of
+from judgescope.statistics.arrays import Codes, Flags, Floats, dot
+from judgescope.statistics.declared import amount, declare, percent, scale_of
+from judgescope.statistics.jackknife import ACCURACY
 from judgescope.statistics.resampling import Replicated, with_interval
 from judgescope.statistics.result import Estimate
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+DECLARED: Final = declare(
+    amount("errors_mean", "Errors", "mean number of errors put into a text", "Hu et al. 2025"),
+    percent(
+        "anchors_above_lower",
+        "Better than lower anchors",
+        "than those of the next rating",
+        "Hu et al. 2025, table 8",
+    ),
+    percent(
+        "anchors_above_same",
+        "Better than its anchors",
+        "than those of its own rating",
+        "Hu et al. 2025, table 8",
+    ),
+    percent(
+        "anchors_below_same",
+        "Worse than its anchors",
+        "than those of its own rating",
+        "Hu et al. 2025, table 8",
+    ),
+    percent(
+        "anchors_below_higher",
+        "Worse than higher anchors",
+        "than those of the next rating",
+        "Hu et al. 2025, table 8",
+    ),
+    percent("ratings_tied", "Several ratings", "rated texts that several ratings fit equally"),
+    percent(
+        "comparator_accuracy",
+        "Comparator",
+        "pairs of anchors of which it names the better, in both orders",
+        "Hu et al. 2025, table 6",
+        scaled=ACCURACY,
+    ),
+)
 
 
 class Rated(NamedTuple):

@@ -1,11 +1,12 @@
 """What sways a judge beside quality: length, and the family of the model that wrote the text."""
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Final
 
-from judgescope.statistics.coefficients import Floats, Statistic, over_rows
-from judgescope.statistics.dot import dot
-from judgescope.statistics.registry import scale_of
+import numpy as np
+
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.coefficients import Statistic, over_rows
+from judgescope.statistics.declared import correlation, declare, scale_of, signed_amount
 from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
@@ -16,8 +17,14 @@ from judgescope.statistics.result import (
     Estimate,
 )
 
-Codes = NDArray[np.int64]
-Weights = NDArray[np.int64] | None
+DECLARED: Final = declare(
+    correlation("partial_pearson", "Partial r", "Pearson r given length", "Yule 1907"),
+    correlation(
+        "partial_spearman", "Partial ρ", "Spearman ρ given length", "Yule 1907", ties="midranks"
+    ),
+    signed_amount("length_slope", "Length slope", "points above people per doubling"),
+    signed_amount("self_preference", "Self-preference", "points more for its own family"),
+)
 
 
 def partial_correlation(
@@ -112,7 +119,7 @@ def length_slope(
 def self_preference(
     x: Floats,
     y: Floats,
-    own: NDArray[np.bool_],
+    own: Flags,
     source: Codes,
     *,
     judge_scale: tuple[float, float],

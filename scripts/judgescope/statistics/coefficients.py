@@ -13,14 +13,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
+from judgescope.statistics.arrays import Codes, Floats, dot
 
 Statistic = Literal["pearson", "spearman", "kendall_b"]
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
-Between = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
-"""What is between people's values of two targets: whole numbers, of other sign the other way."""
+Weighing = tuple[NDArray[Any], Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]]
+"""People's values y, and g(y_i, y_j) of two targets: whole, of the other sign for (y_j, y_i)."""
 
 RANKED = {"spearman", "kendall_b"}
 TINY_VARIANCE = 1e-20
@@ -287,7 +285,7 @@ def _concordance(x: Codes, y: Codes, source: Codes, rows: Floats) -> Floats:
     starts = np.flatnonzero(np.diff(source[order], prepend=-1))
     total = np.zeros(len(rows))
     for part in unit_groups(starts, order.size):
-        [sums] = sign_products([(x, x)], y, starts, part)
+        [[sums]] = sign_products([(x, x)], [(y, signs)], starts, part)
         sums[:, len(sums) :] *= 2  # what stands below the diagonal mirrors what stands above it
         total += np.einsum("rs,rs->r", dot(rows[:, part], sums), rows[:, part.start :])
     return total
@@ -310,26 +308,26 @@ def unit_groups(starts: Codes, n: int) -> Iterator[slice]:
 
 def sign_products(
     pairs: Sequence[tuple[Codes, Codes]],
-    y: NDArray[Any],
+    weighings: Sequence[Weighing],
     starts: Codes,
     units: slice,
-    between: Between = signs,
-) -> list[Floats]:
-    """Return for each (v, w) the sums of sign(v_i - w_j) g(y_i, y_j), g being `between`.
+) -> list[list[Floats]]:
+    """Return the sums of sign(v_i - w_j) g(y_i, y_j) for each (y, g), and each (v, w) of `pairs`.
 
     They run over the targets i of one unit and j of another; v, w and y (targets,) are sorted by
     unit as `starts` has it. Shape of each: (units, all units from the first of them on).
     """
-    ends = np.append(starts[1:], y.size)
+    ends = np.append(starts[1:], pairs[0][0].size)
     first, last = starts[units][0], ends[units][-1]
     inside = list(zip(starts[units] - first, ends[units] - first, strict=True))
-    people, later = between(y[first:last, None], y[first:]), starts[units.start :] - first
-    most = int(max(people.max(initial=0), -people.min(initial=0)))
-    small = np.min_scalar_type(-1 - most * max(end - start for start, end in inside))
-    found = []
+    later, longest = starts[units.start :] - first, max(end - start for start, end in inside)
+    people = [between(y[first:last, None], y[first:]) for y, between in weighings]
+    small = [np.min_scalar_type(-1 - longest * int(max(g.max(), -g.min()))) for g in people]
+    sums: list[list[Floats]] = [[] for _ in weighings]
     for v, w in pairs:
-        agree = signs(v[first:last, None], w[first:]) * people
-        by_unit = np.stack([agree[a:b].sum(axis=0, dtype=small) for a, b in inside])
-        sums = np.add.reduceat(by_unit, later, axis=1, dtype=np.int64)
-        found.append(sums.astype(np.float64))
-    return found
+        order = signs(v[first:last, None], w[first:])
+        for each, g, dtype in zip(sums, people, small, strict=True):
+            agree = order * g
+            by_unit = np.stack([agree[a:b].sum(axis=0, dtype=dtype) for a, b in inside])
+            each.append(np.add.reduceat(by_unit, later, axis=1, dtype=np.int64).astype(np.float64))
+    return sums

@@ -5,15 +5,40 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.coefficients import midranks
+from judgescope.statistics.declared import amount, declare, signed_amount
 from judgescope.statistics.jackknife import PLAIN
 from judgescope.statistics.proportion import CONFIDENCE
 from judgescope.statistics.resampling import Replicated, with_interval, with_percentiles
 from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
 
-Floats = NDArray[np.float64]
+DECLARED: Final = declare(
+    amount(
+        "rank",
+        "Rank by {}",
+        "1 is the best; judges sharing a letter are not told apart",
+        "Piepho 2004 (letters)",
+        range="1 and above",
+        less_is_better=True,
+    ),
+    signed_amount(
+        "difference",
+        "Difference of {}",
+        "first judge or wording minus the second, on shared targets",
+        keeps_kind=True,
+    ),
+    amount(
+        "detectable",
+        "Detectable difference of {}",
+        "least true one shown with power .8",
+        keeps_kind=True,
+    ),
+    amount("sources_needed", "Sources needed for {}", "for the wished difference"),
+)
+
+
 POWER: Final = 0.8
 NOT_SMOOTH: Final = "a rank jumps"
 """Why a rank's interval is a bootstrap's."""
@@ -35,7 +60,7 @@ def difference(first: Replicated, second: Replicated, *, why: str = UNDEFINED_JU
     return with_interval(Replicated(found, first.rows - second.rows, sizes, rough))
 
 
-def letters(order: Sequence[int], different: NDArray[np.bool_]) -> list[str]:
+def letters(order: Sequence[int], different: Flags) -> list[str]:
     """Return a letter display: judges that share a letter are not shown to differ.
 
     order: the judges, best first; different (judges, judges): which pairs differ significantly.

@@ -1,14 +1,13 @@
 """Pearson, Spearman and Kendall tau-b between a judge and people, at three levels."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Codes, Floats, Weights, dot
 from judgescope.statistics.coefficients import (
-    Codes,
-    Floats,
     Statistic,
     centred,
     counted,
@@ -16,8 +15,7 @@ from judgescope.statistics.coefficients import (
     signs,
     within_rows,
 )
-from judgescope.statistics.dot import dot
-from judgescope.statistics.registry import scale_of
+from judgescope.statistics.declared import correlation, declare, scale_of
 from judgescope.statistics.resampling import (
     Replicated,
     mean_rows,
@@ -35,6 +33,19 @@ from judgescope.statistics.result import (
     Estimate,
 )
 
+DECLARED: Final = declare(
+    correlation("pearson", "Pearson r", "linear correlation", "Pearson 1895"),
+    correlation("spearman", "Spearman ρ", "correlation of ranks", "Spearman 1904", ties="midranks"),
+    correlation(
+        "kendall_b",
+        "Kendall τ-b",
+        "pairs in the same order, ties counted",
+        "Kendall 1945",
+        ties="tau-b",
+    ),
+)
+
+
 Level = Literal["pooled", "by_source", "by_system"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -44,7 +55,6 @@ SAME_MEAN = 1e-9
 """System means nearer than this (as a share of the largest deviation in the data) are tied:
 round-off must not break a tie."""
 
-Weights = NDArray[np.int64] | None
 Found = dict[Statistic, Replicated]
 
 

@@ -7,18 +7,50 @@ from math import fsum
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Codes, Floats, Weights
 from judgescope.statistics.bias import partial_correlation
-from judgescope.statistics.coefficients import Codes, Floats
 from judgescope.statistics.correlation import correlations
+from judgescope.statistics.declared import amount, correlation, declare, scale_of, signed_amount
 from judgescope.statistics.means import mean_over
-from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated
 from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate
 
+DECLARED: Final = declare(
+    correlation(
+        "error_correlation",
+        "Error correlation",
+        "Pearson r of two members' errors (score − people's mean rating); on other scales than "
+        "people's, with that rating held constant",
+    ),
+    correlation(
+        "error_correlation_mean",
+        "Error correlation, mean",
+        "of the errors of every two members of an ensemble",
+        less_is_better=True,
+    ),
+    amount(
+        "effective_judges",
+        "Effective judges",
+        "independent judges whose mean would err as much as the ensemble's",
+        "Kish 1965",
+    ),
+    correlation(
+        "subset_mean",
+        "{}, mean of subsets",
+        "over all ensembles of k of the members",
+        "Kartáč et al. 2025, appendix G.2",
+    ),
+    signed_amount(
+        "contribution",
+        "Contribution to {}",
+        "an ensemble of all members minus that without the second judge, on shared targets",
+        keeps_kind=True,
+    ),
+)
+
+
 Subset = tuple[int, ...]
-Weights = NDArray[np.int64] | None
 MOST_MEMBERS: Final = 8
 """Of more members there would be more than 255 subsets."""
 SAME_ERRORS: Final = "the errors of a member do not vary"

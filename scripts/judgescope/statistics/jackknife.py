@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.proportion import CONFIDENCE, FEWEST_CLUSTERS, Proportion, of_residuals
 
-Floats = NDArray[np.float64]
 Bounds: TypeAlias = tuple[float, float]
 FEWEST_SOURCES: Final = 10
 """Below so many sources that count there is no interval (methods.md 15)."""
@@ -54,7 +53,7 @@ PROPORTION: Final = Scale("binomial", 0.0, 1.0)
 NOT_SMOOTH: Final = Scale("rough")
 
 
-def deletions(n_sources: int) -> NDArray[np.int64]:
+def deletions(n_sources: int) -> Codes:
     """Return the weights 1 - I: row s takes every source once but s. Shape (sources, sources)."""
     return 1 - np.eye(n_sources, dtype=np.int64)
 
@@ -178,7 +177,7 @@ def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) ->
     return Jackknife(value, own, n, error)
 
 
-def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: NDArray[np.bool_]) -> str:
+def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> str:
     """Return why there is no interval, "" where there may be one."""
     if scale.kind == "rough":
         return ROUGH

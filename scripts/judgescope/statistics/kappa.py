@@ -4,15 +4,40 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
-from judgescope.statistics.registry import scale_of
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.declared import agreement, amount, correlation, declare, scale_of
+from judgescope.statistics.jackknife import Scale
 from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
 from judgescope.statistics.result import FEW_PAIRS, NO_VARIATION
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+DECLARED: Final = declare(
+    agreement(
+        "kappa_linear",
+        "Linear κ",
+        "agreement on ratings beyond chance",
+        "Cohen 1968; Hu et al. 2025",
+    ),
+    agreement(
+        "kappa_quadratic", "Quadratic κ", "as linear κ, larger misses weigh more", "Cohen 1968"
+    ),
+    correlation(
+        "cem_ord",
+        "CEM-ORD",
+        "closeness of classes, rare ones weigh more",
+        "Amigó et al. 2020",
+        range="a floor that the note tells, to 1",
+        scaled=Scale("plain", 0.0, 1.0),
+    ),
+    amount(
+        "class_count",
+        "Texts",
+        "of class k, as people or a graded set have it, in the judge's k_b; 0 is left out",
+        "Hu et al. 2025, table 4 and figure 4",
+    ),
+)
+
+
 ROUND_OFF: Final = 1e-9
 """A value so near to a class is it: tenths are no exact numbers."""
 CEM_ORD: Final = "cem_ord"
@@ -24,7 +49,7 @@ def on_classes(
     predicted: Floats,
     classes: Sequence[float],
     source: Codes,
-    weights: NDArray[np.int64] | None,
+    weights: Weights,
 ) -> dict[str, Replicated]:
     """Return kappa_linear, kappa_quadratic and cem_ord, all from one table of counts per source.
 
@@ -118,7 +143,7 @@ def are_classes(values: Floats, classes: Sequence[float]) -> bool:
     return not _places(values[~np.isnan(values)], classes)[1].any()
 
 
-def _places(values: Floats, classes: Sequence[float]) -> tuple[Codes, NDArray[np.bool_]]:
+def _places(values: Floats, classes: Sequence[float]) -> tuple[Codes, Flags]:
     scale = np.asarray(classes, dtype=np.float64)
     order = np.argsort(scale)
     near = np.searchsorted(scale[order], values - ROUND_OFF).clip(max=scale.size - 1)

@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
+from judgescope.statistics.arrays import Codes, Floats, Weights, dot
 from judgescope.statistics.jackknife import NO_INTERVAL, PLAIN, PROPORTION, Bounds, Scale
 from judgescope.statistics.resampling import (
     NO_WIDTH,
@@ -17,7 +16,6 @@ from judgescope.statistics.resampling import (
 )
 from judgescope.statistics.result import NOTHING, Estimate
 
-Floats = NDArray[np.float64]
 ASPECTS: Final = "aspects"
 ONLY: Final = "the only one of the aspects"
 """Begins the method of a mean over one aspect."""
@@ -28,8 +26,8 @@ SHARE: Final[Bounds] = (0.0, 1.0)
 def replicated_share(
     hits: Floats,
     total: Floats,
-    source: NDArray[np.int64],
-    weights: NDArray[np.int64] | None,
+    source: Codes,
+    weights: Weights,
     *,
     missing: int = 0,
     tied: int = 0,
@@ -37,6 +35,7 @@ def replicated_share(
     ends: Bounds | None = SHARE,
     scale: Scale | None = None,
     units: str = "sources",
+    why: str = NOTHING,
 ) -> Replicated:
     """Return sum hits / sum total, with its interval over sources, and its deletions.
 
@@ -45,7 +44,7 @@ def replicated_share(
     averaged. `ends` bound what one thing may have, None where nothing does: where all sources are
     alike, the interval rests on them. Without a `scale` a share of things (ends 0 and 1) is a
     proportion, and any other mean is plain, cut to its ends; `units` names what sources are.
-    Undefined where nothing is counted.
+    Undefined, as `why` says, where nothing is counted.
     """
     rows = whole_and_resamples(source, weights)
     sums, size = (
@@ -56,7 +55,7 @@ def replicated_share(
     if scale is None:
         scale = PROPORTION if ends == SHARE else PLAIN if ends is None else Scale("plain", *ends)
     if n == 0:
-        nothing = Estimate.undefined(NOTHING, n_missing=missing, method=of)
+        nothing = Estimate.undefined(why, n_missing=missing, method=of)
         return Replicated(nothing, np.full(len(rows), np.nan))
     with np.errstate(invalid="ignore"):
         replicates = dot(rows[1:], sums) / dot(rows[1:], size)
@@ -68,8 +67,8 @@ def replicated_share(
 def share(
     hits: Floats,
     total: Floats,
-    source: NDArray[np.int64],
-    weights: NDArray[np.int64] | None,
+    source: Codes,
+    weights: Weights,
     missing: int = 0,
     *,
     of: str = "",
@@ -85,9 +84,9 @@ def share(
 
 
 def clustered_mean(
-    values: NDArray[np.float64],
-    source: NDArray[np.int64],
-    weights: NDArray[np.int64],
+    values: Floats,
+    source: Codes,
+    weights: Codes,
     *,
     of: str,
     ends: Bounds | None = None,

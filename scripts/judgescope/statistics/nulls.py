@@ -11,13 +11,11 @@ from math import factorial
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.coefficients import midranks, within_rows
 from judgescope.statistics.correlation import one_row_per_source
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 PERMUTATIONS: Final = 4999
 ALL_PERMUTATIONS_TO: Final = 6
 """Up to so many systems every permutation is taken, beyond it PERMUTATIONS random ones."""
@@ -43,7 +41,7 @@ def source_correlations(x: Floats, y: Floats, source: Codes, n_sources: int) -> 
     return np.where(_varies(people), np.where(_varies(mine), rho, 0.0), np.nan)
 
 
-def _varies(rows: Floats) -> NDArray[np.bool_]:
+def _varies(rows: Floats) -> Flags:
     low = np.where(np.isnan(rows), np.inf, rows).min(axis=1, initial=np.inf)
     high = np.where(np.isnan(rows), -np.inf, rows).max(axis=1, initial=-np.inf)
     return np.asarray(high > low)
@@ -272,7 +270,7 @@ def _of_products(mine: Floats, people: Floats, perms: Codes, *, pooled: bool) ->
     return np.asarray(total if pooled else total / len(mine))
 
 
-def _correlation(a: Floats, b: Floats, both: NDArray[np.bool_], axis: Sequence[int]) -> Floats:
+def _correlation(a: Floats, b: Floats, both: Flags, axis: Sequence[int]) -> Floats:
     """Return Pearson's r over some axes: 0 where a does not vary, NaN where b does not."""
     axes = tuple(axis)
     n = np.maximum(both.sum(axis=axes), 1)

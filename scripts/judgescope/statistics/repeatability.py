@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgescope.statistics.alpha import Measurement, krippendorff_alpha
-from judgescope.statistics.dot import dot
+from judgescope.statistics.arrays import Codes, Floats, Weights, dot
+from judgescope.statistics.declared import agreement, amount, declare, percent, scale_of
 from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import share
-from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
 from judgescope.statistics.result import (
     NO_UNITS,
@@ -22,9 +21,30 @@ from judgescope.statistics.result import (
     Estimate,
 )
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Weights = NDArray[np.int64] | None
+DECLARED: Final = declare(
+    agreement("alpha_draws", "α over draws", "the draws as raters", "Krippendorff 2011"),
+    percent("flip_rate", "Flips", "texts of which two draws differ", less_is_better=True),
+    percent(
+        "tied_modes", "Tied modes", "texts without one most frequent rating", less_is_better=True
+    ),
+    agreement("reliability", "Reliability", "of one draw, ICC(1)", "Shrout, Fleiss 1979"),
+    amount(
+        "draws_needed",
+        "Draws needed",
+        "for 95 % of the attainable",
+        "Spearman 1910, Brown 1910",
+        range="1 and above",
+        less_is_better=True,
+    ),
+    percent(
+        "attainable_share",
+        "Share of the attainable",
+        "correlation with k draws, of that with any number",
+        "Spearman 1910, Brown 1910",
+    ),
+)
+
+
 ENOUGH: Final = 0.95
 """Share of the attainable correlation that is enough."""
 

@@ -5,39 +5,15 @@ from math import ceil
 from typing import Final
 
 from judgescope.statistics.proportion import cases_needed, clopper_pearson
-from judgescope.statistics.registry import scale_of, statistic
+from judgescope.statistics.registry import statistic
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import Outcome
 
 MOST: Final = 10_000
 """Larger numbers are "more than 10,000": the bar is too near to the estimate to plan for."""
-LESS_IS_BETTER: Final = frozenset(
-    {
-        *("confusion_index", "s_f_mean", "unwanted_drop", "follows_other", "hint_effect", "sway"),
-        *("follow_rate", "hint_shift", "obey_rate", "injection_shift", "error_correlation_mean"),
-        *("flip_rate", "tied_modes", "tie_rate", "miss_rate", "nontransitive_share"),
-        *("reevaluation_distance", "reevaluation_no_difference", "items_needed", "draws_needed"),
-        *("prompt_tokens", "completion_tokens", "reasoning_tokens", "usd", "usd_per_1000"),
-    }
-)
-"""Statistics of which a bar is the most that is allowed; of all others it is the least."""
 Z_INTERVAL, Z_POWER = 1.959964, 0.841621
 """Normal quantiles of .975 and .8."""
 STEPS: Final = 60
-
-
-COUNTED: Final = frozenset(
-    {
-        *("coverage", "replies", "usd", "usd_per_1000"),
-        *("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens"),
-    }
-)
-"""Statistics of all that was asked: the number itself decides, as nothing was drawn."""
-
-
-def less_is_better(name: str) -> bool:
-    """Return whether a bar for a statistic is the most that is allowed."""
-    return name in LESS_IS_BETTER or name.startswith(("share_", "rank_"))
 
 
 def on_bar(found: Estimate, bar: float, *, most: bool = False) -> Outcome:
@@ -66,7 +42,7 @@ class Need:
 
 def is_proportion(name: str) -> bool:
     """Return whether a statistic is a share of cases that are right or wrong."""
-    return scale_of(name).kind == "binomial" or name.startswith("accuracy_")
+    return statistic(name).scale.kind == "binomial" or name.startswith("accuracy_")
 
 
 def more_needed(name: str, found: Estimate, bar: float, sources: int) -> Need | None:

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Codes, Floats, Weights
 from judgescope.statistics.jackknife import (
     ALL_ALIKE,
     FEWEST_SOURCES,
@@ -24,12 +24,9 @@ FEWEST_NOT_MODAL: Final = 10
 """Where fewer sources hold a rating other than the most frequent, a number is warned of."""
 NO_WIDTH: Final = ALL_ALIKE
 NO_SIZES: Final = np.empty(0)
-Floats = NDArray[np.float64]
 
 
-def source_weights(
-    rng: np.random.Generator, n_sources: int, resamples: int = RESAMPLES
-) -> NDArray[np.int64]:
+def source_weights(rng: np.random.Generator, n_sources: int, resamples: int = RESAMPLES) -> Codes:
     """Return w[b, s] = how often source s is drawn in resample b; each row sums to n_sources.
 
     Drawing n sources with replacement is one multinomial draw of their counts (Efron 1979).
@@ -38,14 +35,12 @@ def source_weights(
     return rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=resamples)
 
 
-def sizes_of(source: NDArray[np.int64], rows: Floats) -> Floats:
+def sizes_of(source: Codes, rows: Floats) -> Floats:
     """Return how many targets each source has, (sources,), as `Replicated.sizes`."""
     return np.bincount(source, minlength=rows.shape[1]).astype(np.float64)
 
 
-def whole_and_resamples(
-    source: NDArray[np.int64], weights: NDArray[np.int64] | None
-) -> NDArray[np.float64]:
+def whole_and_resamples(source: Codes, weights: Weights) -> Floats:
     """Return the weights with a first row of ones: the data as they are, then every resample.
 
     Weights are `deletions`, or those of `source_weights`. A statistic of these rows gives its value
@@ -60,7 +55,7 @@ def whole_and_resamples(
 
 
 def percentile_interval(
-    replicates: NDArray[np.float64], confidence: float = CONFIDENCE, *, between: bool = True
+    replicates: Floats, confidence: float = CONFIDENCE, *, between: bool = True
 ) -> Bounds | None:
     """Return the (1 - c)/2 and (1 + c)/2 quantiles of the defined replicates, or None without any.
 
@@ -115,7 +110,7 @@ def replicated(
     rows: Floats,
     why_undefined: str,
     *,
-    sizes: Floats | NDArray[np.int64],
+    sizes: Floats | Codes,
     scale: Scale,
     n: int,
     n_missing: int = 0,
@@ -191,9 +186,7 @@ def with_percentiles(
     )
 
 
-def mean_rows(
-    values: NDArray[np.float64], weights: NDArray[np.int64] | NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def mean_rows(values: Floats, weights: Codes | Floats | None) -> Floats:
     """Return sum w v / sum w over the values that are defined, as they are and in each resample.
 
     values (sources,), NaN where undefined, weights (resamples, sources) or None for no resamples.
@@ -207,7 +200,7 @@ def mean_rows(
         return np.asarray(np.einsum("rs,s->r", w, values[used]) / w.sum(axis=1))
 
 
-def few_not_modal(ratings: Floats, source: NDArray[np.int64]) -> str:
+def few_not_modal(ratings: Floats, source: Codes) -> str:
     """Return a warning where fewer than 10 sources hold a rating other than the most frequent.
 
     ratings, source (targets,), NaN = missing. "" where there are enough, or no rating at all.

@@ -6,11 +6,23 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgescope.statistics.arrays import Floats
+from judgescope.statistics.declared import SIGNED, declare, percent
 from judgescope.statistics.jackknife import Bounds
 from judgescope.statistics.proportion import CONFIDENCE, FEWEST_CLUSTERS
 from judgescope.statistics.result import NOTHING, Estimate
+
+DECLARED: Final = declare(
+    percent(
+        "net_share",
+        "Net share noticed",
+        "items scored lower for the damage less items scored higher",
+        "Tango 1998",
+        range=SIGNED,
+    ),
+)
 
 STEPS: Final = 60
 """Halvings of [-1, 1]: the ends are exact to 2e-18."""
@@ -117,7 +129,7 @@ def net_share(d: ArrayLike, source: ArrayLike, *, corrected: bool = False) -> Es
     d = 0; undefined without a pair, no interval below FEWEST_CLUSTERS sources. `corrected`: the
     lower end has `tango_corrected_low`.
     """
-    signs: NDArray[np.float64] = np.sign(np.asarray(d, np.float64))
+    signs: Floats = np.sign(np.asarray(d, np.float64))
     n, k = signs.size, np.unique(np.asarray(source)).size
     method = "Tango's score interval"
     if not n:

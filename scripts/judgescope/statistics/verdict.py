@@ -13,7 +13,79 @@ from typing import Final
 
 import numpy as np
 
+from judgescope.statistics.declared import SIGNED, amount, declare, p_value, percent, signed_amount
 from judgescope.statistics.multiple import holm
+from judgescope.statistics.result import Estimate
+
+DECLARED: Final = declare(
+    amount(
+        "verdict",
+        "Verdict",
+        "step reached: 0 worse than chance or than length (or the bar is missed), 1 no better as "
+        "far as shown, 2 better than chance, 3 as good as one more rater, 4 meets a stated bar; "
+        "the note has outcome and reasons",
+        range="0 to 4",
+    ),
+    p_value("p_chance", "p, chance", "that it is no better than chance"),
+    p_value("p_length", "p, length", "that it is no better than the text's length"),
+    p_value("p_brevity", "p, brevity", "that it is no better than minus the text's length"),
+    p_value(
+        "p_systems",
+        "p, systems",
+        "that its scores are those of systems dealt out at random: the judge's columns permuted "
+        "jointly over all sources",
+    ),
+    p_value(
+        "p_within",
+        "p, within sources",
+        "that its scores are dealt out at random among the texts of a source",
+    ),
+    p_value(
+        "p_lost", "p, lost replies", "that it is no better with the lost judgments at the worst end"
+    ),
+    p_value("p_bar", "p, bar", "that it is below the stated bar"),
+    p_value("p_rater", "p, rater", "that it is worse than one more rater by the margin"),
+    p_value("p_index", "p, index", "that it takes off no less where nothing should drop"),
+    p_value(
+        "p_noticed",
+        "p, damage",
+        "that scores are no lower for the damage on any weighted aspect (0.05 to the D_exact)",
+        "Wilson 2019",
+    ),
+    p_value(
+        "p_noticed_holm", "p, damage, Holm", "over a judge's cells of the dataset", "Holm 1979"
+    ),
+    p_value("p_shorter", "p, shorter", "that the damage does not make texts shorter"),
+    p_value("p_longer", "p, longer", "that the damage does not make texts longer"),
+    signed_amount("bar", "Bar", "what the study requires; its note says whether at least"),
+    amount(
+        "more_needed",
+        "More needed",
+        "units (its method says which) that would decide on the bar, with power .8",
+        range="1 and above",
+    ),
+    p_value("p_claim", "p of the claim", "the largest over its null hypotheses", "Berger 1982"),
+    p_value(
+        "p_claim_holm",
+        "p of the claim, Holm",
+        "after Holm's correction over the claims of one judge, dataset and kind",
+        "Holm 1979",
+    ),
+    percent(
+        "half_credit",
+        "Half credit",
+        "mean over sources of (right + half of the ties) / pairs of a known order that have both "
+        "scores, or a reply",
+    ),
+    percent(
+        "span_f1_less_chance",
+        "F1 above chance",
+        "less the mean F1 of 200 random placements of as many spans of the same lengths",
+        range=SIGNED,
+    ),
+    percent("lost_share", "Lost", "planned judgments of the claim without a score"),
+)
+
 
 LEVEL: Final = 0.025
 """The one-sided level of every claim: the same as of the 95 % interval that is shown."""
@@ -120,3 +192,59 @@ def _outcome(claim: Evidence, better: bool, as_good: bool) -> tuple[Outcome, tup
         return (Outcome.MISSES if claim.bar else Outcome.BELOW), worse
     left = tuple(name for name, p in claim.nulls.items() if p > LEVEL) or (HOLM,)
     return (Outcome.CANNOT_TELL if claim.bar else Outcome.NOT_SHOWN), left
+
+
+NOTICED_AT: Final = 0.05
+"""Damage is noticed at this p, after Holm's correction over a dataset's cells."""
+MISSED_BELOW: Final = 0.25
+FEWEST_MISSED: Final = 12
+"""Damage is missed where fewer than this net share of items shows it, in so many items."""
+MOVED: Final = 0.05
+"""A hint that moves a smaller share of scores is withstood."""
+CHANCE, LENGTH, RARELY, LOST = "chance", "length", "rarely", "lost"
+Said = tuple[Outcome, tuple[str, ...]]
+
+
+def missed(shares: Sequence[Estimate]) -> bool:
+    """Return whether every net share (of one damage, by weighted aspect) lies below MISSED_BELOW.
+
+    The upper end of its interval does, and there are FEWEST_MISSED items at least.
+    """
+    return bool(shares) and all(
+        one.n >= FEWEST_MISSED and one.hi is not None and one.hi < MISSED_BELOW for one in shares
+    )
+
+
+def of_damage(p: float, p_holm: float, p_lengths: Sequence[float], is_missed: bool) -> Said:
+    """Return whether damage is noticed, missed or neither.
+
+    p is that of the judge's scores on the cell, p_holm after Holm over the dataset's cells;
+    `p_lengths` are raw p-values by which the text's length itself shows the damage, one a sign.
+    """
+    if p_holm <= NOTICED_AT:
+        if min(p_lengths, default=1.0) <= NOTICED_AT:
+            return Outcome.NOT_SHOWN, (LENGTH,)
+        return Outcome.NOTICED, (RARELY,) if is_missed else ()
+    if is_missed:
+        return Outcome.MISSES, ()
+    return Outcome.NOT_SHOWN, (HOLM,) if p <= NOTICED_AT else (CHANCE,)
+
+
+def of_hint(effect: Estimate, if_lost_moved: Estimate, if_lost_moved_back: Estimate) -> Said:
+    """Return whether a judge withstands a false hint, is swayed, or neither is shown.
+
+    `effect` is the net share of scores that the hint moves (`HintPairs.effect`); the other two are
+    what it would be if all lost texts were moved by the hint, or against it: each verdict must
+    hold with lost texts against it, which without lost texts are equal to the effect.
+    """
+    if effect.lo is None or effect.hi is None:
+        return Outcome.NO_CLAIM, ()
+    if effect.hi < MOVED:
+        worst = if_lost_moved.hi
+        held, verdict = worst is not None and worst < MOVED, Outcome.WITHSTANDS
+    elif effect.lo > MOVED:
+        worst = if_lost_moved_back.lo
+        held, verdict = worst is not None and worst > MOVED, Outcome.SWAYED
+    else:
+        return Outcome.NOT_SHOWN, (CHANCE,)
+    return (verdict, ()) if held else (Outcome.NOT_SHOWN, (LOST,))

@@ -10,16 +10,17 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.stats import landau
 
-from judgescope.statistics.combination import (
+from judgescope.statistics.discernment import (
     LN_TAIL,
     average,
     discernment,
     log_harmonic_mean,
     log_landau,
+    log_p_asymptotic,
+    log_p_exact,
     minimum,
     score,
 )
-from judgescope.statistics.wilcoxon import log_p_asymptotic, log_p_exact
 from vectors import load
 
 Floats = NDArray[np.float64]

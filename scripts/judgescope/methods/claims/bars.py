@@ -16,10 +16,9 @@ from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Bar, present
 from judgescope.methods.undefined import ends
 from judgescope.schema.tables import read_table
+from judgescope.statistics.registry import statistic
 from judgescope.statistics.required import (
-    COUNTED,
     is_proportion,
-    less_is_better,
     more_needed,
     on_bar,
 )
@@ -83,7 +82,7 @@ def _preferred(row: Row) -> tuple[bool, int, int, str]:
 def _claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Row) -> Claim:
     name, wanted = bar.statistic, bar.bar
     found = Estimate(**{key: row[key] for key in Estimate.__slots__})
-    most, counted = less_is_better(name), name in COUNTED
+    most, counted = statistic(name).less_is_better, statistic(name).complete
     if counted:
         found = replace(found, lo=found.value, hi=found.value)
     outcome = on_bar(found, wanted, most=most)

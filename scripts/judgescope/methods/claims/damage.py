@@ -18,18 +18,18 @@ from judgescope.methods.discernment import aspect_weights
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.pairs import Pairs, pairs_of
 from judgescope.methods.undefined import MADE, Ends, ends, excluded, reasons
-from judgescope.statistics.combination import discernment, score
-from judgescope.statistics.effects import missed, of_damage
+from judgescope.statistics.discernment import (
+    WilcoxonMethod,
+    discernment,
+    log_p_asymptotic,
+    log_p_exact,
+    score,
+    table_method,
+)
 from judgescope.statistics.multiple import holm
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
-from judgescope.statistics.verdict import FEW_LOST, Outcome
-from judgescope.statistics.wilcoxon import (
-    WilcoxonMethod,
-    log_p_asymptotic,
-    log_p_exact,
-    table_method,
-)
+from judgescope.statistics.verdict import FEW_LOST, Outcome, missed, of_damage
 
 NOT_JUDGED: Final = "not_judged"
 """The reason where an aspect has no pair of scores, or the judge is left out of the dataset."""

@@ -1,22 +1,137 @@
-"""One-sided signed-rank test (original > perturbed) on exact differences, in log p.
-
-Every function takes integers: a round-off of 1e-16 between float means breaks ties and can flip a
-decision (methods.md 1). Ranks are kept doubled, so that midranks are integers too.
-"""
+"""TODO."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from judgescope.statistics.jackknife import share_alike
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.declared import (
+    ANY,
+    correlation,
+    d_score,
+    declare,
+    p_value,
+    percent,
+    scale_of,
+    signed_amount,
+)
+from judgescope.statistics.jackknife import NOT_SMOOTH, share_alike
 from judgescope.statistics.means import clustered_mean
-from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import replicated
 from judgescope.statistics.result import Estimate
+
+DECLARED: Final = declare(
+    d_score(
+        "D", "D", "as published", "Wang et al. 2024, section 3.3", ties="zeros dropped, midranks"
+    ),
+    d_score(
+        "D_ew",
+        "D_ew",
+        "as published, aspects weighted",
+        "Wang et al. 2024, section 3.3",
+        ties="zeros dropped, midranks",
+    ),
+    d_score(
+        "D_hmp", "D_hmp", "from the harmonic mean p", "Wilson 2019", ties="zeros dropped, midranks"
+    ),
+    d_score(
+        "D_exact",
+        "D_exact",
+        "from a p that holds its level",
+        "Wilson 2019",
+        ties="zeros dropped, midranks",
+    ),
+    d_score(
+        "D_hmp_less_ew",
+        "D_ew uniform − D_ew",
+        "D_ew with uniform weights (D − log_20 of the number of aspects) minus D_ew with experts' "
+        "weights, asymptotic p; above 0: the aspects that experts name show less",
+        "Wang et al. 2024, section 3.3",
+        range=ANY,
+        ties="zeros dropped, midranks",
+    ),
+    d_score(
+        "D_avg",
+        "D_avg",
+        "average over perturbations, as published",
+        "Wang et al. 2024, section 3.3",
+        ties="zeros dropped, midranks",
+    ),
+    d_score(
+        "D_avg_ew",
+        "D_avg_ew",
+        "average, aspects weighted",
+        "Wang et al. 2024, section 3.3",
+        ties="zeros dropped, midranks",
+    ),
+    d_score("D_avg_exact", "D_avg_exact", "average of D_exact", ties="zeros dropped, midranks"),
+    d_score(
+        "D_min",
+        "D_min",
+        "hardest perturbation, as published",
+        "Wang et al. 2024, section 3.3",
+        ties="zeros dropped, midranks",
+        scaled=NOT_SMOOTH,
+    ),
+    d_score(
+        "D_min_ew",
+        "D_min_ew",
+        "hardest perturbation, aspects weighted",
+        "Wang et al. 2024, section 3.3",
+        ties="zeros dropped, midranks",
+        scaled=NOT_SMOOTH,
+    ),
+    d_score(
+        "D_min_exact",
+        "D_min_exact",
+        "hardest perturbation by D_exact",
+        ties="zeros dropped, midranks",
+        scaled=NOT_SMOOTH,
+    ),
+    d_score(
+        "score_mean",
+        "Mean score",
+        "in points of the judge, of texts' means over aspects",
+        "Wang et al. 2024, section 3.3",
+        range=ANY,
+    ),
+    percent(
+        "score_share",
+        "Share of texts",
+        "whose mean over aspects lies in bin k of 20",
+        "Wang et al. 2024, section 3.3",
+    ),
+    signed_amount("range_bottom", "Bottom of the range", "of its scale, else the lowest score"),
+    signed_amount("range_top", "Top of the range", "of its scale, else the highest score"),
+    correlation(
+        "rank_biserial",
+        "Rank-biserial correlation",
+        "effect size",
+        "Kerby 2014",
+        ties="zeros dropped, midranks",
+    ),
+    signed_amount("mean_drop", "Mean drop", "original minus damaged, in points of the judge"),
+    p_value(
+        "p_wilcoxon",
+        "p",
+        "exact one-sided Wilcoxon test",
+        "Wilcoxon 1945",
+        ties="zeros dropped, midranks",
+    ),
+    p_value(
+        "p_scipy",
+        "p, as published",
+        "one-sided Wilcoxon test as scipy has it",
+        "Wang et al. 2024, section 3.3",
+        ties="zeros dropped, midranks",
+    ),
+)
+
 
 WilcoxonMethod = Literal["exact", "asymptotic"]
 
@@ -32,9 +147,7 @@ DECIMALS = 9
 ALL_ZERO = "all differences are zero"
 
 
-def exact_differences(
-    original: ArrayLike, perturbed: ArrayLike, unit: int | None
-) -> NDArray[np.int64]:
+def exact_differences(original: ArrayLike, perturbed: ArrayLike, unit: int | None) -> Codes:
     """Return (original - perturbed) * unit as integers, one per pair; original, perturbed: (n,).
 
     `unit` is lcm(1..draws) for scores that are means of integer ratings, None for continuous
@@ -59,7 +172,7 @@ def exact_differences(
     return np.asarray(exact[0] - exact[1], np.int64)
 
 
-def _doubled_midranks(ties: NDArray[np.int64]) -> NDArray[np.int64]:
+def _doubled_midranks(ties: Codes) -> Codes:
     """Return twice the midrank of each group of `ties` equal |d|, groups ascending in |d|."""
     return np.asarray(2 * np.cumsum(ties, axis=-1) - ties + 1)
 
@@ -71,38 +184,38 @@ class SignedRank:
     positive, negative: (..., groups); n_zero: (...). A leading axis, if any, is that of deletions.
     """
 
-    positive: NDArray[np.int64]
-    negative: NDArray[np.int64]
-    n_zero: NDArray[np.int64]
+    positive: Codes
+    negative: Codes
+    n_zero: Codes
 
     @property
-    def ties(self) -> NDArray[np.int64]:
+    def ties(self) -> Codes:
         """Number of differences with this |d|, (..., groups)."""
         return self.positive + self.negative
 
     @property
-    def ranks(self) -> NDArray[np.int64]:
+    def ranks(self) -> Codes:
         """Twice the midrank of each group, zeros dropped, (..., groups)."""
         return _doubled_midranks(self.ties)
 
     @property
-    def n_nonzero(self) -> NDArray[np.int64]:
+    def n_nonzero(self) -> Codes:
         """Number of non-zero differences, (...)."""
         return np.asarray(self.ties.sum(axis=-1))
 
     @property
-    def w_plus(self) -> NDArray[np.int64]:
+    def w_plus(self) -> Codes:
         """Twice the rank sum of the positive differences, (...)."""
         return np.asarray((self.ranks * self.positive).sum(axis=-1))
 
     @property
-    def w_minus(self) -> NDArray[np.int64]:
+    def w_minus(self) -> Codes:
         """Twice the rank sum of the negative differences, (...)."""
         return np.asarray((self.ranks * self.negative).sum(axis=-1))
 
 
 def signed_rank(
-    d: ArrayLike, weights: NDArray[np.int64] | None = None, source: ArrayLike | None = None
+    d: ArrayLike, weights: Weights = None, source: ArrayLike | None = None
 ) -> SignedRank:
     """Return the signed ranks of exact differences d (n,), or those of every deletion.
 
@@ -153,8 +266,8 @@ def log_p_asymptotic(d: ArrayLike) -> float:
 
 
 def replicate_log_p(
-    d: ArrayLike, weights: NDArray[np.int64], source: ArrayLike, method: WilcoxonMethod
-) -> NDArray[np.float64]:
+    d: ArrayLike, weights: Codes, source: ArrayLike, method: WilcoxonMethod
+) -> Floats:
     """Return ln p of every deletion, (sources,), of the differences that it leaves.
 
     d, source: (n,); weights: (sources, sources); a deletion without non-zero d has ln p = 0.
@@ -163,7 +276,7 @@ def replicate_log_p(
     return test(signed_rank(d, weights, source))
 
 
-def _asymptotic(ranked: SignedRank) -> NDArray[np.float64]:
+def _asymptotic(ranked: SignedRank) -> Floats:
     from scipy.special import log_ndtr
 
     n, t = ranked.n_nonzero, ranked.ties
@@ -173,7 +286,7 @@ def _asymptotic(ranked: SignedRank) -> NDArray[np.float64]:
     return np.where(spread > 0, log_ndtr(-z), 0.0)
 
 
-def _exact(ranked: SignedRank) -> NDArray[np.float64]:
+def _exact(ranked: SignedRank) -> Floats:
     """Return ln p of every deletion; those with the same ties and rank sum are done once."""
     if ranked.n_nonzero.max(initial=0) > 2 * EXACT_LIMIT:
         raise ValueError(f"more than {2 * EXACT_LIMIT} non-zero differences: use 'asymptotic'")
@@ -183,7 +296,7 @@ def _exact(ranked: SignedRank) -> NDArray[np.float64]:
     return log_p[which].reshape(cases.shape[:-1])
 
 
-def _log_tail(ties: NDArray[np.int64], w_minus: int) -> float:
+def _log_tail(ties: Codes, w_minus: int) -> float:
     """Return ln P(S <= w_minus), S the doubled rank sum under random signs (symmetric)."""
     ranks = _doubled_midranks(ties)
     above = int(ranks @ ties) - w_minus - 1
@@ -235,7 +348,7 @@ def _count_floats(groups: list[tuple[int, int]], most: int) -> float:
     return math.log2(count) + sum(t for _, t in groups) / 2
 
 
-def _count_table(groups: list[tuple[int, int]], most: int) -> NDArray[np.float64]:
+def _count_table(groups: list[tuple[int, int]], most: int) -> Floats:
     """Return the ways to reach each sum 0..most that can be reached, times 2^(-differences/2).
 
     The factor keeps counts inside float64 up to 2,000 differences. Groups of five ties or more,
@@ -265,14 +378,14 @@ def _count_table(groups: list[tuple[int, int]], most: int) -> NDArray[np.float64
 
 
 @lru_cache(maxsize=2 * EXACT_LIMIT)
-def _binomials(t: int) -> NDArray[np.float64]:
+def _binomials(t: int) -> Floats:
     """Return C(t, 0..t) * 2^(-t/2)."""
     k = np.arange(1, t + 1)
     return np.cumprod(np.concatenate([[2.0 ** (-t / 2)], (t + 1 - k) / k]))
 
 
 def rank_biserial(
-    d: ArrayLike, weights: NDArray[np.int64] | None = None, source: ArrayLike | None = None
+    d: ArrayLike, weights: Weights = None, source: ArrayLike | None = None
 ) -> Estimate:
     """Return the matched-pairs rank-biserial correlation (W+ - W-) / (W+ + W-), in [-1, 1].
 
@@ -301,14 +414,14 @@ def rank_biserial(
     return replace(one, lo=lo, hi=hi, note="")
 
 
-def _biserial(ranked: SignedRank) -> NDArray[np.float64]:
+def _biserial(ranked: SignedRank) -> Floats:
     plus, minus = ranked.w_plus, ranked.w_minus
     with np.errstate(invalid="ignore"):
         return np.asarray((plus - minus) / (plus + minus))
 
 
 def mean_drop(
-    original: ArrayLike, perturbed: ArrayLike, source: ArrayLike, weights: NDArray[np.int64]
+    original: ArrayLike, perturbed: ArrayLike, source: ArrayLike, weights: Codes
 ) -> Estimate:
     """Return the mean of original - perturbed over pairs, in points of the scale.
 
@@ -321,3 +434,116 @@ def mean_drop(
     drop = np.asarray(original, np.float64) - np.asarray(perturbed, np.float64)
     found = clustered_mean(drop, np.asarray(source, np.int64), weights, of="mean drop")
     return replace(found, n_tied=int(np.count_nonzero(d == 0)))
+
+
+LN_20 = math.log(20)
+LN_TAIL = math.log(1e-18)
+"""Below this harmonic mean p, Landau's tail equals it to the last digit of float64."""
+
+
+class Discernment(NamedTuple):
+    """D = log_0.05 of a combined p, each (...): `d` and `d_ew` as the paper, the rest sound."""
+
+    d: Floats
+    d_ew: Floats
+    d_hmp: Floats
+    d_exact: Floats
+
+
+def score(log_p: ArrayLike) -> Floats:
+    """Return log_0.05 p from ln p: 1 at p = .05, 0 at p = 1. Source: paper 000, 3.3.3."""
+    return np.asarray(0.0 - np.asarray(log_p, np.float64) / LN_20)
+
+
+def discernment(log_p_scipy: ArrayLike, log_p_exact: ArrayLike, weights: ArrayLike) -> Discernment:
+    """Return D of 1/sum(1/p), 1/sum(w/p) (asymptotic p), of 1/sum(w/p) and Landau (exact p).
+
+    log_p_*: (..., aspects), ln p of the asymptotic and of the exact test; weights: (aspects,),
+    ValueError unless they sum to 1. Zero-weight aspects are dropped, except from `d`, which the
+    paper leaves unweighted. `d` is not a harmonic mean: it lies log_20 M above that of equal
+    weights (methods.md 1). `d_exact` is the p itself for one aspect, 0 when every p is 1.
+    Source: paper 000, 3.3.2 and 3.3.3; Wilson 2019.
+    """
+    asymptotic = np.asarray(log_p_scipy, np.float64)
+    exact = np.asarray(log_p_exact, np.float64)
+    w = checked_weights(weights, asymptotic.shape[-1])
+    used = w > 0
+    n_used = int(used.sum())
+    hmp = log_harmonic_mean(exact[..., used], w[used])
+    all_one = (exact[..., used] == 0).all(axis=-1)
+    landau = hmp if n_used == 1 else np.where(all_one, 0.0, log_landau(hmp, n_used))
+    return Discernment(
+        score(-np.logaddexp.reduce(-asymptotic, axis=-1)),
+        score(log_harmonic_mean(asymptotic[..., used], w[used])),
+        score(hmp),
+        score(landau),
+    )
+
+
+def checked_weights(weights: ArrayLike, n_aspects: int) -> Floats:
+    """Return the aspect weights as an array; ValueError unless >= 0, one per aspect, sum 1."""
+    w = np.asarray(weights, np.float64)
+    if w.shape != (n_aspects,):
+        raise ValueError(f"aspect weights: got {w.size}, needed one per aspect ({n_aspects})")
+    if not (w >= 0).all() or abs(w.sum() - 1) > 1e-9:
+        raise ValueError(f"aspect weights must be >= 0 and sum to 1: {w.tolist()} sum to {w.sum()}")
+    return w
+
+
+def log_harmonic_mean(log_p: ArrayLike, weights: ArrayLike) -> Floats:
+    """Return ln(1 / sum_j w_j / p_j); log_p: (..., aspects), weights: (aspects,), all positive."""
+    inverse = np.logaddexp.reduce(np.log(weights) - np.asarray(log_p), axis=-1)
+    return np.asarray(np.minimum(-inverse, 0.0))
+
+
+def log_landau(log_hmp: ArrayLike, n_aspects: int) -> Floats:
+    """Return ln p of a harmonic mean p H of L p-values: 1/H is Landau-distributed under the null.
+
+    Location ln L + 1 - gamma - ln(2/pi), scale pi/2; p = H in the far tail, where the survival
+    function of x is 1/x. log_hmp: (...). At L = 1 the p itself is exact, not this. Source: Wilson
+    2019.
+    """
+    # What scipy.stats.landau calls, to the bit; importing scipy.stats takes a second in each job.
+    from scipy.special._ufuncs import _landau_sf
+
+    log_h = np.asarray(log_hmp, np.float64)
+    location = math.log(n_aspects) + 1 - np.euler_gamma - math.log(2 / math.pi)
+    x = (np.exp(-np.maximum(log_h, LN_TAIL)) - location) / (math.pi / 2)
+    return np.where(log_h < LN_TAIL, log_h, np.log(_landau_sf(x, 0, 1)))
+
+
+def average(d: ArrayLike, levels: Sequence[str], *, allow_missing: bool = False) -> Floats:
+    """Return D_avg = sum_i D_i / (levels n_i), n_i the perturbations of i's level.
+
+    d: (..., perturbations), result: (...). Levels weigh the same, and perturbations within a level;
+    each degree of a perturbation counts as one (Wang et al. 2024, DHP, section 3.3.3).
+
+    A missing score (NaN) is a ValueError; with `allow_missing` its level is averaged over what
+    is there, a level with nothing left is dropped, and D_avg is NaN when nothing is left at all.
+    """
+    values, there = _planned(d, allow_missing)
+    names, level = np.unique(levels, return_inverse=True)
+    member = (level[:, None] == np.arange(names.size)).astype(np.float64)
+    count = dot(there, member)
+    mean = dot(np.where(there, values, 0.0), member) / np.maximum(count, 1)
+    n_levels = (count > 0).sum(axis=-1)
+    return np.where(n_levels > 0, mean.sum(axis=-1) / np.maximum(n_levels, 1), np.nan)
+
+
+def minimum(d: ArrayLike, *, allow_missing: bool = False) -> Floats:
+    """Return D_min over the planned perturbations; d: (..., perturbations), result: (...).
+
+    Missing scores (NaN) as in `average`.
+    """
+    values, _ = _planned(d, allow_missing)
+    return np.asarray(np.fmin.reduce(values, axis=-1))
+
+
+def _planned(d: ArrayLike, allow_missing: bool) -> tuple[Floats, Flags]:
+    """Return the scores and which are there; ValueError when one is missing and may not be."""
+    values = np.asarray(d, np.float64)
+    there = ~np.isnan(values)
+    if not allow_missing and not there.all():
+        gaps = np.flatnonzero(~there.all(axis=tuple(range(there.ndim - 1)))).tolist()
+        raise ValueError(f"planned perturbations without a score, at {gaps}: set allow_missing")
+    return values, there

@@ -1,7 +1,7 @@
-"""As one more rater: what a judge reaches with the other raters, less what a rater reaches.
+"""A judge among raters: as one more rater, in a rater's place (Alt-test), and what raters reach.
 
-Each rater in turn stands against the others, and the judge against the same others on the same
-texts. 0: the judge does as well as one more person would.
+Each rater in turn is compared with the others, and the judge with the same others on the same
+texts. A difference of 0: the judge does as well as one more person would.
 """
 
 import math
@@ -10,22 +10,56 @@ from dataclasses import replace
 from typing import Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.jackknife import PLAIN, Bounds, Jackknife
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
+from judgescope.statistics.declared import ANY, declare, percent, scale_of, signed_amount
+from judgescope.statistics.jackknife import ACCURACY, NOT_SMOOTH, PLAIN, Bounds, Jackknife
+from judgescope.statistics.means import mean_over
+from judgescope.statistics.multiple import benjamini_yekutieli
 from judgescope.statistics.proportion import CONFIDENCE
-from judgescope.statistics.resampling import Replicated, with_interval
-from judgescope.statistics.result import Estimate
+from judgescope.statistics.resampling import Replicated, mean_rows, with_interval
+from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, Estimate
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+DECLARED: Final = declare(
+    percent(
+        "alt_test_winrate",
+        "Alt-test winning rate",
+        "share of raters whose place it may take",
+        "Calderon, Reichart, Dror 2025",
+        scaled=NOT_SMOOTH,
+    ),
+    percent(
+        "alt_test_advantage",
+        "Alt-test advantage",
+        "how often it is as near to the others as a rater",
+        "Calderon, Reichart, Dror 2025",
+        scaled=ACCURACY,
+    ),
+    signed_amount(
+        "as_rater",
+        "{} as one more rater",
+        "what the judge reaches with the other raters less what a rater does; 0: as much",
+        keeps_kind=True,
+    ),
+    percent(
+        "as_rater_share",
+        "{}, share of a rater's",
+        "what the judge reaches with the other raters, of what a rater does",
+        range=ANY,
+    ),
+)
+
+
 Name = TypeVar("Name", bound=Hashable)
 Statistics = Callable[[Floats, Floats], Mapping[Name, Replicated]]
 """(x, y) -> the statistics of x with y, (targets,) both, NaN = missing."""
 Against = Literal["mean", "each"]
+"""What a rater is compared with: the mean of the others, or every other in turn."""
+Closeness = Literal["accuracy", "rmse"]
 SHUFFLES: Final = 20
 FEWEST_TEXTS, FEWEST_SOURCES = 30, 10
 """A rater of fewer texts, or of fewer sources, is no person of whom a mean could be taken."""
+ALT_TEST_LEVEL: Final = 0.05
 MONOTONE: Final = 0.95
 """Where the ratings of more texts than this are in order, columns are places, not persons."""
 ONE_RATER: Final = "one rater: there are no others"
@@ -216,15 +250,15 @@ def are_slots(ratings: Floats) -> bool:
     return varied > 0 and in_order > MONOTONE * varied
 
 
-def few_texts(ratings: Floats, source: Codes) -> NDArray[np.bool_]:
+def few_texts(ratings: Floats, source: Codes) -> Flags:
     """Return which raters have fewer than 30 texts or 10 sources: (raters,)."""
     given = ~np.isnan(ratings)
     sources = np.array([np.unique(source[own]).size for own in given], dtype=np.int64)
-    few: NDArray[np.bool_] = given.sum(axis=1) < FEWEST_TEXTS
+    few: Flags = given.sum(axis=1) < FEWEST_TEXTS
     return few | (sources < FEWEST_SOURCES)
 
 
-def shuffled_slots(ratings: Floats, slots: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
+def shuffled_slots(ratings: Floats, slots: Flags, rng: np.random.Generator) -> Floats:
     """Return the raters that are persons, then slots with the others' ratings, shuffled by text.
 
     ratings (raters, texts), slots (raters,): which are no persons. A text's own ratings fill its
@@ -252,3 +286,148 @@ def rating_tables(
         return [ratings]
     rng = shuffle()
     return [shuffled_slots(ratings, loose, rng) for _ in range(SHUFFLES)]
+
+
+def alternative_annotator(
+    judge: Floats,
+    ratings: Floats,
+    source: Codes,
+    *,
+    weights: Weights,
+    closeness: Closeness,
+    epsilon: float = 0.1,
+) -> tuple[Estimate, Estimate]:
+    """Return the winning rate and the average advantage probability of a judge.
+
+    Each rater in turn is left out. On each of the rater's targets judge and rater are compared in
+    how close they are to the other raters: by the share of them who gave the same (`accuracy`), or
+    by minus the root of the mean squared difference (`rmse`). W_j is the share of targets on which
+    the judge is at least as close, V_j that on which the rater is. The judge wins against rater j
+    if a one-sided t-test rejects V_j - W_j >= epsilon (epsilon: what the judge may be worse, for
+    being cheaper); p-values are adjusted by Benjamini-Yekutieli at .05. The winning rate is the
+    share of raters it wins against, the advantage probability the mean of W_j.
+
+    judge (targets,), ratings (raters, targets), NaN = missing: targets where judge or rater or all
+    others are missing are left out. `n` counts raters (winning rate) or pairs of target and rater
+    (advantage); `n_missing` the pairs left out. Targets of one source are not independent, so the
+    test takes sources as its units, weighing each by its targets; the paper's took targets.
+    Undefined below 3 raters or 3 sources. Calderon, Reichart, Dror 2025, "The Alternative Annotator
+    Test", equations 1-4.
+    """
+    if len(ratings) < 3:
+        nothing = Estimate.undefined(FEW_RATERS, n=len(ratings))
+        return nothing, nothing
+    n_sources = int(source.max(initial=-1)) + 1 if weights is None else weights.shape[1]
+    p_values, advantages, compared = [], [], 0
+    for rater in range(len(ratings)):
+        others = np.delete(ratings, rater, axis=0)
+        own, its = (_closeness(v, others, closeness) for v in (ratings[rater], judge))
+        known = ~(np.isnan(own) | np.isnan(its))
+        compared += int(known.sum())
+        wins, losses = (its >= own)[known].astype(float), (own >= its)[known].astype(float)
+        count, won, lost = (
+            np.bincount(source[known], weights=v, minlength=n_sources).astype(np.float64)
+            for v in (np.ones(wins.size), wins, losses)
+        )
+        p_values.append(_p_worse(count, lost - won, epsilon))
+        advantages.append((won, count))
+    missing = ratings.size - compared
+    p = np.array(p_values)
+    if np.isnan(p).any():
+        few = Estimate.undefined(FEW_SOURCES, n=len(ratings), n_missing=missing)
+        return few, few
+    rate = Estimate(
+        float(np.mean(benjamini_yekutieli(p) <= ALT_TEST_LEVEL)),
+        n=len(ratings),
+        method=f"epsilon {epsilon:g}, t-test over sources, Benjamini-Yekutieli",
+    )
+    return rate, _advantage(advantages, weights, compared, missing)
+
+
+def _closeness(values: Floats, others: Floats, closeness: Closeness) -> Floats:
+    """Return how close each value is to the others' ratings, NaN without value or others."""
+    given = ~np.isnan(others)
+    count = np.where(np.isnan(values), 0, given.sum(axis=0)).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        if closeness == "accuracy":
+            return np.asarray(np.sum((others == values) & given, axis=0) / count)
+        squares = np.sum(np.square(others - values), axis=0, where=given)
+        return np.asarray(-np.sqrt(squares / count))
+
+
+def _p_worse(count: Floats, difference: Floats, epsilon: float) -> float:
+    """Return the p-value that the rater's share is not epsilon above the judge's.
+
+    count and difference (sources,): targets, and on how many more the rater was as close. The mean
+    of all targets is a ratio of sums over sources, with its linearised standard error.
+    """
+    from scipy.special import stdtr  # here only: what merely asks or parses imports no scipy
+
+    used = count > 0
+    k, n = int(used.sum()), float(count.sum())
+    if k < 3:
+        return float("nan")
+    mean = float(difference.sum()) / n
+    residual = (difference - mean * count)[used]
+    error = float(np.sqrt(k / (k - 1) * np.sum(np.square(residual)))) / n
+    if error == 0:
+        return float(mean >= epsilon)
+    return float(stdtr(k - 1, (mean - epsilon) / error))
+
+
+def _advantage(
+    advantages: list[tuple[Floats, Floats]],
+    weights: Weights,
+    compared: int,
+    missing: int,
+) -> Estimate:
+    """Return the mean over raters of sum w won / sum w count, with its interval."""
+    rows = []
+    for won, count in advantages:
+        share = np.divide(won, count, out=np.full_like(won, np.nan), where=count > 0)
+        w = None if weights is None else weights * count
+        value = won.sum() / count.sum()
+        rows.append(np.append(value, [] if w is None else mean_rows(share, w)[1:]))
+    values = np.mean(rows, axis=0)
+    found = Estimate(float(values[0]), n=compared, n_missing=missing)
+    sizes = np.sum([count for _, count in advantages], axis=0)
+    scale = scale_of("alt_test_advantage")
+    return with_interval(Replicated(found, values, sizes, scale)).estimate
+
+
+def ceilings(
+    statistics: Statistics[Name], ratings: Floats, *, against: Against
+) -> dict[Name, Estimate]:
+    """Return the mean over raters of what each would get in a judge's place.
+
+    `statistics` are as in `as_rater`; ratings (raters, targets), NaN = missing. Each rater is
+    compared with the mean of the others (`mean`, for correlations), or with every other rater
+    (`each`, for classes, which a mean leaves).
+    Deletions are averaged row by row, as `mean_over` does;
+    `n` and `n_missing` are the mean counts. A statistic that is undefined for a rater leaves the
+    rater out, and the note counts those left; undefined where none is left. One rater: nothing.
+    """
+    found: dict[Name, list[Replicated]] = {}
+    for rater in range(len(ratings)):
+        others = np.delete(ratings, rater, axis=0)
+        for gold in [mean_of(others)] if against == "mean" else others:
+            for name, one in statistics(ratings[rater], gold).items():
+                found.setdefault(name, []).append(one)
+    return {name: _averaged(each, against) for name, each in found.items()}
+
+
+def _averaged(each: list[Replicated], against: Against) -> Estimate:
+    known = [one for one in each if one.estimate.value is not None]
+    if not known:
+        return each[0].estimate
+    found = mean_over(known, of="raters").estimate
+    which = "the mean of the others" if against == "mean" else "every other"
+    how = found.method.removeprefix("mean over raters")
+    found = replace(
+        found,
+        n=round(float(np.mean([one.estimate.n for one in known]))),
+        n_missing=round(float(np.mean([one.estimate.n_missing for one in known]))),
+        method=f"each rater against {which}{how}",
+    )
+    lost = len(each) - len(known)
+    return found.with_note(f"undefined for {lost} of {len(each)}") if lost else found

@@ -68,13 +68,6 @@ DECLARED: Final = declare(
     percent("unwanted_drop", "Unwanted: drop", "shown to be a drop", less_is_better=True),
     percent("unwanted_undecided", "Unwanted: undecided", "neither is shown"),
     percent(
-        "follows_other",
-        "Follows another aspect",
-        "aspects that go more with people's ratings of another",
-        "Hu et al. 2024",
-        less_is_better=True,
-    ),
-    percent(
         "vote_consistency",
         "Votes agree",
         "most frequent option's share of a pair's votes; cannot decide never wins",

@@ -63,7 +63,7 @@ class Statistic:
 
 correlation = partial(Statistic, kind="correlation", range=SIGNED)
 agreement = partial(Statistic, kind="correlation", range=UP_TO_1)
-d_score = partial(Statistic, kind="score", range=POSITIVE)
+score = partial(Statistic, kind="score", range=POSITIVE)
 percent = partial(Statistic, kind="percent", range=SHARE)
 p_value = partial(Statistic, kind="p_value", range=SHARE)
 amount = partial(Statistic, kind="amount", range=POSITIVE)

@@ -13,11 +13,10 @@ from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.declared import (
     ANY,
     correlation,
-    d_score,
     declare,
     p_value,
-    percent,
     scale_of,
+    score,
     signed_amount,
 )
 from judgescope.statistics.jackknife import NOT_SMOOTH, share_alike
@@ -26,27 +25,27 @@ from judgescope.statistics.resampling import replicated
 from judgescope.statistics.result import Estimate
 
 DECLARED: Final = declare(
-    d_score(
+    score(
         "D", "D", "as published", "Wang et al. 2024, section 3.3", ties="zeros dropped, midranks"
     ),
-    d_score(
+    score(
         "D_ew",
         "D_ew",
         "as published, aspects weighted",
         "Wang et al. 2024, section 3.3",
         ties="zeros dropped, midranks",
     ),
-    d_score(
+    score(
         "D_hmp", "D_hmp", "from the harmonic mean p", "Wilson 2019", ties="zeros dropped, midranks"
     ),
-    d_score(
+    score(
         "D_exact",
         "D_exact",
         "from a p that holds its level",
         "Wilson 2019",
         ties="zeros dropped, midranks",
     ),
-    d_score(
+    score(
         "D_hmp_less_ew",
         "D_ew uniform − D_ew",
         "D_ew with uniform weights (D − log_20 of the number of aspects) minus D_ew with experts' "
@@ -55,22 +54,22 @@ DECLARED: Final = declare(
         range=ANY,
         ties="zeros dropped, midranks",
     ),
-    d_score(
+    score(
         "D_avg",
         "D_avg",
         "average over perturbations, as published",
         "Wang et al. 2024, section 3.3",
         ties="zeros dropped, midranks",
     ),
-    d_score(
+    score(
         "D_avg_ew",
         "D_avg_ew",
         "average, aspects weighted",
         "Wang et al. 2024, section 3.3",
         ties="zeros dropped, midranks",
     ),
-    d_score("D_avg_exact", "D_avg_exact", "average of D_exact", ties="zeros dropped, midranks"),
-    d_score(
+    score("D_avg_exact", "D_avg_exact", "average of D_exact", ties="zeros dropped, midranks"),
+    score(
         "D_min",
         "D_min",
         "hardest perturbation, as published",
@@ -78,7 +77,7 @@ DECLARED: Final = declare(
         ties="zeros dropped, midranks",
         scaled=NOT_SMOOTH,
     ),
-    d_score(
+    score(
         "D_min_ew",
         "D_min_ew",
         "hardest perturbation, aspects weighted",
@@ -86,28 +85,13 @@ DECLARED: Final = declare(
         ties="zeros dropped, midranks",
         scaled=NOT_SMOOTH,
     ),
-    d_score(
+    score(
         "D_min_exact",
         "D_min_exact",
         "hardest perturbation by D_exact",
         ties="zeros dropped, midranks",
         scaled=NOT_SMOOTH,
     ),
-    d_score(
-        "score_mean",
-        "Mean score",
-        "in points of the judge, of texts' means over aspects",
-        "Wang et al. 2024, section 3.3",
-        range=ANY,
-    ),
-    percent(
-        "score_share",
-        "Share of texts",
-        "whose mean over aspects lies in bin k of 20",
-        "Wang et al. 2024, section 3.3",
-    ),
-    signed_amount("range_bottom", "Bottom of the range", "of its scale, else the lowest score"),
-    signed_amount("range_top", "Top of the range", "of its scale, else the highest score"),
     correlation(
         "rank_biserial",
         "Rank-biserial correlation",
@@ -450,7 +434,7 @@ class Discernment(NamedTuple):
     d_exact: Floats
 
 
-def score(log_p: ArrayLike) -> Floats:
+def discernment_score(log_p: ArrayLike) -> Floats:
     """Return log_0.05 p from ln p: 1 at p = .05, 0 at p = 1. Source: paper 000, 3.3.3."""
     return np.asarray(0.0 - np.asarray(log_p, np.float64) / LN_20)
 
@@ -473,10 +457,10 @@ def discernment(log_p_scipy: ArrayLike, log_p_exact: ArrayLike, weights: ArrayLi
     all_one = (exact[..., used] == 0).all(axis=-1)
     landau = hmp if n_used == 1 else np.where(all_one, 0.0, log_landau(hmp, n_used))
     return Discernment(
-        score(-np.logaddexp.reduce(-asymptotic, axis=-1)),
-        score(log_harmonic_mean(asymptotic[..., used], w[used])),
-        score(hmp),
-        score(landau),
+        discernment_score(-np.logaddexp.reduce(-asymptotic, axis=-1)),
+        discernment_score(log_harmonic_mean(asymptotic[..., used], w[used])),
+        discernment_score(hmp),
+        discernment_score(landau),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
-from judgescope.statistics.declared import agreement, amount, correlation, declare, scale_of
+from judgescope.statistics.declared import agreement, correlation, declare, scale_of
 from judgescope.statistics.jackknife import Scale
 from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
 from judgescope.statistics.result import FEW_PAIRS, NO_VARIATION
@@ -28,12 +28,6 @@ DECLARED: Final = declare(
         "Amigó et al. 2020",
         range="a floor that the note tells, to 1",
         scaled=Scale("plain", 0.0, 1.0),
-    ),
-    amount(
-        "class_count",
-        "Texts",
-        "of class k, as people or a graded set have it, in the judge's k_b; 0 is left out",
-        "Hu et al. 2025, table 4 and figure 4",
     ),
 )
 

@@ -3,15 +3,45 @@
 from typing import Final
 
 from judgescope.statistics.declared import (
+    ANY,
     SIGNED,
     amount,
     correlation,
     declare,
     percent,
+    score,
     signed_amount,
 )
 
 DECLARED: Final = declare(
+    amount(
+        "class_count",
+        "Texts",
+        "of class k, as people or a graded set have it, in the judge's k_b; 0 is left out",
+        "Hu et al. 2025, table 4 and figure 4",
+    ),
+    percent(
+        "follows_other",
+        "Follows another aspect",
+        "aspects that go more with people's ratings of another",
+        "Hu et al. 2024",
+        less_is_better=True,
+    ),
+    score(
+        "score_mean",
+        "Mean score",
+        "in points of the judge, of texts' means over aspects",
+        "Wang et al. 2024, section 3.3",
+        range=ANY,
+    ),
+    percent(
+        "score_share",
+        "Share of texts",
+        "whose mean over aspects lies in bin k of 20",
+        "Wang et al. 2024, section 3.3",
+    ),
+    signed_amount("range_bottom", "Bottom of the range", "of its scale, else the lowest score"),
+    signed_amount("range_top", "Top of the range", "of its scale, else the highest score"),
     percent(
         "reevaluation_agreement",
         "Found again",

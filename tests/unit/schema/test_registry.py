@@ -1,12 +1,21 @@
 """The list of all statistics."""
 
+import ast
+from importlib import import_module
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from judgescope.core.paths import HOME
+from judgescope.methods.registry import METHODS
+from judgescope.plan.code import modules
 from judgescope.report.words import WRITTEN, label, written
 from judgescope.statistics.declared import Kind, declare, percent, tie_rule
 from judgescope.statistics.registry import PREFIXES, STATISTICS, statistic
+
+SCRIPTS = HOME / "scripts"
+PACKAGE = "judgescope.statistics."
 
 
 def test_every_statistic_tells_all_of_itself() -> None:
@@ -61,3 +70,19 @@ def test_a_tie_rule_holds_for_what_is_about_its_statistic() -> None:
     assert tie_rule("pearson") is tie_rule("p_holm_pearson") is None
     rules = [one.ties for one in STATISTICS.values() if one.ties]
     assert rules and not any(sign in rule for rule in rules for sign in "|:")
+
+
+def strings_of(path: Path) -> set[str]:
+    """Return the strings of a module."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
+
+
+@pytest.mark.parametrize("table", METHODS)
+def test_a_methods_job_imports_the_declarations_of_its_statistics(table: str) -> None:
+    reached = modules(SCRIPTS, "statistics", f"judgescope.methods.{table}")
+    files = [SCRIPTS / f"{name.replace('.', '/')}.py" for name in reached if ".methods." in name]
+    named = set().union(*map(strings_of, files))
+    declaring = [import_module(name) for name in reached if name.startswith(PACKAGE)]
+    declared = {one.name for module in declaring for one in getattr(module, "DECLARED", ())}
+    assert declared and named & set(STATISTICS) <= declared

@@ -21,9 +21,9 @@ from judgescope.methods.undefined import MADE, Ends, ends, excluded, reasons
 from judgescope.statistics.discernment import (
     WilcoxonMethod,
     discernment,
+    discernment_score,
     log_p_asymptotic,
     log_p_exact,
-    score,
     table_method,
 )
 from judgescope.statistics.multiple import holm
@@ -136,7 +136,9 @@ def _claim(
     tried = cell.shares(worst=True) if cell.lost_share > FEW_LOST else shares
     outcome, why = of_damage(exp(log_p), exp(log_holm), lengths, missed(shares) and missed(tried))
     n, missing = cell.n, max(cell.lost)
-    found = Estimate(float(score(log_p)), n=n, n_missing=missing, method="exact p of all aspects")
+    found = Estimate(
+        float(discernment_score(log_p)), n=n, n_missing=missing, method="exact p of all aspects"
+    )
     beside = {
         "net_share": max(shares, key=lambda one: 1.0 if one.hi is None else one.hi),
         "p_noticed": Estimate(exp(log_p), n=n),

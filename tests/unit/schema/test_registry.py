@@ -15,7 +15,6 @@ from judgescope.statistics.declared import Kind, declare, percent, tie_rule
 from judgescope.statistics.registry import PREFIXES, STATISTICS, statistic
 
 SCRIPTS = HOME / "scripts"
-PACKAGE = "judgescope.statistics."
 
 
 def test_every_statistic_tells_all_of_itself() -> None:
@@ -81,8 +80,8 @@ def strings_of(path: Path) -> set[str]:
 @pytest.mark.parametrize("table", METHODS)
 def test_a_methods_job_imports_the_declarations_of_its_statistics(table: str) -> None:
     reached = modules(SCRIPTS, "statistics", f"judgescope.methods.{table}")
-    files = [SCRIPTS / f"{name.replace('.', '/')}.py" for name in reached if ".methods." in name]
+    files = [Path(str(import_module(name).__file__)) for name in reached if ".methods." in name]
     named = set().union(*map(strings_of, files))
-    declaring = [import_module(name) for name in reached if name.startswith(PACKAGE)]
+    declaring = [import_module(name) for name in reached if ".statistics." in name]
     declared = {one.name for module in declaring for one in getattr(module, "DECLARED", ())}
     assert declared and named & set(STATISTICS) <= declared

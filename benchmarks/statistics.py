@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 from judgescope.methods import comparison
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import StatisticsSpec
-from judgescope.scoring.estimators import scores
+from judgescope.scoring.aggregate import scores
 from judgescope.statistics.correlation import LEVELS, correlations
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.permutation import flips_of, kappa_test, permutation_tests

@@ -13,7 +13,7 @@ from judgescope.distill.specs import Student
 from judgescope.engines.base import Subject
 from judgescope.parsing.locate import LocatedSpan
 from judgescope.prompts import as_messages
-from judgescope.scoring.annotators import first_lists
+from judgescope.scoring.ensembles import first_lists
 
 Row = dict[str, Any]
 CellAspect = tuple[str, str, str]

@@ -12,7 +12,7 @@ from judgescope.core.job_spec import JobSpec, SpecPart
 from judgescope.core.rng import stream_seed
 from judgescope.core.set_names import SYSTEMS
 from judgescope.scoring.cell import score_part
-from judgescope.scoring.specs import Reading
+from judgescope.scoring.specs import CellPart, Reading
 from judgescope.statistics.anchors import anchor_costs, choose_anchors
 
 Row = dict[str, Any]
@@ -82,9 +82,8 @@ def chosen_anchors(
 def _draws(spec: ChooseAnchorsSpec, answers: pa.Table) -> list[Rated]:
     """Return (draw, target, value) of a judge; a reply that was not parsed says nothing."""
     assert spec.judged is not None
-    cell = {"dataset": spec.dataset, "perturbation": SYSTEMS, "judge": spec.judged.judge}
-    cell["aspect"] = spec.aspect
-    judgments, _ = score_part(answers, spec.judged.reading, cell=cell)
+    part = CellPart(spec.dataset, SYSTEMS, spec.judged.judge, spec.aspect)
+    judgments, _ = score_part(answers, spec.judged.reading, part=part)
     return [(str(row["draw"]), row["target"], row["value"]) for row in judgments.to_pylist()]
 
 

@@ -12,7 +12,7 @@ from judgescope.replies.asker import prompted
 from judgescope.replies.specs import ModelSpec, PromptSpec
 from judgescope.schema.cards import PromptedModel
 from judgescope.schema.tables import read_part, texts_of
-from judgescope.scoring.annotators import heard, with_errors
+from judgescope.scoring.ensembles import heard, with_errors
 
 Row = dict[str, Any]
 Cell = tuple[str, str, str]

@@ -11,6 +11,8 @@ from judgescope.statistics.kappa import class_codes
 from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
 from judgescope.statistics.result import NO_UNITS, NO_VARIATION, Estimate
 
+KRIPPENDORFF = "Krippendorff 2011"
+PAPER = "Chaudhary et al. 2024"
 DECLARED: Final = declare(
     agreement(
         "alpha_ordinal",
@@ -18,27 +20,11 @@ DECLARED: Final = declare(
         "agreement of raters, ordinal",
         "Krippendorff 2011; Chaudhary et al. 2024",
     ),
-    agreement(
-        "alpha_nominal", "Krippendorff α, nominal", "of equal ratings only", "Krippendorff 2011"
-    ),
-    agreement(
-        "alpha_interval", "Krippendorff α, interval", "of raters' numbers", "Krippendorff 2011"
-    ),
-    agreement(
-        "alpha_pair",
-        "α of the pair",
-        "Krippendorff α of judge and median rating",
-        "Chaudhary et al. 2024",
-    ),
-    agreement(
-        "alpha_forms",
-        "α over forms",
-        "one model's ratings in several forms",
-        "Chaudhary et al. 2024",
-    ),
-    agreement(
-        "alpha_joint", "α, joint", "of all raters and the judge together", "Chaudhary et al. 2024"
-    ),
+    agreement("alpha_nominal", "Krippendorff α, nominal", "of equal ratings only", KRIPPENDORFF),
+    agreement("alpha_interval", "Krippendorff α, interval", "of raters' numbers", KRIPPENDORFF),
+    agreement("alpha_pair", "α of the pair", "Krippendorff α of judge and median rating", PAPER),
+    agreement("alpha_forms", "α over forms", "one model's ratings in several forms", PAPER),
+    agreement("alpha_joint", "α, joint", "of all raters and the judge together", PAPER),
     agreement("alpha_pairs_mean", "α, mean of pairs", "of the judge and each rater alone"),
 )
 

@@ -11,31 +11,23 @@ from judgescope.statistics.jackknife import ACCURACY
 from judgescope.statistics.resampling import Replicated, with_interval
 from judgescope.statistics.result import Estimate
 
+TABLE_8 = "Hu et al. 2025, table 8"
 DECLARED: Final = declare(
     amount("errors_mean", "Errors", "mean number of errors put into a text", "Hu et al. 2025"),
     percent(
-        "anchors_above_lower",
-        "Better than lower anchors",
-        "than those of the next rating",
-        "Hu et al. 2025, table 8",
+        "anchors_above_lower", "Better than lower anchors", "than those of the next rating", TABLE_8
     ),
     percent(
-        "anchors_above_same",
-        "Better than its anchors",
-        "than those of its own rating",
-        "Hu et al. 2025, table 8",
+        "anchors_above_same", "Better than its anchors", "than those of its own rating", TABLE_8
     ),
     percent(
-        "anchors_below_same",
-        "Worse than its anchors",
-        "than those of its own rating",
-        "Hu et al. 2025, table 8",
+        "anchors_below_same", "Worse than its anchors", "than those of its own rating", TABLE_8
     ),
     percent(
         "anchors_below_higher",
         "Worse than higher anchors",
         "than those of the next rating",
-        "Hu et al. 2025, table 8",
+        TABLE_8,
     ),
     percent("ratings_tied", "Several ratings", "rated texts that several ratings fit equally"),
     percent(

@@ -17,11 +17,10 @@ from judgescope.statistics.result import (
     Estimate,
 )
 
+YULE = "Yule 1907"
 DECLARED: Final = declare(
-    correlation("partial_pearson", "Partial r", "Pearson r given length", "Yule 1907"),
-    correlation(
-        "partial_spearman", "Partial ρ", "Spearman ρ given length", "Yule 1907", ties="midranks"
-    ),
+    correlation("partial_pearson", "Partial r", "Pearson r given length", YULE),
+    correlation("partial_spearman", "Partial ρ", "Spearman ρ given length", YULE, ties="midranks"),
     signed_amount("length_slope", "Length slope", "points above people per doubling"),
     signed_amount("self_preference", "Self-preference", "points more for its own family"),
 )

@@ -31,6 +31,8 @@ from judgescope.statistics.resampling import (
 )
 from judgescope.statistics.result import NO_EXPECTATION, NO_VOTES, Estimate
 
+PAPER = "Hu et al. 2024"
+TABLE_18 = "Hu et al. 2024, table 18"
 DECLARED: Final = declare(
     p_value("p_tost", "Equivalence p", "that a drop is not within the margin", "Schuirmann 1987"),
     amount(
@@ -41,14 +43,10 @@ DECLARED: Final = declare(
         range="2 and above",
         less_is_better=True,
     ),
-    signed_amount(
-        "delta", "Δ", "mean of original minus damaged, in points of the judge", "Hu et al. 2024"
-    ),
+    signed_amount("delta", "Δ", "mean of original minus damaged, in points of the judge", PAPER),
     percent("floor_share", "At the floor", "originals that cannot drop any further"),
-    signed_amount("s_t_mean", "S_T", "mean drop where one is wanted", "Hu et al. 2024"),
-    signed_amount(
-        "s_f_mean", "S_F", "mean drop where none is wanted", "Hu et al. 2024", less_is_better=True
-    ),
+    signed_amount("s_t_mean", "S_T", "mean drop where one is wanted", PAPER),
+    signed_amount("s_f_mean", "S_F", "mean drop where none is wanted", PAPER, less_is_better=True),
     signed_amount(
         "confusion_index",
         "Confusion index",
@@ -77,14 +75,14 @@ DECLARED: Final = declare(
         "match_vote_vote",
         "Match, vote by pair",
         "perturbations and aspects of which people find what is expected, one vote a pair",
-        "Hu et al. 2024, table 18",
+        TABLE_18,
         scaled=NOT_SMOOTH,
     ),
     percent(
         "match_vote_all",
         "Match, all votes",
         "perturbations and aspects of which people find what is expected, all votes together",
-        "Hu et al. 2024, table 18",
+        TABLE_18,
         scaled=NOT_SMOOTH,
     ),
 )

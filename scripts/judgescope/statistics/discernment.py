@@ -24,95 +24,51 @@ from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import replicated
 from judgescope.statistics.result import Estimate
 
+PAPER = "Wang et al. 2024, section 3.3"
+ZEROS = "zeros dropped, midranks"
+WILSON = "Wilson 2019"
 DECLARED: Final = declare(
-    score(
-        "D", "D", "as published", "Wang et al. 2024, section 3.3", ties="zeros dropped, midranks"
-    ),
-    score(
-        "D_ew",
-        "D_ew",
-        "as published, aspects weighted",
-        "Wang et al. 2024, section 3.3",
-        ties="zeros dropped, midranks",
-    ),
-    score(
-        "D_hmp", "D_hmp", "from the harmonic mean p", "Wilson 2019", ties="zeros dropped, midranks"
-    ),
-    score(
-        "D_exact",
-        "D_exact",
-        "from a p that holds its level",
-        "Wilson 2019",
-        ties="zeros dropped, midranks",
-    ),
+    score("D", "D", "as published", PAPER, ties=ZEROS),
+    score("D_ew", "D_ew", "as published, aspects weighted", PAPER, ties=ZEROS),
+    score("D_hmp", "D_hmp", "from the harmonic mean p", WILSON, ties=ZEROS),
+    score("D_exact", "D_exact", "from a p that holds its level", WILSON, ties=ZEROS),
     score(
         "D_hmp_less_ew",
         "D_ew uniform − D_ew",
         "D_ew with uniform weights (D − log_20 of the number of aspects) minus D_ew with experts' "
         "weights, asymptotic p; above 0: the aspects that experts name show less",
-        "Wang et al. 2024, section 3.3",
+        PAPER,
         range=ANY,
-        ties="zeros dropped, midranks",
+        ties=ZEROS,
     ),
+    score("D_avg", "D_avg", "average over perturbations, as published", PAPER, ties=ZEROS),
+    score("D_avg_ew", "D_avg_ew", "average, aspects weighted", PAPER, ties=ZEROS),
+    score("D_avg_exact", "D_avg_exact", "average of D_exact", ties=ZEROS),
     score(
-        "D_avg",
-        "D_avg",
-        "average over perturbations, as published",
-        "Wang et al. 2024, section 3.3",
-        ties="zeros dropped, midranks",
-    ),
-    score(
-        "D_avg_ew",
-        "D_avg_ew",
-        "average, aspects weighted",
-        "Wang et al. 2024, section 3.3",
-        ties="zeros dropped, midranks",
-    ),
-    score("D_avg_exact", "D_avg_exact", "average of D_exact", ties="zeros dropped, midranks"),
-    score(
-        "D_min",
-        "D_min",
-        "hardest perturbation, as published",
-        "Wang et al. 2024, section 3.3",
-        ties="zeros dropped, midranks",
-        scaled=NOT_SMOOTH,
+        "D_min", "D_min", "hardest perturbation, as published", PAPER, ties=ZEROS, scaled=NOT_SMOOTH
     ),
     score(
         "D_min_ew",
         "D_min_ew",
         "hardest perturbation, aspects weighted",
-        "Wang et al. 2024, section 3.3",
-        ties="zeros dropped, midranks",
+        PAPER,
+        ties=ZEROS,
         scaled=NOT_SMOOTH,
     ),
     score(
         "D_min_exact",
         "D_min_exact",
         "hardest perturbation by D_exact",
-        ties="zeros dropped, midranks",
+        ties=ZEROS,
         scaled=NOT_SMOOTH,
     ),
     correlation(
-        "rank_biserial",
-        "Rank-biserial correlation",
-        "effect size",
-        "Kerby 2014",
-        ties="zeros dropped, midranks",
+        "rank_biserial", "Rank-biserial correlation", "effect size", "Kerby 2014", ties=ZEROS
     ),
     signed_amount("mean_drop", "Mean drop", "original minus damaged, in points of the judge"),
+    p_value("p_wilcoxon", "p", "exact one-sided Wilcoxon test", "Wilcoxon 1945", ties=ZEROS),
     p_value(
-        "p_wilcoxon",
-        "p",
-        "exact one-sided Wilcoxon test",
-        "Wilcoxon 1945",
-        ties="zeros dropped, midranks",
-    ),
-    p_value(
-        "p_scipy",
-        "p, as published",
-        "one-sided Wilcoxon test as scipy has it",
-        "Wang et al. 2024, section 3.3",
-        ties="zeros dropped, midranks",
+        "p_scipy", "p, as published", "one-sided Wilcoxon test as scipy has it", PAPER, ties=ZEROS
     ),
 )
 

@@ -11,12 +11,13 @@ from judgescope.statistics.declared import SIGNED, declare, p_value, percent, si
 from judgescope.statistics.means import SHARE, replicated_share
 from judgescope.statistics.resampling import Replicated
 
+PAPER = "Chaudhary et al. 2024"
 DECLARED: Final = declare(
     percent(
         "follow_rate",
         "Equal to the hint",
         "scores that equal the rating it is told",
-        "Chaudhary et al. 2024",
+        PAPER,
         less_is_better=True,
     ),
     percent("already_share", "Equal without it", "scores without a hint that equal it"),
@@ -44,7 +45,7 @@ DECLARED: Final = declare(
         "hint_shift",
         "Shift to the hint",
         "points toward the hint, where it differs",
-        "Chaudhary et al. 2024",
+        PAPER,
         less_is_better=True,
     ),
     percent(

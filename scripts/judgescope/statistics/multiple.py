@@ -12,25 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.declared import declare, p_value
 
+HOLM_1979 = "Holm 1979"
+ZEROS = "zeros dropped, midranks"
+BENJAMINI_HOCHBERG = "Benjamini, Hochberg 1995"
 DECLARED: Final = declare(
+    p_value("p_holm", "Holm-adjusted p", "one-sided Wilcoxon test", HOLM_1979, ties=ZEROS),
     p_value(
-        "p_holm",
-        "Holm-adjusted p",
-        "one-sided Wilcoxon test",
-        "Holm 1979",
-        ties="zeros dropped, midranks",
+        "p_fdr", "FDR-adjusted p", "over a judge's wanted drops", BENJAMINI_HOCHBERG, ties=ZEROS
     ),
-    p_value(
-        "p_fdr",
-        "FDR-adjusted p",
-        "over a judge's wanted drops",
-        "Benjamini, Hochberg 1995",
-        ties="zeros dropped, midranks",
-    ),
-    p_value("p_holm", "Holm-adjusted p for {}", "over all pairs of an aspect", "Holm 1979"),
-    p_value(
-        "p_fdr", "FDR-adjusted p for {}", "over all pairs of an aspect", "Benjamini, Hochberg 1995"
-    ),
+    p_value("p_holm", "Holm-adjusted p for {}", "over all pairs of an aspect", HOLM_1979),
+    p_value("p_fdr", "FDR-adjusted p for {}", "over all pairs of an aspect", BENJAMINI_HOCHBERG),
 )
 
 

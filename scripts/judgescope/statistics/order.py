@@ -18,8 +18,12 @@ from judgescope.statistics.means import replicated_share, share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 
+PAPER = "Hu et al. 2025"
+WRONG = "wrong"
+HALF = "half"
+SECTION_5 = "Hu et al. 2025, section 5.4"
 DECLARED: Final = declare(
-    percent("order_consistency", "Consistent", "same verdict in both orders", "Hu et al. 2025"),
+    percent("order_consistency", "Consistent", "same verdict in both orders", PAPER),
     percent("first_position_rate", "First chosen", "of decided votes"),
     percent(
         "nontransitive_share",
@@ -32,23 +36,23 @@ DECLARED: Final = declare(
         "accuracy_comparison",
         "Right",
         "as people do; a tie is wrong",
-        "Hu et al. 2025",
-        ties="wrong",
+        PAPER,
+        ties=WRONG,
         scaled=ACCURACY,
     ),
     percent(
         "accuracy_comparison_half",
         "Right, ties half",
         "a tie is half right",
-        ties="half",
+        ties=HALF,
         scaled=ACCURACY,
     ),
     percent(
         "accuracy_comparison_apart",
         "Right at k",
         "of two texts in a row that are compared, k errors apart; a tie is wrong",
-        "Hu et al. 2025, section 5.4",
-        ties="wrong",
+        SECTION_5,
+        ties=WRONG,
         scaled=ACCURACY,
     ),
     percent(
@@ -56,29 +60,29 @@ DECLARED: Final = declare(
         "Ordered right",
         "neighbours of a known order: better text scored higher; tie and missing are wrong",
         "Hu et al. 2025, section 3.2",
-        ties="wrong",
+        ties=WRONG,
         scaled=ACCURACY,
     ),
     percent(
         "accuracy_adjacent_half",
         "Ordered right, ties half",
         "the same; a tie is half right, a missing score left out",
-        ties="half",
+        ties=HALF,
         scaled=ACCURACY,
     ),
     percent(
         "accuracy_adjacent_complete",
         "Ordered right, both scored",
         "the same; a tie is wrong, a missing score left out",
-        ties="wrong",
+        ties=WRONG,
         scaled=ACCURACY,
     ),
     percent(
         "accuracy_apart",
         "Ordered right at k",
         "texts k places apart; at 1 it is accuracy_adjacent",
-        "Hu et al. 2025, section 5.4",
-        ties="wrong",
+        SECTION_5,
+        ties=WRONG,
         scaled=ACCURACY,
     ),
     percent(
@@ -86,7 +90,7 @@ DECLARED: Final = declare(
         "Ordered right, k and k_b",
         "texts at the places k and k_b of a row, 0 the original",
         "Hu et al. 2025, figure 5",
-        ties="wrong",
+        ties=WRONG,
         scaled=ACCURACY,
     ),
     percent("tie_rate", "Ties", "pairs without a verdict", less_is_better=True),

@@ -20,19 +20,20 @@ from judgescope.statistics.proportion import CONFIDENCE
 from judgescope.statistics.resampling import Replicated, mean_rows, with_interval
 from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, Estimate
 
+ALT_TEST = "Calderon, Reichart, Dror 2025"
 DECLARED: Final = declare(
     percent(
         "alt_test_winrate",
         "Alt-test winning rate",
         "share of raters whose place it may take",
-        "Calderon, Reichart, Dror 2025",
+        ALT_TEST,
         scaled=NOT_SMOOTH,
     ),
     percent(
         "alt_test_advantage",
         "Alt-test advantage",
         "how often it is as near to the others as a rater",
-        "Calderon, Reichart, Dror 2025",
+        ALT_TEST,
         scaled=ACCURACY,
     ),
     signed_amount(

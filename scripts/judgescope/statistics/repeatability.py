@@ -21,6 +21,7 @@ from judgescope.statistics.result import (
     Estimate,
 )
 
+SPEARMAN_BROWN = "Spearman 1910, Brown 1910"
 DECLARED: Final = declare(
     agreement("alpha_draws", "α over draws", "the draws as raters", "Krippendorff 2011"),
     percent("flip_rate", "Flips", "texts of which two draws differ", less_is_better=True),
@@ -32,7 +33,7 @@ DECLARED: Final = declare(
         "draws_needed",
         "Draws needed",
         "for 95 % of the attainable",
-        "Spearman 1910, Brown 1910",
+        SPEARMAN_BROWN,
         range="1 and above",
         less_is_better=True,
     ),
@@ -40,7 +41,7 @@ DECLARED: Final = declare(
         "attainable_share",
         "Share of the attainable",
         "correlation with k draws, of that with any number",
-        "Spearman 1910, Brown 1910",
+        SPEARMAN_BROWN,
     ),
 )
 

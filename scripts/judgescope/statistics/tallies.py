@@ -13,6 +13,8 @@ from judgescope.statistics.declared import (
     signed_amount,
 )
 
+PAPER = "Wang et al. 2024, section 3.3"
+STUDENT = "Kartáč et al. 2025, section 5"
 DECLARED: Final = declare(
     amount(
         "class_count",
@@ -31,15 +33,10 @@ DECLARED: Final = declare(
         "score_mean",
         "Mean score",
         "in points of the judge, of texts' means over aspects",
-        "Wang et al. 2024, section 3.3",
+        PAPER,
         range=ANY,
     ),
-    percent(
-        "score_share",
-        "Share of texts",
-        "whose mean over aspects lies in bin k of 20",
-        "Wang et al. 2024, section 3.3",
-    ),
+    percent("score_share", "Share of texts", "whose mean over aspects lies in bin k of 20", PAPER),
     signed_amount("range_bottom", "Bottom of the range", "of its scale, else the lowest score"),
     signed_amount("range_top", "Top of the range", "of its scale, else the highest score"),
     percent(
@@ -123,7 +120,7 @@ DECLARED: Final = declare(
         "taught_examples",
         "Examples",
         "replies of a teacher that are taught (level train) or held out",
-        "Kartáč et al. 2025, section 5",
+        STUDENT,
     ),
     amount(
         "held_out_loss_before",
@@ -139,7 +136,7 @@ DECLARED: Final = declare(
         "student",
         "{} of the judge that was taught",
         "the second judge, taught what the first says, with people",
-        "Kartáč et al. 2025, section 5",
+        STUDENT,
     ),
     signed_amount(
         "student_difference",

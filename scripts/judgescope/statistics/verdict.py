@@ -17,6 +17,7 @@ from judgescope.statistics.declared import SIGNED, amount, declare, p_value, per
 from judgescope.statistics.multiple import holm
 from judgescope.statistics.result import Estimate
 
+HOLM_1979 = "Holm 1979"
 DECLARED: Final = declare(
     amount(
         "verdict",
@@ -52,9 +53,7 @@ DECLARED: Final = declare(
         "that scores are no lower for the damage on any weighted aspect (0.05 to the D_exact)",
         "Wilson 2019",
     ),
-    p_value(
-        "p_noticed_holm", "p, damage, Holm", "over a judge's cells of the dataset", "Holm 1979"
-    ),
+    p_value("p_noticed_holm", "p, damage, Holm", "over a judge's cells of the dataset", HOLM_1979),
     p_value("p_shorter", "p, shorter", "that the damage does not make texts shorter"),
     p_value("p_longer", "p, longer", "that the damage does not make texts longer"),
     signed_amount("bar", "Bar", "what the study requires; its note says whether at least"),
@@ -69,7 +68,7 @@ DECLARED: Final = declare(
         "p_claim_holm",
         "p of the claim, Holm",
         "after Holm's correction over the claims of one judge, dataset and kind",
-        "Holm 1979",
+        HOLM_1979,
     ),
     percent(
         "half_credit",

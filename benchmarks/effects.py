@@ -22,7 +22,6 @@ from judgescope.statistics.discernment import discernment, log_p_exact
 from judgescope.statistics.jackknife import CORRELATION
 from judgescope.statistics.multiple import holm
 from judgescope.statistics.proportion import korn_graubard
-from judgescope.statistics.required import on_bar
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
 from judgescope.statistics.verdict import (
@@ -32,6 +31,7 @@ from judgescope.statistics.verdict import (
     missed,
     of_damage,
     of_hint,
+    on_bar,
     verdicts,
 )
 

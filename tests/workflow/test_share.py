@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asking import Study
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of
 from judgescope.methods import agreement, comparison, repeatability
 from judgescope.schema.tables import table_of
 from judgescope.scoring.ensembles import derive_part

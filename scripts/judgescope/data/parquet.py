@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from judgescope.core.errors import UserError
-from judgescope.core.resource_limits import bounded_memory
+from judgescope.core.process_limits import bounded_memory
 
 MOST_UNFOLDED = 2 << 30
 """Bytes of all cells of one file, and bytes of memory to count them in."""

@@ -1,7 +1,7 @@
 """Let one model that computes scores, or has recorded ones, judge a dataset; no reply is parsed."""
 
 from judgescope.core.cells import unpack
-from judgescope.core.hashes import write_hashes
+from judgescope.core.files import write_hashes
 from judgescope.engines.computing import cells_of
 from judgescope.jobs.run import run
 from judgescope.schema.tables import write_parts

@@ -53,7 +53,7 @@ def krippendorff_alpha(
     counts the units used, `n_missing` those with fewer than 2 ratings, which are ignored; `n_tied`
     stays 0. Undefined where all ratings are equal or no unit is used. ValueError: a value off the
     domain, an unknown level, or one that needs a domain and has none. Krippendorff 2011,
-    "Computing Krippendorff's alpha-reliability"; robustness paper.
+    "Computing Krippendorff's alpha-reliability"; (Chaudhary et al. 2024).
     """
     return alpha_replicated(
         ratings, level=level, domain=domain, source=source, weights=weights

@@ -1,4 +1,7 @@
-"""Ratings of new texts from comparisons with anchors, texts that stand for a rating (paper 002)."""
+"""Ratings of new texts from comparisons with anchors, texts that are typical of a rating.
+
+The method of (Hu et al. 2025); methods.md 3.
+"""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -59,7 +62,7 @@ def anchor_costs(human: Floats, judged: Floats | None, classes: Sequence[float])
     human (raters, texts) are people's ratings h, judged (draws, texts) a judge's x of the same
     texts, None without a judge: then the first term alone. NaN: missing. Returns (texts, classes),
     NaN for a text that people or the judge did not rate.
-    Source: paper 002, appendix C.1.
+    (Hu et al. 2025, appendix C.1)
     """
     scale = np.asarray(classes, dtype=np.float64)
     found = _mean_distance(human, scale)
@@ -110,7 +113,7 @@ def rating_terms(outcomes: Floats, *, end: float = 1.0) -> tuple[Floats, Floats]
     outcomes (texts, classes, anchors): 1 where the text is better than the anchor of that rating,
     -1 where it is worse, 0 for a tie, NaN where there is no such anchor or no answer. Beyond an end
     of the scale there are no anchors: that term is `end`. Returns two arrays (texts, classes).
-    Source: paper 002, equation of section 4.2; methods.md 3 for the ends.
+    (Hu et al. 2025, equation of section 4.2; methods.md 3 for the ends)
     """
     known = np.maximum(np.count_nonzero(~np.isnan(outcomes), axis=2), 1)
     above = np.count_nonzero(outcomes == 1, axis=2) / known
@@ -127,7 +130,7 @@ def estimated_ratings(outcomes: Floats, distance: Floats, *, end: float = 1.0) -
 
     Of equal ones that with the smaller |first term|, then the smaller distance (texts, classes) of
     the text's number of errors from what is usual for the rating, then the lower rating.
-    Source: paper 002, section 4.2; methods.md 3.
+    (Hu et al. 2025, section 4.2; methods.md 3)
     """
     first, objective = (np.round(one, 9) for one in rating_terms(outcomes, end=end))
     unresolved = ~np.any(np.abs(np.nan_to_num(outcomes)) > 0, axis=(1, 2))
@@ -153,7 +156,7 @@ def comparator_accuracy(
     (pairs,) the pairs that count. A tie is wrong, and so is a missing answer. sources (2, pairs):
     those of both anchors; a deletion of weights (sources, sources) takes out the pairs with an
     anchor of that source, which count half to each of two. Without both there is no interval.
-    Source: paper 002, table 6; methods.md 3 for neighbouring ratings alone.
+    (Hu et al. 2025, table 6; methods.md 3 for neighbouring ratings alone)
     """
     right, n = (outcomes[used] == better[used]).astype(np.float64), int(used.sum())
     missing, tied = int(np.isnan(outcomes[used]).sum()), int((outcomes[used] == 0).sum())
@@ -175,7 +178,7 @@ def usual_counts(counts: Codes, rating: Codes, classes: int) -> Floats:
 
     counts and rating (texts,), -1 = unresolved. A rating that no text has lies on the line between
     its neighbours, or has the nearest one's. All NaN where no text is rated.
-    Source: paper 002, section 4.2 (how many errors a rating corresponds to).
+    (Hu et al. 2025, section 4.2: how many errors a rating corresponds to)
     """
     known = [r for r in range(classes) if np.any(rating == r)]
     if not known:
@@ -192,7 +195,7 @@ def balanced(
     One text of each rating after the other, from the rating `first` on and round, while there are
     any; the largest margin first, equal ones by `order` (texts,). rating and margin (texts,); texts
     of rating -1 are left out. Sources that begin elsewhere share out what cannot be even.
-    Source: paper 002, appendix C.1.
+    (Hu et al. 2025, appendix C.1)
     """
     waiting = {
         r: sorted(np.flatnonzero(rating == r).tolist(), key=lambda at: (-margin[at], order[at]))
@@ -212,7 +215,7 @@ def most_diverse(similarity: Floats, wanted: int, first: int | None = None) -> l
     similarity s (texts, texts) in [0, 1] is symmetric; the medoid is most similar to all others;
     `first` is chosen in its place. Of equal ones the first. Returns `wanted` places, or all, in the
     order in which they are chosen.
-    Source: paper 002, appendix C.1 (references); methods.md 3.
+    (Hu et al. 2025, appendix C.1: references; methods.md 3)
     """
     apart = 1 - np.asarray(similarity, dtype=np.float64)
     np.fill_diagonal(apart, 0)

@@ -1,7 +1,7 @@
 """Drops that should and should not happen: their means, the confusion index, and equivalence.
 
 A cell is one damage seen through one aspect; its drop is the mean over items of original minus
-damaged. Paper 001; index, AUC and equivalence are this project's (methods.md 2).
+damaged. Hu et al. 2024; index, AUC and equivalence are this project's (methods.md 2).
 """
 
 import math
@@ -118,8 +118,8 @@ def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
     """Return S_T = mean wanted drop, S_F = mean unwanted drop, S_F / S_T, and P(wanted > unwanted).
 
     deltas (rows, cells); wanted, unwanted (cells,). A tie of the AUC counts half. NaN where a cell
-    of the set is NaN or the set is empty; the ratio is NaN where S_T is 0. Paper 001, 4.3 (S_T and
-    S_F); index and AUC: methods.md 2.
+    of the set is NaN or the set is empty; the ratio is NaN where S_T is 0. S_T
+    and S_F: (Hu et al. 2024, section 4.3); index and AUC: methods.md 2.
     """
     drop, stay = deltas[:, wanted], deltas[:, unwanted]
     s_t, s_f = _mean(drop), _mean(stay)
@@ -207,7 +207,8 @@ def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Est
 
     votes (rows, 4), pair (rows,) the code of each row's pair, weights (pairs, pairs), `deletions`,
     or None for no interval. The votes A, A, C, D give 2 / 4. Range 0 to 1. Rows without a vote are
-    missing; rows in which several options come first are tied. Paper 001, appendix C.3.2.
+    missing; rows in which several options come first are tied. (Hu et al.
+    2024, appendix C.3.2)
     """
     given = votes.sum(axis=1) > 0
     votes, source = votes[given], pair[given]
@@ -227,7 +228,7 @@ def match_vote_vote(
     """Return the share of cells where the votes of pairs have the outcome that is expected.
 
     Each pair has one vote, for its most frequent option (`winners`); a cell's outcome is that of
-    its pairs' votes together. All else as in `match_vote_all`. Paper 001, table 18.
+    its pairs' votes together. All else as in `match_vote_all`. (Hu et al. 2024, table 18)
     """
     return _match(winners(votes), votes, pair, cell, expected, weights)
 
@@ -241,7 +242,7 @@ def match_vote_all(
     if A > max(B, C) in sum over its rows, STAYS if A < max(B, C), and else undecided: no match.
     votes (rows, 4), pair and cell (rows,) codes from 0, expected (cells,) with NaN where nothing
     is (those cells are missing; undecided ones are tied), weights (resamples, pairs) or None for
-    no interval. Range 0 to 1. Paper 001, appendix C.3.2 and table 18.
+    no interval. Range 0 to 1. (Hu et al. 2024, appendix C.3.2 and table 18)
     """
     return _match(votes[:, :DECIDED], votes, pair, cell, expected, weights)
 
@@ -319,7 +320,7 @@ def expectations(rows: Iterable[Mapping[str, str]]) -> Expectations:
     Each row is a cell: `perturbation`, `aspect`, `human` and `expected`, each of these 1 (drops),
     0 (does not) or empty. Where nothing was expected people decide alone; where people are
     undecided the cell is excluded. The agreement is (|S_T| + |S_F|) / n over the cells of which
-    something is expected. Paper 001, 3 and table 21. ValueError for other values.
+    something is expected. ValueError for other values. (Hu et al. 2024, section 3 and table 21)
     """
     sets: dict[str, list[Cell]] = {"1": [], "0": [], "": []}
     agreed = n = missing = 0

@@ -91,7 +91,7 @@ def correlations(
     system means.
     Undefined where the judge or the ratings are constant or fewer than 2 pairs exist. ValueError
     for arrays of unequal length or infinite values. Ties are exact equality of the values given.
-    Kendall 1945 (tau-b); ensemble paper, meta-evaluation at the three levels.
+    Kendall 1945 (tau-b); (Kartáč et al. 2025), meta-evaluation at three levels.
     """
     pairs = _complete(x, y, source, system)
     at_level = {"pooled": _pooled, "by_source": _by_source, "by_system": _by_system}

@@ -60,6 +60,11 @@ class Statistic:
         }
         return by_range.get(self.range, PLAIN)
 
+    @property
+    def is_proportion(self) -> bool:
+        """Return whether it is a share of cases that are right or wrong."""
+        return self.scale.kind == "binomial" or self.name.startswith("accuracy_")
+
 
 correlation = partial(Statistic, kind="correlation", range=SIGNED)
 agreement = partial(Statistic, kind="correlation", range=UP_TO_1)

@@ -1,4 +1,9 @@
-"""TODO."""
+"""Discernment: one-sided signed-rank tests (original > perturbed), combined over aspects.
+
+Tests take exact integers: a round-off of 1e-16 between float means breaks ties and can flip a
+decision (methods.md 1). Ranks are kept doubled, so that midranks are integers too. Everything is in
+ln p and takes leading axes (resamples): p itself underflows from n = 1,900.
+"""
 
 import math
 from collections.abc import Sequence
@@ -191,7 +196,8 @@ def log_p_exact(d: ArrayLike) -> float:
     """Return ln P(W+ >= w+) over all sign flips of the observed midranks, zeros dropped.
 
     d: (n,) exact differences, at most 2 * EXACT_LIMIT of them non-zero, else ValueError; 0.0
-    (p = 1) when all are zero. Never scipy's `exact`, which knows no ties. Source: paper 000, 3.3.1.
+    (p = 1) when all are zero. Never scipy's `exact`, which knows no ties.
+    (Wang et al. 2024, section 3.3.1)
     """
     return float(_exact(signed_rank(d)))
 
@@ -391,7 +397,7 @@ class Discernment(NamedTuple):
 
 
 def discernment_score(log_p: ArrayLike) -> Floats:
-    """Return log_0.05 p from ln p: 1 at p = .05, 0 at p = 1. Source: paper 000, 3.3.3."""
+    """Return log_0.05 p from ln p: 1 at p = .05, 0 at p = 1. (Wang et al. 2024, section 3.3.3)"""
     return np.asarray(0.0 - np.asarray(log_p, np.float64) / LN_20)
 
 
@@ -402,7 +408,7 @@ def discernment(log_p_scipy: ArrayLike, log_p_exact: ArrayLike, weights: ArrayLi
     ValueError unless they sum to 1. Zero-weight aspects are dropped, except from `d`, which the
     paper leaves unweighted. `d` is not a harmonic mean: it lies log_20 M above that of equal
     weights (methods.md 1). `d_exact` is the p itself for one aspect, 0 when every p is 1.
-    Source: paper 000, 3.3.2 and 3.3.3; Wilson 2019.
+    (Wang et al. 2024, sections 3.3.2 and 3.3.3; Wilson 2019)
     """
     asymptotic = np.asarray(log_p_scipy, np.float64)
     exact = np.asarray(log_p_exact, np.float64)

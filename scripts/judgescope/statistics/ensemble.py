@@ -65,7 +65,7 @@ def subsets(n: int, most: int = MOST_MEMBERS) -> list[Subset]:
     """Return the 2^n - 1 subsets of the members 0..n-1, small ones first, in the members' order.
 
     Of more than `most` members: each alone, all but one, and all. Every size that is there is
-    whole. Ensemble paper, G.2.
+    complete. (Kartáč et al. 2025, appendix G.2)
     """
     sizes = range(1, n + 1) if n <= most else sorted({1, n - 1, n})
     return [subset for size in sizes for subset in combinations(range(n), size)]

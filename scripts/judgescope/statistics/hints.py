@@ -1,4 +1,7 @@
-"""Hints: ratings that a judge is told before it judges, right and wrong ones (paper 003)."""
+"""Hints and injections: does a rating in the prompt, or an addition to the text, move a judge?
+
+Hints are those of (Chaudhary et al. 2024): a rating attributed to an expert, right or wrong.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -71,7 +74,8 @@ Told = Literal["wrong", "right"]
 def shared_rating(ratings: Sequence[float]) -> float:
     """The mode of the raters' ratings, of several the highest.
 
-    One rating or more. Source: paper 003, 3.3 (three raters); methods.md 4 for any number.
+    One rating or more. (Chaudhary et al. 2024, section 3.3, for three raters; methods.md 4 for any
+    number)
     """
     counts = Counter(ratings)
     most = max(counts.values())
@@ -81,7 +85,7 @@ def shared_rating(ratings: Sequence[float]) -> float:
 def hint(ratings: Sequence[float], low: float, high: float, tells: Told) -> float:
     """The wrong one: high where `shared_rating` <= high / 2, else low. The right one: the shared.
 
-    low and high are the ends of the scale. Source: paper 003, 3.3 (PR).
+    low and high are the ends of the scale. (Chaudhary et al. 2024, section 3.3, PR)
     """
     shared = shared_rating(ratings)
     if tells == "right":

@@ -49,10 +49,10 @@ def on_classes(
 
     kappa = 1 - sum d O / sum d E, where O are the counts of (gold, predicted) pairs, E those
     expected from the margins alone, and d is |i - j| or (i - j)² of the places i, j in `classes`;
-    up to 1, 0 = chance (Cohen 1968; perspectives paper, global evaluation). CEM-ORD = sum prox(p,
+    up to 1, 0 = chance (Cohen 1968; Hu et al. 2025, global view). CEM-ORD = sum prox(p,
     g) / sum prox(g, g), prox(p, g) = -log2 of the share of gold that lies from p to g, that of p
-    counted half; from `cem_floor` to 1 (Amigó et al. 2020; what the perspectives paper's code
-    prints).
+    counted half; from `cem_floor` to 1 (Amigó et al. 2020; printed by the code of Hu et al.
+    2025).
 
     gold and predicted (targets,), NaN = missing: a target without both counts in `n_missing`;
     classes: the whole ordered scale, used or not, since a class left out moves its neighbours
@@ -123,7 +123,7 @@ def equal_width(values: Floats, scale: Sequence[float], classes: Sequence[float]
     i is the place of the value among the L values of its scale, K the number of classes; both in
     ascending order. values (targets,), NaN stays; 1 to 10 on classes 1 to 5 are 1, 1, 2, 2, …, 5. A
     scale of as many values keeps every place. ValueError for a value that is not on the scale.
-    Perspectives paper, appendix A.4, which says of other scales that they are rescaled uniformly.
+    (Hu et al. 2025, appendix A.4): other scales are rescaled uniformly.
     """
     there = ~np.isnan(values)
     place = class_codes(values[there], sorted(scale))

@@ -122,7 +122,7 @@ class OrderedPairs(NamedTuple):
         return OrderedPairs(*(column[chosen] for column in self))
 
     def apart(self, k: int) -> "OrderedPairs":
-        """Return the pairs that are k places apart, I(k) of the perspectives paper."""
+        """Return the pairs that are k places apart, I(k) of (Hu et al. 2025, section 5.4)."""
         return self.where(self.low - self.high == k)
 
 
@@ -161,11 +161,11 @@ def ordered_accuracy(
     """Return sum [x_better > x_worse] / pairs under the four rules of ORDERED.
 
     scores and source (texts,), NaN = missing; weights (sources, sources) or None for no interval.
-    `strict`: a tie or a missing score is wrong (perspectives paper, 3.2; pairs k places apart: its
-    I(k)). `half`: a tie counts half, a pair with a missing score is left out. `complete`: strict
-    over the pairs that have both scores. `ties`: the share of ties among those. Range 0 to 1; `n`
-    counts the pairs used, `n_missing` those with a missing score, `n_tied` the ties. Undefined
-    without a pair.
+    `strict`: a tie or a missing score is wrong (Hu et al. 2025, section 3.2; of pairs k places
+    apart: its I(k)). `half`: a tie counts half, a pair with a missing score is left out.
+    `complete`: strict over the pairs that have both scores. `ties`: the share of ties among those.
+    Range 0 to 1; `n` counts the pairs used, `n_missing` those with a missing score, `n_tied` the
+    ties. Undefined without a pair.
     """
     x, y, where = scores[pairs.better], scores[pairs.worse], source[pairs.better]
     known = ~(np.isnan(x) | np.isnan(y))
@@ -194,7 +194,7 @@ def ordered_accuracy(
 def accuracy_by_step(
     scores: Floats, pairs: OrderedPairs, source: Codes, weights: Weights
 ) -> dict[int, dict[str, Replicated]]:
-    """Return k -> `ordered_accuracy` of the pairs k places apart: I(k), perspectives paper, 5.4."""
+    """Return k -> `ordered_accuracy` of the pairs k places apart: I(k), (Hu et al. 2025, 5.4)."""
     steps = np.unique(pairs.low - pairs.high).tolist()
     return {k: ordered_accuracy(scores, pairs.apart(k), source, weights) for k in steps}
 
@@ -202,7 +202,7 @@ def accuracy_by_step(
 def accuracy_grid(
     scores: Floats, pairs: OrderedPairs, source: Codes, weights: Weights
 ) -> dict[tuple[int, int], dict[str, Replicated]]:
-    """Return (place, lower place) -> `ordered_accuracy`: perspectives paper, figure 5."""
+    """Return (place, lower place) -> `ordered_accuracy`. (Hu et al. 2025, figure 5)"""
     cells = sorted(set(zip(pairs.high.tolist(), pairs.low.tolist(), strict=True)))
     at = {(i, j): pairs.where((pairs.high == i) & (pairs.low == j)) for i, j in cells}
     return {cell: ordered_accuracy(scores, own, source, weights) for cell, own in at.items()}
@@ -256,7 +256,7 @@ def verdicts(first: Codes, second: Codes, neither: Codes) -> Floats:
     """Return whom the votes on each pair favour: 1 the first text, -1 the second, 0 neither.
 
     A text is favoured if its votes exceed each of the others. first, second, neither (pairs,): the
-    votes of both orders and all draws. NaN without a vote. Perspectives paper, 5.4 and A.4.
+    votes of both orders and all draws. NaN without a vote. (Hu et al. 2025, 5.4 and A.4)
     """
     ahead = (first > np.maximum(second, neither)).astype(np.float64)
     behind = second > np.maximum(first, neither)
@@ -270,7 +270,7 @@ def comparison_accuracy(
 
     verdict (pairs,) as `verdicts` has it; truth (pairs,): the same of people or of what was done to
     the texts, 0 or NaN where no text is known to be better (left out); source (pairs,).
-    `accuracy_comparison`: a verdict for neither is wrong (perspectives paper, 5.4).
+    `accuracy_comparison`: a verdict for neither is wrong (Hu et al. 2025, 5.4).
     `accuracy_comparison_half`: it counts half. A pair without a verdict is left out of both.
     `tie_rate`: the share of verdicts for neither. Range 0 to 1; `n` counts the pairs used,
     `n_missing` those without a verdict.

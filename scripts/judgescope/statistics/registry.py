@@ -30,7 +30,7 @@ from judgescope.statistics import (
 )
 from judgescope.statistics.declared import Statistic, scale_of, statistic
 
-__all__ = ["PREFIXES", "STATISTICS", "Statistic", "scale_of", "statistic"]
+__all__ = ["PREFIXES", "STATISTICS", "Statistic", "has_bar", "scale_of", "statistic"]
 
 _DECLARED: Final = tuple(
     chain.from_iterable(
@@ -62,3 +62,11 @@ _DECLARED: Final = tuple(
 """In the order of the report's columns."""
 STATISTICS: Final = {one.name: one for one in _DECLARED if "{}" not in one.label}
 PREFIXES: Final = {one.name: one for one in _DECLARED if "{}" in one.label}
+
+
+def has_bar(name: str) -> bool:
+    """Return whether a bar can be stated for a statistic: not for p-values."""
+    try:
+        return statistic(name).kind != "p_value"
+    except KeyError:
+        return False

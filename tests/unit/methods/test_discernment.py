@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discernment_setup import ASPECTS, ITEMS, NAN, Floats, of, one, scored, study
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of
 from judgescope.methods import discernment, perturbations, responses
 from judgescope.schema.tables import table_of
 from judgescope.statistics import discernment as scores_of_p

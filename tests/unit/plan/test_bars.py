@@ -18,15 +18,14 @@ from judgescope.plan.bars import bars_of, check_bars
 from judgescope.schema.cards import Study
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.proportion import clopper_pearson
-from judgescope.statistics.registry import STATISTICS, statistic
-from judgescope.statistics.required import (
+from judgescope.statistics.registry import STATISTICS, has_bar, statistic
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.verdict import (
+    Outcome,
     effective_cases,
-    has_bar,
     more_needed,
     on_bar,
 )
-from judgescope.statistics.result import Estimate
-from judgescope.statistics.verdict import Outcome
 from methods_setup import ASPECTS, Row, study
 
 MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL

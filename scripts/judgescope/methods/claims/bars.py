@@ -17,13 +17,13 @@ from judgescope.methods.specs import Bar, present
 from judgescope.methods.undefined import ends
 from judgescope.schema.tables import read_table
 from judgescope.statistics.registry import statistic
-from judgescope.statistics.required import (
-    is_proportion,
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.verdict import (
+    FEW_LOST,
+    Outcome,
     more_needed,
     on_bar,
 )
-from judgescope.statistics.result import Estimate
-from judgescope.statistics.verdict import FEW_LOST, Outcome
 
 NO_INTERVAL: Final = "no_interval"
 NOT_COMPUTED: Final = "not_computed"
@@ -114,7 +114,7 @@ def _holds(
 
     Of a share it is: all of them count against the verdict. Of other statistics it is not.
     """
-    if outcome not in {Outcome.MEETS, Outcome.MISSES} or not is_proportion(name):
+    if outcome not in {Outcome.MEETS, Outcome.MISSES} or not statistic(name).is_proportion:
         return outcome not in {Outcome.MEETS, Outcome.MISSES}
     assert found.value is not None and found.lo is not None and found.hi is not None
     against = float((outcome is Outcome.MEETS) == most)

@@ -41,8 +41,7 @@ from judgescope.report.sections.cost import free, price_per_1000
 from judgescope.report.sections.coverage import Tally
 from judgescope.report.words import LEVELS, OFF_GRID_SENTENCE, STATUSES, label, spoken, written
 from judgescope.statistics.raters import AS_GOOD
-from judgescope.statistics.required import MOST
-from judgescope.statistics.verdict import HOLM, Outcome
+from judgescope.statistics.verdict import HOLM, MOST, Outcome
 
 FIRST = "first"
 """The kind of claim that a judge is above every other: of several judges, not of one."""

@@ -8,8 +8,15 @@ import numpy as np
 from judgescope.statistics.arrays import Codes, Floats, Weights, dot
 from judgescope.statistics.declared import agreement, declare, scale_of
 from judgescope.statistics.kappa import class_codes
-from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
-from judgescope.statistics.result import NO_UNITS, NO_VARIATION, Estimate
+from judgescope.statistics.resampling import (
+    Replicated,
+    estimate_of,
+    replicated,
+    row_sums,
+    sizes_of,
+    whole_and_resamples,
+)
+from judgescope.statistics.result import NO_UNITS, NO_VARIATION
 
 KRIPPENDORFF = "Krippendorff 2011"
 PAPER = "Chaudhary et al. 2024"
@@ -35,14 +42,14 @@ CELLS = 1_000_000
 """Size of a temporary array: resamples are worked off in blocks of it."""
 
 
-def krippendorff_alpha(
+def alpha_replicated(
     ratings: Floats,
     *,
     level: Measurement,
     domain: Sequence[float] | None,
     source: Codes,
     weights: Weights,
-) -> Estimate:
+) -> Replicated:
     """Return 1 - D_o / D_e, the disagreement within units over that of all ratings mixed.
 
     D_o = sum o_ck d_ck / n and D_e = sum n_c n_k d_ck / (n (n - 1)), o the coincidences, n_c their
@@ -55,20 +62,6 @@ def krippendorff_alpha(
     domain, an unknown level, or one that needs a domain and has none. Krippendorff 2011,
     "Computing Krippendorff's alpha-reliability"; (Chaudhary et al. 2024).
     """
-    return alpha_replicated(
-        ratings, level=level, domain=domain, source=source, weights=weights
-    ).estimate
-
-
-def alpha_replicated(
-    ratings: Floats,
-    *,
-    level: Measurement,
-    domain: Sequence[float] | None,
-    source: Codes,
-    weights: Weights,
-) -> Replicated:
-    """Return `krippendorff_alpha` with its replicates."""
     if level not in get_args(Measurement):
         raise ValueError(f"level {level!r}: {get_args(Measurement)}")
     if domain is None and level != "interval":
@@ -89,6 +82,9 @@ def alpha_replicated(
         n=n,
         n_missing=used.size - n,
     )
+
+
+krippendorff_alpha = estimate_of(alpha_replicated)
 
 
 def _from_counts(
@@ -113,9 +109,7 @@ def _from_moments(ratings: Floats, source: Codes, rows: Floats) -> Floats:
     centred = ratings - np.nanmean(ratings) if ratings.size else ratings
     total, squares = np.nansum(centred, axis=0), np.nansum(np.square(centred), axis=0)
     inner = np.nansum(np.square(centred - total / m), axis=0)  # exact 0 for equal ratings
-    moments = [m, total, squares, inner * m / (m - 1)]
-    table = np.stack([np.bincount(source, weights=v, minlength=rows.shape[1]) for v in moments])
-    n, mean, square, within = dot(table, rows.T)
+    n, mean, square, within = row_sums(rows, source, m, total, squares, inner * m / (m - 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         mixed = (n * square - np.square(mean)) / (n - 1)
         return np.where(mixed > TINY * square, 1 - within / mixed, np.nan)

@@ -7,7 +7,13 @@ import numpy as np
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.coefficients import Statistic, over_rows
 from judgescope.statistics.declared import correlation, declare, scale_of, signed_amount
-from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
+from judgescope.statistics.resampling import (
+    Replicated,
+    replicated,
+    row_sums,
+    sizes_of,
+    whole_and_resamples,
+)
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
     CONSTANT_LENGTH,
@@ -98,17 +104,14 @@ def length_slope(
     z = logs[there] - (logs[there].mean() if n else 0.0)
     d = residual[there] - (residual[there].mean() if n else 0.0)
     rows = whole_and_resamples(source[there], weights)
-    moments = [np.ones(n), z, d, z * z, z * d]
-    own = source[there]
-    table = np.stack([np.bincount(own, weights=v, minlength=rows.shape[1]) for v in moments])
-    count, sz, sd, szz, szd = dot(table, rows.T)
+    count, sz, sd, szz, szd = row_sums(rows, source[there], np.ones(n), z, d, z * z, z * d)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = szz - sz * sz / count
         values = np.where(spread > 1e-12 * count, (szd - sz * sd / count) / spread, np.nan)
     return replicated(
         values,
         CONSTANT_LENGTH,
-        sizes=sizes_of(own, rows),
+        sizes=sizes_of(source[there], rows),
         scale=scale_of("length_slope"),
         n=n,
         n_missing=missing,

@@ -11,6 +11,7 @@ from judgescope.statistics.jackknife import NO_INTERVAL, PLAIN, PROPORTION, Boun
 from judgescope.statistics.resampling import (
     NO_WIDTH,
     Replicated,
+    estimate_of,
     whole_and_resamples,
     with_interval,
 )
@@ -28,8 +29,8 @@ def replicated_share(
     total: Floats,
     source: Codes,
     weights: Weights,
-    *,
     missing: int = 0,
+    *,
     tied: int = 0,
     of: str = "",
     ends: Bounds | None = SHARE,
@@ -64,23 +65,7 @@ def replicated_share(
     return with_interval(Replicated(found, np.append(value, replicates), size, scale, ends), units)
 
 
-def share(
-    hits: Floats,
-    total: Floats,
-    source: Codes,
-    weights: Weights,
-    missing: int = 0,
-    *,
-    of: str = "",
-    ends: Bounds | None = SHARE,
-    scale: Scale | None = None,
-    units: str = "sources",
-) -> Estimate:
-    """Return `replicated_share` without its deletions."""
-    told = replicated_share(
-        hits, total, source, weights, missing=missing, of=of, ends=ends, scale=scale, units=units
-    )
-    return told.estimate
+share = estimate_of(replicated_share)
 
 
 def clustered_mean(

@@ -8,11 +8,17 @@ from typing import Final
 import numpy as np
 
 from judgescope.statistics.alpha import Measurement, krippendorff_alpha
-from judgescope.statistics.arrays import Codes, Floats, Weights, dot
+from judgescope.statistics.arrays import Codes, Floats, Weights
 from judgescope.statistics.declared import agreement, amount, declare, percent, scale_of
 from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import share
-from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
+from judgescope.statistics.resampling import (
+    Replicated,
+    replicated,
+    row_sums,
+    sizes_of,
+    whole_and_resamples,
+)
 from judgescope.statistics.result import (
     NO_UNITS,
     NO_VARIATION,
@@ -137,9 +143,8 @@ def _icc(draws: Floats, source: Codes, weights: Weights, n: int, missing: int) -
     centre = float(np.nanmean(draws))
     inner = np.nansum(np.square(draws - mean), axis=0)
     rows = whole_and_resamples(source, weights)
-    moments = [np.ones(n), k, k * k, k * (mean - centre), k * np.square(mean - centre), inner]
-    table = np.stack([np.bincount(source, weights=v, minlength=rows.shape[1]) for v in moments])
-    targets, total, squares, first, second, within = dot(table, rows.T)
+    moments = (np.ones(n), k, k * k, k * (mean - centre), k * np.square(mean - centre), inner)
+    targets, total, squares, first, second, within = row_sums(rows, source, *moments)
     with np.errstate(invalid="ignore", divide="ignore"):
         between = (second - np.square(first) / total) / (targets - 1)
         inside = within / (total - targets)
@@ -175,8 +180,3 @@ def _needed(icc: Estimate) -> Estimate:
 def _least_draws(reliability: float) -> float:
     c = ENOUGH**2
     return float(max(1, math.ceil(c * (1 - reliability) / (reliability * (1 - c)) - 1e-9)))
-
-
-def curve(reliability: float, most: int) -> list[float]:
-    """Return `spearman_brown` for 1 to `most` draws."""
-    return [spearman_brown(reliability, draws) for draws in range(1, most + 1)]

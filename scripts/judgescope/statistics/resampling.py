@@ -1,11 +1,13 @@
 """Sources deleted one at a time, for intervals and tests; sources drawn again, for ranks."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, Literal, NamedTuple
+from functools import wraps
+from typing import Final, Literal, NamedTuple, ParamSpec
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Floats, Weights
+from judgescope.statistics.arrays import Codes, Floats, Weights, dot
 from judgescope.statistics.jackknife import (
     ALL_ALIKE,
     FEWEST_SOURCES,
@@ -33,6 +35,25 @@ def source_weights(rng: np.random.Generator, n_sources: int, resamples: int = RE
     Shape (resamples, n_sources).
     """
     return rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=resamples)
+
+
+Arguments = ParamSpec("Arguments")
+
+
+def estimate_of(statistic: Callable[Arguments, "Replicated"]) -> Callable[Arguments, Estimate]:
+    """Return the same function, without the deletions in its result."""
+
+    @wraps(statistic)
+    def estimate(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimate:
+        return statistic(*args, **kwargs).estimate
+
+    return estimate
+
+
+def row_sums(rows: Floats, source: Codes, *quantities: Floats) -> Floats:
+    """Return the weighted sum of each quantity (targets,) in each row: (quantities, rows)."""
+    by_source = [np.bincount(source, weights=v, minlength=rows.shape[1]) for v in quantities]
+    return dot(np.stack(by_source), rows.T)
 
 
 def sizes_of(source: Codes, rows: Floats) -> Floats:

@@ -59,10 +59,10 @@ def unpack(blocks: Iterable[Block]) -> Iterator[tuple[str, str, str]]:
 
 def by_cell(blocks: Iterable[Block]) -> dict[tuple[str, str], list[str]]:
     """Return (perturbation, judge) -> its aspects, in the order of the cell's files."""
-    found: dict[tuple[str, str], list[str]] = {}
+    result: dict[tuple[str, str], list[str]] = {}
     for perturbation, judge, aspect in unpack(blocks):
-        found.setdefault((perturbation, judge), []).append(aspect)
-    return {cell: in_order(own) for cell, own in found.items()}
+        result.setdefault((perturbation, judge), []).append(aspect)
+    return {cell: in_order(own) for cell, own in result.items()}
 
 
 def in_order(aspects: Iterable[str]) -> list[str]:

@@ -19,4 +19,4 @@ _UNSEEN = re.compile(f"[{UNSEEN}]")
 
 def coded(text: str) -> str:
     """Return a text with a code in place of each such character: ⟨U+202E⟩."""
-    return _UNSEEN.sub(lambda found: f"\u27e8U+{ord(found[0]):04X}\u27e9", text)
+    return _UNSEEN.sub(lambda result: f"\u27e8U+{ord(result[0]):04X}\u27e9", text)

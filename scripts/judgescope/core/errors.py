@@ -37,8 +37,8 @@ class UserError(Exception):
         """Return the allowed value that looks most like what was given, if one does."""
         if not isinstance(self.allowed, list) or not isinstance(self.got, str):
             return None
-        found = get_close_matches(self.got, self.allowed, n=1, cutoff=0.6)
-        return found[0] if found else None
+        result = get_close_matches(self.got, self.allowed, n=1, cutoff=0.6)
+        return result[0] if result else None
 
     def __str__(self) -> str:
         """Return the message, a line for each part that has content, without what looks secret."""

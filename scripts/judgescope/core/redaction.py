@@ -55,11 +55,11 @@ def check_key(key: str, model: str, variable: str | None) -> None:
 
 def forms(value: str) -> set[str]:
     """Return a value as it is, and as JSON, an address, HTML and base64 write it."""
-    found = {value, html.escape(value), quote_plus(value), quote(value), quote(value, safe="")}
-    found |= {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
-    found |= {one.replace("/", "\\/") for one in found}
-    found |= {PERCENT.sub(lambda sign: sign[0].lower(), one) for one in found}
-    return found | set(_in_base64(value.encode("utf-8", "replace")))
+    result = {value, html.escape(value), quote_plus(value), quote(value), quote(value, safe="")}
+    result |= {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
+    result |= {one.replace("/", "\\/") for one in result}
+    result |= {PERCENT.sub(lambda sign: sign[0].lower(), one) for one in result}
+    return result | set(_in_base64(value.encode("utf-8", "replace")))
 
 
 def _in_base64(value: bytes) -> Iterator[str]:

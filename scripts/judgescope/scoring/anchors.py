@@ -56,14 +56,14 @@ def chosen_anchors(
     `targets` and `ratings` are rows of these tables; `answers` are the judge's, if it has a say.
     """
     rows = sorted((row for row in targets if row["text"].strip()), key=lambda row: row["target"])
-    place = {row["target"]: number for number, row in enumerate(rows)}
+    columns = {row["target"]: number for number, row in enumerate(rows)}
     people = [
         (row["rater"], row["target"], row["value"])
         for row in ratings
         if row["aspect"] == spec.aspect
     ]
-    judged = _matrix(_draws(spec, answers), place) if answers is not None else None
-    costs = anchor_costs(_matrix(people, place), judged, spec.classes)
+    judged = _matrix(_draws(spec, answers), columns) if answers is not None else None
+    costs = anchor_costs(_matrix(people, columns), judged, spec.classes)
     items = {item: code for code, item in enumerate(sorted({row["item"] for row in rows}))}
     source = np.array([items[row["item"]] for row in rows], dtype=np.int64)
     order = [f"{stream_seed(spec.seed, 'anchors', row['target']):032x}" for row in rows]
@@ -87,13 +87,13 @@ def _draws(spec: ChooseAnchorsSpec, answers: pa.Table) -> list[Rated]:
     return [(str(row["draw"]), row["target"], row["value"]) for row in judgments.to_pylist()]
 
 
-def _matrix(rated: Sequence[Rated], place: Mapping[str, int]) -> NDArray[np.float64]:
+def _matrix(rated: Sequence[Rated], columns: Mapping[str, int]) -> NDArray[np.float64]:
     """Return the values as an array (who, targets), NaN where there is none."""
     names = {name: row for row, name in enumerate(sorted({who for who, _, _ in rated}))}
-    values = np.full((len(names), len(place)), np.nan)
+    values = np.full((len(names), len(columns)), np.nan)
     for who, target, value in rated:
-        if target in place and value is not None:
-            values[names[who], place[target]] = value
+        if target in columns and value is not None:
+            values[names[who], columns[target]] = value
     return values
 
 

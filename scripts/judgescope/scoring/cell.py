@@ -131,10 +131,10 @@ def expectation(logprobs: Logprobs, tail: str, values: Mapping[str, float]) -> f
     or no token begins the verdict. Source: the weighting of G-Eval (papers 002 and 004), normalised
     because the list of tokens is cut.
     """
-    found = _place("".join(likeliest[0][0] for likeliest in logprobs), tail, logprobs)
-    if found is None:
+    result = _place("".join(likeliest[0][0] for likeliest in logprobs), tail, logprobs)
+    if result is None:
         return None
-    place, before = found
+    place, before = result
     first = [(_without(before, token), logprob) for token, logprob in logprobs[place]]
     shares = dict.fromkeys(values.values(), 0.0)
     for value, probability in _shares("", [first, *logprobs[place + 1 :]], 1.0, values):

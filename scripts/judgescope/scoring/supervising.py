@@ -80,6 +80,6 @@ def questions(spec: MergeSpec, model: PromptedModel, cell: Cell) -> Iterator[tup
 
 def _shown(error: LocatedSpan) -> Row:
     """Return an error as a prompt shows it: every text of it in one line, as labels begin lines."""
-    told = {name: getattr(error, name) for name in ("location", "explanation", "category")}
-    lines = {name: " ".join(text.split()) if text else text for name, text in told.items()}
+    fields = {name: getattr(error, name) for name in ("location", "explanation", "category")}
+    lines = {name: " ".join(text.split()) if text else text for name, text in fields.items()}
     return {**lines, "severity": error.severity}

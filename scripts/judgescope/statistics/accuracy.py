@@ -67,10 +67,10 @@ def acc_eq(
     Undefined without a pair, and with one source if it is to be left out. Deutsch, Foster, Freitag
     2023, "Ties Matter".
     """
-    there = ~(np.isnan(x) | np.isnan(y))
-    missing = int(there.size - there.sum())
+    complete = ~(np.isnan(x) | np.isnan(y))
+    missing = int(complete.size - complete.sum())
     rows = whole_and_resamples(source, weights)
-    pair_source, distance, agrees, tied = _pairs(x[there], y[there], source[there])
+    pair_source, distance, agrees, tied = _pairs(x[complete], y[complete], source[complete])
     used, code = np.unique(pair_source, return_inverse=True)
     if used.size < 1 + leave_one_out:
         nothing = Estimate.undefined(NO_SOURCE, n=used.size, n_missing=missing)
@@ -80,7 +80,7 @@ def acc_eq(
     best = _best(right.sum(axis=0))
     values = np.full(rows.shape[1], np.nan)
     values[used] = _calibrated(right, leave_one_out)
-    found = replicated(
+    result = replicated(
         mean_rows(values, weights),
         NO_SOURCE,
         sizes=np.isfinite(values),
@@ -90,7 +90,7 @@ def acc_eq(
         n_tied=int((distance == 0).sum()),
         ends=(0.0, 1.0),
     )
-    return found, float(epsilons[best])
+    return result, float(epsilons[best])
 
 
 def _pairs(x: Floats, y: Floats, source: Codes) -> tuple[Codes, Floats, Flags, Flags]:
@@ -101,10 +101,10 @@ def _pairs(x: Floats, y: Floats, source: Codes) -> tuple[Codes, Floats, Flags, F
 
 
 def _candidates(distance: Floats) -> Floats:
-    found = np.unique(np.append(distance, 0.0))
-    if found.size > MOST_EPSILONS:
-        found = np.unique(np.quantile(found, np.linspace(0, 1, MOST_EPSILONS), method="lower"))
-    return np.asarray(found)
+    result = np.unique(np.append(distance, 0.0))
+    if result.size > MOST_EPSILONS:
+        result = np.unique(np.quantile(result, np.linspace(0, 1, MOST_EPSILONS), method="lower"))
+    return np.asarray(result)
 
 
 def _right(
@@ -121,8 +121,8 @@ def _right(
     cell = source * width + step
 
     def count(which: Flags) -> Floats:
-        found = np.bincount(cell[which], minlength=n_sources * width)
-        return found.reshape(n_sources, width).astype(np.float64)
+        result = np.bincount(cell[which], minlength=n_sources * width)
+        return result.reshape(n_sources, width).astype(np.float64)
 
     ordered = count(agrees & ~tied)
     still_ordered = ordered.sum(axis=1, keepdims=True) - np.cumsum(ordered, axis=1)
@@ -141,8 +141,8 @@ def _calibrated(right: Floats, leave_one_out: bool) -> Floats:
 def _best(total: Floats) -> Codes:
     """Return the first place of the largest along the last axis; round-off makes no difference."""
     most = total.max(axis=-1, keepdims=True)
-    found: Codes = np.argmax(total >= most - 1e-9, axis=-1)
-    return found
+    result: Codes = np.argmax(total >= most - 1e-9, axis=-1)
+    return result
 
 
 EXACT_SOURCES: Final = 12
@@ -171,15 +171,15 @@ def soft_pairwise_accuracy(
     `n_tied` the pairs that are equal in x. ValueError for `mid_p=False` with more sources than
     can be counted. Thompson et al. 2024, "Improving Statistical Significance in Human Evaluation".
     """
-    there = ~(np.isnan(x) | np.isnan(y))
-    missing = int(there.size - there.sum())
-    systems, code = np.unique(system[there], return_inverse=True)
+    complete = ~(np.isnan(x) | np.isnan(y))
+    missing = int(complete.size - complete.sum())
+    systems, code = np.unique(system[complete], return_inverse=True)
     if systems.size < FEWEST_SYSTEMS:
         nothing = Estimate.undefined(FEW_SYSTEMS, n=systems.size, n_missing=missing)
         return Replicated(nothing, np.array([np.nan]))
-    rows = whole_and_resamples(source[there], weights)
-    used, at = np.unique(source[there], return_inverse=True)
-    dx, dy = (_differences(v[there], at, code, (used.size, systems.size)) for v in (x, y))
+    rows = whole_and_resamples(source[complete], weights)
+    used, at = np.unique(source[complete], return_inverse=True)
+    dx, dy = (_differences(v[complete], at, code, (used.size, systems.size)) for v in (x, y))
     values = _normal(dx, dy, rows[:, used])
     if used.size <= EXACT_SOURCES:
         values[0] = _exact(dx, dy, mid_p)
@@ -189,7 +189,7 @@ def soft_pairwise_accuracy(
     return replicated(
         values,
         FEW_SYSTEMS,
-        sizes=sizes_of(source[there], rows),
+        sizes=sizes_of(source[complete], rows),
         scale=scale_of("spa"),
         n=systems.size,
         n_missing=missing,

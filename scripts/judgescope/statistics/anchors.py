@@ -65,11 +65,11 @@ def anchor_costs(human: Floats, judged: Floats | None, classes: Sequence[float])
     (Hu et al. 2025, appendix C.1)
     """
     scale = np.asarray(classes, dtype=np.float64)
-    found = _mean_distance(human, scale)
+    result = _mean_distance(human, scale)
     if judged is None:
-        return found
+        return result
     apart = np.abs(_means(human) - _means(judged))
-    return found + _mean_distance(judged, scale) + apart[:, None]
+    return result + _mean_distance(judged, scale) + apart[:, None]
 
 
 def _means(values: Floats) -> Floats:
@@ -98,8 +98,8 @@ def choose_anchors(
             places = np.flatnonzero(costs[:, rating] == cost).tolist()
             equal: list[int] = [text for text in places if text in free]
             while equal and len(anchors[rating]) < per_rating:
-                there = {int(source[one]) for one in anchors[rating]}
-                best = min(equal, key=lambda text: (int(source[text]) in there, order[text]))
+                complete = {int(source[one]) for one in anchors[rating]}
+                best = min(equal, key=lambda text: (int(source[text]) in complete, order[text]))
                 anchors[rating].append(best)
                 equal.remove(best)
                 free.discard(best)
@@ -162,15 +162,15 @@ def comparator_accuracy(
     missing, tied = int(np.isnan(outcomes[used]).sum()), int((outcomes[used] == 0).sum())
     if not n:
         return Estimate.undefined("no pair of anchors")
-    found = Estimate(float(right.mean()), n=n, n_missing=missing, n_tied=tied)
+    result = Estimate(float(right.mean()), n=n, n_missing=missing, n_tied=tied)
     if sources is None or weights is None:
-        return found
+        return result
     first, second = sources[:, used]
     times = np.where(first == second, 1, weights[:, second]) * weights[:, first]
     with np.errstate(invalid="ignore"):  # a deletion may leave no pair
         rows = np.append(right.mean(), dot(times.astype(np.float64), right) / times.sum(axis=1))
     sizes = np.bincount(sources[:, used].ravel(), minlength=weights.shape[1]) / 2
-    return with_interval(Replicated(found, rows, sizes, scale_of("comparator_accuracy"))).estimate
+    return with_interval(Replicated(result, rows, sizes, scale_of("comparator_accuracy"))).estimate
 
 
 def usual_counts(counts: Codes, rating: Codes, classes: int) -> Floats:

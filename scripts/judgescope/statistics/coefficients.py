@@ -55,9 +55,9 @@ def midranks(values: Floats) -> Floats:
     last = np.hstack([new[:, 1:], np.ones((len(values), 1), dtype=bool)])
     upto = np.where(last, place, values.shape[1])[:, ::-1]
     upto = np.minimum.accumulate(upto, axis=1)[:, ::-1]
-    found = np.empty(values.shape)
-    np.put_along_axis(found, order, (below + upto) / 2 + 1, axis=1)
-    return np.where(np.isnan(values), np.nan, found)
+    result = np.empty(values.shape)
+    np.put_along_axis(result, order, (below + upto) / 2 + 1, axis=1)
+    return np.where(np.isnan(values), np.nan, result)
 
 
 def signs(left: NDArray[Any], right: NDArray[Any], slack: float = 0) -> NDArray[np.int8]:
@@ -84,14 +84,14 @@ def within_rows(
 def _within_block(
     x: Floats, y: Floats, statistics: Collection[Statistic], slack: float
 ) -> dict[Statistic, Floats]:
-    found: dict[Statistic, Floats] = {}
+    result: dict[Statistic, Floats] = {}
     if "pearson" in statistics:
-        found["pearson"] = _of_deviations(_deviations(x, slack).T, _deviations(y, slack).T)
+        result["pearson"] = _of_deviations(_deviations(x, slack).T, _deviations(y, slack).T)
     if RANKED & set(statistics):
         a, b, *sums = _compared(np.ascontiguousarray(x.T), np.ascontiguousarray(y.T), slack)
-        found["spearman"] = _of_deviations(a, b)
-        found["kendall_b"] = ratio(*sums)
-    return found
+        result["spearman"] = _of_deviations(a, b)
+        result["kendall_b"] = ratio(*sums)
+    return result
 
 
 def _compared(x: Floats, y: Floats, slack: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
@@ -115,12 +115,12 @@ def _compared(x: Floats, y: Floats, slack: float) -> tuple[Floats, Floats, Float
 
 def _deviations(values: Floats, slack: float) -> Floats:
     """Return the deviations from each row's mean, 0 where a value is NaN or its row constant."""
-    there = ~np.isnan(values)
-    n = np.maximum(there.sum(axis=1, keepdims=True), 1)
-    deviation = values - np.sum(values, axis=1, where=there, keepdims=True) / n
-    lowest = np.min(values, axis=1, where=there, initial=np.inf)
-    varies = np.max(values, axis=1, where=there, initial=-np.inf) > lowest + slack
-    return np.where(there & varies[:, None], deviation, 0.0)
+    complete = ~np.isnan(values)
+    n = np.maximum(complete.sum(axis=1, keepdims=True), 1)
+    deviation = values - np.sum(values, axis=1, where=complete, keepdims=True) / n
+    lowest = np.min(values, axis=1, where=complete, initial=np.inf)
+    varies = np.max(values, axis=1, where=complete, initial=-np.inf) > lowest + slack
+    return np.where(complete & varies[:, None], deviation, 0.0)
 
 
 def _of_deviations(a: Floats, b: Floats) -> Floats:
@@ -148,21 +148,21 @@ def over_rows(
     x, y, source (targets,), nothing missing; no source without a target. A row is NaN where a side
     does not vary in it.
     """
-    found: dict[Statistic, Floats] = {}
+    result: dict[Statistic, Floats] = {}
     if "pearson" in statistics:
-        found["pearson"] = _pearson(x, y, source, rows)
+        result["pearson"] = _pearson(x, y, source, rows)
     if not RANKED & set(statistics):
-        return found
+        return result
     (xs, cx), (ys, cy) = np.unique(x, return_inverse=True), np.unique(y, return_inverse=True)
     if xs.size * ys.size <= x.size:
         shape = (rows.shape[1], xs.size, ys.size)
         table = counted(source, cx * ys.size + cy, (shape[0], xs.size * ys.size)).reshape(shape)
-        return found | _of_counts(table, rows, statistics)
+        return result | _of_counts(table, rows, statistics)
     if "spearman" in statistics:
-        found["spearman"] = _spearman(cx, cy, source, rows)
+        result["spearman"] = _spearman(cx, cy, source, rows)
     if "kendall_b" in statistics:
-        found["kendall_b"] = _kendall(cx, cy, source, rows)
-    return found
+        result["kendall_b"] = _kendall(cx, cy, source, rows)
+    return result
 
 
 def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
@@ -185,13 +185,13 @@ def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
             dot(part, w) + np.einsum("rs,rs,rs->r", weight, outer[i], outer[j])
             for w, (i, j) in zip(within, terms, strict=True)
         )
-        found = ratio(ab, aa, bb)
+        result = ratio(ab, aa, bb)
         doubtful = np.flatnonzero(np.minimum(aa, bb) <= TINY_VARIANCE * total)
         for row in doubtful:  # round-off looks like this, and so may data: look at the data
             drawn = part[row, source] > 0
             constant = not drawn.any() or np.ptp(x[drawn]) == 0 or np.ptp(y[drawn]) == 0
-            found[row] = np.nan if constant else found[row]
-        return found
+            result[row] = np.nan if constant else result[row]
+        return result
 
     return np.concatenate([block(rows[part]) for part in _blocks(len(rows), n.size)])
 
@@ -205,28 +205,28 @@ def _of_counts(
     Copies of a target are tied with themselves in both x and y, as they are in a resample that is
     written out, and add nothing to any of the three sums. All sums are of whole numbers.
     """
-    found: dict[Statistic, list[Floats]] = {name: [] for name in statistics if name in RANKED}
+    result: dict[Statistic, list[Floats]] = {name: [] for name in statistics if name in RANKED}
     for part in _blocks(len(rows), table[0].size):
         counts = dot(rows[part], table)
         nx, ny = counts.sum(axis=2), counts.sum(axis=1)
-        if "spearman" in found:
+        if "spearman" in result:
             a, b = (_below_less_above(n, 1) for n in (nx, ny))
             across = np.einsum("rij,rj->ri", counts, b)
             sums = (np.einsum("ri,ri->r", *p) for p in ((across, a), (nx * a, a), (ny * b, b)))
-            found["spearman"].append(ratio(*sums))
-        if "kendall_b" in found:
+            result["spearman"].append(ratio(*sums))
+        if "kendall_b" in result:
             against = _below_less_above(_below_less_above(counts, 1), 2)
             every = np.square(nx.sum(axis=1))
             untied = (every - np.einsum("ri,ri->r", n, n) for n in (nx, ny))
-            found["kendall_b"].append(ratio(np.einsum("rij,rij->r", counts, against), *untied))
-    return {name: np.concatenate(blocks) for name, blocks in found.items()}
+            result["kendall_b"].append(ratio(np.einsum("rij,rij->r", counts, against), *untied))
+    return {name: np.concatenate(blocks) for name, blocks in result.items()}
 
 
 def _below_less_above(counts: Floats, axis: int) -> Floats:
     """Return for each value how many lie below it less how many lie above it, along an axis."""
     upto: Floats = np.cumsum(counts, axis=axis)
-    found: Floats = 2 * upto - counts - counts.sum(axis=axis, keepdims=True)
-    return found
+    result: Floats = 2 * upto - counts - counts.sum(axis=axis, keepdims=True)
+    return result
 
 
 def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
@@ -256,8 +256,8 @@ def _rank_deviations(weight: Floats, order: Codes, below: Codes, not_above: Code
     """Return twice the deviation of each target's midrank from the mean rank: (rows, targets)."""
     upto = np.zeros((len(weight), order.size + 1))
     np.cumsum(weight.take(order, axis=1), axis=1, out=upto[:, 1:])
-    found: Floats = upto.take(below, axis=1) + upto.take(not_above, axis=1) - upto[:, -1:]
-    return found
+    result: Floats = upto.take(below, axis=1) + upto.take(not_above, axis=1) - upto[:, -1:]
+    return result
 
 
 def _kendall(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
@@ -273,8 +273,8 @@ def _tied(code: Codes, source: Codes, rows: Floats) -> Floats:
     alone = dot(np.square(rows), np.bincount(source[once], minlength=rows.shape[1]))
     shared, code = np.unique(code[~once], return_inverse=True)
     weight = dot(rows, counted(source[~once], code, (rows.shape[1], shared.size)))
-    found: Floats = alone + np.einsum("rv,rv->r", weight, weight)
-    return found
+    result: Floats = alone + np.einsum("rv,rv->r", weight, weight)
+    return result
 
 
 def _concordance(x: Codes, y: Codes, source: Codes, rows: Floats) -> Floats:

@@ -135,13 +135,13 @@ def _mean(cells: Floats) -> Floats:
 def _auc(drop: Floats, stay: Floats) -> Floats:
     if not drop.shape[1] or not stay.shape[1]:
         return np.full(len(drop), np.nan)
-    found = np.empty(len(drop))
+    result = np.empty(len(drop))
     for row, (above, below) in enumerate(zip(drop, np.sort(stay, axis=1), strict=True)):
         less = np.searchsorted(below, above, side="left")
         upto = np.searchsorted(below, above, side="right")
-        found[row] = np.mean(less + upto) / 2 / below.size
+        result[row] = np.mean(less + upto) / 2 / below.size
     lost = np.isnan(drop).any(axis=1) | np.isnan(stay).any(axis=1)
-    return np.where(lost, np.nan, found)
+    return np.where(lost, np.nan, result)
 
 
 def p_equivalence(d: Floats, margin: float) -> float | None:
@@ -195,11 +195,11 @@ def pair_weights(rng: np.random.Generator, stratum: Counts, resamples: int = RES
     stratum (pairs,), the perturbation of each pair as a code from 0: every resample has as many
     pairs of it as there are. Shape (resamples, pairs). Stratified bootstrap, Efron 1979.
     """
-    found = np.zeros((resamples, stratum.size), dtype=np.int64)
+    result = np.zeros((resamples, stratum.size), dtype=np.int64)
     for code in np.unique(stratum):
         own = np.flatnonzero(stratum == code)
-        found[:, own] = source_weights(rng, own.size, resamples)
-    return found
+        result[:, own] = source_weights(rng, own.size, resamples)
+    return result
 
 
 def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Estimate:
@@ -218,8 +218,8 @@ def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Est
     if not source.size:
         return Estimate.undefined(NO_VOTES, n_missing=missing)
     shares = most / votes.sum(axis=1)
-    found = share(shares, np.ones(source.size), source, weights, missing, units="pairs")
-    return replace(found, n_tied=int(tied.sum()))
+    result = share(shares, np.ones(source.size), source, weights, missing, units="pairs")
+    return replace(result, n_tied=int(tied.sum()))
 
 
 def match_vote_vote(
@@ -283,13 +283,13 @@ def _match(
     of_pair = [np.bincount(place, weights=v, minlength=size).reshape(shape) for v in held.T]
     totals = np.stack([dot(whole, one) for one in of_pair], axis=-1)  # (1 + resamples, cells, 4)
     asked = (totals[..., DECIDED] > 0) & ~np.isnan(expected)
-    found = outcomes(totals)
-    rows = _ratio((asked & (found == expected)).sum(axis=1), asked.sum(axis=1))
+    result = outcomes(totals)
+    rows = _ratio((asked & (result == expected)).sum(axis=1), asked.sum(axis=1))
     n, missing = int(asked[0].sum()), int(np.isnan(expected).sum())
     if not n:
         why = NO_EXPECTATION if missing else NO_VOTES
         return Estimate.undefined(why, n_missing=missing)
-    tied = int((asked[0] & (found[0] == UNDECIDED)).sum())
+    tied = int((asked[0] & (result[0] == UNDECIDED)).sum())
     estimate = Estimate(float(rows[0]), n=n, n_missing=missing, n_tied=tied)
     if rows.size == 1:
         return estimate

@@ -96,9 +96,9 @@ def correlations(
     pairs = _complete(x, y, source, system)
     at_level = {"pooled": _pooled, "by_source": _by_source, "by_system": _by_system}
     return {
-        (statistic, level): found
+        (statistic, level): result
         for level in levels
-        for statistic, found in at_level[level](pairs, statistics, weights).items()
+        for statistic, result in at_level[level](pairs, statistics, weights).items()
     }
 
 
@@ -107,9 +107,9 @@ def _complete(x: Floats, y: Floats, source: Codes, system: Codes) -> _Pairs:
         raise ValueError(f"lengths differ: {x.shape} {y.shape} {source.shape} {system.shape}")
     if np.isinf(x).any() or np.isinf(y).any():
         raise ValueError("infinite score or rating: a missing value is NaN")
-    there = ~(np.isnan(x) | np.isnan(y))
-    planned, missing = np.unique(source).size, int(np.sum(~there))
-    return _Pairs(x[there], y[there], source[there], system[there], planned, missing)
+    complete = ~(np.isnan(x) | np.isnan(y))
+    planned, missing = np.unique(source).size, int(np.sum(~complete))
+    return _Pairs(x[complete], y[complete], source[complete], system[complete], planned, missing)
 
 
 def _why(x: Floats, y: Floats, slack: float = 0.0) -> str:
@@ -172,14 +172,14 @@ def _mean_over_sources(
     if n == 0:
         return Replicated(Estimate.undefined(NO_SOURCE, n_missing=pairs.n_missing), rows)
     tied = _shared(group[defined[pairs.source]])
-    found = Estimate(float(values[defined].mean()), n=n, n_missing=pairs.n_missing, n_tied=tied)
+    result = Estimate(float(values[defined].mean()), n=n, n_missing=pairs.n_missing, n_tied=tied)
     scale = scale_of(statistic)
-    told = with_interval(Replicated(found, rows, defined.astype(np.float64), scale, scale.ends))
+    mean = with_interval(Replicated(result, rows, defined.astype(np.float64), scale, scale.ends))
     if n < pairs.planned:
         zeros = f"zero-filled {values[defined].sum() / pairs.planned:.3f}"
         lacking = f"{pairs.planned - n} of {pairs.planned} sources undefined, {zeros}"
-        told = told._replace(estimate=told.estimate.with_note(lacking))
-    return told
+        mean = mean._replace(estimate=mean.estimate.with_note(lacking))
+    return mean
 
 
 def _by_system(pairs: _Pairs, statistics: Collection[Statistic], weights: Weights) -> Found:

@@ -252,23 +252,23 @@ def _log_tail(ties: Codes, w_minus: int) -> float:
     return math.log1p(-math.exp(_log_cdf(groups, above)))
 
 
-def _log_cdf(groups: list[tuple[int, int]], most: int) -> float:
-    """Return ln P(S <= most), S = sum of rank * Binomial(ties, 1/2), by counting sign flips.
+def _log_cdf(groups: list[tuple[int, int]], limit: int) -> float:
+    """Return ln P(S <= limit), S = sum of rank * Binomial(ties, 1/2), by counting sign flips.
 
-    groups: (rank, ties), ascending. Only sums up to `most` are counted and only positive numbers
+    groups: (rank, ties), ascending. Only sums up to `limit` are counted and only positive numbers
     are added: the far tail keeps its relative precision.
     """
-    if most < 0:
+    if limit < 0:
         return -math.inf
     n = sum(t for _, t in groups)
     step = math.gcd(*(rank for rank, t in groups if t)) or 1
-    within = [(rank // step, t) for rank, t in groups if t and rank <= most]
+    within = [(rank // step, t) for rank, t in groups if t and rank <= limit]
     count = _count_integers if n <= SMALL else _count_floats
-    return (count(within, most // step) - n) * math.log(2)
+    return (count(within, limit // step) - n) * math.log(2)
 
 
-def _count_integers(groups: list[tuple[int, int]], most: int) -> float:
-    """Return log2 of the number of sign flips with a sum <= most, counted in one integer.
+def _count_integers(groups: list[tuple[int, int]], limit: int) -> float:
+    """Return log2 of the number of sign flips with a sum <= limit, counted in one integer.
 
     Its digits in base 2^bits are the ways to reach each sum; a factor (1 + x^rank) is a shift.
     """
@@ -277,45 +277,45 @@ def _count_integers(groups: list[tuple[int, int]], most: int) -> float:
     for rank, t in groups:
         for _ in range(t):
             ways += ways << rank * bits
-    reached = ways & ((1 << bits * (most + 1)) - 1)
+    reached = ways & ((1 << bits * (limit + 1)) - 1)
     digit_sum = reached % ((1 << bits) - 1)
     return math.log2(digit_sum)
 
 
-def _count_floats(groups: list[tuple[int, int]], most: int) -> float:
-    """Return log2 of the number of sign flips with a sum <= most, from two tables of counts.
+def _count_floats(groups: list[tuple[int, int]], limit: int) -> float:
+    """Return log2 of the number of sign flips with a sum <= limit, from two tables of counts.
 
     Two tables of every other group each are much shorter than one of all groups.
     """
     by_ties = sorted(groups, key=lambda group: group[1], reverse=True)
-    first, second = _count_table(by_ties[::2], most), _count_table(by_ties[1::2], most)
-    left = most - np.arange(second.size)
+    first, second = _count_table(by_ties[::2], limit), _count_table(by_ties[1::2], limit)
+    left = limit - np.arange(second.size)
     count = second @ np.cumsum(first)[np.minimum(left, first.size - 1)]
     return math.log2(count) + sum(t for _, t in groups) / 2
 
 
-def _count_table(groups: list[tuple[int, int]], most: int) -> Floats:
-    """Return the ways to reach each sum 0..most that can be reached, times 2^(-differences/2).
+def _count_table(groups: list[tuple[int, int]], limit: int) -> Floats:
+    """Return the ways to reach each sum 0..limit that can be reached, times 2^(-differences/2).
 
     The factor keeps counts inside float64 up to 2,000 differences. Groups of five ties or more,
     most ties first, are multiplied out while that takes fewer terms than the table has; each
     difference left is one shifted addition, smallest rank first, from one buffer to the other.
     """
-    size = min(most, sum(rank * t for rank, t in groups)) + 1
+    size = min(limit, sum(rank * t for rank, t in groups)) + 1
     sums, ways, taken = np.zeros(1, np.int64), np.ones(1), 0
     for rank, t in groups:
         if t < 5 or sums.size * (t + 1) > size:
             break
         sums = (sums[:, None] + rank * np.arange(t + 1)).ravel()
-        ways = (ways[:, None] * _binomials(t)).ravel()[sums <= most]
-        sums = sums[sums <= most]
+        ways = (ways[:, None] * _binomials(t)).ravel()[sums <= limit]
+        sums = sums[sums <= limit]
         taken += 1
     table = np.asarray(np.bincount(sums, ways, size), np.float64)
     buffer = np.zeros(size)
     top = int(sums.max())
     for rank, t in sorted(groups[taken:]):
         for _ in range(t):
-            top = min(top + rank, most)
+            top = min(top + rank, limit)
             buffer[:rank] = table[:rank]
             np.add(table[rank : top + 1], table[: top + 1 - rank], out=buffer[rank : top + 1])
             table, buffer = buffer, table
@@ -351,8 +351,8 @@ def rank_biserial(
     rows = np.append(value, _biserial(signed_rank(d, weights, source)))
     sizes = np.bincount(np.asarray(source, int)[np.asarray(d) != 0], minlength=rows.size - 1)
     scale = scale_of("rank_biserial")
-    found = replicated(rows, ALL_ZERO, sizes=sizes, scale=scale, n=n, n_tied=tied, method=method)
-    known, one = found.jackknifed, found.estimate
+    result = replicated(rows, ALL_ZERO, sizes=sizes, scale=scale, n=n, n_tied=tied, method=method)
+    known, one = result.jackknifed, result.estimate
     if isinstance(known, str) or abs(value) < 1:
         return one
     least = 2 * share_alike(known.sources) ** 2 - 1
@@ -378,8 +378,8 @@ def mean_drop(
     if d.size == 0:
         return Estimate.undefined("no pairs", method="mean drop")
     drop = np.asarray(original, np.float64) - np.asarray(perturbed, np.float64)
-    found = clustered_mean(drop, np.asarray(source, np.int64), weights, of="mean drop")
-    return replace(found, n_tied=int(np.count_nonzero(d == 0)))
+    result = clustered_mean(drop, np.asarray(source, np.int64), weights, of="mean drop")
+    return replace(result, n_tied=int(np.count_nonzero(d == 0)))
 
 
 LN_20 = math.log(20)
@@ -467,11 +467,11 @@ def average(d: ArrayLike, levels: Sequence[str], *, allow_missing: bool = False)
     A missing score (NaN) is a ValueError; with `allow_missing` its level is averaged over what
     is there, a level with nothing left is dropped, and D_avg is NaN when nothing is left at all.
     """
-    values, there = _planned(d, allow_missing)
+    values, complete = _planned(d, allow_missing)
     names, level = np.unique(levels, return_inverse=True)
     member = (level[:, None] == np.arange(names.size)).astype(np.float64)
-    count = dot(there, member)
-    mean = dot(np.where(there, values, 0.0), member) / np.maximum(count, 1)
+    count = dot(complete, member)
+    mean = dot(np.where(complete, values, 0.0), member) / np.maximum(count, 1)
     n_levels = (count > 0).sum(axis=-1)
     return np.where(n_levels > 0, mean.sum(axis=-1) / np.maximum(n_levels, 1), np.nan)
 
@@ -488,8 +488,8 @@ def minimum(d: ArrayLike, *, allow_missing: bool = False) -> Floats:
 def _planned(d: ArrayLike, allow_missing: bool) -> tuple[Floats, Flags]:
     """Return the scores and which are there; ValueError when one is missing and may not be."""
     values = np.asarray(d, np.float64)
-    there = ~np.isnan(values)
-    if not allow_missing and not there.all():
-        gaps = np.flatnonzero(~there.all(axis=tuple(range(there.ndim - 1)))).tolist()
+    complete = ~np.isnan(values)
+    if not allow_missing and not complete.all():
+        gaps = np.flatnonzero(~complete.all(axis=tuple(range(complete.ndim - 1)))).tolist()
         raise ValueError(f"planned perturbations without a score, at {gaps}: set allow_missing")
-    return values, there
+    return values, complete

@@ -125,10 +125,10 @@ def obey_rate(
     at the claim before. Undefined where every text was there before. Ours.
     """
     near = NEAR * (high - low)
-    there = np.abs(before - claim) <= near
+    complete = np.abs(before - claim) <= near
     hits = (np.abs(after - claim) <= near).astype(np.float64)
     given = np.isfinite(before) & np.isfinite(after)
-    return _mean(hits, given & ~there, given | there, source, weights, SHARE)
+    return _mean(hits, given & ~complete, given | complete, source, weights, SHARE)
 
 
 def _mean(

@@ -128,8 +128,8 @@ class Jackknife:
 
         low, high = self.scale.ends
         if self.proportion is not None:
-            found = self.proportion.p_above(null)
-            return 1.0 if found is None else found
+            result = self.proportion.p_above(null)
+            return 1.0 if result is None else result
         if null < low:
             return 0.0
         if null >= high:

@@ -60,27 +60,29 @@ def on_classes(
     pairs; `n_tied` stays 0: equal classes are agreement here, not ties. Undefined below 2 pairs;
     kappa also where both are constant in the same class. ValueError for a value that is no class.
     """
-    there = ~(np.isnan(gold) | np.isnan(predicted))
-    n, source = int(there.sum()), source[there]
+    complete = ~(np.isnan(gold) | np.isnan(predicted))
+    n, source = int(complete.sum()), source[complete]
     rows = whole_and_resamples(source, weights)
-    counts = confusion_counts(gold[there], predicted[there], classes, source, rows.shape[1])
+    counts = confusion_counts(gold[complete], predicted[complete], classes, source, rows.shape[1])
     tables = dot(rows, counts)
     values = (kappas(tables), kappas(tables, power=2), _cem_ord(tables))
-    found = {
+    result = {
         name: replicated(
             own if n >= 2 else np.full(len(rows), np.nan),
             NO_VARIATION if n >= 2 else FEW_PAIRS,
             sizes=sizes_of(source, rows),
             scale=scale_of(name),
             n=n,
-            n_missing=there.size - n,
+            n_missing=complete.size - n,
         )
         for name, own in zip(ON_CLASSES, values, strict=True)
     }
     if n >= 2:
-        told = found[CEM_ORD].estimate.with_note(f"floor {cem_floor(gold[there], classes):.3f}")
-        found[CEM_ORD] = found[CEM_ORD]._replace(estimate=told)
-    return found
+        estimate = result[CEM_ORD].estimate.with_note(
+            f"floor {cem_floor(gold[complete], classes):.3f}"
+        )
+        result[CEM_ORD] = result[CEM_ORD]._replace(estimate=estimate)
+    return result
 
 
 def cem_floor(gold: Floats, classes: Sequence[float]) -> float:
@@ -92,8 +94,8 @@ def cem_floor(gold: Floats, classes: Sequence[float]) -> float:
     counts = np.bincount(class_codes(gold[~np.isnan(gold)], classes), minlength=len(classes))
     proximity = _proximity(counts[None].astype(np.float64))[0]
     used = counts > 0
-    found = dot(counts[used], proximity.min(axis=0)[used])
-    return float(found / dot(counts[used], np.diag(proximity)[used]))
+    result = dot(counts[used], proximity.min(axis=0)[used])
+    return float(result / dot(counts[used], np.diag(proximity)[used]))
 
 
 def confusion_counts(
@@ -111,10 +113,10 @@ def confusion_counts(
 
 def class_codes(values: Floats, classes: Sequence[float]) -> Codes:
     """Return the place of each value in `classes`; ValueError names a value that is not there."""
-    found, wrong = _places(values, classes)
+    result, wrong = _places(values, classes)
     if wrong.any():
         raise ValueError(f"value {values[wrong][0]:g} is not one of {list(classes)}")
-    return found
+    return result
 
 
 def equal_width(values: Floats, scale: Sequence[float], classes: Sequence[float]) -> Floats:
@@ -125,11 +127,11 @@ def equal_width(values: Floats, scale: Sequence[float], classes: Sequence[float]
     scale of as many values keeps every place. ValueError for a value that is not on the scale.
     (Hu et al. 2025, appendix A.4): other scales are rescaled uniformly.
     """
-    there = ~np.isnan(values)
-    place = class_codes(values[there], sorted(scale))
-    found = np.full(values.shape, np.nan)
-    found[there] = np.sort(classes)[(2 * place + 1) * len(classes) // (2 * len(scale))]
-    return found
+    complete = ~np.isnan(values)
+    place = class_codes(values[complete], sorted(scale))
+    result = np.full(values.shape, np.nan)
+    result[complete] = np.sort(classes)[(2 * place + 1) * len(classes) // (2 * len(scale))]
+    return result
 
 
 def are_classes(values: Floats, classes: Sequence[float]) -> bool:
@@ -155,8 +157,8 @@ def kappas(counts: Floats, *, power: int = 1) -> Floats:
     observed = np.einsum("rij,ij->r", counts, distance) * counts.sum(axis=(1, 2))
     expected = np.einsum("ri,ij,rj->r", counts.sum(axis=2), distance, counts.sum(axis=1))
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: without expectation nothing is observed
-        found: Floats = 1 - observed / expected
-    return found
+        result: Floats = 1 - observed / expected
+    return result
 
 
 def _cem_ord(counts: Floats) -> Floats:

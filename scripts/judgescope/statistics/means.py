@@ -61,8 +61,8 @@ def replicated_share(
     with np.errstate(invalid="ignore"):
         replicates = dot(rows[1:], sums) / dot(rows[1:], size)
     value = float(hits.sum() / total.sum())
-    found = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=of)
-    return with_interval(Replicated(found, np.append(value, replicates), size, scale, ends), units)
+    result = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=of)
+    return with_interval(Replicated(result, np.append(value, replicates), size, scale, ends), units)
 
 
 share = estimate_of(replicated_share)
@@ -98,7 +98,7 @@ def mean_over(each: Sequence[Replicated], *, of: str) -> Replicated:
         method = "; ".join(filter(None, [ONLY, own.method]))
         return each[0]._replace(estimate=replace(own, method=method))
     mean = np.mean([one.rows for one in each], axis=0)
-    found = Estimate(float(mean[0]), n=len(each), method=f"mean over {of}")
+    result = Estimate(float(mean[0]), n=len(each), method=f"mean over {of}")
     rough = next((one.scale for one in each if one.scale.kind == "rough"), None)
     low, high = (float(np.mean([one.scale.ends[end] for one in each])) for end in (0, 1))
     shares = ("binomial", "logit")
@@ -106,7 +106,7 @@ def mean_over(each: Sequence[Replicated], *, of: str) -> Replicated:
     ends = [one for one in known if one is not None]
     alike = (*np.mean(ends, axis=0).tolist(),) if len(ends) == len(each) else None
     sizes = np.sum([one.sizes for one in each], axis=0)
-    return with_interval(Replicated(found, mean, sizes, rough or Scale("plain", low, high), alike))
+    return with_interval(Replicated(result, mean, sizes, rough or Scale("plain", low, high), alike))
 
 
 def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
@@ -127,8 +127,8 @@ def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
     if not np.isfinite(down + up):
         return Estimate(mean, n=len(each), method=method, note=_no_interval(each, of))
     method += "; variance estimates recovery"
-    found = Estimate(mean, lo=mean - down, hi=mean + up, n=len(each), method=method)
-    return found.with_note(f"{NO_WIDTH}: nor has any of the {of}" if down + up == 0 else "")
+    result = Estimate(mean, lo=mean - down, hi=mean + up, n=len(each), method=method)
+    return result.with_note(f"{NO_WIDTH}: nor has any of the {of}" if down + up == 0 else "")
 
 
 def _lost(each: Sequence[Estimate], of: str) -> Estimate | None:
@@ -136,9 +136,9 @@ def _lost(each: Sequence[Estimate], of: str) -> Estimate | None:
     notes = [one.note for one in each if one.value is None]
     if each and not notes:
         return None
-    told = f"undefined on {len(notes)} of {len(each)} {of}"
+    undefined = f"undefined on {len(notes)} of {len(each)} {of}"
     why = f": {notes[0]}" if len(set(notes)) == 1 else ""
-    return Estimate.undefined(told + why, n=len(each) - len(notes))
+    return Estimate.undefined(undefined + why, n=len(each) - len(notes))
 
 
 def _no_interval(each: Sequence[Estimate], of: str) -> str:

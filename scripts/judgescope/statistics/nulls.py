@@ -70,7 +70,7 @@ def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
     text of source s gets the rating at its place among the texts of the other sources. This makes
     of a length a judge that gives classes; it knows people's distribution and nothing else.
     """
-    found = np.full(gold.size, np.nan)
+    result = np.full(gold.size, np.nan)
     rated = ~np.isnan(gold)
     for one in np.unique(source[rated]):
         own, others = rated & (source == one), rated & (source != one)
@@ -82,8 +82,8 @@ def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
             np.searchsorted(places, order[own], "left")
             + np.searchsorted(places, order[own], "right")
         ) // 2
-        found[own] = np.sort(gold[others])[np.minimum(middle, n - 1)]
-    return found
+        result[own] = np.sort(gold[others])[np.minimum(middle, n - 1)]
+    return result
 
 
 def p_within(
@@ -128,10 +128,10 @@ def p_systems(
     where no source has two different ratings.
     """
     a, b = (_table(v, source, system) for v in (x, y))
-    there = ~(np.isnan(a) | np.isnan(b))
+    complete = ~(np.isnan(a) | np.isnan(b))
     mine, people = (_midranks(v, pooled=pooled) for v in (a, b))
     if not pooled:
-        kept = _varies(np.where(there, b, np.nan).reshape(len(b), -1))
+        kept = _varies(np.where(complete, b, np.nan).reshape(len(b), -1))
         mine, people = mine[kept], people[kept]
     if not len(mine):
         return float("nan")
@@ -196,11 +196,11 @@ def linear_kappas(gold: Codes, predicted: Codes, k: int) -> Floats:
 
     gold (texts,); predicted (rows, texts), -1 = missing. Shape (rows,), NaN as in `kappas`.
     """
-    rows, there = np.arange(len(predicted))[:, None] * k, predicted >= 0
-    n = there.sum(axis=1)
-    observed = np.where(there, np.abs(gold - predicted), 0).sum(axis=1) * n
+    rows, complete = np.arange(len(predicted))[:, None] * k, predicted >= 0
+    n = complete.sum(axis=1)
+    observed = np.where(complete, np.abs(gold - predicted), 0).sum(axis=1) * n
     people, mine = (
-        np.bincount((rows + codes)[there], minlength=len(predicted) * k).reshape(-1, k)
+        np.bincount((rows + codes)[complete], minlength=len(predicted) * k).reshape(-1, k)
         for codes in (gold, predicted)
     )
     place = np.arange(k)
@@ -238,36 +238,38 @@ def _midranks(table: Floats, *, pooled: bool) -> Floats:
     return midranks(flat).reshape(table.shape)
 
 
-def _permuted(mine: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
+def _permuted(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
     """Return the mean correlation after each permutation of the columns of `mine`."""
-    if not (np.isnan(mine).any() or np.isnan(people).any()):
-        return _of_products(mine, people, perms, pooled=pooled)
-    found = []
-    step = max(1, BLOCK // mine.size)
+    if not (np.isnan(scores).any() or np.isnan(people).any()):
+        return _of_products(scores, people, perms, pooled=pooled)
+    result = []
+    step = max(1, BLOCK // scores.size)
     for start in range(0, len(perms), step):
-        part = np.moveaxis(mine[:, perms[start : start + step]], 1, 0)  # (perms, sources, m, depth)
+        part = np.moveaxis(
+            scores[:, perms[start : start + step]], 1, 0
+        )  # (perms, sources, m, depth)
         both = ~(np.isnan(part) | np.isnan(people))
         axis = (1, 2, 3) if pooled else (2, 3)
         rho = _correlation(np.where(both, part, 0.0), np.where(both, people, 0.0), both, axis)
         if pooled:
-            found.append(np.nan_to_num(rho))
+            result.append(np.nan_to_num(rho))
             continue
         used = ~np.isnan(rho)
-        found.append(np.where(used, rho, 0.0).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
-    return np.concatenate(found)
+        result.append(np.where(used, rho, 0.0).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
+    return np.concatenate(result)
 
 
-def _of_products(mine: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
+def _of_products(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
     """Return the same where no cell is missing: sums of one table of products of columns."""
     axes = (0, 1, 2) if pooled else (1, 2)
     unit = []
-    for values in (mine, people):
+    for values in (scores, people):
         centred = values - values.mean(axis=axes, keepdims=True)
         size = np.sqrt(np.sum(centred**2, axis=axes, keepdims=True))
         unit.append(np.where(size > NEAR, centred / np.where(size > NEAR, size, 1), 0.0))
     products = np.einsum("sid,sjd->ij", *unit)
     total = products[perms, np.arange(perms.shape[1])].sum(axis=1)
-    return np.asarray(total if pooled else total / len(mine))
+    return np.asarray(total if pooled else total / len(scores))
 
 
 def _correlation(a: Floats, b: Floats, both: Flags, axis: Sequence[int]) -> Floats:

@@ -230,9 +230,9 @@ def first_position_rate(votes: Floats, source: Codes, weights: Weights) -> Estim
     decided = ~np.isnan(votes) & (votes != 0)
     hits = (votes[decided] > 0).astype(np.float64)
     missing = int(np.isnan(votes).sum())
-    found = share(hits, np.ones(hits.size), source[decided], weights, missing)
+    result = share(hits, np.ones(hits.size), source[decided], weights, missing)
     tied = int(np.count_nonzero(votes == 0))
-    return replace(found, n_tied=tied)
+    return replace(result, n_tied=tied)
 
 
 def nontransitive_share(verdict: Floats, source: Codes, weights: Weights) -> Estimate:
@@ -279,12 +279,12 @@ def comparison_accuracy(
     known = asked & ~np.isnan(verdict)
     right, tied = ((v & known).astype(np.float64) for v in (verdict == truth, verdict == 0))
     missing, ones = int(asked.sum() - known.sum()), np.ones(truth.size)
-    told = {
+    rules = {
         "accuracy_comparison": (right, known),
         "accuracy_comparison_half": (right + tied / 2, known),
         "tie_rate": (tied, known),
     }
     return {
         name: share(hits[used], ones[used], source[used], weights, missing, scale=scale_of(name))
-        for name, (hits, used) in told.items()
+        for name, (hits, used) in rules.items()
     }

@@ -99,12 +99,14 @@ def permutation_tests(
     NaN where a judge has no value, or by_system with fewer than 3 systems. Deutsch,
     Dror, Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics", section 4.
     """
-    there = ~(np.isnan(x1) | np.isnan(x2) | np.isnan(y))
+    complete = ~(np.isnan(x1) | np.isnan(x2) | np.isnan(y))
     unit = {"inputs": source, "systems": system, "both": np.arange(y.size)}[permute]
-    data = _Data(x1[there], x2[there], y[there], source[there], system[there], unit[there])
+    data = _Data(
+        x1[complete], x2[complete], y[complete], source[complete], system[complete], unit[complete]
+    )
     if standardise and level != "by_source":
         data = data._replace(x1=_standardised(data.x1), x2=_standardised(data.x2))
-    n = int(there.sum())
+    n = int(complete.sum())
     if n == 0 or (level == "by_system" and np.unique(data.system).size < FEWEST_SYSTEMS):
         return dict.fromkeys(statistics, _test(np.full(1, np.nan), n))
     swapped = np.vstack([np.zeros((1, flips.shape[1]), dtype=bool), flips])
@@ -127,15 +129,15 @@ def kappa_test(
     x2, gold (targets,), NaN = missing; unit (targets,), the code of what is swapped together.
     ValueError for a value that is no class.
     """
-    there = ~(np.isnan(x1) | np.isnan(x2) | np.isnan(gold))
+    complete = ~(np.isnan(x1) | np.isnan(x2) | np.isnan(gold))
     swapped = np.vstack([np.zeros((1, flips.shape[1]), dtype=bool), flips])
     first, second = (
-        confusion_counts(gold[there], x[there], classes, unit[there], flips.shape[1])
+        confusion_counts(gold[complete], x[complete], classes, unit[complete], flips.shape[1])
         for x in (x1, x2)
     )
     moved = dot(swapped.astype(np.float64), second - first)
     differences = kappas(first.sum(axis=0) + moved) - kappas(second.sum(axis=0) - moved)
-    return _test(differences, int(there.sum()))
+    return _test(differences, int(complete.sum()))
 
 
 def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> PairedTest:

@@ -100,11 +100,11 @@ def as_rater(
     undefined is left out, and the note counts those left. The judge as used, the mean of its draws,
     stands against one rater. Undefined with one rater. Methods.md 10.
     """
-    found: dict[Name, list[_Sides | Estimate]] = {}
+    result: dict[Name, list[_Sides | Estimate]] = {}
     for ratings in tables:
         for name, one in _sides(statistics, judge, ratings, against).items():
-            found.setdefault(name, []).append(one)
-    return {name: _of_tables(each) for name, each in found.items()}
+            result.setdefault(name, []).append(one)
+    return {name: _of_tables(each) for name, each in result.items()}
 
 
 def _sides(
@@ -114,7 +114,7 @@ def _sides(
     if len(ratings) < 2:
         nothing = Estimate.undefined(ONE_RATER, n=len(ratings))
         return dict.fromkeys(statistics(judge, judge), nothing)
-    found: dict[Name, list[tuple[float, Replicated, Replicated]]] = {}
+    result: dict[Name, list[tuple[float, Replicated, Replicated]]] = {}
     for rater, own in enumerate(ratings):
         others = np.delete(ratings, rater, axis=0)
         golds = [mean_of(others)] if against == "mean" else list(others)
@@ -123,8 +123,8 @@ def _sides(
             x, h, g = (np.where(both, v, np.nan) for v in (judge, own, gold))
             theirs = statistics(h, g)
             for name, one in statistics(x, g).items():
-                found.setdefault(name, []).append((float(both.sum()), one, theirs[name]))
-    return {name: _weighted(each) for name, each in found.items()}
+                result.setdefault(name, []).append((float(both.sum()), one, theirs[name]))
+    return {name: _weighted(each) for name, each in result.items()}
 
 
 def mean_of(ratings: Floats) -> Floats:
@@ -211,14 +211,14 @@ def fieller(a: Floats, b: Floats, sizes: Floats) -> Bounds | None:
     return (middle - root) / second, (middle + root) / second
 
 
-def decided(found: Replicated, margin: float) -> str:
+def decided(difference: Replicated, margin: float) -> str:
     """Return what a difference says beside -margin: AS_GOOD, WORSE or UNDECIDED, and what it takes.
 
     As good where the lower end is above -margin, worse where the upper end is below it. Undecided:
     with the sources at which a half width is the margin; the error falls with the root of them. ""
     without an interval. Beating one rater is never "better than people".
     """
-    known, one = found.jackknifed, found.estimate
+    known, one = difference.jackknifed, difference.estimate
     if isinstance(known, str) or one.lo is None or one.hi is None:
         return ""
     if one.lo > -margin:
@@ -268,8 +268,8 @@ def shuffled_slots(ratings: Floats, slots: Flags, rng: np.random.Generator) -> F
     loose = ratings[slots]
     keys = np.where(np.isnan(loose), np.inf, rng.random(loose.shape))
     moved = np.take_along_axis(loose, np.argsort(keys, axis=0), axis=0)
-    there = ~np.isnan(moved).all(axis=1)
-    return np.concatenate([ratings[~slots], moved[there]])
+    complete = ~np.isnan(moved).all(axis=1)
+    return np.concatenate([ratings[~slots], moved[complete]])
 
 
 def rating_tables(
@@ -390,10 +390,10 @@ def _advantage(
         value = won.sum() / count.sum()
         rows.append(np.append(value, [] if w is None else mean_rows(share, w)[1:]))
     values = np.mean(rows, axis=0)
-    found = Estimate(float(values[0]), n=compared, n_missing=missing)
+    result = Estimate(float(values[0]), n=compared, n_missing=missing)
     sizes = np.sum([count for _, count in advantages], axis=0)
     scale = scale_of("alt_test_advantage")
-    return with_interval(Replicated(found, values, sizes, scale)).estimate
+    return with_interval(Replicated(result, values, sizes, scale)).estimate
 
 
 def ceilings(
@@ -408,27 +408,27 @@ def ceilings(
     `n` and `n_missing` are the mean counts. A statistic that is undefined for a rater leaves the
     rater out, and the note counts those left; undefined where none is left. One rater: nothing.
     """
-    found: dict[Name, list[Replicated]] = {}
+    result: dict[Name, list[Replicated]] = {}
     for rater in range(len(ratings)):
         others = np.delete(ratings, rater, axis=0)
         for gold in [mean_of(others)] if against == "mean" else others:
             for name, one in statistics(ratings[rater], gold).items():
-                found.setdefault(name, []).append(one)
-    return {name: _averaged(each, against) for name, each in found.items()}
+                result.setdefault(name, []).append(one)
+    return {name: _averaged(each, against) for name, each in result.items()}
 
 
 def _averaged(each: list[Replicated], against: Against) -> Estimate:
     known = [one for one in each if one.estimate.value is not None]
     if not known:
         return each[0].estimate
-    found = mean_over(known, of="raters").estimate
+    result = mean_over(known, of="raters").estimate
     which = "the mean of the others" if against == "mean" else "every other"
-    how = found.method.removeprefix("mean over raters")
-    found = replace(
-        found,
+    how = result.method.removeprefix("mean over raters")
+    result = replace(
+        result,
         n=round(float(np.mean([one.estimate.n for one in known]))),
         n_missing=round(float(np.mean([one.estimate.n_missing for one in known]))),
         method=f"each rater against {which}{how}",
     )
     lost = len(each) - len(known)
-    return found.with_note(f"undefined for {lost} of {len(each)}") if lost else found
+    return result.with_note(f"undefined for {lost} of {len(each)}") if lost else result

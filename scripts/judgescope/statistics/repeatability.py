@@ -168,13 +168,13 @@ def _needed(icc: Estimate) -> Estimate:
     if icc.value is None or icc.value <= 0:
         reason = icc.note if icc.value is None else UNRELIABLE
         return Estimate.undefined(reason, n=icc.n, n_missing=icc.n_missing)
-    found = Estimate(_least_draws(icc.value), n=icc.n, n_missing=icc.n_missing)
+    result = Estimate(_least_draws(icc.value), n=icc.n, n_missing=icc.n_missing)
     if icc.lo is None or icc.hi is None:
-        return found.with_note(icc.note)
+        return result.with_note(icc.note)
     if icc.lo <= 0:
-        return found.with_note("no interval: that of the reliability reaches 0")
+        return result.with_note("no interval: that of the reliability reaches 0")
     of = f"from the interval of the reliability: {icc.method}"
-    return replace(found, lo=_least_draws(icc.hi), hi=_least_draws(icc.lo), method=of)
+    return replace(result, lo=_least_draws(icc.hi), hi=_least_draws(icc.lo), method=of)
 
 
 def _least_draws(reliability: float) -> float:

@@ -123,8 +123,8 @@ class Replicated(NamedTuple):
 
         At most .025 where, and only where, the interval's lower end is at or above the null.
         """
-        found = self.jackknifed
-        return None if isinstance(found, str) else found.p_above(null)
+        result = self.jackknifed
+        return None if isinstance(result, str) else result.p_above(null)
 
 
 def replicated(
@@ -148,28 +148,28 @@ def replicated(
     if np.isnan(rows[0]):
         nothing = Estimate.undefined(why_undefined, n=n, n_missing=n_missing, method=method)
         return Replicated(nothing, rows, sizes, scale, ends)
-    found = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied, method=method)
-    return with_interval(Replicated(found, rows, sizes, scale, ends))
+    result = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied, method=method)
+    return with_interval(Replicated(result, rows, sizes, scale, ends))
 
 
-def with_interval(found: Replicated, units: str = "sources") -> Replicated:
+def with_interval(result: Replicated, units: str = "sources") -> Replicated:
     """Return an estimate with the interval of its deletions; `units` are what was deleted.
 
     `method` names the interval. Where there is none, `note` says why; where it has no width, too.
     """
-    one = found.estimate
-    if one.value is None or found.rows.size < 2 or found.rows.size != 1 + found.sizes.size:
-        return found
-    known = found.jackknifed
+    one = result.estimate
+    if one.value is None or result.rows.size < 2 or result.rows.size != 1 + result.sizes.size:
+        return result
+    known = result.jackknifed
     if isinstance(known, str):
-        return found._replace(estimate=one.with_note(known.replace(" sources", f" {units}")))
+        return result._replace(estimate=one.with_note(known.replace(" sources", f" {units}")))
     lo, hi = known.interval()
     how = f"{known.how} over {known.sources} {units}"
     method = "; ".join(part for part in (one.method, how) if part)
-    told = replace(one, lo=lo, hi=hi, method=method)
+    estimate = replace(one, lo=lo, hi=hi, method=method)
     if hi - lo <= SLACK * max(1.0, abs(one.value)):
-        told = told.with_note(f"{NO_WIDTH}: all {known.sources} {units} are alike")
-    return found._replace(estimate=told)
+        estimate = estimate.with_note(f"{NO_WIDTH}: all {known.sources} {units} are alike")
+    return result._replace(estimate=estimate)
 
 
 def with_percentiles(
@@ -196,13 +196,13 @@ def with_percentiles(
         return estimate.with_note("no interval: undefined in every resample")
     how = f"bootstrap over {n_sources} {units}, {len(replicates)} resamples, percentile: {why}"
     method = "; ".join(part for part in (estimate.method, how) if part)
-    found = replace(estimate, lo=bounds[0], hi=bounds[1], method=method)
+    result = replace(estimate, lo=bounds[0], hi=bounds[1], method=method)
     lost = 1 - np.isfinite(replicates).mean()
-    found = found.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else found
+    result = result.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else result
     if bounds[1] - bounds[0] > SLACK * max(1.0, abs(estimate.value)):
-        return found
+        return result
     share = float(np.mean(np.abs(replicates - bounds[0]) <= SLACK))
-    return found.with_note(
+    return result.with_note(
         f"{NO_WIDTH}: {share:.0%} of the resamples of {n_sources} {units} are equal"
     )
 

@@ -1,13 +1,12 @@
-"""What a judge must beat: chance, the length of the texts in both directions, tastes for systems.
+"""Null judges that a judge must beat: chance, the length of texts, and preferences for systems.
 
-Chance is a number. Length is a judge that says how long a text is (`brevity`: minus that). A taste
-for systems is a judge whose scores follow who wrote a text: its columns (systems) are permuted
-jointly over all sources.
+Chance is a number. Length is a judge that returns the length of a text (`brevity`: minus that). A
+preference for systems is a judge whose scores follow the author of a text: its columns (systems)
+are permuted jointly over all sources.
 """
 
 from collections.abc import Callable, Sequence
 from itertools import permutations
-from math import factorial
 from typing import Final
 
 import numpy as np
@@ -107,21 +106,19 @@ def p_within(
     return (count + 1) / (PERMUTATIONS + 1)
 
 
-def system_permutations(m: int, rng: np.random.Generator) -> tuple[Codes, bool]:
-    """Return permutations of m systems, and whether they are all (the identity among them)."""
+def system_permutations(m: int, rng: np.random.Generator) -> Codes:
+    """Return permutations of m systems, the identity first: all of few, else random ones."""
     if m <= ALL_PERMUTATIONS_TO:
-        every = np.array(list(permutations(range(m))), dtype=np.int64)
-        assert len(every) == factorial(m)
-        return every, True
-    return np.stack([rng.permutation(m) for _ in range(PERMUTATIONS)]), False
+        return np.array(list(permutations(range(m))), dtype=np.int64)
+    return np.stack([np.arange(m), *(rng.permutation(m) for _ in range(PERMUTATIONS))])
 
 
 def p_systems(
-    x: Floats, y: Floats, source: Codes, system: Codes, drawn: tuple[Codes, bool], *, pooled: bool
+    x: Floats, y: Floats, source: Codes, system: Codes, perms: Codes, *, pooled: bool
 ) -> float:
     """Return p that the scores are those of systems dealt out at random.
 
-    x, y, source, system (texts,), NaN = missing; `drawn` by `system_permutations` of as many
+    x, y, source, system (texts,), NaN = missing; `perms` by `system_permutations` of as many
     systems. The judge's columns move jointly over all sources, a missing cell with its column. The
     statistic is the mean over sources of the correlation of midranks within each (`pooled`: of
     midranks over all texts), of the cells that have both after the permutation. One-sided. NaN
@@ -135,23 +132,20 @@ def p_systems(
         mine, people = mine[kept], people[kept]
     if not len(mine):
         return float("nan")
-    every, whole = drawn
-    perms = every if whole else np.vstack([np.arange(every.shape[1]), every])
     values = _permuted(mine, people, perms, pooled=pooled)
-    observed = values[_identity(perms)]
-    return float(np.mean(values >= observed - NEAR))  # the identity is among them
+    return float(np.mean(values >= values[0] - NEAR))
 
 
 def p_moved(
     statistic: Callable[[Codes], Floats],
     source: Codes,
     system: Codes,
-    drawn: tuple[Codes, bool],
+    perms: Codes,
     cells: int = 0,
 ) -> float:
     """Return p of any statistic if a judge's columns (systems) are dealt out at random.
 
-    source, system (texts,); `drawn` as in `p_systems`, whose rule this is. statistic: which text's
+    source, system (texts,); `perms` as in `p_systems`, whose rule this is. statistic: which text's
     score stands in each text's place, -1 for none, (rows, texts) -> (rows,); an undefined value
     counts as large; `cells`: how many numbers it makes of a row. One-sided. NaN where the statistic
     itself is undefined.
@@ -160,8 +154,6 @@ def p_moved(
     table = np.where(np.isnan(table), -1, table).astype(np.int64)
     places = np.argwhere(table >= 0)
     rows, columns, depth = places[np.argsort(table[table >= 0])].T
-    every, whole = drawn
-    perms = every if whole else np.vstack([np.arange(every.shape[1]), every])
     step = max(1, BLOCK // max(1, source.size, cells))
     values = np.concatenate(
         [
@@ -169,10 +161,9 @@ def p_moved(
             for start in range(0, len(perms), step)
         ]
     )
-    observed = values[_identity(perms)]
-    if np.isnan(observed):
+    if np.isnan(values[0]):
         return float("nan")
-    return float(np.mean(~(values < observed - NEAR)))
+    return float(np.mean(~(values < values[0] - NEAR)))
 
 
 def mean_credits(better: Floats, worse: Floats, source: Codes) -> Floats:
@@ -213,10 +204,6 @@ def filled(source: Codes, system: Codes) -> float:
     """Return the share of cells (source, system) that have a text."""
     cells = np.unique(np.stack([source, system]), axis=1).shape[1]
     return float(cells / max(1, np.unique(source).size * np.unique(system).size))
-
-
-def _identity(perms: Codes) -> int:
-    return int(np.flatnonzero((perms == np.arange(perms.shape[1])).all(axis=1))[0])
 
 
 def _table(values: Floats, source: Codes, system: Codes) -> Floats:

@@ -1,4 +1,4 @@
-"""Anchors: the rated texts of an aspect that stand for each rating; people and a judge agree."""
+"""Anchors: the rated texts of an aspect that are typical of each rating, by people and a judge."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -53,7 +53,7 @@ def chosen_anchors(
 ) -> list[Row]:
     """Return rows of table `anchors`: `per_rating` texts of each rating.
 
-    `targets` and `ratings` are rows of these tables; `answers` are the judge's, if it has a say.
+    `targets` and `ratings` are rows of these tables; `answers` are the judge's, None without one.
     """
     rows = sorted((row for row in targets if row["text"].strip()), key=lambda row: row["target"])
     columns = {row["target"]: number for number, row in enumerate(rows)}
@@ -80,7 +80,7 @@ def chosen_anchors(
 
 
 def _draws(spec: ChooseAnchorsSpec, answers: pa.Table) -> list[Rated]:
-    """Return (draw, target, value) of a judge; a reply that was not parsed says nothing."""
+    """Return (draw, target, value) of a judge; the value is None where a reply was not parsed."""
     assert spec.judged is not None
     part = CellPart(spec.dataset, SYSTEMS, spec.judged.judge, spec.aspect)
     judgments, _ = score_part(answers, spec.judged.reading, part=part)
@@ -88,12 +88,12 @@ def _draws(spec: ChooseAnchorsSpec, answers: pa.Table) -> list[Rated]:
 
 
 def _matrix(rated: Sequence[Rated], columns: Mapping[str, int]) -> NDArray[np.float64]:
-    """Return the values as an array (who, targets), NaN where there is none."""
-    names = {name: row for row, name in enumerate(sorted({who for who, _, _ in rated}))}
-    values = np.full((len(names), len(columns)), np.nan)
-    for who, target, value in rated:
+    """Return the values as an array (raters or draws, targets), NaN where there is none."""
+    raters = {name: row for row, name in enumerate(sorted({rater for rater, _, _ in rated}))}
+    values = np.full((len(raters), len(columns)), np.nan)
+    for rater, target, value in rated:
         if target in columns and value is not None:
-            values[names[who], columns[target]] = value
+            values[raters[rater], columns[target]] = value
     return values
 
 

@@ -1,4 +1,4 @@
-"""Scores that are computed, or were recorded as numbers: judgments without any parser."""
+"""Scores that are computed or were recorded as numbers: judgments without a parser."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -5,7 +5,7 @@ texts. A difference of 0: the judge does as well as one more person would.
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple, TypeVar
 
@@ -59,10 +59,10 @@ Against = Literal["mean", "each"]
 Closeness = Literal["accuracy", "rmse"]
 SHUFFLES: Final = 20
 FEWEST_TEXTS, FEWEST_SOURCES = 30, 10
-"""A rater of fewer texts, or of fewer sources, is no person of whom a mean could be taken."""
+"""A rater of fewer texts or sources is not compared as a person."""
 ALT_TEST_LEVEL: Final = 0.05
 MONOTONE: Final = 0.95
-"""Where the ratings of more texts than this are in order, columns are places, not persons."""
+"""Where the ratings of a larger share of texts are in order, columns are slots, not persons."""
 ONE_RATER: Final = "one rater: there are no others"
 NOT_SHOWN: Final = "raters' own agreement is not shown to be above 0"
 AS_GOOD, WORSE, UNDECIDED = "as good as one more rater", "worse than a rater", "undecided"
@@ -76,7 +76,7 @@ class AsRater(NamedTuple):
 
 
 class _Sides(NamedTuple):
-    """What the judge (a) and the raters (b) reach, (1 + sources,) each, and on how much."""
+    """The statistic of the judge (a) and of the raters (b), (1 + sources,) each, and its counts."""
 
     a: Floats
     b: Floats
@@ -84,7 +84,7 @@ class _Sides(NamedTuple):
     n: int
     missing: int
     lost: int
-    of: int
+    compared: int
 
 
 def as_rater(
@@ -100,11 +100,11 @@ def as_rater(
     undefined is left out, and the note counts those left. The judge as used, the mean of its draws,
     stands against one rater. Undefined with one rater. Methods.md 10.
     """
-    result: dict[Name, list[_Sides | Estimate]] = {}
+    by_table: dict[Name, list[_Sides | Estimate]] = {}
     for ratings in tables:
-        for name, one in _sides(statistics, judge, ratings, against).items():
-            result.setdefault(name, []).append(one)
-    return {name: _of_tables(each) for name, each in result.items()}
+        for name, sides in _sides(statistics, judge, ratings, against).items():
+            by_table.setdefault(name, []).append(sides)
+    return {name: _mean_of_tables(sides) for name, sides in by_table.items()}
 
 
 def _sides(
@@ -114,17 +114,22 @@ def _sides(
     if len(ratings) < 2:
         nothing = Estimate.undefined(ONE_RATER, n=len(ratings))
         return dict.fromkeys(statistics(judge, judge), nothing)
-    result: dict[Name, list[tuple[float, Replicated, Replicated]]] = {}
-    for rater, own in enumerate(ratings):
-        others = np.delete(ratings, rater, axis=0)
-        golds = [mean_of(others)] if against == "mean" else list(others)
-        for gold in golds:
-            both = ~(np.isnan(judge) | np.isnan(own) | np.isnan(gold))
-            x, h, g = (np.where(both, v, np.nan) for v in (judge, own, gold))
-            theirs = statistics(h, g)
-            for name, one in statistics(x, g).items():
-                result.setdefault(name, []).append((float(both.sum()), one, theirs[name]))
-    return {name: _weighted(each) for name, each in result.items()}
+    pairs: dict[Name, list[tuple[float, Replicated, Replicated]]] = {}
+    for rater, gold in _compared(ratings, against):
+        all_three = ~(np.isnan(judge) | np.isnan(rater) | np.isnan(gold))
+        x, h, g = (np.where(all_three, v, np.nan) for v in (judge, rater, gold))
+        of_rater = statistics(h, g)
+        for name, of_judge in statistics(x, g).items():
+            pairs.setdefault(name, []).append((float(all_three.sum()), of_judge, of_rater[name]))
+    return {name: _weighted(of_name) for name, of_name in pairs.items()}
+
+
+def _compared(ratings: Floats, against: Against) -> Iterator[tuple[Floats, Floats]]:
+    """Yield each rater's ratings with what they are compared with."""
+    for number, rater in enumerate(ratings):
+        others = np.delete(ratings, number, axis=0)
+        for gold in [mean_of(others)] if against == "mean" else others:
+            yield rater, gold
 
 
 def mean_of(ratings: Floats) -> Floats:
@@ -133,44 +138,49 @@ def mean_of(ratings: Floats) -> Floats:
     return np.where(given > 0, np.nansum(ratings, axis=0) / np.maximum(given, 1), np.nan)
 
 
-def _weighted(each: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides | Estimate:
+def _weighted(pairs: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides | Estimate:
+    """Return the means over (texts, judge, rater), weighing by texts, where both are defined."""
+    undefined = [
+        side.estimate for _, *sides in pairs for side in sides if side.estimate.value is None
+    ]
     known = [
-        (texts, one, other)
-        for texts, one, other in each
-        if one.estimate.value is not None and other.estimate.value is not None
+        (texts, judge, rater)
+        for texts, judge, rater in pairs
+        if judge.estimate.value is not None and rater.estimate.value is not None
     ]
     if not known:
-        return next(one.estimate for pair in each for one in pair[1:] if one.estimate.value is None)
-    w = np.array([texts for texts, _, _ in known])
-    sides = ([one for _, one, _ in known], [other for _, _, other in known])
+        return undefined[0]
+    weights, judges, raters = zip(*known, strict=True)
+    w = np.array(weights)
     a, b = (
-        np.einsum("r,rd->d", w / w.sum(), np.stack([one.rows for one in side])) for side in sides
+        np.einsum("r,rd->d", w / w.sum(), np.stack([one.rows for one in side]))
+        for side in (judges, raters)
     )
-    sizes = np.sum([one.sizes for _, one, _ in known], axis=0)
     n, missing = (
-        round(float(np.mean([getattr(one.estimate, name) for _, one, _ in known])))
+        round(float(np.mean([getattr(judge.estimate, name) for judge in judges])))
         for name in ("n", "n_missing")
     )
-    return _Sides(a, b, sizes, n, missing, len(each) - len(known), len(each))
+    sizes = np.sum([judge.sizes for judge in judges], axis=0)
+    return _Sides(a, b, sizes, n, missing, len(pairs) - len(known), len(pairs))
 
 
-def _of_tables(each: Sequence[_Sides | Estimate]) -> AsRater:
+def _mean_of_tables(tables: Sequence[_Sides | Estimate]) -> AsRater:
     """Return the mean over tables of ratings, which are of one size; undefined where none is."""
-    known = [one for one in each if isinstance(one, _Sides)]
+    known = [sides for sides in tables if isinstance(sides, _Sides)]
     if not known:
-        nothing = next(one for one in each if isinstance(one, Estimate))
+        nothing = next(sides for sides in tables if isinstance(sides, Estimate))
         why = Estimate.undefined(nothing.note, n=nothing.n, n_missing=nothing.n_missing)
         return AsRater(Replicated(why, np.array([np.nan])), why)
     a, b, sizes = (
-        np.mean([getattr(one, part) for one in known], axis=0) for part in ("a", "b", "sizes")
+        np.mean([getattr(sides, part) for sides in known], axis=0) for part in ("a", "b", "sizes")
     )
     first = known[0]
     value = Estimate(
         float(a[0] - b[0]),
         n=first.n,
         n_missing=first.missing,
-        method=f"mean of {len(each)} shuffles of ratings" if len(each) > 1 else "",
-        note=f"undefined for {first.lost} of {first.of}" if first.lost else "",
+        method=f"mean of {len(tables)} shuffles of ratings" if len(tables) > 1 else "",
+        note=f"undefined for {first.lost} of {first.compared}" if first.lost else "",
     )
     difference = with_interval(Replicated(value, a - b, sizes, PLAIN))
     return AsRater(difference, _share(a, b, sizes, value))
@@ -212,7 +222,7 @@ def fieller(a: Floats, b: Floats, sizes: Floats) -> Bounds | None:
 
 
 def decided(difference: Replicated, margin: float) -> str:
-    """Return what a difference says beside -margin: AS_GOOD, WORSE or UNDECIDED, and what it takes.
+    """Return AS_GOOD, WORSE or UNDECIDED of a difference and -margin, and the sources it takes.
 
     As good where the lower end is above -margin, worse where the upper end is below it. Undecided:
     with the sources at which a half width is the margin; the error falls with the root of them. ""
@@ -235,7 +245,7 @@ def sources_for(known: Jackknife, margin: float) -> int:
 
 
 def are_slots(ratings: Floats) -> bool:
-    """Return whether columns are places and no persons: over 95 % of texts have them in order.
+    """Return whether columns are no persons: over 95 % of texts have their ratings in order.
 
     Texts whose ratings are all equal do not count. ratings (raters, texts), NaN = missing.
     """
@@ -408,13 +418,11 @@ def ceilings(
     `n` and `n_missing` are the mean counts. A statistic that is undefined for a rater leaves the
     rater out, and the note counts those left; undefined where none is left. One rater: nothing.
     """
-    result: dict[Name, list[Replicated]] = {}
-    for rater in range(len(ratings)):
-        others = np.delete(ratings, rater, axis=0)
-        for gold in [mean_of(others)] if against == "mean" else others:
-            for name, one in statistics(ratings[rater], gold).items():
-                result.setdefault(name, []).append(one)
-    return {name: _averaged(each, against) for name, each in result.items()}
+    by_name: dict[Name, list[Replicated]] = {}
+    for rater, gold in _compared(ratings, against):
+        for name, one in statistics(rater, gold).items():
+            by_name.setdefault(name, []).append(one)
+    return {name: _averaged(of_raters, against) for name, of_raters in by_name.items()}
 
 
 def _averaged(each: list[Replicated], against: Against) -> Estimate:

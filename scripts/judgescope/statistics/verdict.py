@@ -264,18 +264,18 @@ def of_hint(effect: Estimate, if_lost_moved: Estimate, if_lost_moved_back: Estim
     return (verdict, ()) if held else (Outcome.NOT_SHOWN, (LOST,))
 
 
-def on_bar(estimate: Estimate, bar: float, *, most: bool = False) -> Outcome:
+def on_bar(estimate: Estimate, bar: float, *, at_most: bool = False) -> Outcome:
     """Return whether an estimate meets a bar: lo >= bar meets, hi < bar misses, else unknown.
 
-    `most`: the bar is the most that is allowed: hi <= bar meets, lo > bar misses. Without an
+    `at_most`: the bar is the most that is allowed: hi <= bar meets, lo > bar misses. Without an
     interval nobody can tell; without a value there is no claim.
     """
     if estimate.value is None:
         return Outcome.NO_CLAIM
     if estimate.lo is None or estimate.hi is None:
         return Outcome.CANNOT_TELL
-    lo, hi = (-estimate.hi, -estimate.lo) if most else (estimate.lo, estimate.hi)
-    bar = -bar if most else bar
+    lo, hi = (-estimate.hi, -estimate.lo) if at_most else (estimate.lo, estimate.hi)
+    bar = -bar if at_most else bar
     if lo >= bar:
         return Outcome.MEETS
     return Outcome.MISSES if hi < bar else Outcome.CANNOT_TELL

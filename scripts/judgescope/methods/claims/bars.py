@@ -85,7 +85,7 @@ def _claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Row) -
     most, counted = statistic(name).less_is_better, statistic(name).complete
     if counted:
         found = replace(found, lo=found.value, hi=found.value)
-    outcome = on_bar(found, wanted, most=most)
+    outcome = on_bar(found, wanted, at_most=most)
     reasons: tuple[str, ...] = (
         (NO_INTERVAL,) if found.value is not None and found.lo is None else ()
     )
@@ -120,7 +120,7 @@ def _holds(
     against = float((outcome is Outcome.MEETS) == most)
     moved = [v * (1 - lost) + against * lost for v in (found.value, found.lo, found.hi)]
     shifted = replace(found, value=moved[0], lo=moved[1], hi=moved[2])
-    return on_bar(shifted, bar, most=most) is outcome
+    return on_bar(shifted, bar, at_most=most) is outcome
 
 
 def _lost(study: EvaluationData, judge: str, aspect: str | None) -> float:

@@ -1,4 +1,4 @@
-"""Pairwise accuracy with calibrated ties: does a judge order the texts of a source as people do?"""
+"""Pairwise accuracy: of texts, with calibrated ties, and of systems, with soft p-values."""
 
 from itertools import product
 from typing import Final
@@ -42,7 +42,7 @@ DECLARED: Final = declare(
 
 
 MOST_EPSILONS: Final = 256
-"""Of more different distances, so many quantiles are tried."""
+"""Quantiles that are tried where there are more different distances."""
 
 
 def acc_eq(
@@ -80,7 +80,7 @@ def acc_eq(
     best = _best(right.sum(axis=0))
     values = np.full(rows.shape[1], np.nan)
     values[used] = _calibrated(right, leave_one_out)
-    result = replicated(
+    accuracy = replicated(
         mean_rows(values, weights),
         NO_SOURCE,
         sizes=np.isfinite(values),
@@ -90,7 +90,7 @@ def acc_eq(
         n_tied=int((distance == 0).sum()),
         ends=(0.0, 1.0),
     )
-    return result, float(epsilons[best])
+    return accuracy, float(epsilons[best])
 
 
 def _pairs(x: Floats, y: Floats, source: Codes) -> tuple[Codes, Floats, Flags, Flags]:
@@ -101,10 +101,12 @@ def _pairs(x: Floats, y: Floats, source: Codes) -> tuple[Codes, Floats, Flags, F
 
 
 def _candidates(distance: Floats) -> Floats:
-    result = np.unique(np.append(distance, 0.0))
-    if result.size > MOST_EPSILONS:
-        result = np.unique(np.quantile(result, np.linspace(0, 1, MOST_EPSILONS), method="lower"))
-    return np.asarray(result)
+    epsilons = np.unique(np.append(distance, 0.0))
+    if epsilons.size > MOST_EPSILONS:
+        epsilons = np.unique(
+            np.quantile(epsilons, np.linspace(0, 1, MOST_EPSILONS), method="lower")
+        )
+    return np.asarray(epsilons)
 
 
 def _right(

@@ -117,8 +117,8 @@ def _from_moments(ratings: Floats, source: Codes, rows: Floats) -> Floats:
 
 def _value_counts(ratings: Floats, domain: Sequence[float]) -> Codes:
     """Return how often each unit was given each value of the domain: (units, values)."""
-    _, unit = complete = np.nonzero(~np.isnan(ratings))
-    cell = unit * len(domain) + class_codes(ratings[complete], domain)
+    _, unit = given = np.nonzero(~np.isnan(ratings))
+    cell = unit * len(domain) + class_codes(ratings[given], domain)
     counts: Codes = np.bincount(cell, minlength=ratings.shape[1] * len(domain))
     return counts.reshape(ratings.shape[1], len(domain))
 

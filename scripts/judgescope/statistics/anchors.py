@@ -44,11 +44,11 @@ DECLARED: Final = declare(
 
 
 class Rated(NamedTuple):
-    """What comparisons say of texts; (texts,) each.
+    """Ratings of texts from comparisons; (texts,) each.
 
-    `rating` counts from the lowest, -1 where every comparison is a tie, or those with all anchors
-    of a rating have no answer (unresolved). `margin` is what the best rating has above the next.
-    `tied` tells where several ratings are best.
+    `rating` counts from the lowest, -1 (unresolved) where every comparison is a tie, or those with
+    all anchors of a rating have no answer. `margin` is the objective of the best rating less that
+    of the next. `tied`: several ratings are best.
     """
 
     rating: Codes
@@ -57,7 +57,7 @@ class Rated(NamedTuple):
 
 
 def anchor_costs(human: Floats, judged: Floats | None, classes: Sequence[float]) -> Floats:
-    """mean|h - r| + mean|x - r| + |mean h - mean x| for every text and rating r.
+    """Return mean|h - r| + mean|x - r| + |mean h - mean x| for every text and rating r.
 
     human (raters, texts) are people's ratings h, judged (draws, texts) a judge's x of the same
     texts, None without a judge: then the first term alone. NaN: missing. Returns (texts, classes),
@@ -65,11 +65,11 @@ def anchor_costs(human: Floats, judged: Floats | None, classes: Sequence[float])
     (Hu et al. 2025, appendix C.1)
     """
     scale = np.asarray(classes, dtype=np.float64)
-    result = _mean_distance(human, scale)
+    costs = _mean_distance(human, scale)
     if judged is None:
-        return result
+        return costs
     apart = np.abs(_means(human) - _means(judged))
-    return result + _mean_distance(judged, scale) + apart[:, None]
+    return costs + _mean_distance(judged, scale) + apart[:, None]
 
 
 def _means(values: Floats) -> Floats:
@@ -98,8 +98,8 @@ def choose_anchors(
             places = np.flatnonzero(costs[:, rating] == cost).tolist()
             equal: list[int] = [text for text in places if text in free]
             while equal and len(anchors[rating]) < per_rating:
-                complete = {int(source[one]) for one in anchors[rating]}
-                best = min(equal, key=lambda text: (int(source[text]) in complete, order[text]))
+                taken = {int(source[text]) for text in anchors[rating]}
+                best = min(equal, key=lambda text: (int(source[text]) in taken, order[text]))
                 anchors[rating].append(best)
                 equal.remove(best)
                 free.discard(best)
@@ -107,8 +107,8 @@ def choose_anchors(
 
 
 def rating_terms(outcomes: Floats, *, end: float = 1.0) -> tuple[Floats, Floats]:
-    """-|sum over A_r of (F(t > a) - F(t < a))| / |A_r|, and that + mean F(t > A_r-1) + mean
-    F(t < A_r+1), for every text t and rating r.
+    """Return -|sum over A_r of (F(t > a) - F(t < a))| / |A_r|, and that + mean F(t > A_r-1)
+    + mean F(t < A_r+1), for every text t and rating r.
 
     outcomes (texts, classes, anchors): 1 where the text is better than the anchor of that rating,
     -1 where it is worse, 0 for a tie, NaN where there is no such anchor or no answer. Beyond an end
@@ -126,7 +126,7 @@ def rating_terms(outcomes: Floats, *, end: float = 1.0) -> tuple[Floats, Floats]
 
 
 def estimated_ratings(outcomes: Floats, distance: Floats, *, end: float = 1.0) -> Rated:
-    """The rating r with the largest objective of `rating_terms`.
+    """Return the rating r with the largest objective of `rating_terms`.
 
     Of equal ones that with the smaller |first term|, then the smaller distance (texts, classes) of
     the text's number of errors from what is usual for the rating, then the lower rating.
@@ -150,7 +150,7 @@ def comparator_accuracy(
     sources: Codes | None = None,
     weights: Codes | None = None,
 ) -> Estimate:
-    """sum [outcome = better] / pairs: how often a comparator names the better anchor.
+    """Return sum [outcome = better] / pairs: how often a comparator names the better anchor.
 
     outcomes (pairs,) as in `rating_terms`; better (pairs,): 1 or -1, whose rating is higher; used
     (pairs,) the pairs that count. A tie is wrong, and so is a missing answer. sources (2, pairs):
@@ -174,7 +174,7 @@ def comparator_accuracy(
 
 
 def usual_counts(counts: Codes, rating: Codes, classes: int) -> Floats:
-    """The mean number of errors of the texts of each rating; (classes,).
+    """Return the mean number of errors of the texts of each rating: (classes,).
 
     counts and rating (texts,), -1 = unresolved. A rating that no text has lies on the line between
     its neighbours, or has the nearest one's. All NaN where no text is rated.
@@ -210,7 +210,7 @@ def balanced(
 
 
 def most_diverse(similarity: Floats, wanted: int, first: int | None = None) -> list[int]:
-    """argmax over those left of min over those chosen of 1 - s, from the medoid on (max-min).
+    """Return argmax over the others of min over the chosen of 1 - s, from the medoid on (max-min).
 
     similarity s (texts, texts) in [0, 1] is symmetric; the medoid is most similar to all others;
     `first` is chosen in its place. Of equal ones the first. Returns `wanted` places, or all, in the

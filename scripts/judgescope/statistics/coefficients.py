@@ -55,9 +55,9 @@ def midranks(values: Floats) -> Floats:
     last = np.hstack([new[:, 1:], np.ones((len(values), 1), dtype=bool)])
     upto = np.where(last, place, values.shape[1])[:, ::-1]
     upto = np.minimum.accumulate(upto, axis=1)[:, ::-1]
-    result = np.empty(values.shape)
-    np.put_along_axis(result, order, (below + upto) / 2 + 1, axis=1)
-    return np.where(np.isnan(values), np.nan, result)
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (below + upto) / 2 + 1, axis=1)
+    return np.where(np.isnan(values), np.nan, ranks)
 
 
 def signs(left: NDArray[Any], right: NDArray[Any], slack: float = 0) -> NDArray[np.int8]:
@@ -84,14 +84,14 @@ def within_rows(
 def _within_block(
     x: Floats, y: Floats, statistics: Collection[Statistic], slack: float
 ) -> dict[Statistic, Floats]:
-    result: dict[Statistic, Floats] = {}
+    coefficients: dict[Statistic, Floats] = {}
     if "pearson" in statistics:
-        result["pearson"] = _of_deviations(_deviations(x, slack).T, _deviations(y, slack).T)
+        coefficients["pearson"] = _of_deviations(_deviations(x, slack).T, _deviations(y, slack).T)
     if RANKED & set(statistics):
         a, b, *sums = _compared(np.ascontiguousarray(x.T), np.ascontiguousarray(y.T), slack)
-        result["spearman"] = _of_deviations(a, b)
-        result["kendall_b"] = ratio(*sums)
-    return result
+        coefficients["spearman"] = _of_deviations(a, b)
+        coefficients["kendall_b"] = ratio(*sums)
+    return coefficients
 
 
 def _compared(x: Floats, y: Floats, slack: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
@@ -115,12 +115,12 @@ def _compared(x: Floats, y: Floats, slack: float) -> tuple[Floats, Floats, Float
 
 def _deviations(values: Floats, slack: float) -> Floats:
     """Return the deviations from each row's mean, 0 where a value is NaN or its row constant."""
-    complete = ~np.isnan(values)
-    n = np.maximum(complete.sum(axis=1, keepdims=True), 1)
-    deviation = values - np.sum(values, axis=1, where=complete, keepdims=True) / n
-    lowest = np.min(values, axis=1, where=complete, initial=np.inf)
-    varies = np.max(values, axis=1, where=complete, initial=-np.inf) > lowest + slack
-    return np.where(complete & varies[:, None], deviation, 0.0)
+    given = ~np.isnan(values)
+    n = np.maximum(given.sum(axis=1, keepdims=True), 1)
+    deviation = values - np.sum(values, axis=1, where=given, keepdims=True) / n
+    lowest = np.min(values, axis=1, where=given, initial=np.inf)
+    varies = np.max(values, axis=1, where=given, initial=-np.inf) > lowest + slack
+    return np.where(given & varies[:, None], deviation, 0.0)
 
 
 def _of_deviations(a: Floats, b: Floats) -> Floats:
@@ -148,21 +148,21 @@ def over_rows(
     x, y, source (targets,), nothing missing; no source without a target. A row is NaN where a side
     does not vary in it.
     """
-    result: dict[Statistic, Floats] = {}
+    coefficients: dict[Statistic, Floats] = {}
     if "pearson" in statistics:
-        result["pearson"] = _pearson(x, y, source, rows)
+        coefficients["pearson"] = _pearson(x, y, source, rows)
     if not RANKED & set(statistics):
-        return result
+        return coefficients
     (xs, cx), (ys, cy) = np.unique(x, return_inverse=True), np.unique(y, return_inverse=True)
     if xs.size * ys.size <= x.size:
         shape = (rows.shape[1], xs.size, ys.size)
         table = counted(source, cx * ys.size + cy, (shape[0], xs.size * ys.size)).reshape(shape)
-        return result | _of_counts(table, rows, statistics)
+        return coefficients | _of_counts(table, rows, statistics)
     if "spearman" in statistics:
-        result["spearman"] = _spearman(cx, cy, source, rows)
+        coefficients["spearman"] = _spearman(cx, cy, source, rows)
     if "kendall_b" in statistics:
-        result["kendall_b"] = _kendall(cx, cy, source, rows)
-    return result
+        coefficients["kendall_b"] = _kendall(cx, cy, source, rows)
+    return coefficients
 
 
 def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
@@ -205,21 +205,21 @@ def _of_counts(
     Copies of a target are tied with themselves in both x and y, as they are in a resample that is
     written out, and add nothing to any of the three sums. All sums are of whole numbers.
     """
-    result: dict[Statistic, list[Floats]] = {name: [] for name in statistics if name in RANKED}
+    blocks_of: dict[Statistic, list[Floats]] = {name: [] for name in statistics if name in RANKED}
     for part in _blocks(len(rows), table[0].size):
         counts = dot(rows[part], table)
         nx, ny = counts.sum(axis=2), counts.sum(axis=1)
-        if "spearman" in result:
+        if "spearman" in blocks_of:
             a, b = (_below_less_above(n, 1) for n in (nx, ny))
             across = np.einsum("rij,rj->ri", counts, b)
             sums = (np.einsum("ri,ri->r", *p) for p in ((across, a), (nx * a, a), (ny * b, b)))
-            result["spearman"].append(ratio(*sums))
-        if "kendall_b" in result:
+            blocks_of["spearman"].append(ratio(*sums))
+        if "kendall_b" in blocks_of:
             against = _below_less_above(_below_less_above(counts, 1), 2)
             every = np.square(nx.sum(axis=1))
             untied = (every - np.einsum("ri,ri->r", n, n) for n in (nx, ny))
-            result["kendall_b"].append(ratio(np.einsum("rij,rij->r", counts, against), *untied))
-    return {name: np.concatenate(blocks) for name, blocks in result.items()}
+            blocks_of["kendall_b"].append(ratio(np.einsum("rij,rij->r", counts, against), *untied))
+    return {name: np.concatenate(blocks) for name, blocks in blocks_of.items()}
 
 
 def _below_less_above(counts: Floats, axis: int) -> Floats:

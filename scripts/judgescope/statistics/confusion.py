@@ -1,7 +1,8 @@
-"""Drops that should and should not happen: their means, the confusion index, and equivalence.
+"""Drops that should and should not happen, and people's votes on which should.
 
-A cell is one damage seen through one aspect; its drop is the mean over items of original minus
-damaged. Hu et al. 2024; index, AUC and equivalence are this project's (methods.md 2).
+A cell is a perturbation seen through one aspect; its drop is the mean over items of original minus
+perturbed. A row of votes counts, for one pair under one criterion, how many people chose each of
+OPTIONS. Hu et al. 2024; index, AUC and equivalence are this project's (methods.md 2).
 """
 
 import math
@@ -135,13 +136,13 @@ def _mean(cells: Floats) -> Floats:
 def _auc(drop: Floats, stay: Floats) -> Floats:
     if not drop.shape[1] or not stay.shape[1]:
         return np.full(len(drop), np.nan)
-    result = np.empty(len(drop))
+    areas = np.empty(len(drop))
     for row, (above, below) in enumerate(zip(drop, np.sort(stay, axis=1), strict=True)):
         less = np.searchsorted(below, above, side="left")
         upto = np.searchsorted(below, above, side="right")
-        result[row] = np.mean(less + upto) / 2 / below.size
+        areas[row] = np.mean(less + upto) / 2 / below.size
     lost = np.isnan(drop).any(axis=1) | np.isnan(stay).any(axis=1)
-    return np.where(lost, np.nan, result)
+    return np.where(lost, np.nan, areas)
 
 
 def p_equivalence(d: Floats, margin: float) -> float | None:
@@ -195,11 +196,11 @@ def pair_weights(rng: np.random.Generator, stratum: Counts, resamples: int = RES
     stratum (pairs,), the perturbation of each pair as a code from 0: every resample has as many
     pairs of it as there are. Shape (resamples, pairs). Stratified bootstrap, Efron 1979.
     """
-    result = np.zeros((resamples, stratum.size), dtype=np.int64)
+    weights = np.zeros((resamples, stratum.size), dtype=np.int64)
     for code in np.unique(stratum):
         own = np.flatnonzero(stratum == code)
-        result[:, own] = source_weights(rng, own.size, resamples)
-    return result
+        weights[:, own] = source_weights(rng, own.size, resamples)
+    return weights
 
 
 def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Estimate:

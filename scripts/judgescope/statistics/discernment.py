@@ -388,7 +388,7 @@ LN_TAIL = math.log(1e-18)
 
 
 class Discernment(NamedTuple):
-    """D = log_0.05 of a combined p, each (...): `d` and `d_ew` as the paper, the rest sound."""
+    """D = log_0.05 of a combined p, each (...): `d` and `d_ew` as published, the others sound."""
 
     d: Floats
     d_ew: Floats
@@ -467,11 +467,11 @@ def average(d: ArrayLike, levels: Sequence[str], *, allow_missing: bool = False)
     A missing score (NaN) is a ValueError; with `allow_missing` its level is averaged over what
     is there, a level with nothing left is dropped, and D_avg is NaN when nothing is left at all.
     """
-    values, complete = _planned(d, allow_missing)
+    values, given = _planned(d, allow_missing)
     names, level = np.unique(levels, return_inverse=True)
     member = (level[:, None] == np.arange(names.size)).astype(np.float64)
-    count = dot(complete, member)
-    mean = dot(np.where(complete, values, 0.0), member) / np.maximum(count, 1)
+    count = dot(given, member)
+    mean = dot(np.where(given, values, 0.0), member) / np.maximum(count, 1)
     n_levels = (count > 0).sum(axis=-1)
     return np.where(n_levels > 0, mean.sum(axis=-1) / np.maximum(n_levels, 1), np.nan)
 
@@ -488,8 +488,8 @@ def minimum(d: ArrayLike, *, allow_missing: bool = False) -> Floats:
 def _planned(d: ArrayLike, allow_missing: bool) -> tuple[Floats, Flags]:
     """Return the scores and which are there; ValueError when one is missing and may not be."""
     values = np.asarray(d, np.float64)
-    complete = ~np.isnan(values)
-    if not allow_missing and not complete.all():
-        gaps = np.flatnonzero(~complete.all(axis=tuple(range(complete.ndim - 1)))).tolist()
+    given = ~np.isnan(values)
+    if not allow_missing and not given.all():
+        gaps = np.flatnonzero(~given.all(axis=tuple(range(given.ndim - 1)))).tolist()
         raise ValueError(f"planned perturbations without a score, at {gaps}: set allow_missing")
-    return values, complete
+    return values, given

@@ -33,7 +33,7 @@ DECLARED: Final = declare(
 
 
 ROUND_OFF: Final = 1e-9
-"""A value so near to a class is it: tenths are no exact numbers."""
+"""A value this near to a class belongs to it: tenths are not exact."""
 CEM_ORD: Final = "cem_ord"
 ON_CLASSES: Final = ("kappa_linear", "kappa_quadratic", CEM_ORD)
 
@@ -66,7 +66,7 @@ def on_classes(
     counts = confusion_counts(gold[complete], predicted[complete], classes, source, rows.shape[1])
     tables = dot(rows, counts)
     values = (kappas(tables), kappas(tables, power=2), _cem_ord(tables))
-    result = {
+    by_name = {
         name: replicated(
             own if n >= 2 else np.full(len(rows), np.nan),
             NO_VARIATION if n >= 2 else FEW_PAIRS,
@@ -78,11 +78,11 @@ def on_classes(
         for name, own in zip(ON_CLASSES, values, strict=True)
     }
     if n >= 2:
-        estimate = result[CEM_ORD].estimate.with_note(
+        estimate = by_name[CEM_ORD].estimate.with_note(
             f"floor {cem_floor(gold[complete], classes):.3f}"
         )
-        result[CEM_ORD] = result[CEM_ORD]._replace(estimate=estimate)
-    return result
+        by_name[CEM_ORD] = by_name[CEM_ORD]._replace(estimate=estimate)
+    return by_name
 
 
 def cem_floor(gold: Floats, classes: Sequence[float]) -> float:
@@ -129,9 +129,9 @@ def equal_width(values: Floats, scale: Sequence[float], classes: Sequence[float]
     """
     complete = ~np.isnan(values)
     place = class_codes(values[complete], sorted(scale))
-    result = np.full(values.shape, np.nan)
-    result[complete] = np.sort(classes)[(2 * place + 1) * len(classes) // (2 * len(scale))]
-    return result
+    classes_of = np.full(values.shape, np.nan)
+    classes_of[complete] = np.sort(classes)[(2 * place + 1) * len(classes) // (2 * len(scale))]
+    return classes_of
 
 
 def are_classes(values: Floats, classes: Sequence[float]) -> bool:

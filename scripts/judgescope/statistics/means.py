@@ -1,4 +1,4 @@
-"""Means and shares of things that belong to sources, with their intervals over sources."""
+"""Means and shares over things that belong to sources, with intervals over sources."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ ASPECTS: Final = "aspects"
 ONLY: Final = "the only one of the aspects"
 """Begins the method of a mean over one aspect."""
 SHARE: Final[Bounds] = (0.0, 1.0)
-"""What a share of things lies within."""
+"""The ends of a share."""
 
 
 def replicated_share(

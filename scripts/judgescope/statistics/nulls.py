@@ -63,13 +63,13 @@ def half_credits(
 
 
 def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
-    """Return people's sorted ratings dealt out in the order of `order`, leaving the source out.
+    """Return people's sorted ratings, assigned in the order of `order`, leaving the source out.
 
     gold, order, source (texts,), nothing missing in `order`; texts without a rating get none. A
     text of source s gets the rating at its place among the texts of the other sources. This makes
     of a length a judge that gives classes; it knows people's distribution and nothing else.
     """
-    result = np.full(gold.size, np.nan)
+    ratings = np.full(gold.size, np.nan)
     rated = ~np.isnan(gold)
     for one in np.unique(source[rated]):
         own, others = rated & (source == one), rated & (source != one)
@@ -81,14 +81,14 @@ def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
             np.searchsorted(places, order[own], "left")
             + np.searchsorted(places, order[own], "right")
         ) // 2
-        result[own] = np.sort(gold[others])[np.minimum(middle, n - 1)]
-    return result
+        ratings[own] = np.sort(gold[others])[np.minimum(middle, n - 1)]
+    return ratings
 
 
 def p_within(
     gold: Codes, predicted: Codes, source: Codes, rng: np.random.Generator, distance: Floats
 ) -> float:
-    """Return p that the classes are dealt out at random among the texts of a source.
+    """Return p of the null that the classes are assigned at random among the texts of a source.
 
     gold, predicted, source (texts,), nothing missing; distance (classes, classes): what a pair of
     classes costs. Margins stay, so kappa is at least as large where the sum of distances is at most
@@ -116,7 +116,7 @@ def system_permutations(m: int, rng: np.random.Generator) -> Codes:
 def p_systems(
     x: Floats, y: Floats, source: Codes, system: Codes, perms: Codes, *, pooled: bool
 ) -> float:
-    """Return p that the scores are those of systems dealt out at random.
+    """Return p of the null that the scores belong to systems at random.
 
     x, y, source, system (texts,), NaN = missing; `perms` by `system_permutations` of as many
     systems. The judge's columns move jointly over all sources, a missing cell with its column. The
@@ -143,7 +143,7 @@ def p_moved(
     perms: Codes,
     cells: int = 0,
 ) -> float:
-    """Return p of any statistic if a judge's columns (systems) are dealt out at random.
+    """Return p of any statistic where a judge's columns (systems) are permuted at random.
 
     source, system (texts,); `perms` as in `p_systems`, whose rule this is. statistic: which text's
     score stands in each text's place, -1 for none, (rows, texts) -> (rows,); an undefined value
@@ -187,11 +187,11 @@ def linear_kappas(gold: Codes, predicted: Codes, k: int) -> Floats:
 
     gold (texts,); predicted (rows, texts), -1 = missing. Shape (rows,), NaN as in `kappas`.
     """
-    rows, complete = np.arange(len(predicted))[:, None] * k, predicted >= 0
-    n = complete.sum(axis=1)
-    observed = np.where(complete, np.abs(gold - predicted), 0).sum(axis=1) * n
+    rows, given = np.arange(len(predicted))[:, None] * k, predicted >= 0
+    n = given.sum(axis=1)
+    observed = np.where(given, np.abs(gold - predicted), 0).sum(axis=1) * n
     people, mine = (
-        np.bincount((rows + codes)[complete], minlength=len(predicted) * k).reshape(-1, k)
+        np.bincount((rows + codes)[given], minlength=len(predicted) * k).reshape(-1, k)
         for codes in (gold, predicted)
     )
     place = np.arange(k)
@@ -229,7 +229,7 @@ def _permuted(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> 
     """Return the mean correlation after each permutation of the columns of `mine`."""
     if not (np.isnan(scores).any() or np.isnan(people).any()):
         return _of_products(scores, people, perms, pooled=pooled)
-    result = []
+    blocks = []
     step = max(1, BLOCK // scores.size)
     for start in range(0, len(perms), step):
         part = np.moveaxis(
@@ -239,11 +239,11 @@ def _permuted(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> 
         axis = (1, 2, 3) if pooled else (2, 3)
         rho = _correlation(np.where(both, part, 0.0), np.where(both, people, 0.0), both, axis)
         if pooled:
-            result.append(np.nan_to_num(rho))
+            blocks.append(np.nan_to_num(rho))
             continue
         used = ~np.isnan(rho)
-        result.append(np.where(used, rho, 0.0).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
-    return np.concatenate(result)
+        blocks.append(np.where(used, rho, 0.0).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
+    return np.concatenate(blocks)
 
 
 def _of_products(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:

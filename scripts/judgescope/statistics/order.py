@@ -1,4 +1,4 @@
-"""Scores of texts whose order is known: does a judge score the better of two texts higher?
+"""Order of texts: does a judge score, or choose, the better of two texts?
 
 A sequence is texts of one source at places 0, 1, …, the best first; sequences may differ in length,
 have gaps, and hold several texts at one place.

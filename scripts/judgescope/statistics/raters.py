@@ -278,8 +278,8 @@ def shuffled_slots(ratings: Floats, slots: Flags, rng: np.random.Generator) -> F
     loose = ratings[slots]
     keys = np.where(np.isnan(loose), np.inf, rng.random(loose.shape))
     moved = np.take_along_axis(loose, np.argsort(keys, axis=0), axis=0)
-    complete = ~np.isnan(moved).all(axis=1)
-    return np.concatenate([ratings[~slots], moved[complete]])
+    filled = ~np.isnan(moved).all(axis=1)
+    return np.concatenate([ratings[~slots], moved[filled]])
 
 
 def rating_tables(

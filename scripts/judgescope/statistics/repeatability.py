@@ -1,4 +1,4 @@
-"""Does a judge say the same twice, and how many draws are enough?"""
+"""Repeatability: do a judge's draws agree, and how many draws are enough?"""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Sources deleted one at a time, for intervals and tests; sources drawn again, for ranks."""
+"""Replicates: sources deleted one at a time, for intervals and tests, or resampled, for ranks."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +23,7 @@ from judgescope.statistics.result import Estimate
 
 RESAMPLES = 1000
 FEWEST_NOT_MODAL: Final = 10
-"""Where fewer sources hold a rating other than the most frequent, a number is warned of."""
+"""A number has a warning where fewer sources have a rating other than the most frequent."""
 NO_WIDTH: Final = ALL_ALIKE
 NO_SIZES: Final = np.empty(0)
 
@@ -111,7 +111,7 @@ class Replicated(NamedTuple):
 
     @property
     def jackknifed(self) -> Jackknife | str:
-        """Return what the deletions say, or why they say nothing."""
+        """Return the jackknife of the value, or why there is none."""
         if self.estimate.value is None:
             return self.estimate.note
         if self.rows.size < 2 or self.rows.size != 1 + self.sizes.size:
@@ -153,7 +153,7 @@ def replicated(
 
 
 def with_interval(result: Replicated, units: str = "sources") -> Replicated:
-    """Return an estimate with the interval of its deletions; `units` are what was deleted.
+    """Return an estimate with the interval of its deletions; `units` names what was deleted.
 
     `method` names the interval. Where there is none, `note` says why; where it has no width, too.
     """

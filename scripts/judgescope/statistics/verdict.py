@@ -306,13 +306,13 @@ def more_needed(name: str, estimate: Estimate, bar: float, sources: int) -> Need
         needed = cases_needed(*((value, bar) if above else (1 - value, 1 - bar)))
         if needed is None:
             return Need(None, how)
-        complete, total = estimate.n, needed * max(1.0, estimate.n / effective_cases(estimate))
+        available, total = estimate.n, needed * max(1.0, estimate.n / effective_cases(estimate))
     else:
         how = "sources like these, if errors fall with the root of their number"
         gap, side = abs(value - bar), value - lo if above else hi - value
         ratio = (1 + Z_POWER / Z_INTERVAL) * side / gap if gap > 0 else inf
-        complete, total = sources, sources * ratio**2
-    return Need(None if total > MOST else max(1, ceil(total - complete)), how)
+        available, total = sources, sources * ratio**2
+    return Need(None if total > MOST else max(1, ceil(total - available)), how)
 
 
 def effective_cases(estimate: Estimate) -> float:

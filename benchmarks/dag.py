@@ -30,6 +30,7 @@ from judgescope.plan.specs import Specs
 from judgescope.plan.study import Cell, CellAspect
 from judgescope.schema.tables import table_of, write_parts
 from judgescope.scoring.cell import score_part
+from judgescope.scoring.specs import CellPart
 
 LIMITED = 10_000
 SECONDS, MEGABYTES = 15, 600
@@ -189,8 +190,8 @@ def write_cell(cell: Cell, specs: Specs, folder: Path, count: int) -> None:
     for aspect in plan.aspects_in(cell):
         replies = table_of("answers", answers(CellAspect(*cell, aspect), count))
         reading = specs.reading(cell.dataset, member, [aspect], cell.perturbation)
-        about = {**cell._asdict(), "aspect": aspect}
-        parts.append((replies, *score_part(replies, reading, cell=about)))
+        part = CellPart(cell.dataset, cell.perturbation, cell.judge, aspect)
+        parts.append((replies, *score_part(replies, reading, part=part)))
     columns = zip(("answers", "judgments", "scores"), zip(*parts, strict=True), strict=True)
     for name, tables in columns:
         kind = "replies" if name == "answers" else name

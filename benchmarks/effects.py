@@ -18,16 +18,22 @@ from judgescope.methods.claims.base import CRITERIA, Claim
 from judgescope.methods.claims.criteria import Apart
 from judgescope.methods.claims.numbers import mean_of_sources
 from judgescope.methods.hinting import HintPairs
-from judgescope.statistics.combination import discernment
-from judgescope.statistics.effects import NOTICED_AT, missed, of_damage, of_hint
+from judgescope.statistics.discernment import discernment, log_p_exact
 from judgescope.statistics.jackknife import CORRELATION
 from judgescope.statistics.multiple import holm
 from judgescope.statistics.proportion import korn_graubard
-from judgescope.statistics.required import on_bar
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
-from judgescope.statistics.verdict import LEVEL, Outcome, verdicts
-from judgescope.statistics.wilcoxon import log_p_exact
+from judgescope.statistics.verdict import (
+    LEVEL,
+    NOTICED_AT,
+    Outcome,
+    missed,
+    of_damage,
+    of_hint,
+    on_bar,
+    verdicts,
+)
 
 Floats = NDArray[np.float64]
 ITEMS, ASPECTS, CELLS = 24, 4, 7

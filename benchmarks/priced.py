@@ -1,4 +1,4 @@
-"""`snakemake check` of paper 001 at its size: 1,000 items, 19 texts each, 80 wordings, ten draws.
+"""`snakemake check` at the size of (Hu et al. 2024): its 1,000 items and 80 wordings.
 
     python benchmarks/priced.py [models]
 

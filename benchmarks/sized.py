@@ -16,7 +16,7 @@ class Size(NamedTuple):
     """How many cards of each kind a study has; each model that is asked has two judges.
 
     With `criteria`, so many aspects instead of the demo's, one judge a model and no others, and
-    damaged texts only: the shape of a study of criteria, as in paper 001.
+    damaged texts only: the shape of a study of criteria, as in (Hu et al. 2024).
     """
 
     datasets: int

@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec import convert
 from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from judgescope.methods import comparison
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.specs import AspectScale, Comparison, JudgeFacts, StatisticsSpec
-from judgescope.scoring.estimators import scores
+from judgescope.methods.specs import StatisticsSpec
+from judgescope.scoring.aggregate import scores
 from judgescope.statistics.correlation import LEVELS, correlations
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.permutation import flips_of, kappa_test, permutation_tests
@@ -108,83 +109,64 @@ def study_of(rng: np.random.Generator, sources: int, systems: int, judges: int) 
     quality = rng.normal(size=n) + 0.3 * rng.normal(size=systems)[system]
     ratings = np.clip(np.round(80 + 10 * (quality + rng.normal(size=n))), 0, 100)
     items = [f"item-{number:05}" for number in range(sources)]
-    targets = [f"{items[s]}:system-{k:02}" for s, k in zip(source, system, strict=True)]
-    named = {"target": targets, "perturbation": ["systems"] * n}
+    names = [f"judge-{number}" for number in range(judges)]
+    targets = {
+        "target": [f"{items[s]}:system-{k:02}" for s, k in zip(source, system, strict=True)],
+        "perturbation": ["systems"] * n,
+    }
+    rated = {**targets, "aspect": ["quality"] * n}
     texts = {
-        **named,
+        **targets,
         "item": [items[s] for s in source],
         "system": [f"system-{k:02}" for k in system],
         "degree": pa.nulls(n, pa.string()),
         "text": ["x"] * n,
     }
-    names = [f"judge-{number}" for number in range(judges)]
-    told = [
+    scores = [
         pa.table(
             {
-                **named,
+                **rated,
                 "judge": [name] * n,
-                "aspect": ["quality"] * n,
                 "criterion": pa.nulls(n, pa.string()),
                 "value": 0.5 * quality + rng.normal(size=n),
             }
         )
         for name in names
     ]
-    card = JudgeFacts(
-        card="",
-        engine="lexical",
-        form="bleu",
-        draws=1,
-        share=1.0,
-        prompt=None,
-        references=False,
-        family=None,
-        grid={"quality": None},
-        ends={"quality": None},
-        weighted=False,
-        first_draw=False,
-        discrete=False,
-        hint=None,
-    )
-    compared = Comparison(
-        judges=[],
-        statistics=["pearson", "spearman", "kendall_b", "kappa_linear"],
-        levels=list(LEVELS),
-        permute="inputs",
-        permutations=None,
-        wished=0.05,
-    )
-    spec = StatisticsSpec(
-        code="",
-        versions={},
-        table="comparison",
-        dataset="wmt",
-        seed=SEED,
-        ratings="human",
-        clean=None,
-        excluded=[],
-        perturbed=[],
-        allow_missing=False,
-        families={},
-        reference_systems=[],
-        exclude_reference_systems=True,
-        targets=[],
-        results="",
-        output="",
-        aspects={"quality": AspectScale(values=None, ends=(0, 100))},
-        judges=dict.fromkeys(names, card),
-        comparison=compared,
-    )
     return EvaluationData(
-        spec,
+        spec_of(names),
         pa.table({"item": items}),
         pa.table(texts),
-        pa.table({"aspect": ["quality"] * n, "rater": ["a"] * n, **named, "value": ratings}),
-        pa.concat_tables(told),
+        pa.table({**rated, "rater": ["a"] * n, "value": ratings}),
+        pa.concat_tables(scores),
         pa.table({}),
         pa.table({}),
         "generated",
     )
+
+
+def spec_of(judges: list[str]) -> StatisticsSpec:
+    """Return the spec of a comparison of judges that compute continuous scores."""
+    facts = {
+        **{"card": "", "engine": "lexical", "form": "bleu", "draws": 1, "share": 1.0},
+        **{"prompt": None, "references": False, "family": None, "hint": None},
+        **{"grid": {"quality": None}, "ends": {"quality": None}},
+        **{"weighted": False, "first_draw": False, "discrete": False},
+    }
+    compared = {
+        **{"judges": [], "levels": LEVELS, "permute": "inputs", "permutations": None},
+        **{"statistics": ["pearson", "spearman", "kendall_b", "kappa_linear"], "wished": 0.05},
+    }
+    spec = {
+        **{"code": "", "versions": {}, "table": "comparison", "dataset": "wmt", "seed": SEED},
+        **{"ratings": "human", "clean": None, "excluded": [], "perturbed": [], "targets": []},
+        **{"allow_missing": False, "families": {}, "reference_systems": []},
+        **{"exclude_reference_systems": True, "results": "", "output": ""},
+        "aspects": {"quality": {"values": None, "ends": [0, 100]}},
+        "judges": dict.fromkeys(judges, facts),
+        "comparison": compared,
+    }
+    return convert(spec, StatisticsSpec)
 
 
 def compared(rng: np.random.Generator) -> None:

@@ -15,8 +15,7 @@ from judgescope.schema import cards
 from judgescope.schema.cards import KINDS, Card
 from judgescope.schema.loading import adapter
 from judgescope.schema.tables import KEYS, SCHEMAS
-from judgescope.statistics.derived import OF_OTHERS, Statistic
-from judgescope.statistics.registry import STATISTICS
+from judgescope.statistics.registry import PREFIXES, STATISTICS, Statistic
 
 HOME = Path(__file__).resolve().parents[1]
 STAGES = ("core", "test", "train", "vllm")
@@ -149,10 +148,10 @@ def _values(key: dict[str, Any]) -> str:
 
 def statistics_text() -> str:
     """Return docs/reference/statistics.md: every statistic of the result tables."""
-    derived = {f"{prefix}_<other>": statistic for prefix, statistic in OF_OTHERS.items()}
+    derived = {f"{prefix}_<other>": statistic for prefix, statistic in PREFIXES.items()}
     return (
         "# Statistics of the result tables\n\n"
-        f"{BY} from scripts/judgescope/statistics/registry.py. "
+        f"{BY} from the declarations in scripts/judgescope/statistics. "
         "A name never changes its meaning.\n"
         + _statistics_table(STATISTICS)
         + "\nOf another statistic or status:\n"

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from batch_setup import Asked, result
 from engines_openai_setup import ask, card, requests
 from judgescope.core.errors import UserError
-from judgescope.core.resource_limits import STATE
+from judgescope.core.process_limits import STATE
 from judgescope.engines.command import _usage as said_by_a_program
 from judgescope.engines.openai import wire
 from judgescope.engines.openai.wire import read_replies

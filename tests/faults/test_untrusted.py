@@ -16,7 +16,7 @@ from judgescope import prompts
 from judgescope.cli.show import plain
 from judgescope.core.control_chars import UNSEEN, coded
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.resource_limits import bounded_memory
+from judgescope.core.process_limits import bounded_memory
 from judgescope.core.slugs import LONGEST, slug, slugs
 from judgescope.perturb.attacks import added
 from judgescope.prompts import load, messages

@@ -16,7 +16,6 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from deleted import jackknife_t
 from judgescope.statistics.alpha import krippendorff_alpha
-from judgescope.statistics.alternative import alternative_annotator
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
 from judgescope.statistics.comparison import detectable, sources_needed
 from judgescope.statistics.correlation import correlations
@@ -24,6 +23,7 @@ from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.multiple import benjamini_hochberg, benjamini_yekutieli, holm
+from judgescope.statistics.raters import alternative_annotator
 from judgescope.statistics.repeatability import repeatability
 from judgescope.statistics.resampling import Replicated, source_weights
 from judgescope.statistics.result import NO_VARIATION, Estimate

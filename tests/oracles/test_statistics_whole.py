@@ -21,7 +21,7 @@ from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.permutation import flips_of, permutation_tests
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.resampling import source_weights
-from judgescope.statistics.soft import soft_pairwise_accuracy
+from judgescope.statistics.accuracy import soft_pairwise_accuracy
 
 rng = np.random.default_rng(5)
 source, system = (v.ravel() for v in np.indices((60, 16)))

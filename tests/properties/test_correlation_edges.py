@@ -7,9 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from deleted import jackknife_t
+from judgescope.statistics.accuracy import soft_pairwise_accuracy
 from judgescope.statistics.coefficients import Statistic, over_rows
-from judgescope.statistics.combination import log_harmonic_mean
 from judgescope.statistics.correlation import STATISTICS, correlations
+from judgescope.statistics.discernment import log_harmonic_mean, mean_drop, rank_biserial
 from judgescope.statistics.ensemble import ON_ONE_SCALE, error_correlation
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.repeatability import repeatability, spearman_brown
@@ -20,8 +21,6 @@ from judgescope.statistics.result import (
     NO_UNITS,
     Estimate,
 )
-from judgescope.statistics.soft import soft_pairwise_accuracy
-from judgescope.statistics.wilcoxon import mean_drop, rank_biserial
 
 NAN = float("nan")
 Floats = NDArray[np.float64]

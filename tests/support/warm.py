@@ -146,7 +146,7 @@ def _modules() -> Iterable[str]:
 
 def serve(address: str, ready: int) -> Callable[[], int]:
     """Fork for every client until standard input ends; return, in a child, what it is to do."""
-    from judgescope.core.blocked_imports import without
+    from judgescope.core.process_limits import without
 
     with without("pandas"):  # as jobs do
         for name in _modules():

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asking import Study
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of
 from judgescope.methods import agreement, comparison, repeatability
 from judgescope.schema.tables import table_of
-from judgescope.scoring.derived import derive_part
+from judgescope.scoring.ensembles import derive_part
+from judgescope.scoring.specs import CellPart
 from methods_setup import ASPECTS, FAIR, GOOD, ITEM, ITEMS, NAN, NOISY, PEARSON, TARGETS, study
 
 names = st.sets(st.text("abcdef", min_size=1, max_size=4), min_size=1, max_size=30)
@@ -148,7 +149,7 @@ def test_a_judge_made_of_others_has_the_items_of_all_its_members() -> None:
 
     cell = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "clear"}
     members = [scores(a=1, b=2, c=3), scores(a=3, b=None)]
-    _, found = derive_part(members, cell=cell, min_annotators=1)
+    _, found = derive_part(members, part=CellPart(**cell), min_annotators=1)
     told = {row["target"]: row["value"] for row in found.to_pylist()}
     assert told == {"a": 2, "b": 2}
 

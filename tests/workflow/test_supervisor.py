@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from asking import FAST, Study
-from judgescope.statistics.outliers import outliers
+from judgescope.scoring.ensembles import outliers
 from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The one JSON text of a value, for hashes, specs and files that must not change by chance."""
+"""The canonical JSON text of a value, for hashes, specs and files that must be reproducible."""
 
 import json
 
@@ -17,7 +17,7 @@ _STRICT, _LAX = (
 def canonical(value: object, *, strict: bool = True) -> str:
     """Return JSON with sorted keys and no blanks.
 
-    Raises TypeError or ValueError for what JSON does not know (dates, NaN); with `strict=False`
-    that becomes its `str`, or NaN.
+    TypeError or ValueError for a value that is not JSON (a date, NaN); with `strict=False` it
+    becomes its `str`, or NaN.
     """
     return (_STRICT if strict else _LAX).encode(value)

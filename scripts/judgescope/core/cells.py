@@ -1,4 +1,4 @@
-"""Where the files of a cell lie, and many cells in few words.
+"""Paths of the files of a cell, and a compact form of many cells.
 
 A cell is one judge on one set of a dataset's targets; its files have a row group for each aspect
 and criterion. A spec has to fit one command line (128 KiB) for any study.
@@ -13,16 +13,13 @@ from judgescope.core.paths import Paths
 Block = list[list[str]]
 """[perturbations, judges, aspects]: every combination of them is judged."""
 DERIVED = "derived"
-"""Stands for the model in the paths of judges that are made from others."""
+"""The model in the paths of judges that are made from others."""
 
 
 def cell_file(
     out: str | Path, kind: str, dataset: str, model: str, perturbation: str, judge: str
 ) -> str:
-    """Return the file of a cell: of its `replies`, `judgments` or `scores`, in the results `out`.
-
-    Those of one model and dataset lie in one folder, which one job may write whole.
-    """
+    """Return the file of a cell: its `replies`, `judgments` or `scores`, in the results `out`."""
     return Paths(str(out)).cell(kind, dataset, model, perturbation, judge)
 
 
@@ -33,7 +30,7 @@ def split(aspect: str) -> tuple[str, str | None]:
 
 
 def joined(aspect: str, criterion: str | None) -> str:
-    """Return what plans call an aspect in a criterion."""
+    """Return the name of an aspect in a criterion, `<aspect>.<criterion>`."""
     return f"{aspect}.{criterion}" if criterion else aspect
 
 
@@ -59,10 +56,10 @@ def unpack(blocks: Iterable[Block]) -> Iterator[tuple[str, str, str]]:
 
 def by_cell(blocks: Iterable[Block]) -> dict[tuple[str, str], list[str]]:
     """Return (perturbation, judge) -> its aspects, in the order of the cell's files."""
-    found: dict[tuple[str, str], list[str]] = {}
+    aspects: dict[tuple[str, str], list[str]] = {}
     for perturbation, judge, aspect in unpack(blocks):
-        found.setdefault((perturbation, judge), []).append(aspect)
-    return {cell: in_order(own) for cell, own in found.items()}
+        aspects.setdefault((perturbation, judge), []).append(aspect)
+    return {cell: in_order(names) for cell, names in aspects.items()}
 
 
 def in_order(aspects: Iterable[str]) -> list[str]:

@@ -1,8 +1,7 @@
-"""Characters of texts that a page or a terminal would obey, or that nobody would see.
+"""Control characters and invisible characters of texts, and codes that show them.
 
-Control characters (but tab and line feed), soft hyphens, what turns the direction of text around,
-invisible signs and tags, halves of a character, and code points that are none. Joiners (U+200C and
-U+200D) stay: scripts and emoji are written with them.
+Control characters (but tab and line feed), soft hyphens, direction marks, invisible signs and tags,
+surrogates and noncharacters. Joiners (U+200C and U+200D) stay: scripts and emoji need them.
 """
 
 import re
@@ -13,10 +12,10 @@ UNSEEN: Final = (
     r"\u2060-\u206f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff0-\ufffb\ufffe\uffff"
     r"\U000e0000-\U000e0fff"
 )
-"""What stands in the brackets of a regular expression; as `CODES` has it in workflow/explore."""
+"""Content of a character class in a regular expression; the same as `CODES` in workflow/explore."""
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 
 
 def coded(text: str) -> str:
     """Return a text with a code in place of each such character: ⟨U+202E⟩."""
-    return _UNSEEN.sub(lambda found: f"\u27e8U+{ord(found[0]):04X}\u27e9", text)
+    return _UNSEEN.sub(lambda result: f"\u27e8U+{ord(result[0]):04X}\u27e9", text)

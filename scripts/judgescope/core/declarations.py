@@ -34,5 +34,5 @@ def _keywords(source: str, path: Path) -> dict[str, Any]:
     tree = ast.parse(source, str(path))
     match tree.body:
         case [ast.Expr(value=ast.Call(args=[], keywords=keywords))]:
-            return {str(one.arg): ast.literal_eval(one.value) for one in keywords}
+            return {str(word.arg): ast.literal_eval(word.value) for word in keywords}
     raise ValueError(f"{path}: a declaration is one call with keywords, at the module's end")

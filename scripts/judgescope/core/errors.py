@@ -1,4 +1,4 @@
-"""The one error a user sees: what, where, got, allowed, the nearest match, what to do."""
+"""Errors for the user: what is wrong, where, the value, what is allowed, and what to do."""
 
 import re
 from collections.abc import Iterable
@@ -10,11 +10,11 @@ from judgescope.core.secrets import masked
 SHOWN = 12
 """Longer lists of allowed values are cut after this many."""
 CONTROL = re.compile(f"[\t{UNSEEN}]")
-"""What moves a terminal's cursor, or worse: names in a message may come from data."""
+"""Characters that a terminal obeys: names in a message may come from data."""
 
 
 class UserError(Exception):
-    """Something the user wrote or supplied cannot be used; says everything needed to mend it.
+    """Something that the user wrote or supplied cannot be used; the message says how to fix it.
 
     `what` is one sentence; `where` a file with key or row; `got` the offending value; `allowed`
     the values or the form that would do; `todo` the next step.
@@ -34,14 +34,14 @@ class UserError(Exception):
         self.allowed = allowed if isinstance(allowed, str | None) else sorted(set(allowed))
 
     def nearest(self) -> str | None:
-        """Return the allowed value that looks most like what was given, if one does."""
+        """Return the allowed value that is most similar to the given one, if any is."""
         if not isinstance(self.allowed, list) or not isinstance(self.got, str):
             return None
-        found = get_close_matches(self.got, self.allowed, n=1, cutoff=0.6)
-        return found[0] if found else None
+        result = get_close_matches(self.got, self.allowed, n=1, cutoff=0.6)
+        return result[0] if result else None
 
     def __str__(self) -> str:
-        """Return the message, a line for each part that has content, without what looks secret."""
+        """Return the message, a line for each part that has content, with secrets masked."""
         allowed = self.allowed
         if isinstance(allowed, list):
             more = f", … ({len(allowed)} in all)" if len(allowed) > SHOWN else ""

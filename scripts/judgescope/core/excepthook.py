@@ -1,4 +1,4 @@
-"""How an unforeseen exception is shown: in full, without secrets and without where this lies."""
+"""Tracebacks of unforeseen exceptions, without secrets and without the workflow's folder."""
 
 import os
 import sys
@@ -10,12 +10,12 @@ from judgescope.core.secrets import is_secret, masked
 
 
 def show_without_secrets() -> None:
-    """See to it that no traceback shows what looks like a key, or a variable named like one."""
+    """Mask in all tracebacks what looks like a key, and variables that are named like one."""
     sys.excepthook = _show
 
 
 def print_exception() -> None:
-    """Print the exception that is being handled, in the same way."""
+    """Print the exception that is being handled, masked in the same way."""
     error = sys.exception()
     assert error is not None
     _show(type(error), error, error.__traceback__)

@@ -1,30 +1,31 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all, and the hashes of a folder of them."""
 
+import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+from judgescope.core.canonical import canonical
 
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Give a name to write to; what was written gets the file's own name where all went well.
+    """Yield a temporary path that replaces `path` when the block ends without an error.
 
-    An OSError of the block names the file itself.
+    An OSError of the block names `path`.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        yield part
-        os.replace(part, path)
-    except OSError as error:
-        error.filename = str(path)
-        raise
-    finally:
-        part.unlink(missing_ok=True)
+    with about(path):
+        try:
+            yield part
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file in UTF-8; a fault of the machine's says which file it is about."""
+    """Write a text file in UTF-8, with its folder; an OSError names the file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with about(path):
         path.write_text(text, encoding="utf-8", newline="\n")
@@ -32,9 +33,20 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def about(path: str | Path) -> Iterator[None]:
-    """Let an OSError of the block name the file that it is about."""
+    """Let an OSError of the block name the file."""
     try:
         yield
     except OSError as error:
         error.filename = str(path)
         raise
+
+
+def write_hashes(paths: Mapping[str, str], output: str) -> None:
+    """Write cell -> the hash of its file: one file that stands for a folder of cells.
+
+    Snakemake compares files by their content, and folders by their times alone.
+    """
+    hashes = {
+        cell: hashlib.sha256(Path(path).read_bytes()).hexdigest() for cell, path in paths.items()
+    }
+    write_text(Path(output), canonical(hashes) + "\n")

@@ -1,4 +1,4 @@
-"""What every job's spec is: a record that the plan writes and the job reads, in JSON."""
+"""The base of all job specs: records that the plan writes and the jobs read, as JSON."""
 
 from msgspec import Struct
 
@@ -8,9 +8,9 @@ class SpecPart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
 
 
 class JobSpec(SpecPart, frozen=True, kw_only=True):
-    """All that decides a job's output, beside the files that it reads."""
+    """Everything that decides a job's output, except the files that it reads."""
 
     code: str
-    """A hash of the code that the job reaches."""
+    """A hash of the code that the job can import."""
     versions: dict[str, str]
-    """Of the packages whose behaviour shows in the output."""
+    """Versions of the packages whose behaviour shows in the output."""

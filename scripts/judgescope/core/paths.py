@@ -1,4 +1,4 @@
-"""Where the workflow's own files lie, and those of a study's results."""
+"""Paths of the workflow's own files and of a study's results."""
 
 import re
 from collections.abc import Callable

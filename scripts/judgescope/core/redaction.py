@@ -1,6 +1,6 @@
-"""Taking a known secret out of a text: the one way by which keys are kept out of all that stays.
+"""Removal of known secrets from texts before anything is stored or shown.
 
-An endpoint or a program may say back what it was given: in an error, in a header, in an answer.
+An endpoint or a program may return what it was given: in an error, a header, an answer.
 """
 
 import base64
@@ -13,37 +13,37 @@ from urllib.parse import quote, quote_plus
 from judgescope.core.errors import UserError
 
 SHORTEST = 8
-"""A shorter value is a placeholder such as `test`, which any text may hold."""
+"""A shorter value is a placeholder such as `test`, which any text may contain."""
 PERCENT = re.compile(r"%[0-9A-F]{2}")
 
 
 class Redactor:
-    """Secrets, and what stands for each of them in a text."""
+    """Secrets, and the replacement of each in a text."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        """`secrets`: what is shown in the place of a value -> the value."""
-        told = {
-            form: place
-            for place, value in secrets.items()
+        """`secrets`: replacement -> secret value."""
+        replacements = {
+            form: shown
+            for shown, value in secrets.items()
             if len(value) >= SHORTEST
             for form in forms(value)
         }
         # the longest first: a secret may be part of another, or of another form of it
-        self._told = sorted(told.items(), key=lambda one: (-len(one[0]), one[0]))
+        self._replacements = sorted(replacements.items(), key=lambda pair: (-len(pair[0]), pair[0]))
 
     def __bool__(self) -> bool:
         """Return whether there is anything to hide."""
-        return bool(self._told)
+        return bool(self._replacements)
 
     def redact(self, text: str) -> str:
-        """Return a text in which every secret has been replaced, in whatever form it stands."""
-        for form, place in self._told:
-            text = text.replace(form, place)
+        """Return a text with every secret replaced, in each of its `forms`."""
+        for form, shown in self._replacements:
+            text = text.replace(form, shown)
         return text
 
 
 def check_key(key: str, model: str, variable: str | None) -> None:
-    """Raise UserError for a key that no header can carry: what sends it would quote it."""
+    """Raise UserError for a key that no header can carry: the HTTP client would quote it."""
     if not key.strip().isprintable():
         raise UserError(
             "the key has characters that no header can carry",
@@ -54,16 +54,16 @@ def check_key(key: str, model: str, variable: str | None) -> None:
 
 
 def forms(value: str) -> set[str]:
-    """Return a value as it is, and as JSON, an address, HTML and base64 write it."""
-    found = {value, html.escape(value), quote_plus(value), quote(value), quote(value, safe="")}
-    found |= {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
-    found |= {one.replace("/", "\\/") for one in found}
-    found |= {PERCENT.sub(lambda sign: sign[0].lower(), one) for one in found}
-    return found | set(_in_base64(value.encode("utf-8", "replace")))
+    """Return a value as it is, and as JSON, a URL, HTML and base64 encode it."""
+    result = {value, html.escape(value), quote_plus(value), quote(value), quote(value, safe="")}
+    result |= {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
+    result |= {one.replace("/", "\\/") for one in result}
+    result |= {PERCENT.sub(lambda sign: sign[0].lower(), one) for one in result}
+    return result | set(_in_base64(value.encode("utf-8", "replace")))
 
 
 def _in_base64(value: bytes) -> Iterator[str]:
-    """Yield the digits that a value has in base64 wherever it stands among other bytes."""
+    """Yield the base64 digits of a value at each of the three offsets among other bytes."""
     for before in range(3):
         first, last = -(-before * 8 // 6), (before + len(value)) * 8 // 6
         for alphabet in (b"+/", b"-_"):

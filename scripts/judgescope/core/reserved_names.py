@@ -1,4 +1,4 @@
-"""What cards name and jobs look for: a job that reads no card imports no typed ones for it."""
+"""Names in cards that jobs need too, so that these jobs do not import the types of cards."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ ASKED = (*PROMPTED, "command")
 ORACLE = "oracle"
 """The control that knows the errors."""
 COMPUTED: Final = "computed"
-"""Stands for the parser of what was never a reply."""
+"""The parser of values that were never a reply."""
 INJECT_ERRORS: Final = "inject_errors"
 """The rule that puts one error after the other into a text."""
 WRONG_ENDING = "wrong_ending"

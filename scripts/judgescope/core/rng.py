@@ -1,7 +1,8 @@
-"""Named random streams: a random choice is reproducible from the study's seed and its name."""
+"""Named random streams: a choice is reproducible from the study's seed and the stream's name."""
 
 import hashlib
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,3 +24,12 @@ def stream(seed: int, *names: str | int) -> "Generator":
     import numpy as np
 
     return np.random.default_rng(stream_seed(seed, *names))
+
+
+def share_of(items: Iterable[str], share: float, *, seed: int, dataset: str) -> frozenset[str]:
+    """Return ceil(share · n) of the n items: the first in an order drawn by the study's seed."""
+    names = set(items)
+    if share >= 1:
+        return frozenset(names)
+    ordered = sorted(names, key=lambda item: (stream_seed(seed, "share", dataset, item), item))
+    return frozenset(ordered[: math.ceil(share * len(ordered) - 1e-9)])

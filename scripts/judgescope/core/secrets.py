@@ -1,7 +1,7 @@
-"""What looks like a key or a password: no card holds one, and no message shows one.
+"""Patterns of keys and passwords: no card may contain one, and no message shows one.
 
-Keys are in the environment alone; a card names the variable. What only some process knows, the
-value itself, is taken out of texts by `core.redaction`.
+Keys are in the environment only; a card names the variable. `core.redaction` removes the known
+values themselves.
 """
 
 import re
@@ -21,7 +21,7 @@ IN_A_BODY = re.compile(
 )
 """The same among fields of a request or a library: many of these are keys or tokens of texts."""
 OPEN = {"prompt_cache_key", "bos_token", "eos_token", "pad_token", "stop_token", "unk_token"}
-"""Fields that are named like one, and are none."""
+"""Fields with such a name that are no secrets."""
 HEADS = {"headers", "query"}
 FREE = HEADS | {"extra_body", "model_args", "engine_args"}
 """Keys of cards in which anything may be named."""
@@ -31,27 +31,27 @@ MARKED = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:sk|hf|gsk|xai|rk|ghp|glpat)[-_]|github_pat_|AIza|AKIA|Bearer\s+|eyJ)"
     r"(?=[\w-]*?(?=[A-Za-z]*\d)[A-Za-z0-9]{13})[\w.+/=-]{12,}"
 )
-"""A key as providers mark it: with a long run of letters and digits, which names and paths lack."""
+"""A key with a provider's prefix and a long run of letters and digits, unlike names and paths."""
 CREDENTIALS = re.compile(r"(?<=://)(?!git@)[^/?#@\s\"'<>]+@")
-"""A name and a password before an address's host."""
+"""User and password in a URL."""
 QUERY = re.compile(
     r"(?<=[?&])(?!r(?:esource|l)key=)((?:[\w-]*(?:key|token|secret|password)|sig|signature)=)"
     r"[^&\s\"'#<>]+",
     re.IGNORECASE,
 )
-"""A key behind an address's `?`; links to shared files have one that is none."""
+"""A key in the query of a URL; the resource keys of shared files are no secrets."""
 LONG = re.compile(
     r"(?![A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]{1,12}){2,}\Z)"
     r"(?:(?=.*[a-z])(?=.*\d).{20,}|[0-9A-F]{32,}|.{41,})"
 )
-"""What may be a key, although it has the form of a name: long, of letters and digits, no words."""
+"""A possible key in the form of a name: long, of letters and digits, without words."""
 PLACE = "<not shown>"
 
 Place = tuple[str | int, ...]
 
 
 def masked(text: str) -> str:
-    """Return a text without what looks like a secret in it."""
+    """Return a text with everything masked that looks like a secret."""
     text = CREDENTIALS.sub(f"{PLACE}@", MARKED.sub(PLACE, text))
     return QUERY.sub(rf"\1{PLACE}", text)
 
@@ -74,9 +74,9 @@ def suspects(content: Any, place: Place = ()) -> Iterator[Place]:
 
 
 def _is_named(name: object, value: object, place: Place) -> bool:
-    """Return whether a text, or what holds one, has the name of a secret in a free part."""
-    told = isinstance(value, str | list | dict) and bool(value)
-    if not told or place[:1] not in {(part,) for part in FREE}:
+    """Return whether a value that contains text has the name of a secret, in a free part."""
+    has_text = isinstance(value, str | list | dict) and bool(value)
+    if not has_text or place[:1] not in {(part,) for part in FREE}:
         return False
     return is_secret(str(name)) if place[0] in HEADS else bool(IN_A_BODY.search(str(name)))
 

@@ -1,4 +1,4 @@
-"""Names of sets of texts, of their parts and of what models write: in tables and in paths."""
+"""Names of sets of texts, of their parts and of texts by models, in tables and in paths."""
 
 ORIGINAL, SYSTEMS = "original", "systems"
 """The sets of texts that nobody perturbed; values of the column `perturbation`."""

@@ -12,7 +12,7 @@ _UNSHOWN = re.compile(
     r"[\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     r"\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
-"""White space, controls, and what Unicode lets be ignored by default (zero-width signs)."""
+"""White space, controls, and characters that Unicode ignores by default (zero-width signs)."""
 
 
 def slug(name: str) -> str:
@@ -30,7 +30,7 @@ def slug(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """Return what names have in common that differ only in blanks, case or Unicode form.
+    """Return the common form of names that differ only in blanks, case or Unicode form.
 
     NFKC and case folding, without white space and signs that show nothing: `C`, `C++` and `C#`
     stay three.

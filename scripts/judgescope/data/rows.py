@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from judgescope.core.errors import UserError
-from judgescope.core.resource_limits import bounded_memory
+from judgescope.core.process_limits import bounded_memory
 
 Row = dict[str, Any]
 

@@ -18,7 +18,7 @@ from judgescope.parsing.judgment import ErrorSpan
 from judgescope.parsing.locate import LocatedSpan
 from judgescope.prompts import as_messages
 from judgescope.schema.cards.judges import HUNDREDTHS, MOST_ERRORS, OVERALL
-from judgescope.scoring.annotators import first_lists
+from judgescope.scoring.ensembles import first_lists
 
 Error = ErrorSpan | LocatedSpan
 NO_ERROR: Final = "No Error"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgescope.core.cells import joined
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of
 from judgescope.data.rated import BY_REFERENCE, Names
 from judgescope.engines.base import Subject
 from judgescope.schema.tables import read_table

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import by_cell
-from judgescope.core.files import write_text
-from judgescope.core.hashes import write_hashes
+from judgescope.core.files import write_hashes, write_text
 from judgescope.engines.factory import asking, settled
 from judgescope.jobs.run import run
 from judgescope.replies.asking import complete

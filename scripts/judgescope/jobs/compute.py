@@ -1,11 +1,12 @@
 """Let one model that computes scores, or has recorded ones, judge a dataset; no reply is parsed."""
 
 from judgescope.core.cells import unpack
-from judgescope.core.hashes import write_hashes
+from judgescope.core.files import write_hashes
 from judgescope.engines.computing import cells_of
 from judgescope.jobs.run import run
 from judgescope.schema.tables import write_parts
 from judgescope.scoring.computed import ComputeSpec, computed_part
+from judgescope.scoring.specs import CellPart
 
 
 def main(spec: ComputeSpec) -> None:
@@ -19,12 +20,12 @@ def main(spec: ComputeSpec) -> None:
                 part.rows,
                 part.answers,
                 scales[part.perturbation, part.judge.judge, part.aspect],
-                cell={
-                    "dataset": spec.dataset,
-                    "perturbation": part.perturbation,
-                    "judge": part.judge.judge,
-                    "aspect": part.aspect.partition(".")[0],
-                },
+                part=CellPart(
+                    spec.dataset,
+                    part.perturbation,
+                    part.judge.judge,
+                    part.aspect.partition(".")[0],
+                ),
                 estimator=part.judge.estimator,
                 missing=spec.missing,
             )

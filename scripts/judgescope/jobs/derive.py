@@ -6,8 +6,7 @@ import pyarrow as pa
 
 from judgescope.jobs.run import run
 from judgescope.schema.tables import read_part, read_table, texts_of, write_parts
-from judgescope.scoring.annotators import Listed, by_rule, by_supervisor, heard
-from judgescope.scoring.derived import derive_part
+from judgescope.scoring.ensembles import Listed, by_rule, by_supervisor, derive_part, heard
 from judgescope.scoring.specs import DeriveSpec, Pair
 
 
@@ -21,12 +20,11 @@ def main(spec: DeriveSpec) -> None:
 def _parts(spec: DeriveSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Yield judgments and scores, aspect by aspect."""
     texts = texts_of(spec.errors.targets) if spec.errors else {}
-    cell = {name: getattr(spec.cell, name) for name in ("dataset", "perturbation", "judge")}
     for pair in spec.pairs:
         members = [read_part("scores", path, *pair) for path in spec.members]
         yield derive_part(
             members,
-            cell={**cell, "aspect": pair[0]},
+            part=spec.cell.part(pair[0]),
             min_annotators=spec.min_annotators,
             errors=_errors(spec, pair, members, texts) if spec.errors else None,
         )

@@ -1,6 +1,6 @@
 """Write what is recorded of one model, or computed, about a dataset as replies, cell by cell."""
 
-from judgescope.core.hashes import write_hashes
+from judgescope.core.files import write_hashes
 from judgescope.engines.computing import Part, cells_of
 from judgescope.engines.specs import ReplaySpec
 from judgescope.jobs.run import run

@@ -11,9 +11,9 @@ from typing import IO, Any, get_type_hints
 
 from msgspec import convert
 
-from judgescope.core.blocked_imports import hide_pandas
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.excepthook import show_without_secrets
+from judgescope.core.process_limits import hide_pandas
 
 Spec = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """Draw the texts and aspects that a judge will learn from, none of them evaluated on."""
 
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of
 from judgescope.distill.sampling import ItemId, check_splits, key_of, sample, usable_sources
 from judgescope.distill.specs import SampleSpec
 from judgescope.engines.subjects import Subjects

@@ -20,15 +20,15 @@ from judgescope.methods.pairs import Pairs, pairs_of
 from judgescope.methods.specs import ExpectedChange, present
 from judgescope.methods.undefined import Ends, ends, excluded, reasons
 from judgescope.statistics.confusion import items_needed, p_equivalence
-from judgescope.statistics.means import SHARE, clustered_mean
-from judgescope.statistics.multiple import benjamini_hochberg
-from judgescope.statistics.result import Estimate
-from judgescope.statistics.wilcoxon import (
+from judgescope.statistics.discernment import (
     WilcoxonMethod,
     log_p_asymptotic,
     log_p_exact,
     table_method,
 )
+from judgescope.statistics.means import SHARE, clustered_mean
+from judgescope.statistics.multiple import benjamini_hochberg
+from judgescope.statistics.result import Estimate
 
 NOTHING = "nothing is expected"
 LEVEL = 0.05

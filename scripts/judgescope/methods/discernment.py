@@ -11,19 +11,21 @@ from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.pairs import Pairs, pairs_of
 from judgescope.methods.undefined import ends, excluded, reasons
-from judgescope.statistics.combination import average, discernment, minimum
-from judgescope.statistics.jackknife import NOT_SMOOTH
-from judgescope.statistics.multiple import holm
-from judgescope.statistics.registry import scale_of
-from judgescope.statistics.resampling import NO_WIDTH, Replicated, with_interval
-from judgescope.statistics.result import Estimate
-from judgescope.statistics.wilcoxon import (
+from judgescope.statistics.declared import scale_of
+from judgescope.statistics.discernment import (
     WilcoxonMethod,
+    average,
+    discernment,
     log_p_asymptotic,
     log_p_exact,
+    minimum,
     replicate_log_p,
     table_method,
 )
+from judgescope.statistics.jackknife import NOT_SMOOTH
+from judgescope.statistics.multiple import holm
+from judgescope.statistics.resampling import NO_WIDTH, Replicated, with_interval
+from judgescope.statistics.result import Estimate
 
 SCORES = {"D": "d", "D_ew": "d_ew", "D_hmp": "d_hmp", "D_exact": "d_exact"}
 """Statistic -> field of `combination.Discernment`."""

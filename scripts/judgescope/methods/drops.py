@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.statistics.confusion import confusion, mean_drops
-from judgescope.statistics.registry import scale_of
+from judgescope.statistics.declared import scale_of
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
 from judgescope.statistics.result import NOTHING, Estimate
 

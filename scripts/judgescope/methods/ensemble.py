@@ -1,7 +1,7 @@
 """Ensembles (paper 004): what does every subset of a derived judge's members reach with people?
 
 Nothing is asked and nothing is scored again: a subset's score of a text is the mean of its members'
-scores, as in scoring/derived.py.
+scores, as in scoring/ensembles.py.
 """
 
 from collections import defaultdict

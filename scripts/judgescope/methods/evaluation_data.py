@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from judgescope import __version__
 from judgescope.core.cells import joined, split
-from judgescope.core.rng import stream
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of, stream
 from judgescope.methods.specs import StatisticsSpec
-from judgescope.statistics.derived import tie_rule
+from judgescope.statistics import tallies  # noqa: F401  declares what any method may count
+from judgescope.statistics.declared import tie_rule
 from judgescope.statistics.jackknife import HANGS, deletions
 from judgescope.statistics.resampling import Replicated, source_weights
 from judgescope.statistics.result import Estimate

@@ -16,7 +16,7 @@ from judgescope.methods.differences import difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.measures import AVERAGE
 from judgescope.methods.undefined import excluded
-from judgescope.statistics.injection import injection_shift, obey_rate
+from judgescope.statistics.hints import injection_shift, obey_rate
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.permutation import flips_of, mean_test
 from judgescope.statistics.resampling import Replicated

@@ -11,14 +11,18 @@ from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.specs import present
-from judgescope.statistics.accuracy import acc_eq
+from judgescope.statistics.accuracy import acc_eq, soft_pairwise_accuracy
 from judgescope.statistics.alpha import Measurement, krippendorff_alpha
-from judgescope.statistics.alternative import alternative_annotator
-from judgescope.statistics.as_rater import as_rater, decided, rating_tables
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
-from judgescope.statistics.ceiling import ceilings
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.kappa import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
+from judgescope.statistics.raters import (
+    alternative_annotator,
+    as_rater,
+    ceilings,
+    decided,
+    rating_tables,
+)
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import (
     CONTINUOUS,
@@ -27,7 +31,6 @@ from judgescope.statistics.result import (
     OFF_SCALE,
     Estimate,
 )
-from judgescope.statistics.soft import soft_pairwise_accuracy
 
 Place = tuple[str, str]
 """(statistic, level)."""

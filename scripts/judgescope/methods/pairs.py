@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from judgescope.methods.evaluation_data import EvaluationData, Floats, aligned
 from judgescope.methods.specs import JudgeFacts
 from judgescope.methods.undefined import Ends, too_long
+from judgescope.statistics.discernment import exact_differences, mean_drop, rank_biserial
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
-from judgescope.statistics.wilcoxon import exact_differences, mean_drop, rank_biserial
 
 MOST_DRAWS = 20
 """Beyond this the least common multiple of 1..draws is too large for exact floats."""

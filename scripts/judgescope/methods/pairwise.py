@@ -10,7 +10,7 @@ import numpy as np
 from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import mean_rating
-from judgescope.statistics.pairwise import (
+from judgescope.statistics.order import (
     comparison_accuracy,
     first_position_rate,
     nontransitive_share,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import Place, against, mean_rating, unrated
-from judgescope.scoring.estimators import scores
+from judgescope.scoring.aggregate import scores
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.kappa import are_classes, confusion_counts, equal_width, on_classes
 from judgescope.statistics.order import (

@@ -36,7 +36,7 @@ from judgescope.schema.tables import read_part
 from judgescope.statistics.alpha import krippendorff_alpha
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.validity import (
+from judgescope.statistics.spans import (
     EXPLANATIONS,
     SPANS,
     explanation_ok,

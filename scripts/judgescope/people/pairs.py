@@ -33,13 +33,11 @@ from judgescope.people.answers import (
     read_responses,
 )
 from judgescope.plan import Plan
-from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.result import Estimate
-from judgescope.statistics.votes import (
+from judgescope.statistics.arrays import Counts
+from judgescope.statistics.confusion import (
     OPTIONS,
     UNDECIDED,
     Cell,
-    Counts,
     expectations,
     match_vote_all,
     match_vote_vote,
@@ -47,6 +45,8 @@ from judgescope.statistics.votes import (
     pair_weights,
     vote_consistency,
 )
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.result import Estimate
 
 if TYPE_CHECKING:
     from numpy.random import Generator

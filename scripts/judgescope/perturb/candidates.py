@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.core.errors import UserError
-from judgescope.core.rng import stream
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of, stream
 from judgescope.core.set_names import REFERENCE
 from judgescope.data.rated import BY_REFERENCE
 from judgescope.perturb.edits import Edit, Perturbed, edit_between

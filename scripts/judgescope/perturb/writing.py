@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of
 from judgescope.core.set_names import ORIGINAL, REFERENCE
 from judgescope.engines.requests import Reply, Request
 from judgescope.perturb.candidates import diverse

@@ -7,8 +7,7 @@ from judgescope.core.paths import Paths
 from judgescope.methods.specs import Bar, Required
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import Study
-from judgescope.statistics.registry import STATISTICS
-from judgescope.statistics.required import has_bar
+from judgescope.statistics.registry import STATISTICS, has_bar
 
 LEVELS = (*("by_source", "by_system", "direct", "global", "local", "pooled", "traditional"),)
 """What may stand behind a statistic's name and a dot."""

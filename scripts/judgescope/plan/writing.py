@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import to_builtins
 from msgspec.json import decode
 
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of
 from judgescope.core.set_names import (
     COMPARED,
     ORIGINAL,

@@ -24,7 +24,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from msgspec import Struct, convert, to_builtins
 
 from judgescope.core.errors import UserError
-from judgescope.core.resource_limits import Clock, bounded_memory
+from judgescope.core.process_limits import Clock, bounded_memory
 from judgescope.schema.cards import Annotation, Aspect, Scale
 from judgescope.schema.cards.judges import MOST_ERRORS
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from judgescope.core.cells import split
 from judgescope.core.job_spec import JobSpec
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of
 from judgescope.engines.subjects import Subjects
 from judgescope.prompts import messages, rated
 from judgescope.replies.few_shot import Demonstrations, rated_texts, shown

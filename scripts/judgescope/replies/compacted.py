@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from judgescope.core.errors import UserError
-from judgescope.core.resource_limits import bounded_memory
+from judgescope.core.process_limits import bounded_memory
 from judgescope.replies.journal import Block
 from judgescope.replies.key_table import KEY, Chosen, Keys
 

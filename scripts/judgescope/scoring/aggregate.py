@@ -1,20 +1,73 @@
 """From judgments to tables: one row per draw, and one score per target of all its draws."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from judgescope.core.rng import stream
 from judgescope.parsing.judgment import NO_VALUE, Judgment, Scale
 from judgescope.parsing.policy import apply_policy
 from judgescope.schema.tables import SCHEMAS, table_of
-from judgescope.scoring.estimators import scores
-from judgescope.scoring.specs import Missing
+from judgescope.scoring.specs import CellPart, Missing
 
-_UNIT = ["target", "target_b", "criterion"]
+Floats = NDArray[np.float64]
+
+
+def mean(values: Floats) -> Floats:
+    """Return sum(v) / n of each row, NaN without any value: (targets, draws) -> (targets,)."""
+    given = np.count_nonzero(~np.isnan(values), axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nansum(values, axis=1) / given)
+
+
+def mode(values: Floats) -> Floats:
+    """Return each row's most frequent value; of several the nearest to the mean, then the lower.
+
+    (targets, draws) -> (targets,), NaN without any value. Source: methods.md 3;
+    (Hu et al. 2025) drew among them by an unseeded random number.
+    """
+    if not values.size:
+        return np.full(len(values), np.nan)
+    counts = np.zeros(values.shape, dtype=np.int32)
+    for draw in values.T:
+        counts += values == draw[:, None]
+    tied = (counts == counts.max(axis=1, keepdims=True)) & ~np.isnan(values)
+    distance = np.where(tied, np.abs(values - mean(values)[:, None]), np.inf)
+    nearest = tied & (distance == distance.min(axis=1, keepdims=True))
+    lowest = np.where(nearest, values, np.inf).min(axis=1)
+    return np.where(nearest.any(axis=1), lowest, np.nan)
+
+
+def first(values: Floats) -> Floats:
+    """Return each row's first draw, NaN where that has no value: (targets, draws) -> (targets,)."""
+    return values[:, 0] if values.shape[1] else np.full(len(values), np.nan)
+
+
+LOGPROB_MEAN = "logprob_mean"
+ESTIMATORS: dict[str, Callable[[Floats], Floats]] = {
+    "mean": mean,
+    "mode": mode,
+    "first": first,
+    LOGPROB_MEAN: mean,  # of the expectations of single replies
+}
+
+
+def scores(values: Floats, draws: NDArray[np.int64], estimator: str) -> tuple[Floats, Floats]:
+    """Return the score of each row and how many of its draws it rests on: (targets,) both.
+
+    values (targets, most draws), NaN where nothing was parsed or no such draw was planned; draws
+    (targets,): how many were planned. A score needs half of them (methods.md 1), else it is NaN.
+    """
+    given = np.count_nonzero(~np.isnan(values), axis=1)
+    return np.where(2 * given >= draws, ESTIMATORS[estimator](values), np.nan), given
+
+
+UNIT = ("target", "target_b", "criterion")
+"""What a score is about."""
 Unit = tuple[str | None, ...]
 Spans = Sequence[list[dict[str, Any]]]
 
@@ -24,7 +77,7 @@ def aggregated(
     verdicts: Sequence[Judgment],
     values: Sequence[float | None],
     *,
-    cell: Mapping[str, str],
+    part: CellPart,
     estimator: str,
     scale: Scale | None,
     missing: Missing | None = None,
@@ -32,45 +85,28 @@ def aggregated(
 ) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a part of a cell.
 
-    `verdicts` and `values` are those of the draws, a row of `answers` each; `cell` names dataset,
-    perturbation, judge and aspect. A score needs at least half of its draws (methods.md 1), else it
-    is null; what was not parsed becomes a number only where `missing` says so. `spans` are the
-    errors that each draw lists, located in its text.
+    `verdicts` and `values` are those of the draws, a row of `answers` each. A score needs at least
+    half of its draws (methods.md 1), else it is null; what was not parsed becomes a number only
+    where `missing` says so. `spans` are the errors that each draw lists, located in its text.
     """
-    units = list(zip(*(answers[name].to_pylist() for name in _UNIT), strict=True))
-    rows = _scores(units, values, cell, estimator)
+    units = list(zip(*(answers[name].to_pylist() for name in UNIT), strict=True))
+    rows = _scores(units, values, part, estimator)
     if missing is not None and scale is not None:
-        filled = _filled(units, values, verdicts, answers, cell, scale, missing)
+        filled = list(values)
+        for row, draw in enumerate(answers["draw"].to_pylist()):
+            if verdicts[row].status in NO_VALUE:
+                # a stream for each filling, so that no other row changes it
+                names = ("missing", *part, *(name or "" for name in units[row]), draw)
+                rng = stream(missing.seed, *names)
+                [filled[row]] = apply_policy([None], missing.policy, scale, rng)
         counts = [row["n_missing"] for row in rows]
-        full = _scores(units, filled, cell, estimator)
+        full = _scores(units, filled, part, estimator)
         rows = [{**row, "n_missing": count} for row, count in zip(full, counts, strict=True)]
     return _judgments(answers, verdicts, spans), table_of("scores", rows)
 
 
-def _filled(
-    units: Sequence[Unit],
-    values: Sequence[float | None],
-    verdicts: Sequence[Judgment],
-    answers: pa.Table,
-    cell: Mapping[str, str],
-    scale: Scale,
-    missing: Missing,
-) -> list[float | None]:
-    """Return the values with those of draws that were asked for and have none filled by policy.
-
-    Each filling has a stream of its own, so that no other row changes it.
-    """
-    filled = list(values)
-    names = ["missing", *(cell[name] for name in ("dataset", "perturbation", "judge", "aspect"))]
-    for at, draw in enumerate(answers["draw"].to_pylist()):
-        if verdicts[at].status in NO_VALUE:
-            rng = stream(missing.seed, *names, *(name or "" for name in units[at]), draw)
-            [filled[at]] = apply_policy([None], missing.policy, scale, rng)
-    return filled
-
-
 def _judgments(answers: pa.Table, verdicts: Sequence[Judgment], spans: Spans | None) -> pa.Table:
-    """Return the table of judgments: the request's columns as they are, the verdicts beside."""
+    """Return the table of judgments: the columns of the requests as they are, and the verdicts."""
     schema = SCHEMAS["judgments"]
     columns = []
     for field in schema:
@@ -87,26 +123,31 @@ def _judgments(answers: pa.Table, verdicts: Sequence[Judgment], spans: Spans | N
 
 
 def _scores(
-    units: Sequence[Unit], values: Sequence[float | None], cell: Mapping[str, str], estimator: str
+    units: Sequence[Unit], values: Sequence[float | None], part: CellPart, estimator: str
 ) -> list[dict[str, Any]]:
     """Return a row per unit, sorted; `values` are those of the draws, one per entry of `units`."""
     drawn: dict[Unit, list[float | None]] = defaultdict(list)
     for unit, value in zip(units, values, strict=True):
         drawn[unit].append(value)
-    ordered = sorted(drawn, key=lambda unit: tuple(name or "" for name in unit))
+    ordered = sorted(drawn, key=in_order)
     draws = np.array([len(drawn[unit]) for unit in ordered], dtype=np.int64)
     table = np.full((len(ordered), draws.max(initial=0)), np.nan)
     for row, unit in zip(table, ordered, strict=True):
         row[: len(drawn[unit])] = drawn[unit]  # None becomes NaN
-    found, given = scores(table, draws, estimator)
+    aggregates, given = scores(table, draws, estimator)
     return [
         {
-            **cell,
-            **dict(zip(_UNIT, unit, strict=True)),
+            **part._asdict(),
+            **dict(zip(UNIT, unit, strict=True)),
             "value": None if np.isnan(value) else float(value),
             "n_draws": int(count),
             "n_missing": int(count - parsed),
             "estimator": estimator,
         }
-        for unit, value, count, parsed in zip(ordered, found, draws, given, strict=True)
+        for unit, value, count, parsed in zip(ordered, aggregates, draws, given, strict=True)
     ]
+
+
+def in_order(unit: Unit) -> tuple[str, ...]:
+    """Return the key by which the scores of a part are sorted."""
+    return tuple(name or "" for name in unit)

@@ -1,4 +1,4 @@
-"""Anchors: the rated texts of an aspect that stand for each rating; people and a judge agree."""
+"""Anchors: the rated texts of an aspect that are typical of each rating, by people and a judge."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from judgescope.core.job_spec import JobSpec, SpecPart
 from judgescope.core.rng import stream_seed
 from judgescope.core.set_names import SYSTEMS
 from judgescope.scoring.cell import score_part
-from judgescope.scoring.specs import Reading
+from judgescope.scoring.specs import CellPart, Reading
 from judgescope.statistics.anchors import anchor_costs, choose_anchors
 
 Row = dict[str, Any]
@@ -53,17 +53,17 @@ def chosen_anchors(
 ) -> list[Row]:
     """Return rows of table `anchors`: `per_rating` texts of each rating.
 
-    `targets` and `ratings` are rows of these tables; `answers` are the judge's, if it has a say.
+    `targets` and `ratings` are rows of these tables; `answers` are the judge's, None without one.
     """
     rows = sorted((row for row in targets if row["text"].strip()), key=lambda row: row["target"])
-    place = {row["target"]: number for number, row in enumerate(rows)}
+    columns = {row["target"]: number for number, row in enumerate(rows)}
     people = [
         (row["rater"], row["target"], row["value"])
         for row in ratings
         if row["aspect"] == spec.aspect
     ]
-    judged = _matrix(_draws(spec, answers), place) if answers is not None else None
-    costs = anchor_costs(_matrix(people, place), judged, spec.classes)
+    judged = _matrix(_draws(spec, answers), columns) if answers is not None else None
+    costs = anchor_costs(_matrix(people, columns), judged, spec.classes)
     items = {item: code for code, item in enumerate(sorted({row["item"] for row in rows}))}
     source = np.array([items[row["item"]] for row in rows], dtype=np.int64)
     order = [f"{stream_seed(spec.seed, 'anchors', row['target']):032x}" for row in rows]
@@ -80,21 +80,20 @@ def chosen_anchors(
 
 
 def _draws(spec: ChooseAnchorsSpec, answers: pa.Table) -> list[Rated]:
-    """Return (draw, target, value) of a judge; a reply that was not parsed says nothing."""
+    """Return (draw, target, value) of a judge; the value is None where a reply was not parsed."""
     assert spec.judged is not None
-    cell = {"dataset": spec.dataset, "perturbation": SYSTEMS, "judge": spec.judged.judge}
-    cell["aspect"] = spec.aspect
-    judgments, _ = score_part(answers, spec.judged.reading, cell=cell)
+    part = CellPart(spec.dataset, SYSTEMS, spec.judged.judge, spec.aspect)
+    judgments, _ = score_part(answers, spec.judged.reading, part=part)
     return [(str(row["draw"]), row["target"], row["value"]) for row in judgments.to_pylist()]
 
 
-def _matrix(rated: Sequence[Rated], place: Mapping[str, int]) -> NDArray[np.float64]:
-    """Return the values as an array (who, targets), NaN where there is none."""
-    names = {name: row for row, name in enumerate(sorted({who for who, _, _ in rated}))}
-    values = np.full((len(names), len(place)), np.nan)
-    for who, target, value in rated:
-        if target in place and value is not None:
-            values[names[who], place[target]] = value
+def _matrix(rated: Sequence[Rated], columns: Mapping[str, int]) -> NDArray[np.float64]:
+    """Return the values as an array (raters or draws, targets), NaN where there is none."""
+    raters = {name: row for row, name in enumerate(sorted({rater for rater, _, _ in rated}))}
+    values = np.full((len(raters), len(columns)), np.nan)
+    for rater, target, value in rated:
+        if target in columns and value is not None:
+            values[raters[rater], columns[target]] = value
     return values
 
 

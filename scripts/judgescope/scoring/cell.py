@@ -1,9 +1,10 @@
 """Scoring one cell: every reply is parsed, every target's draws become one score."""
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from math import exp
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 
@@ -12,30 +13,26 @@ from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.parsing.locate import locate_errors
 from judgescope.parsing.parsers import parse
 from judgescope.schema.tables import read_part, texts_of
-from judgescope.scoring.aggregate import aggregated
-from judgescope.scoring.expectation import expectation
-from judgescope.scoring.specs import Missing, Reading, ScoreSpec
+from judgescope.scoring.aggregate import LOGPROB_MEAN, aggregated
+from judgescope.scoring.specs import CellPart, Missing, Reading, ScoreSpec
 
-LOGPROB_MEAN = "logprob_mean"
 NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def score_cell(spec: ScoreSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Yield the judgments and the scores of a cell, aspect by aspect.
 
-    Each aspect is read by itself: nothing of one is known when another one is read. What goes wrong
-    names its aspect.
+    Each aspect is read by itself: nothing of one is known when another one is read. An error names
+    its aspect.
     """
     texts = texts_of(spec.targets) if spec.targets else NO_TEXTS
-    cell = {"dataset": spec.cell.dataset, "perturbation": spec.cell.perturbation}
-    cell["judge"] = spec.cell.judge
     for (aspect, criterion), reading in spec.ordered:
+        part = spec.cell.part(aspect)
         try:
             answers = read_part("answers", spec.replies, aspect, criterion)
-            told = {**cell, "aspect": aspect}
-            yield score_part(answers, reading, cell=told, texts=texts, missing=spec.missing)
+            yield score_part(answers, reading, part=part, texts=texts, missing=spec.missing)
         except Exception as error:
-            error.add_note(f"{'/'.join(cell.values())}, aspect {joined(aspect, criterion)}")
+            error.add_note(f"{'/'.join(part[:3])}, aspect {joined(aspect, criterion)}")
             raise
 
 
@@ -43,64 +40,61 @@ def score_part(
     answers: pa.Table,
     reading: Reading,
     *,
-    cell: Mapping[str, str],
+    part: CellPart,
     texts: Mapping[str, str] = NO_TEXTS,
     missing: Missing | None = None,
 ) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a cell's answers on one aspect.
 
-    `cell` names dataset, perturbation, judge and aspect; `texts` are those of the targets, where
-    errors are located in them. Scores as in `aggregated`.
+    `texts`: target -> its text, where errors are located in them. Scores as in `aggregated`.
     """
     read, scale = cache(reader(reading)), reading.scale
     columns = (answers[name].to_pylist() for name in ("text", "finish", "status"))
     verdicts = [read(*reply) for reply in zip(*columns, strict=True)]
-    weighs = reading.estimator == LOGPROB_MEAN and (
-        not reading.samples or any(one is not None for one in answers["logprobs"].to_pylist())
-    )
-    values = (
-        _expectations(answers, verdicts, scale)
-        if weighs
-        else [verdict.value if verdict.status == "ok" else None for verdict in verdicts]
-    )
-    judgments, scores = aggregated(
+    values = [verdict.value if verdict.status == "ok" else None for verdict in verdicts]
+    estimator = reading.estimator
+    if estimator == LOGPROB_MEAN:
+        if reading.samples and all(one is None for one in answers["logprobs"].to_pylist()):
+            estimator = "mean"
+        else:
+            values = _expectations(answers, verdicts, scale)
+    targets = answers["target"].to_pylist() if texts else []
+    return aggregated(
         answers,
         verdicts,
         values,
-        cell=cell,
-        estimator="mean" if reading.estimator == LOGPROB_MEAN else reading.estimator,
+        part=part,
+        estimator=estimator,
         scale=scale,
         missing=missing,
         spans=[
-            _spans(verdict, texts[target])
-            for verdict, target in zip(verdicts, answers["target"].to_pylist(), strict=True)
+            [error._asdict() for error in locate_errors(verdict.errors, texts[target])]
+            for verdict, target in zip(verdicts, targets, strict=True)
         ]
         if texts
         else None,
     )
-    if weighs:
-        name = pa.repeat(pa.scalar(LOGPROB_MEAN), len(scores))
-        scores = scores.set_column(scores.schema.get_field_index("estimator"), "estimator", name)
-    return judgments, scores
 
 
 Read = Callable[[str, str | None, str], Judgment]
-"""(text, finish, status) of a reply -> what it says."""
+"""(text, finish, status) of a reply -> its judgment."""
 
 
 def reader(reading: Reading) -> Read:
-    """Return what reads a reply."""
-    return partial(
-        _read,
-        scale=reading.scale,
-        parser=reading.parser,
-        settings=reading.settings,
-        cut=reading.cut,
-    )
+    """Return the function that parses a reply."""
 
+    def read(text: str, finish: str | None, status: str) -> Judgment:
+        return parse(
+            text,
+            finish=finish,
+            reply_status=status,
+            scale=reading.scale,
+            parser=reading.parser,
+            settings=reading.settings,
+            cut=reading.cut,
+        )
 
-def _read(text: str, finish: str | None, status: str, **told: Any) -> Judgment:
-    return parse(text, finish=finish, reply_status=status, **told)
+    return read
 
 
 def _expectations(
@@ -119,5 +113,77 @@ def _expectations(
     ]
 
 
-def _spans(verdict: Judgment, text: str) -> list[dict[str, Any]]:
-    return [one._asdict() for one in locate_errors(verdict.errors, text)]
+ENOUGH = 0.5
+"""The probability of all values together under which there is no expectation."""
+
+Logprobs = Sequence[Sequence[tuple[str, float]]]
+"""Per token of a reply: the one that came, then the likeliest others, with log probabilities."""
+
+
+def expectation(logprobs: Logprobs, tail: str, values: Mapping[str, float]) -> float | None:
+    """Return sum v P(v) / sum P(v) over the scale's values v, at the place of the verdict.
+
+    tail: the reply's text from the verdict on; values: what the model writes, in lower case -> its
+    value. A value of several tokens has the product of their probabilities, which is known along
+    the tokens that came: where `1` came, the next place tells 1 from 10 (if there is none, it is
+    1); where it did not come, its share is unknown and left out, like all that is not among the
+    likeliest tokens told. None where the values known have less than `ENOUGH` probability together,
+    or no token begins the verdict. Source: the weighting of G-Eval (papers 002 and 004), normalised
+    because the list of tokens is cut.
+    """
+    result = _place("".join(likeliest[0][0] for likeliest in logprobs), tail, logprobs)
+    if result is None:
+        return None
+    place, before = result
+    first = [(_without(before, token), logprob) for token, logprob in logprobs[place]]
+    shares = dict.fromkeys(values.values(), 0.0)
+    for value, probability in _shares("", [first, *logprobs[place + 1 :]], 1.0, values):
+        shares[value] += probability
+    mass = sum(shares.values())
+    if mass < ENOUGH:
+        return None
+    return sum(value * share for value, share in shares.items()) / mass
+
+
+def _place(text: str, tail: str, logprobs: Logprobs) -> tuple[int, str] | None:
+    """Return the number of the token in which the verdict begins, and what it has before that."""
+    start, offset = text.rfind(tail), 0
+    for number, likeliest in enumerate(logprobs):
+        token = likeliest[0][0]
+        if offset <= start < offset + len(token):
+            return number, token[: start - offset]
+        offset += len(token)
+    return None
+
+
+def _without(before: str, token: str) -> str:
+    """Return a token without what stands before the verdict in the one that came."""
+    return token.removeprefix(before).lstrip()
+
+
+def _shares(
+    written: str, places: Logprobs, mass: float, values: Mapping[str, float]
+) -> Iterator[tuple[float, float]]:
+    """Yield (value, probability) of what the first place and those after it make of `written`."""
+    likeliest, rest = places[0], places[1:]
+    for number, (token, logprob) in enumerate(likeliest):
+        text, probability = written + token.lower(), mass * exp(logprob)
+        ends = bool(written and not token)
+        longer = not ends and any(one.startswith(text) and one != text for one in values)
+        came = number == 0
+        if longer and came and rest:
+            yield from _shares(text, rest, probability, values)
+        elif not longer or came:
+            value = _said(text, values)
+            if value is not None:
+                yield value, probability
+
+
+def _said(text: str, values: Mapping[str, float]) -> float | None:
+    """Return the value with which a text begins, if what follows does not make it another."""
+    for one in sorted(values, key=len, reverse=True):
+        if text.startswith(one):
+            rest = text[len(one) :]
+            another = rest[:1].isalnum() or (rest[:1] in {".", ","} and rest[1:2].isdigit())
+            return None if another else values[one]
+    return None

@@ -1,4 +1,4 @@
-"""Scores that are computed, or were recorded as numbers: judgments without any parser."""
+"""Scores that are computed or were recorded as numbers: judgments without a parser."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from judgescope.engines.specs import EngineSpec
 from judgescope.parsing.judgment import Judgment, Reading, Scale
 from judgescope.schema.tables import table_of
 from judgescope.scoring.aggregate import aggregated
-from judgescope.scoring.specs import Missing
+from judgescope.scoring.specs import CellPart, Missing
 
 NUMBER = "number"
 """The rule by which a computed value counts."""
@@ -41,21 +41,20 @@ def computed_part(
     answers: Sequence[Answer],
     scale: Scale | None,
     *,
-    cell: Mapping[str, str],
+    part: CellPart,
     estimator: str,
     missing: Missing | None = None,
 ) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a part of a cell, of draws that are numbers.
 
-    `rows` are the columns that say of what each draw is; `cell` names dataset, perturbation, judge
-    and aspect. Without a scale any value counts.
+    `rows` are the columns that say of what each draw is. Without a scale any value counts.
     """
-    verdicts = [_verdict(one, scale) for one in answers]
+    verdicts = [_verdict(answer, scale) for answer in answers]
     return aggregated(
         table_of("answers", [dict(row) for row in rows]),
         verdicts,
         [verdict.value for verdict in verdicts],
-        cell=cell,
+        part=part,
         estimator=estimator,
         scale=scale,
         missing=missing,

@@ -1,4 +1,6 @@
-"""What the jobs are told that turn replies, or other judges' scores, into judgments and scores."""
+"""Specs of the jobs that turn replies, or other judges' scores, into judgments and scores."""
+
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -9,6 +11,15 @@ from judgescope.parsing.policy import Policy
 
 Pair = tuple[str, str | None]
 """An aspect, and the criterion in which it is worded, if any."""
+
+
+class CellPart(NamedTuple):
+    """A judge's part of a cell: its judgments of a set of texts on one aspect."""
+
+    dataset: str
+    perturbation: str
+    judge: str
+    aspect: str
 
 
 class Reading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -43,6 +54,10 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     judgments: str
     scores: str
 
+    def part(self, aspect: str) -> CellPart:
+        """Return the part of the cell on one aspect."""
+        return CellPart(self.dataset, self.perturbation, self.judge, aspect)
+
 
 class ScoreSpec(JobSpec, frozen=True, kw_only=True):
     """The job that parses and aggregates the replies of one cell; aspects in the files' order."""
@@ -57,15 +72,15 @@ class ScoreSpec(JobSpec, frozen=True, kw_only=True):
     @property
     def ordered(self) -> list[tuple[Pair, Reading]]:
         """Return every aspect with how its replies are read, in the order of the cell's files."""
-        found = [(pair, reading) for reading in self.readings for pair in reading.pairs]
-        return sorted(found, key=lambda one: (one[0][0], one[0][1] or ""))
+        pairs = [(pair, reading) for reading in self.readings for pair in reading.pairs]
+        return sorted(pairs, key=lambda pair: (pair[0][0], pair[0][1] or ""))
 
 
 class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an ensemble's list of errors is made of.
+    """The files from which an ensemble's list of errors is made.
 
-    `lists` are the members' judgments, `targets` the texts that they are about, `merged` what a
-    supervisor replied.
+    `lists` are the members' judgments, `targets` the texts that they are about, `merged` the
+    replies of a supervisor.
     """
 
     lists: list[str]

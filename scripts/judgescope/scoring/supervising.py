@@ -1,4 +1,4 @@
-"""What a supervisor is asked: to make one list of the errors that members of an ensemble found."""
+"""Requests to a supervisor: one list of the errors that the members of an ensemble found."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from judgescope.replies.asker import prompted
 from judgescope.replies.specs import ModelSpec, PromptSpec
 from judgescope.schema.cards import PromptedModel
 from judgescope.schema.tables import read_part, texts_of
-from judgescope.scoring.annotators import heard, with_errors
+from judgescope.scoring.ensembles import heard, with_errors
 
 Row = dict[str, Any]
 Cell = tuple[str, str, str]
@@ -42,11 +42,11 @@ class MergeSpec(JobSpec, frozen=True, kw_only=True):
     output: str
 
     def texts_file(self, cell: Cell) -> str:
-        """Return where the texts of a cell are."""
+        """Return the file of the texts of a cell."""
         return f"{self.results}/targets/{self.dataset}/{cell[0]}.parquet"
 
     def members_files(self, cell: Cell) -> dict[str, list[str]]:
-        """Return where the members' judgments and scores of a cell are, in the members' order."""
+        """Return the files of a cell's judgments and scores, each in the members' order."""
         perturbation, judge, _ = cell
         return {
             kind: [
@@ -58,9 +58,9 @@ class MergeSpec(JobSpec, frozen=True, kw_only=True):
 
 
 def questions(spec: MergeSpec, model: PromptedModel, cell: Cell) -> Iterator[tuple[Row, Request]]:
-    """Yield what is asked for one cell of an ensemble, each with the first columns of its answer.
+    """Yield the requests of one cell of an ensemble, each with the first columns of its answer.
 
-    Judgments, scores and texts of the cell must be there.
+    The judgments, scores and texts of the cell must exist.
     """
     _, judge, aspect = cell
     ensemble, (plain, criterion) = spec.ensembles[judge], split(aspect)
@@ -79,7 +79,7 @@ def questions(spec: MergeSpec, model: PromptedModel, cell: Cell) -> Iterator[tup
 
 
 def _shown(error: LocatedSpan) -> Row:
-    """Return an error as a prompt shows it: every text of it in one line, as labels begin lines."""
-    told = {name: getattr(error, name) for name in ("location", "explanation", "category")}
-    lines = {name: " ".join(text.split()) if text else text for name, text in told.items()}
+    """Return an error as a prompt shows it: each text in one line, because labels begin lines."""
+    fields = {name: getattr(error, name) for name in ("location", "explanation", "category")}
+    lines = {name: " ".join(text.split()) if text else text for name, text in fields.items()}
     return {**lines, "severity": error.severity}

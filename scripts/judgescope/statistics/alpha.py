@@ -1,16 +1,40 @@
 """Krippendorff's alpha: agreement of any number of raters, with gaps, on one scale."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
+from judgescope.statistics.arrays import Codes, Floats, Weights, dot
+from judgescope.statistics.declared import agreement, declare, scale_of
 from judgescope.statistics.kappa import class_codes
-from judgescope.statistics.registry import scale_of
-from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
-from judgescope.statistics.result import NO_UNITS, NO_VARIATION, Estimate
+from judgescope.statistics.resampling import (
+    Replicated,
+    estimate_of,
+    replicated,
+    row_sums,
+    sizes_of,
+    whole_and_resamples,
+)
+from judgescope.statistics.result import NO_UNITS, NO_VARIATION
+
+KRIPPENDORFF = "Krippendorff 2011"
+PAPER = "Chaudhary et al. 2024"
+DECLARED: Final = declare(
+    agreement(
+        "alpha_ordinal",
+        "Krippendorff α",
+        "agreement of raters, ordinal",
+        "Krippendorff 2011; Chaudhary et al. 2024",
+    ),
+    agreement("alpha_nominal", "Krippendorff α, nominal", "of equal ratings only", KRIPPENDORFF),
+    agreement("alpha_interval", "Krippendorff α, interval", "of raters' numbers", KRIPPENDORFF),
+    agreement("alpha_pair", "α of the pair", "Krippendorff α of judge and median rating", PAPER),
+    agreement("alpha_forms", "α over forms", "one model's ratings in several forms", PAPER),
+    agreement("alpha_joint", "α, joint", "of all raters and the judge together", PAPER),
+    agreement("alpha_pairs_mean", "α, mean of pairs", "of the judge and each rater alone"),
+)
+
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 TINY = 1e-12
@@ -18,14 +42,14 @@ CELLS = 1_000_000
 """Size of a temporary array: resamples are worked off in blocks of it."""
 
 
-def krippendorff_alpha(
-    ratings: NDArray[np.float64],
+def alpha_replicated(
+    ratings: Floats,
     *,
     level: Measurement,
     domain: Sequence[float] | None,
-    source: NDArray[np.int64],
-    weights: NDArray[np.int64] | None,
-) -> Estimate:
+    source: Codes,
+    weights: Weights,
+) -> Replicated:
     """Return 1 - D_o / D_e, the disagreement within units over that of all ratings mixed.
 
     D_o = sum o_ck d_ck / n and D_e = sum n_c n_k d_ck / (n (n - 1)), o the coincidences, n_c their
@@ -36,22 +60,8 @@ def krippendorff_alpha(
     counts the units used, `n_missing` those with fewer than 2 ratings, which are ignored; `n_tied`
     stays 0. Undefined where all ratings are equal or no unit is used. ValueError: a value off the
     domain, an unknown level, or one that needs a domain and has none. Krippendorff 2011,
-    "Computing Krippendorff's alpha-reliability"; robustness paper.
+    "Computing Krippendorff's alpha-reliability"; (Chaudhary et al. 2024).
     """
-    return alpha_replicated(
-        ratings, level=level, domain=domain, source=source, weights=weights
-    ).estimate
-
-
-def alpha_replicated(
-    ratings: NDArray[np.float64],
-    *,
-    level: Measurement,
-    domain: Sequence[float] | None,
-    source: NDArray[np.int64],
-    weights: NDArray[np.int64] | None,
-) -> Replicated:
-    """Return `krippendorff_alpha` with its replicates."""
     if level not in get_args(Measurement):
         raise ValueError(f"level {level!r}: {get_args(Measurement)}")
     if domain is None and level != "interval":
@@ -74,22 +84,23 @@ def alpha_replicated(
     )
 
 
+krippendorff_alpha = estimate_of(alpha_replicated)
+
+
 def _from_counts(
-    ratings: NDArray[np.float64],
-    source: NDArray[np.int64],
-    rows: NDArray[np.float64],
+    ratings: Floats,
+    source: Codes,
+    rows: Floats,
     level: Measurement,
     domain: Sequence[float],
-) -> NDArray[np.float64]:
+) -> Floats:
     table = _coincidences(_value_counts(ratings, domain), source, rows.shape[1])
     step = max(1, CELLS // len(domain) ** 2)
     blocks = [rows[start : start + step] for start in range(0, len(rows), step)]
     return np.concatenate([_alpha(dot(b, table), level, domain) for b in blocks])
 
 
-def _from_moments(
-    ratings: NDArray[np.float64], source: NDArray[np.int64], rows: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _from_moments(ratings: Floats, source: Codes, rows: Floats) -> Floats:
     """Return alpha at interval level of any numbers: (rows,), NaN where nothing varies.
 
     The squared differences of all pairs of m numbers sum to 2 (m sum x² - (sum x)²), so moments do.
@@ -98,25 +109,21 @@ def _from_moments(
     centred = ratings - np.nanmean(ratings) if ratings.size else ratings
     total, squares = np.nansum(centred, axis=0), np.nansum(np.square(centred), axis=0)
     inner = np.nansum(np.square(centred - total / m), axis=0)  # exact 0 for equal ratings
-    moments = [m, total, squares, inner * m / (m - 1)]
-    table = np.stack([np.bincount(source, weights=v, minlength=rows.shape[1]) for v in moments])
-    n, mean, square, within = dot(table, rows.T)
+    n, mean, square, within = row_sums(rows, source, m, total, squares, inner * m / (m - 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         mixed = (n * square - np.square(mean)) / (n - 1)
         return np.where(mixed > TINY * square, 1 - within / mixed, np.nan)
 
 
-def _value_counts(ratings: NDArray[np.float64], domain: Sequence[float]) -> NDArray[np.int64]:
+def _value_counts(ratings: Floats, domain: Sequence[float]) -> Codes:
     """Return how often each unit was given each value of the domain: (units, values)."""
-    _, unit = there = np.nonzero(~np.isnan(ratings))
-    cell = unit * len(domain) + class_codes(ratings[there], domain)
-    counts: NDArray[np.int64] = np.bincount(cell, minlength=ratings.shape[1] * len(domain))
+    _, unit = given = np.nonzero(~np.isnan(ratings))
+    cell = unit * len(domain) + class_codes(ratings[given], domain)
+    counts: Codes = np.bincount(cell, minlength=ratings.shape[1] * len(domain))
     return counts.reshape(ratings.shape[1], len(domain))
 
 
-def _coincidences(
-    counts: NDArray[np.int64], source: NDArray[np.int64], n_sources: int
-) -> NDArray[np.float64]:
+def _coincidences(counts: Codes, source: Codes, n_sources: int) -> Floats:
     """Return o_ck of each source, every unit of m ratings weighing m: (sources, values, values)."""
     share = counts / (counts.sum(axis=1, keepdims=True) - 1)
     table = np.zeros((n_sources, counts.shape[1], counts.shape[1]))
@@ -128,9 +135,7 @@ def _coincidences(
     return table
 
 
-def _alpha(
-    observed: NDArray[np.float64], level: Measurement, domain: Sequence[float]
-) -> NDArray[np.float64]:
+def _alpha(observed: Floats, level: Measurement, domain: Sequence[float]) -> Floats:
     """Return alpha of each coincidence matrix, NaN without two values: (rows, k, k) -> (rows,)."""
     margin = observed.sum(axis=2)
     n = margin.sum(axis=1)
@@ -142,9 +147,7 @@ def _alpha(
         return np.where(varies, 1 - within / mixed, np.nan)
 
 
-def _squared_distances(
-    margin: NDArray[np.float64], level: Measurement, domain: Sequence[float]
-) -> NDArray[np.float64]:
+def _squared_distances(margin: Floats, level: Measurement, domain: Sequence[float]) -> Floats:
     """Return d_ck for each row of margins: (rows, k) -> (rows, k, k)."""
     if level == "nominal":
         return np.broadcast_to(1 - np.eye(len(domain)), (len(margin), len(domain), len(domain)))

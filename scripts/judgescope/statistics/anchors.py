@@ -1,27 +1,54 @@
-"""Ratings of new texts from comparisons with anchors, texts that stand for a rating (paper 002)."""
+"""Ratings of new texts from comparisons with anchors, texts that are typical of a rating.
+
+The method of (Hu et al. 2025); methods.md 3.
+"""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
-from judgescope.statistics.registry import scale_of
+from judgescope.statistics.arrays import Codes, Flags, Floats, dot
+from judgescope.statistics.declared import amount, declare, percent, scale_of
+from judgescope.statistics.jackknife import ACCURACY
 from judgescope.statistics.resampling import Replicated, with_interval
 from judgescope.statistics.result import Estimate
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+TABLE_8 = "Hu et al. 2025, table 8"
+DECLARED: Final = declare(
+    amount("errors_mean", "Errors", "mean number of errors put into a text", "Hu et al. 2025"),
+    percent(
+        "anchors_above_lower", "Better than lower anchors", "than those of the next rating", TABLE_8
+    ),
+    percent(
+        "anchors_above_same", "Better than its anchors", "than those of its own rating", TABLE_8
+    ),
+    percent(
+        "anchors_below_same", "Worse than its anchors", "than those of its own rating", TABLE_8
+    ),
+    percent(
+        "anchors_below_higher",
+        "Worse than higher anchors",
+        "than those of the next rating",
+        TABLE_8,
+    ),
+    percent("ratings_tied", "Several ratings", "rated texts that several ratings fit equally"),
+    percent(
+        "comparator_accuracy",
+        "Comparator",
+        "pairs of anchors of which it names the better, in both orders",
+        "Hu et al. 2025, table 6",
+        scaled=ACCURACY,
+    ),
+)
 
 
 class Rated(NamedTuple):
-    """What comparisons say of texts; (texts,) each.
+    """Ratings of texts from comparisons; (texts,) each.
 
-    `rating` counts from the lowest, -1 where every comparison is a tie, or those with all anchors
-    of a rating have no answer (unresolved). `margin` is what the best rating has above the next.
-    `tied` tells where several ratings are best.
+    `rating` counts from the lowest, -1 (unresolved) where every comparison is a tie, or those with
+    all anchors of a rating have no answer. `margin` is the objective of the best rating less that
+    of the next. `tied`: several ratings are best.
     """
 
     rating: Codes
@@ -30,19 +57,19 @@ class Rated(NamedTuple):
 
 
 def anchor_costs(human: Floats, judged: Floats | None, classes: Sequence[float]) -> Floats:
-    """mean|h - r| + mean|x - r| + |mean h - mean x| for every text and rating r.
+    """Return mean|h - r| + mean|x - r| + |mean h - mean x| for every text and rating r.
 
     human (raters, texts) are people's ratings h, judged (draws, texts) a judge's x of the same
     texts, None without a judge: then the first term alone. NaN: missing. Returns (texts, classes),
     NaN for a text that people or the judge did not rate.
-    Source: paper 002, appendix C.1.
+    (Hu et al. 2025, appendix C.1)
     """
     scale = np.asarray(classes, dtype=np.float64)
-    found = _mean_distance(human, scale)
+    costs = _mean_distance(human, scale)
     if judged is None:
-        return found
+        return costs
     apart = np.abs(_means(human) - _means(judged))
-    return found + _mean_distance(judged, scale) + apart[:, None]
+    return costs + _mean_distance(judged, scale) + apart[:, None]
 
 
 def _means(values: Floats) -> Floats:
@@ -71,8 +98,8 @@ def choose_anchors(
             places = np.flatnonzero(costs[:, rating] == cost).tolist()
             equal: list[int] = [text for text in places if text in free]
             while equal and len(anchors[rating]) < per_rating:
-                there = {int(source[one]) for one in anchors[rating]}
-                best = min(equal, key=lambda text: (int(source[text]) in there, order[text]))
+                taken = {int(source[text]) for text in anchors[rating]}
+                best = min(equal, key=lambda text: (int(source[text]) in taken, order[text]))
                 anchors[rating].append(best)
                 equal.remove(best)
                 free.discard(best)
@@ -80,13 +107,13 @@ def choose_anchors(
 
 
 def rating_terms(outcomes: Floats, *, end: float = 1.0) -> tuple[Floats, Floats]:
-    """-|sum over A_r of (F(t > a) - F(t < a))| / |A_r|, and that + mean F(t > A_r-1) + mean
-    F(t < A_r+1), for every text t and rating r.
+    """Return -|sum over A_r of (F(t > a) - F(t < a))| / |A_r|, and that + mean F(t > A_r-1)
+    + mean F(t < A_r+1), for every text t and rating r.
 
     outcomes (texts, classes, anchors): 1 where the text is better than the anchor of that rating,
     -1 where it is worse, 0 for a tie, NaN where there is no such anchor or no answer. Beyond an end
     of the scale there are no anchors: that term is `end`. Returns two arrays (texts, classes).
-    Source: paper 002, equation of section 4.2; methods.md 3 for the ends.
+    (Hu et al. 2025, equation of section 4.2; methods.md 3 for the ends)
     """
     known = np.maximum(np.count_nonzero(~np.isnan(outcomes), axis=2), 1)
     above = np.count_nonzero(outcomes == 1, axis=2) / known
@@ -99,11 +126,11 @@ def rating_terms(outcomes: Floats, *, end: float = 1.0) -> tuple[Floats, Floats]
 
 
 def estimated_ratings(outcomes: Floats, distance: Floats, *, end: float = 1.0) -> Rated:
-    """The rating r with the largest objective of `rating_terms`.
+    """Return the rating r with the largest objective of `rating_terms`.
 
     Of equal ones that with the smaller |first term|, then the smaller distance (texts, classes) of
     the text's number of errors from what is usual for the rating, then the lower rating.
-    Source: paper 002, section 4.2; methods.md 3.
+    (Hu et al. 2025, section 4.2; methods.md 3)
     """
     first, objective = (np.round(one, 9) for one in rating_terms(outcomes, end=end))
     unresolved = ~np.any(np.abs(np.nan_to_num(outcomes)) > 0, axis=(1, 2))
@@ -123,35 +150,35 @@ def comparator_accuracy(
     sources: Codes | None = None,
     weights: Codes | None = None,
 ) -> Estimate:
-    """sum [outcome = better] / pairs: how often a comparator names the better anchor.
+    """Return sum [outcome = better] / pairs: how often a comparator names the better anchor.
 
     outcomes (pairs,) as in `rating_terms`; better (pairs,): 1 or -1, whose rating is higher; used
     (pairs,) the pairs that count. A tie is wrong, and so is a missing answer. sources (2, pairs):
     those of both anchors; a deletion of weights (sources, sources) takes out the pairs with an
     anchor of that source, which count half to each of two. Without both there is no interval.
-    Source: paper 002, table 6; methods.md 3 for neighbouring ratings alone.
+    (Hu et al. 2025, table 6; methods.md 3 for neighbouring ratings alone)
     """
     right, n = (outcomes[used] == better[used]).astype(np.float64), int(used.sum())
     missing, tied = int(np.isnan(outcomes[used]).sum()), int((outcomes[used] == 0).sum())
     if not n:
         return Estimate.undefined("no pair of anchors")
-    found = Estimate(float(right.mean()), n=n, n_missing=missing, n_tied=tied)
+    result = Estimate(float(right.mean()), n=n, n_missing=missing, n_tied=tied)
     if sources is None or weights is None:
-        return found
+        return result
     first, second = sources[:, used]
     times = np.where(first == second, 1, weights[:, second]) * weights[:, first]
     with np.errstate(invalid="ignore"):  # a deletion may leave no pair
         rows = np.append(right.mean(), dot(times.astype(np.float64), right) / times.sum(axis=1))
     sizes = np.bincount(sources[:, used].ravel(), minlength=weights.shape[1]) / 2
-    return with_interval(Replicated(found, rows, sizes, scale_of("comparator_accuracy"))).estimate
+    return with_interval(Replicated(result, rows, sizes, scale_of("comparator_accuracy"))).estimate
 
 
 def usual_counts(counts: Codes, rating: Codes, classes: int) -> Floats:
-    """The mean number of errors of the texts of each rating; (classes,).
+    """Return the mean number of errors of the texts of each rating: (classes,).
 
     counts and rating (texts,), -1 = unresolved. A rating that no text has lies on the line between
     its neighbours, or has the nearest one's. All NaN where no text is rated.
-    Source: paper 002, section 4.2 (how many errors a rating corresponds to).
+    (Hu et al. 2025, section 4.2: how many errors a rating corresponds to)
     """
     known = [r for r in range(classes) if np.any(rating == r)]
     if not known:
@@ -168,7 +195,7 @@ def balanced(
     One text of each rating after the other, from the rating `first` on and round, while there are
     any; the largest margin first, equal ones by `order` (texts,). rating and margin (texts,); texts
     of rating -1 are left out. Sources that begin elsewhere share out what cannot be even.
-    Source: paper 002, appendix C.1.
+    (Hu et al. 2025, appendix C.1)
     """
     waiting = {
         r: sorted(np.flatnonzero(rating == r).tolist(), key=lambda at: (-margin[at], order[at]))
@@ -183,12 +210,12 @@ def balanced(
 
 
 def most_diverse(similarity: Floats, wanted: int, first: int | None = None) -> list[int]:
-    """argmax over those left of min over those chosen of 1 - s, from the medoid on (max-min).
+    """Return argmax over the others of min over the chosen of 1 - s, from the medoid on (max-min).
 
     similarity s (texts, texts) in [0, 1] is symmetric; the medoid is most similar to all others;
     `first` is chosen in its place. Of equal ones the first. Returns `wanted` places, or all, in the
     order in which they are chosen.
-    Source: paper 002, appendix C.1 (references); methods.md 3.
+    (Hu et al. 2025, appendix C.1: references; methods.md 3)
     """
     apart = 1 - np.asarray(similarity, dtype=np.float64)
     np.fill_diagonal(apart, 0)

@@ -1,12 +1,19 @@
-"""What sways a judge beside quality: length, and the family of the model that wrote the text."""
+"""Biases of a judge: toward length, and toward texts by models of its own family."""
+
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.coefficients import Floats, Statistic, over_rows
-from judgescope.statistics.dot import dot
-from judgescope.statistics.registry import scale_of
-from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.coefficients import Statistic, over_rows
+from judgescope.statistics.declared import correlation, declare, scale_of, signed_amount
+from judgescope.statistics.resampling import (
+    Replicated,
+    replicated,
+    row_sums,
+    sizes_of,
+    whole_and_resamples,
+)
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
     CONSTANT_LENGTH,
@@ -16,8 +23,13 @@ from judgescope.statistics.result import (
     Estimate,
 )
 
-Codes = NDArray[np.int64]
-Weights = NDArray[np.int64] | None
+YULE = "Yule 1907"
+DECLARED: Final = declare(
+    correlation("partial_pearson", "Partial r", "Pearson r given length", YULE),
+    correlation("partial_spearman", "Partial ρ", "Spearman ρ given length", YULE, ties="midranks"),
+    signed_amount("length_slope", "Length slope", "points above people per doubling"),
+    signed_amount("self_preference", "Self-preference", "points more for its own family"),
+)
 
 
 def partial_correlation(
@@ -31,33 +43,31 @@ def partial_correlation(
 ) -> Replicated:
     """Return (r_xy - r_xz r_yz) / sqrt((1 - r_xz²)(1 - r_yz²)), z the length of the texts.
 
-    What is left of a judge's correlation with people when both are cleared of what length explains
-    (of ranks for Spearman; for Kendall the same formula, Kendall 1942). x, y, length (targets,),
-    NaN = missing: a target without all three counts in `n_missing`. Range [-1, 1]; `n` counts
-    targets. Undefined where judge, people or length are constant, or length explains one of them
-    whole.
+    The correlation of judge and people without the part that length explains (of ranks for
+    Spearman; for Kendall the same formula, Kendall 1942). x, y, length (targets,), NaN = missing: a
+    target without all three counts in `n_missing`. Range [-1, 1]; `n` counts targets. Undefined
+    where judge, people or length are constant, or length explains one of them fully.
     """
-    there = ~(np.isnan(x) | np.isnan(y) | np.isnan(length))
-    n, missing = int(there.sum()), int(there.size - there.sum())
-    used, code = np.unique(source[there], return_inverse=True)
-    whole = whole_and_resamples(source[there], weights)
-    rows = whole[:, used]
-    a, b, z = x[there], y[there], length[there]
-    named = ((CONSTANT_JUDGE, a), (CONSTANT_RATINGS, b), (CONSTANT_LENGTH, z))
-    for why, values in named:
+    complete = ~(np.isnan(x) | np.isnan(y) | np.isnan(length))
+    n, missing = int(complete.sum()), int(complete.size - complete.sum())
+    used, code = np.unique(source[complete], return_inverse=True)
+    whole = whole_and_resamples(source[complete], weights)
+    a, b, z = x[complete], y[complete], length[complete]
+    for why, values in ((CONSTANT_JUDGE, a), (CONSTANT_RATINGS, b), (CONSTANT_LENGTH, z)):
         if n < 2 or np.ptp(values) == 0:
             nothing = Estimate.undefined(why, n=n, n_missing=missing)
-            return Replicated(nothing, np.full(len(rows), np.nan))
+            return Replicated(nothing, np.full(len(whole), np.nan))
     xy, xz, yz = (
-        over_rows(p, q, code, rows, [statistic])[statistic] for p, q in ((a, b), (a, z), (b, z))
+        over_rows(p, q, code, whole[:, used], [statistic])[statistic]
+        for p, q in ((a, b), (a, z), (b, z))
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         rest = (1 - np.square(xz)) * (1 - np.square(yz))
-        values = np.where(rest > 1e-12, (xy - xz * yz) / np.sqrt(rest), np.nan)
+        partial = np.where(rest > 1e-12, (xy - xz * yz) / np.sqrt(rest), np.nan)
     return replicated(
-        np.clip(values, -1, 1),
+        np.clip(partial, -1, 1),
         LENGTH_IS_ALL,
-        sizes=sizes_of(source[there], whole),
+        sizes=sizes_of(source[complete], whole),
         scale=scale_of(statistic),
         n=n,
         n_missing=missing,
@@ -81,28 +91,22 @@ def length_slope(
     above 0; `n` counts targets. Undefined where all lengths are equal. Least squares over targets;
     the interval is over sources.
     """
-    low, high = judge_scale
-    bottom, top = people_scale
-    moved = bottom + (x - low) * (top - bottom) / (high - low)
+    residual = _residual(x, y, judge_scale, people_scale)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log2(length)
-    residual = moved - y
-    there = np.isfinite(residual) & np.isfinite(logs)
-    n, missing = int(there.sum()), int(there.size - there.sum())
-    z = logs[there] - (logs[there].mean() if n else 0.0)
-    d = residual[there] - (residual[there].mean() if n else 0.0)
-    rows = whole_and_resamples(source[there], weights)
-    moments = [np.ones(n), z, d, z * z, z * d]
-    own = source[there]
-    table = np.stack([np.bincount(own, weights=v, minlength=rows.shape[1]) for v in moments])
-    count, sz, sd, szz, szd = dot(table, rows.T)
+    complete = np.isfinite(residual) & np.isfinite(logs)
+    n, missing = int(complete.sum()), int(complete.size - complete.sum())
+    z = logs[complete] - (logs[complete].mean() if n else 0.0)
+    d = residual[complete] - (residual[complete].mean() if n else 0.0)
+    rows = whole_and_resamples(source[complete], weights)
+    count, sz, sd, szz, szd = row_sums(rows, source[complete], np.ones(n), z, d, z * z, z * d)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = szz - sz * sz / count
         values = np.where(spread > 1e-12 * count, (szd - sz * sd / count) / spread, np.nan)
     return replicated(
         values,
         CONSTANT_LENGTH,
-        sizes=sizes_of(own, rows),
+        sizes=sizes_of(source[complete], rows),
         scale=scale_of("length_slope"),
         n=n,
         n_missing=missing,
@@ -112,7 +116,7 @@ def length_slope(
 def self_preference(
     x: Floats,
     y: Floats,
-    own: NDArray[np.bool_],
+    own_family: Flags,
     source: Codes,
     *,
     judge_scale: tuple[float, float],
@@ -123,28 +127,38 @@ def self_preference(
 
     In points of people's scale, to which the judge's scores are moved as in `length_slope`; the
     judge's own offset cancels. 0: texts of its family are rated as people's ratings say. x, y
-    (targets,), NaN = missing, own (targets,): texts by a system of the judge's family. `n` counts
-    targets. Undefined without texts of either kind. Zheng et al. 2023 call it self-enhancement.
+    (targets,), NaN = missing, own_family (targets,): texts by a system of the judge's family. `n`
+    counts targets. Undefined without texts of either kind. Zheng et al. 2023 (self-enhancement).
     """
-    low, high = judge_scale
-    bottom, top = people_scale
-    residual = bottom + (x - low) * (top - bottom) / (high - low) - y
-    there = ~np.isnan(residual)
-    n, missing = int(there.sum()), int(there.size - there.sum())
-    rows = whole_and_resamples(source[there], weights)
+    residual = _residual(x, y, judge_scale, people_scale)
+    complete = ~np.isnan(residual)
+    n, missing = int(complete.sum()), int(complete.size - complete.sum())
+    rows = whole_and_resamples(source[complete], weights)
     means = []
-    for kind in (own[there], ~own[there]):
+    for kind in (own_family[complete], ~own_family[complete]):
         sums, count = (
-            np.bincount(source[there][kind], weights=v[kind], minlength=rows.shape[1])
-            for v in (residual[there], np.ones(n))
+            np.bincount(source[complete][kind], weights=v[kind], minlength=rows.shape[1])
+            for v in (residual[complete], np.ones(n))
         )
         with np.errstate(invalid="ignore"):
             means.append(dot(rows, sums) / dot(rows, count))
     return replicated(
         means[0] - means[1],
         ONE_FAMILY,
-        sizes=sizes_of(source[there], rows),
+        sizes=sizes_of(source[complete], rows),
         scale=scale_of("self_preference"),
         n=n,
         n_missing=missing,
     )
+
+
+def _residual(
+    x: Floats,
+    y: Floats,
+    judge_scale: tuple[float, float],
+    people_scale: tuple[float, float],
+) -> Floats:
+    """Return the judge's scores, moved linearly to people's scale, less people's ratings."""
+    low, high = judge_scale
+    bottom, top = people_scale
+    return bottom + (x - low) * (top - bottom) / (high - low) - y

@@ -13,14 +13,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
+from judgescope.statistics.arrays import Codes, Floats, dot
 
 Statistic = Literal["pearson", "spearman", "kendall_b"]
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
-Between = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
-"""What is between people's values of two targets: whole numbers, of other sign the other way."""
+Weighing = tuple[NDArray[Any], Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]]
+"""People's values y, and g(y_i, y_j) of two targets: whole, of the other sign for (y_j, y_i)."""
 
 RANKED = {"spearman", "kendall_b"}
 TINY_VARIANCE = 1e-20
@@ -57,9 +55,9 @@ def midranks(values: Floats) -> Floats:
     last = np.hstack([new[:, 1:], np.ones((len(values), 1), dtype=bool)])
     upto = np.where(last, place, values.shape[1])[:, ::-1]
     upto = np.minimum.accumulate(upto, axis=1)[:, ::-1]
-    found = np.empty(values.shape)
-    np.put_along_axis(found, order, (below + upto) / 2 + 1, axis=1)
-    return np.where(np.isnan(values), np.nan, found)
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (below + upto) / 2 + 1, axis=1)
+    return np.where(np.isnan(values), np.nan, ranks)
 
 
 def signs(left: NDArray[Any], right: NDArray[Any], slack: float = 0) -> NDArray[np.int8]:
@@ -86,14 +84,14 @@ def within_rows(
 def _within_block(
     x: Floats, y: Floats, statistics: Collection[Statistic], slack: float
 ) -> dict[Statistic, Floats]:
-    found: dict[Statistic, Floats] = {}
+    coefficients: dict[Statistic, Floats] = {}
     if "pearson" in statistics:
-        found["pearson"] = _of_deviations(_deviations(x, slack).T, _deviations(y, slack).T)
+        coefficients["pearson"] = _of_deviations(_deviations(x, slack).T, _deviations(y, slack).T)
     if RANKED & set(statistics):
         a, b, *sums = _compared(np.ascontiguousarray(x.T), np.ascontiguousarray(y.T), slack)
-        found["spearman"] = _of_deviations(a, b)
-        found["kendall_b"] = ratio(*sums)
-    return found
+        coefficients["spearman"] = _of_deviations(a, b)
+        coefficients["kendall_b"] = ratio(*sums)
+    return coefficients
 
 
 def _compared(x: Floats, y: Floats, slack: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
@@ -117,12 +115,12 @@ def _compared(x: Floats, y: Floats, slack: float) -> tuple[Floats, Floats, Float
 
 def _deviations(values: Floats, slack: float) -> Floats:
     """Return the deviations from each row's mean, 0 where a value is NaN or its row constant."""
-    there = ~np.isnan(values)
-    n = np.maximum(there.sum(axis=1, keepdims=True), 1)
-    deviation = values - np.sum(values, axis=1, where=there, keepdims=True) / n
-    lowest = np.min(values, axis=1, where=there, initial=np.inf)
-    varies = np.max(values, axis=1, where=there, initial=-np.inf) > lowest + slack
-    return np.where(there & varies[:, None], deviation, 0.0)
+    given = ~np.isnan(values)
+    n = np.maximum(given.sum(axis=1, keepdims=True), 1)
+    deviation = values - np.sum(values, axis=1, where=given, keepdims=True) / n
+    lowest = np.min(values, axis=1, where=given, initial=np.inf)
+    varies = np.max(values, axis=1, where=given, initial=-np.inf) > lowest + slack
+    return np.where(given & varies[:, None], deviation, 0.0)
 
 
 def _of_deviations(a: Floats, b: Floats) -> Floats:
@@ -150,21 +148,21 @@ def over_rows(
     x, y, source (targets,), nothing missing; no source without a target. A row is NaN where a side
     does not vary in it.
     """
-    found: dict[Statistic, Floats] = {}
+    coefficients: dict[Statistic, Floats] = {}
     if "pearson" in statistics:
-        found["pearson"] = _pearson(x, y, source, rows)
+        coefficients["pearson"] = _pearson(x, y, source, rows)
     if not RANKED & set(statistics):
-        return found
+        return coefficients
     (xs, cx), (ys, cy) = np.unique(x, return_inverse=True), np.unique(y, return_inverse=True)
     if xs.size * ys.size <= x.size:
         shape = (rows.shape[1], xs.size, ys.size)
         table = counted(source, cx * ys.size + cy, (shape[0], xs.size * ys.size)).reshape(shape)
-        return found | _of_counts(table, rows, statistics)
+        return coefficients | _of_counts(table, rows, statistics)
     if "spearman" in statistics:
-        found["spearman"] = _spearman(cx, cy, source, rows)
+        coefficients["spearman"] = _spearman(cx, cy, source, rows)
     if "kendall_b" in statistics:
-        found["kendall_b"] = _kendall(cx, cy, source, rows)
-    return found
+        coefficients["kendall_b"] = _kendall(cx, cy, source, rows)
+    return coefficients
 
 
 def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
@@ -187,13 +185,13 @@ def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
             dot(part, w) + np.einsum("rs,rs,rs->r", weight, outer[i], outer[j])
             for w, (i, j) in zip(within, terms, strict=True)
         )
-        found = ratio(ab, aa, bb)
+        result = ratio(ab, aa, bb)
         doubtful = np.flatnonzero(np.minimum(aa, bb) <= TINY_VARIANCE * total)
         for row in doubtful:  # round-off looks like this, and so may data: look at the data
             drawn = part[row, source] > 0
             constant = not drawn.any() or np.ptp(x[drawn]) == 0 or np.ptp(y[drawn]) == 0
-            found[row] = np.nan if constant else found[row]
-        return found
+            result[row] = np.nan if constant else result[row]
+        return result
 
     return np.concatenate([block(rows[part]) for part in _blocks(len(rows), n.size)])
 
@@ -207,28 +205,28 @@ def _of_counts(
     Copies of a target are tied with themselves in both x and y, as they are in a resample that is
     written out, and add nothing to any of the three sums. All sums are of whole numbers.
     """
-    found: dict[Statistic, list[Floats]] = {name: [] for name in statistics if name in RANKED}
+    blocks_of: dict[Statistic, list[Floats]] = {name: [] for name in statistics if name in RANKED}
     for part in _blocks(len(rows), table[0].size):
         counts = dot(rows[part], table)
         nx, ny = counts.sum(axis=2), counts.sum(axis=1)
-        if "spearman" in found:
+        if "spearman" in blocks_of:
             a, b = (_below_less_above(n, 1) for n in (nx, ny))
             across = np.einsum("rij,rj->ri", counts, b)
             sums = (np.einsum("ri,ri->r", *p) for p in ((across, a), (nx * a, a), (ny * b, b)))
-            found["spearman"].append(ratio(*sums))
-        if "kendall_b" in found:
+            blocks_of["spearman"].append(ratio(*sums))
+        if "kendall_b" in blocks_of:
             against = _below_less_above(_below_less_above(counts, 1), 2)
             every = np.square(nx.sum(axis=1))
             untied = (every - np.einsum("ri,ri->r", n, n) for n in (nx, ny))
-            found["kendall_b"].append(ratio(np.einsum("rij,rij->r", counts, against), *untied))
-    return {name: np.concatenate(blocks) for name, blocks in found.items()}
+            blocks_of["kendall_b"].append(ratio(np.einsum("rij,rij->r", counts, against), *untied))
+    return {name: np.concatenate(blocks) for name, blocks in blocks_of.items()}
 
 
 def _below_less_above(counts: Floats, axis: int) -> Floats:
     """Return for each value how many lie below it less how many lie above it, along an axis."""
     upto: Floats = np.cumsum(counts, axis=axis)
-    found: Floats = 2 * upto - counts - counts.sum(axis=axis, keepdims=True)
-    return found
+    result: Floats = 2 * upto - counts - counts.sum(axis=axis, keepdims=True)
+    return result
 
 
 def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
@@ -258,8 +256,8 @@ def _rank_deviations(weight: Floats, order: Codes, below: Codes, not_above: Code
     """Return twice the deviation of each target's midrank from the mean rank: (rows, targets)."""
     upto = np.zeros((len(weight), order.size + 1))
     np.cumsum(weight.take(order, axis=1), axis=1, out=upto[:, 1:])
-    found: Floats = upto.take(below, axis=1) + upto.take(not_above, axis=1) - upto[:, -1:]
-    return found
+    result: Floats = upto.take(below, axis=1) + upto.take(not_above, axis=1) - upto[:, -1:]
+    return result
 
 
 def _kendall(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
@@ -275,8 +273,8 @@ def _tied(code: Codes, source: Codes, rows: Floats) -> Floats:
     alone = dot(np.square(rows), np.bincount(source[once], minlength=rows.shape[1]))
     shared, code = np.unique(code[~once], return_inverse=True)
     weight = dot(rows, counted(source[~once], code, (rows.shape[1], shared.size)))
-    found: Floats = alone + np.einsum("rv,rv->r", weight, weight)
-    return found
+    result: Floats = alone + np.einsum("rv,rv->r", weight, weight)
+    return result
 
 
 def _concordance(x: Codes, y: Codes, source: Codes, rows: Floats) -> Floats:
@@ -287,7 +285,7 @@ def _concordance(x: Codes, y: Codes, source: Codes, rows: Floats) -> Floats:
     starts = np.flatnonzero(np.diff(source[order], prepend=-1))
     total = np.zeros(len(rows))
     for part in unit_groups(starts, order.size):
-        [sums] = sign_products([(x, x)], y, starts, part)
+        [[sums]] = sign_products([(x, x)], [(y, signs)], starts, part)
         sums[:, len(sums) :] *= 2  # what stands below the diagonal mirrors what stands above it
         total += np.einsum("rs,rs->r", dot(rows[:, part], sums), rows[:, part.start :])
     return total
@@ -310,26 +308,26 @@ def unit_groups(starts: Codes, n: int) -> Iterator[slice]:
 
 def sign_products(
     pairs: Sequence[tuple[Codes, Codes]],
-    y: NDArray[Any],
+    weighings: Sequence[Weighing],
     starts: Codes,
     units: slice,
-    between: Between = signs,
-) -> list[Floats]:
-    """Return for each (v, w) the sums of sign(v_i - w_j) g(y_i, y_j), g being `between`.
+) -> list[list[Floats]]:
+    """Return the sums of sign(v_i - w_j) g(y_i, y_j) for each (y, g), and each (v, w) of `pairs`.
 
     They run over the targets i of one unit and j of another; v, w and y (targets,) are sorted by
     unit as `starts` has it. Shape of each: (units, all units from the first of them on).
     """
-    ends = np.append(starts[1:], y.size)
+    ends = np.append(starts[1:], pairs[0][0].size)
     first, last = starts[units][0], ends[units][-1]
     inside = list(zip(starts[units] - first, ends[units] - first, strict=True))
-    people, later = between(y[first:last, None], y[first:]), starts[units.start :] - first
-    most = int(max(people.max(initial=0), -people.min(initial=0)))
-    small = np.min_scalar_type(-1 - most * max(end - start for start, end in inside))
-    found = []
+    later, longest = starts[units.start :] - first, max(end - start for start, end in inside)
+    people = [between(y[first:last, None], y[first:]) for y, between in weighings]
+    small = [np.min_scalar_type(-1 - longest * int(max(g.max(), -g.min()))) for g in people]
+    sums: list[list[Floats]] = [[] for _ in weighings]
     for v, w in pairs:
-        agree = signs(v[first:last, None], w[first:]) * people
-        by_unit = np.stack([agree[a:b].sum(axis=0, dtype=small) for a, b in inside])
-        sums = np.add.reduceat(by_unit, later, axis=1, dtype=np.int64)
-        found.append(sums.astype(np.float64))
-    return found
+        order = signs(v[first:last, None], w[first:])
+        for each, g, dtype in zip(sums, people, small, strict=True):
+            agree = order * g
+            by_unit = np.stack([agree[a:b].sum(axis=0, dtype=dtype) for a, b in inside])
+            each.append(np.add.reduceat(by_unit, later, axis=1, dtype=np.int64).astype(np.float64))
+    return sums

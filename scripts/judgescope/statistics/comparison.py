@@ -1,19 +1,44 @@
-"""Judges beside each other: differences, groups, ranks, and what could have been seen."""
+"""Comparisons of judges: differences, groups, ranks, and the least difference that would show."""
 
 import math
 from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.coefficients import midranks
+from judgescope.statistics.declared import amount, declare, signed_amount
 from judgescope.statistics.jackknife import PLAIN
 from judgescope.statistics.proportion import CONFIDENCE
 from judgescope.statistics.resampling import Replicated, with_interval, with_percentiles
 from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
 
-Floats = NDArray[np.float64]
+DECLARED: Final = declare(
+    amount(
+        "rank",
+        "Rank by {}",
+        "1 is the best; judges sharing a letter are not told apart",
+        "Piepho 2004 (letters)",
+        range="1 and above",
+        less_is_better=True,
+    ),
+    signed_amount(
+        "difference",
+        "Difference of {}",
+        "first judge or wording minus the second, on shared targets",
+        keeps_kind=True,
+    ),
+    amount(
+        "detectable",
+        "Detectable difference of {}",
+        "least true one shown with power .8",
+        keeps_kind=True,
+    ),
+    amount("sources_needed", "Sources needed for {}", "for the wished difference"),
+)
+
+
 POWER: Final = 0.8
 NOT_SMOOTH: Final = "a rank jumps"
 """Why a rank's interval is a bootstrap's."""
@@ -25,17 +50,17 @@ def difference(first: Replicated, second: Replicated, *, why: str = UNDEFINED_JU
     Each deletes a source from both, so what they share cancels. `n` is the smaller of both,
     `n_missing` the larger. Undefined, with the note `why`, where one of them is.
     """
-    one, other = first.estimate, second.estimate
-    n, missing = min(one.n, other.n), max(one.n_missing, other.n_missing)
-    if one.value is None or other.value is None:
+    a, b = first.estimate, second.estimate
+    n, missing = min(a.n, b.n), max(a.n_missing, b.n_missing)
+    if a.value is None or b.value is None:
         return Replicated(Estimate.undefined(why, n=n, n_missing=missing), first.rows * np.nan)
-    found = Estimate(one.value - other.value, n=n, n_missing=missing)
+    result = Estimate(a.value - b.value, n=n, n_missing=missing)
     rough = next((each.scale for each in (first, second) if each.scale.kind == "rough"), PLAIN)
     sizes = np.maximum(first.sizes, second.sizes)
-    return with_interval(Replicated(found, first.rows - second.rows, sizes, rough))
+    return with_interval(Replicated(result, first.rows - second.rows, sizes, rough))
 
 
-def letters(order: Sequence[int], different: NDArray[np.bool_]) -> list[str]:
+def letters(order: Sequence[int], different: Flags) -> list[str]:
     """Return a letter display: judges that share a letter are not shown to differ.
 
     order: the judges, best first; different (judges, judges): which pairs differ significantly.
@@ -57,18 +82,18 @@ def letters(order: Sequence[int], different: NDArray[np.bool_]) -> list[str]:
                 ]
     rank = {judge: place for place, judge in enumerate(order)}
     groups.sort(key=lambda group: sorted(rank[judge] for judge in group))
-    found = [""] * len(different)
+    result = [""] * len(different)
     for at, group in enumerate(groups):
         for judge in group:
-            found[judge] += letter(at)
-    return found
+            result[judge] += letter(at)
+    return result
 
 
-def letter(place: int) -> str:
-    """Return a, b, …, z, then aa, ab, … in brackets, so that each stays one letter."""
-    if place < 26:
-        return chr(ord("a") + place)
-    return f"({letter(place // 26 - 1)}{chr(ord('a') + place % 26)})"
+def letter(number: int) -> str:
+    """Return a, b, …, z, then (aa), (ab), …: each a letter of its own."""
+    if number < 26:
+        return chr(ord("a") + number)
+    return f"({letter(number // 26 - 1)}{chr(ord('a') + number % 26)})"
 
 
 def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
@@ -80,20 +105,16 @@ def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
     that is undefined has none. An end of the interval is a rank that some resample has. `n` counts
     the judges that are ranked.
     """
-    known = ~np.isnan(rows[:, 0])
-    placed = midranks(-np.where(np.isnan(rows[known]), -np.inf, rows[known]).T).T
-    found = []
-    ranked = iter(placed)
-    for defined in known:
-        if not defined:
-            found.append(Estimate.undefined(UNDEFINED_JUDGE, n=int(known.sum())))
-            continue
-        own = next(ranked)
-        one = Estimate(float(own[0]), n=int(known.sum()))
-        if own.size > 1:
-            one = with_percentiles(one, own[1:], n_sources, NOT_SMOOTH, between=False)
-        found.append(one)
-    return found
+    defined = ~np.isnan(rows[:, 0])
+    n = int(defined.sum())
+    placed = midranks(-np.where(np.isnan(rows[defined]), -np.inf, rows[defined]).T).T
+    estimates = [Estimate.undefined(UNDEFINED_JUDGE, n=n)] * len(rows)
+    for judge, places in zip(np.flatnonzero(defined), placed, strict=True):
+        rank = Estimate(float(places[0]), n=n)
+        if places.size > 1:
+            rank = with_percentiles(rank, places[1:], n_sources, NOT_SMOOTH, between=False)
+        estimates[judge] = rank
+    return estimates
 
 
 def detectable(first: Replicated, second: Replicated) -> float | None:
@@ -104,18 +125,18 @@ def detectable(first: Replicated, second: Replicated) -> float | None:
     """
     from scipy.special import ndtri  # here only: what merely asks or parses imports no scipy
 
-    found = difference(first, second).jackknifed
-    if isinstance(found, str):
+    result = difference(first, second).jackknifed
+    if isinstance(result, str):
         return None
-    return float((ndtri((1 + CONFIDENCE) / 2) + ndtri(POWER)) * found.error)
+    return float((ndtri((1 + CONFIDENCE) / 2) + ndtri(POWER)) * result.error)
 
 
-def sources_needed(n_sources: int, found: float, wished: float) -> int:
-    """Return how many sources would make the detectable difference `wished`: n (found/wished)².
+def sources_needed(n_sources: int, detectable: float, wished: float) -> int:
+    """Return how many sources would make the detectable difference `wished`: n (d / wished)².
 
     The error falls with the root of the number of sources, of the kind that are there; rounded up.
     ValueError for a wish that is not above 0.
     """
     if wished <= 0:
         raise ValueError(f"the wished difference must be above 0, not {wished}")
-    return math.ceil(n_sources * (found / wished) ** 2 - 1e-9)
+    return math.ceil(n_sources * (detectable / wished) ** 2 - 1e-9)

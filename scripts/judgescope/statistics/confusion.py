@@ -1,19 +1,94 @@
-"""Drops that should and should not happen: their means, the confusion index, and equivalence.
+"""Drops that should and should not happen, and people's votes on which should.
 
-A cell is one damage seen through one aspect; its drop is the mean over items of original minus
-damaged. Paper 001; index, AUC and equivalence are this project's (methods.md 2).
+A cell is a perturbation seen through one aspect; its drop is the mean over items of original minus
+perturbed. A row of votes counts, for one pair under one criterion, how many people chose each of
+OPTIONS. Hu et al. 2024; index, AUC and equivalence are this project's (methods.md 2).
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
+from judgescope.statistics.arrays import Codes, Counts, Flags, Floats, dot
+from judgescope.statistics.declared import (
+    SHARE,
+    amount,
+    correlation,
+    declare,
+    p_value,
+    percent,
+    signed_amount,
+)
+from judgescope.statistics.jackknife import ACCURACY, NOT_SMOOTH
+from judgescope.statistics.means import share
+from judgescope.statistics.resampling import (
+    RESAMPLES,
+    source_weights,
+    whole_and_resamples,
+    with_percentiles,
+)
+from judgescope.statistics.result import NO_EXPECTATION, NO_VOTES, Estimate
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+PAPER = "Hu et al. 2024"
+TABLE_18 = "Hu et al. 2024, table 18"
+DECLARED: Final = declare(
+    p_value("p_tost", "Equivalence p", "that a drop is not within the margin", "Schuirmann 1987"),
+    amount(
+        "items_needed",
+        "Items needed",
+        "to show that a drop of 0 is within the margin",
+        "Julious 2004",
+        range="2 and above",
+        less_is_better=True,
+    ),
+    signed_amount("delta", "Δ", "mean of original minus damaged, in points of the judge", PAPER),
+    percent("floor_share", "At the floor", "originals that cannot drop any further"),
+    signed_amount("s_t_mean", "S_T", "mean drop where one is wanted", PAPER),
+    signed_amount("s_f_mean", "S_F", "mean drop where none is wanted", PAPER, less_is_better=True),
+    signed_amount(
+        "confusion_index",
+        "Confusion index",
+        "unwanted drop over wanted drop; 0 is best",
+        less_is_better=True,
+    ),
+    correlation(
+        "confusion_auc",
+        "AUC",
+        "probability that a wanted drop exceeds an unwanted one",
+        range=SHARE,
+        ties="half",
+        scaled=ACCURACY,
+    ),
+    percent("wanted_shown", "Wanted drops shown", "of those with an adjusted p of at most .05"),
+    percent("unwanted_no_drop", "Unwanted: no drop", "shown to be within the margin"),
+    percent("unwanted_drop", "Unwanted: drop", "shown to be a drop", less_is_better=True),
+    percent("unwanted_undecided", "Unwanted: undecided", "neither is shown"),
+    percent(
+        "vote_consistency",
+        "Votes agree",
+        "most frequent option's share of a pair's votes; cannot decide never wins",
+        "Hu et al. 2024, appendix C.3.2",
+    ),
+    percent(
+        "match_vote_vote",
+        "Match, vote by pair",
+        "perturbations and aspects of which people find what is expected, one vote a pair",
+        TABLE_18,
+        scaled=NOT_SMOOTH,
+    ),
+    percent(
+        "match_vote_all",
+        "Match, all votes",
+        "perturbations and aspects of which people find what is expected, all votes together",
+        TABLE_18,
+        scaled=NOT_SMOOTH,
+    ),
+)
+
+
 ALPHA, POWER = 0.05, 0.8
 
 
@@ -44,8 +119,8 @@ def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
     """Return S_T = mean wanted drop, S_F = mean unwanted drop, S_F / S_T, and P(wanted > unwanted).
 
     deltas (rows, cells); wanted, unwanted (cells,). A tie of the AUC counts half. NaN where a cell
-    of the set is NaN or the set is empty; the ratio is NaN where S_T is 0. Paper 001, 4.3 (S_T and
-    S_F); index and AUC: methods.md 2.
+    of the set is NaN or the set is empty; the ratio is NaN where S_T is 0. S_T
+    and S_F: (Hu et al. 2024, section 4.3); index and AUC: methods.md 2.
     """
     drop, stay = deltas[:, wanted], deltas[:, unwanted]
     s_t, s_f = _mean(drop), _mean(stay)
@@ -61,13 +136,13 @@ def _mean(cells: Floats) -> Floats:
 def _auc(drop: Floats, stay: Floats) -> Floats:
     if not drop.shape[1] or not stay.shape[1]:
         return np.full(len(drop), np.nan)
-    found = np.empty(len(drop))
+    areas = np.empty(len(drop))
     for row, (above, below) in enumerate(zip(drop, np.sort(stay, axis=1), strict=True)):
         less = np.searchsorted(below, above, side="left")
         upto = np.searchsorted(below, above, side="right")
-        found[row] = np.mean(less + upto) / 2 / below.size
+        areas[row] = np.mean(less + upto) / 2 / below.size
     lost = np.isnan(drop).any(axis=1) | np.isnan(stay).any(axis=1)
-    return np.where(lost, np.nan, found)
+    return np.where(lost, np.nan, areas)
 
 
 def p_equivalence(d: Floats, margin: float) -> float | None:
@@ -102,3 +177,164 @@ def items_needed(d: Floats, margin: float) -> int | None:
 
     z = float(ndtri(1 - ALPHA) + ndtri((1 + POWER) / 2))
     return max(2, math.ceil((z * float(d.std(ddof=1)) / margin) ** 2 - 1e-9))
+
+
+Cell = tuple[str, str]
+"""A perturbation and an aspect."""
+OPTIONS: Final = ("A", "B", "C", "D")
+"""The original is better; the changed text is better; both are as good; cannot decide."""
+DECIDED: Final = 3
+"""So many of the options can win: D never does, but it is a vote."""
+DROPS, STAYS, UNDECIDED = 1, 0, -1
+MAJORITY_JUMPS: Final = "a majority jumps"
+"""Why the interval of a share of outcomes is a bootstrap's."""
+
+
+def pair_weights(rng: np.random.Generator, stratum: Counts, resamples: int = RESAMPLES) -> Codes:
+    """Return w[b, p] = how often pair p is drawn in resample b, each stratum by itself.
+
+    stratum (pairs,), the perturbation of each pair as a code from 0: every resample has as many
+    pairs of it as there are. Shape (resamples, pairs). Stratified bootstrap, Efron 1979.
+    """
+    weights = np.zeros((resamples, stratum.size), dtype=np.int64)
+    for code in np.unique(stratum):
+        own = np.flatnonzero(stratum == code)
+        weights[:, own] = source_weights(rng, own.size, resamples)
+    return weights
+
+
+def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Estimate:
+    """Return the mean over rows of max(A, B, C) / (A + B + C + D).
+
+    votes (rows, 4), pair (rows,) the code of each row's pair, weights (pairs, pairs), `deletions`,
+    or None for no interval. The votes A, A, C, D give 2 / 4. Range 0 to 1. Rows without a vote are
+    missing; rows in which several options come first are tied. (Hu et al.
+    2024, appendix C.3.2)
+    """
+    given = votes.sum(axis=1) > 0
+    votes, source = votes[given], pair[given]
+    most = votes[:, :DECIDED].max(axis=1, initial=0)
+    tied = (votes[:, :DECIDED] == most[:, None]).sum(axis=1) > 1
+    missing = int((~given).sum())
+    if not source.size:
+        return Estimate.undefined(NO_VOTES, n_missing=missing)
+    shares = most / votes.sum(axis=1)
+    result = share(shares, np.ones(source.size), source, weights, missing, units="pairs")
+    return replace(result, n_tied=int(tied.sum()))
+
+
+def match_vote_vote(
+    votes: Counts, pair: Counts, cell: Counts, expected: Floats, weights: Counts | None
+) -> Estimate:
+    """Return the share of cells where the votes of pairs have the outcome that is expected.
+
+    Each pair has one vote, for its most frequent option (`winners`); a cell's outcome is that of
+    its pairs' votes together. All else as in `match_vote_all`. (Hu et al. 2024, table 18)
+    """
+    return _match(winners(votes), votes, pair, cell, expected, weights)
+
+
+def match_vote_all(
+    votes: Counts, pair: Counts, cell: Counts, expected: Floats, weights: Counts | None
+) -> Estimate:
+    """Return the share of cells where all votes together have the outcome that is expected.
+
+    A cell is a perturbation and an aspect; DROPS is expected of it or STAYS. Its outcome is DROPS
+    if A > max(B, C) in sum over its rows, STAYS if A < max(B, C), and else undecided: no match.
+    votes (rows, 4), pair and cell (rows,) codes from 0, expected (cells,) with NaN where nothing
+    is (those cells are missing; undecided ones are tied), weights (resamples, pairs) or None for
+    no interval. Range 0 to 1. (Hu et al. 2024, appendix C.3.2 and table 18)
+    """
+    return _match(votes[:, :DECIDED], votes, pair, cell, expected, weights)
+
+
+def winners(votes: Counts) -> Counts:
+    """Return each row's one vote, for its most frequent option of A, B and C, in sixths.
+
+    Options that come first together share it equally (the paper does not say who wins a tie); a
+    row of D alone has none. votes (rows, 4). Shape (rows, 3); each row sums to 6 or 0.
+    """
+    decided = votes[:, :DECIDED]
+    first = (decided == decided.max(axis=1, keepdims=True, initial=0)) & (decided > 0)
+    return np.asarray(first * (6 // np.maximum(first.sum(axis=1, keepdims=True), 1)))
+
+
+def outcomes(totals: Counts | Floats) -> Counts:
+    """Return DROPS where A > max(B, C), STAYS where A < max(B, C), UNDECIDED where A equals it.
+
+    totals (..., 3 or more), the votes for A, B and C. Shape (...).
+    """
+    better, others = totals[..., 0], np.maximum(totals[..., 1], totals[..., 2])
+    return np.select([better > others, better < others], [DROPS, STAYS], UNDECIDED)
+
+
+def _match(
+    ballots: Counts,
+    votes: Counts,
+    pair: Counts,
+    cell: Counts,
+    expected: Floats,
+    weights: Counts | None,
+) -> Estimate:
+    """Return the share of cells whose outcome by `ballots` (rows, 3) is the expected one."""
+    whole = whole_and_resamples(pair, weights)
+    held = np.column_stack([ballots, votes.sum(axis=1)])
+    shape = whole.shape[1], expected.size
+    place, size = pair * expected.size + cell, shape[0] * shape[1]
+    of_pair = [np.bincount(place, weights=v, minlength=size).reshape(shape) for v in held.T]
+    totals = np.stack([dot(whole, one) for one in of_pair], axis=-1)  # (1 + resamples, cells, 4)
+    asked = (totals[..., DECIDED] > 0) & ~np.isnan(expected)
+    result = outcomes(totals)
+    rows = _ratio((asked & (result == expected)).sum(axis=1), asked.sum(axis=1))
+    n, missing = int(asked[0].sum()), int(np.isnan(expected).sum())
+    if not n:
+        why = NO_EXPECTATION if missing else NO_VOTES
+        return Estimate.undefined(why, n_missing=missing)
+    tied = int((asked[0] & (result[0] == UNDECIDED)).sum())
+    estimate = Estimate(float(rows[0]), n=n, n_missing=missing, n_tied=tied)
+    if rows.size == 1:
+        return estimate
+    pairs = np.unique(pair[votes.sum(axis=1) > 0]).size
+    return with_percentiles(estimate, rows[1:], pairs, MAJORITY_JUMPS, units="pairs")
+
+
+def _ratio(part: Counts | Floats, whole: Counts | Floats) -> Floats:
+    with np.errstate(invalid="ignore"):  # a resample may hold nothing that was voted on
+        return np.asarray(part / whole, dtype=np.float64)
+
+
+class Expectations(NamedTuple):
+    """What every perturbation should do to every aspect, and how far people agree with it.
+
+    `drops` (S_T) and `stays` (S_F) are the cells of which a judge's score should fall, or not.
+    """
+
+    drops: list[Cell]
+    stays: list[Cell]
+    excluded: list[Cell]
+    agreement: Estimate
+
+
+def expectations(rows: Iterable[Mapping[str, str]]) -> Expectations:
+    """Return S_T = {human = expected = 1}, S_F = {human = expected = 0}, and all other cells.
+
+    Each row is a cell: `perturbation`, `aspect`, `human` and `expected`, each of these 1 (drops),
+    0 (does not) or empty. Where nothing was expected people decide alone; where people are
+    undecided the cell is excluded. The agreement is (|S_T| + |S_F|) / n over the cells of which
+    something is expected. ValueError for other values. (Hu et al. 2024, section 3 and table 21)
+    """
+    sets: dict[str, list[Cell]] = {"1": [], "0": [], "": []}
+    agreed = n = missing = 0
+    for row in rows:
+        human, expected = row["human"], row["expected"]
+        if {human, expected} - set(sets):
+            raise ValueError(f"human and expected are 1, 0 or empty, not {human!r}, {expected!r}")
+        both = human if expected in ("", human) else ""
+        sets[both].append((row["perturbation"], row["aspect"]))
+        n, missing = n + (expected != ""), missing + (expected == "")
+        agreed += expected != "" and both != ""
+    if n:
+        agreement = Estimate(agreed / n, n=n, n_missing=missing)
+    else:
+        agreement = Estimate.undefined(NO_EXPECTATION, n_missing=missing)
+    return Expectations(sets["1"], sets["0"], sets[""], agreement)

@@ -1,14 +1,13 @@
 """Pearson, Spearman and Kendall tau-b between a judge and people, at three levels."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Codes, Floats, Weights, dot
 from judgescope.statistics.coefficients import (
-    Codes,
-    Floats,
     Statistic,
     centred,
     counted,
@@ -16,8 +15,7 @@ from judgescope.statistics.coefficients import (
     signs,
     within_rows,
 )
-from judgescope.statistics.dot import dot
-from judgescope.statistics.registry import scale_of
+from judgescope.statistics.declared import correlation, declare, scale_of
 from judgescope.statistics.resampling import (
     Replicated,
     mean_rows,
@@ -35,6 +33,19 @@ from judgescope.statistics.result import (
     Estimate,
 )
 
+DECLARED: Final = declare(
+    correlation("pearson", "Pearson r", "linear correlation", "Pearson 1895"),
+    correlation("spearman", "Spearman ρ", "correlation of ranks", "Spearman 1904", ties="midranks"),
+    correlation(
+        "kendall_b",
+        "Kendall τ-b",
+        "pairs in the same order, ties counted",
+        "Kendall 1945",
+        ties="tau-b",
+    ),
+)
+
+
 Level = Literal["pooled", "by_source", "by_system"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -44,7 +55,6 @@ SAME_MEAN = 1e-9
 """System means nearer than this (as a share of the largest deviation in the data) are tied:
 round-off must not break a tie."""
 
-Weights = NDArray[np.int64] | None
 Found = dict[Statistic, Replicated]
 
 
@@ -81,14 +91,14 @@ def correlations(
     system means.
     Undefined where the judge or the ratings are constant or fewer than 2 pairs exist. ValueError
     for arrays of unequal length or infinite values. Ties are exact equality of the values given.
-    Kendall 1945 (tau-b); ensemble paper, meta-evaluation at the three levels.
+    Kendall 1945 (tau-b); (Kartáč et al. 2025), meta-evaluation at three levels.
     """
     pairs = _complete(x, y, source, system)
     at_level = {"pooled": _pooled, "by_source": _by_source, "by_system": _by_system}
     return {
-        (statistic, level): found
+        (statistic, level): result
         for level in levels
-        for statistic, found in at_level[level](pairs, statistics, weights).items()
+        for statistic, result in at_level[level](pairs, statistics, weights).items()
     }
 
 
@@ -97,9 +107,9 @@ def _complete(x: Floats, y: Floats, source: Codes, system: Codes) -> _Pairs:
         raise ValueError(f"lengths differ: {x.shape} {y.shape} {source.shape} {system.shape}")
     if np.isinf(x).any() or np.isinf(y).any():
         raise ValueError("infinite score or rating: a missing value is NaN")
-    there = ~(np.isnan(x) | np.isnan(y))
-    planned, missing = np.unique(source).size, int(np.sum(~there))
-    return _Pairs(x[there], y[there], source[there], system[there], planned, missing)
+    complete = ~(np.isnan(x) | np.isnan(y))
+    planned, missing = np.unique(source).size, int(np.sum(~complete))
+    return _Pairs(x[complete], y[complete], source[complete], system[complete], planned, missing)
 
 
 def _why(x: Floats, y: Floats, slack: float = 0.0) -> str:
@@ -162,14 +172,14 @@ def _mean_over_sources(
     if n == 0:
         return Replicated(Estimate.undefined(NO_SOURCE, n_missing=pairs.n_missing), rows)
     tied = _shared(group[defined[pairs.source]])
-    found = Estimate(float(values[defined].mean()), n=n, n_missing=pairs.n_missing, n_tied=tied)
+    result = Estimate(float(values[defined].mean()), n=n, n_missing=pairs.n_missing, n_tied=tied)
     scale = scale_of(statistic)
-    told = with_interval(Replicated(found, rows, defined.astype(np.float64), scale, scale.ends))
+    mean = with_interval(Replicated(result, rows, defined.astype(np.float64), scale, scale.ends))
     if n < pairs.planned:
         zeros = f"zero-filled {values[defined].sum() / pairs.planned:.3f}"
         lacking = f"{pairs.planned - n} of {pairs.planned} sources undefined, {zeros}"
-        told = told._replace(estimate=told.estimate.with_note(lacking))
-    return told
+        mean = mean._replace(estimate=mean.estimate.with_note(lacking))
+    return mean
 
 
 def _by_system(pairs: _Pairs, statistics: Collection[Statistic], weights: Weights) -> Found:

@@ -7,20 +7,52 @@ from math import fsum
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Codes, Floats, Weights
 from judgescope.statistics.bias import partial_correlation
-from judgescope.statistics.coefficients import Codes, Floats
 from judgescope.statistics.correlation import correlations
+from judgescope.statistics.declared import amount, correlation, declare, scale_of, signed_amount
 from judgescope.statistics.means import mean_over
-from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated
 from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate
 
+DECLARED: Final = declare(
+    correlation(
+        "error_correlation",
+        "Error correlation",
+        "Pearson r of two members' errors (score − people's mean rating); on other scales than "
+        "people's, with that rating held constant",
+    ),
+    correlation(
+        "error_correlation_mean",
+        "Error correlation, mean",
+        "of the errors of every two members of an ensemble",
+        less_is_better=True,
+    ),
+    amount(
+        "effective_judges",
+        "Effective judges",
+        "independent judges whose mean would err as much as the ensemble's",
+        "Kish 1965",
+    ),
+    correlation(
+        "subset_mean",
+        "{}, mean of subsets",
+        "over all ensembles of k of the members",
+        "Kartáč et al. 2025, appendix G.2",
+    ),
+    signed_amount(
+        "contribution",
+        "Contribution to {}",
+        "an ensemble of all members minus that without the second judge, on shared targets",
+        keeps_kind=True,
+    ),
+)
+
+
 Subset = tuple[int, ...]
-Weights = NDArray[np.int64] | None
 MOST_MEMBERS: Final = 8
-"""Of more members there would be more than 255 subsets."""
+"""More members would have more than 255 subsets."""
 SAME_ERRORS: Final = "the errors of a member do not vary"
 CANCELLED: Final = "the errors cancel out: no number of judges has so small a mean error"
 ON_ONE_SCALE: Final = "errors: score - mean rating"
@@ -29,13 +61,12 @@ LEAST_VARIANCE = 1e-9
 """Of the mean of errors, as a share of one's: below it is round-off."""
 
 
-def subsets(n: int, most: int = MOST_MEMBERS) -> list[Subset]:
+def subsets(n: int, max_members: int = MOST_MEMBERS) -> list[Subset]:
     """Return the 2^n - 1 subsets of the members 0..n-1, small ones first, in the members' order.
 
-    Of more than `most` members: each alone, all but one, and all. Every size that is there is
-    whole. Ensemble paper, G.2.
+    Of more than `max_members`: each alone, all but one, and all. (Kartáč et al. 2025, appendix G.2)
     """
-    sizes = range(1, n + 1) if n <= most else sorted({1, n - 1, n})
+    sizes = range(1, n + 1) if n <= max_members else sorted({1, n - 1, n})
     return [subset for size in sizes for subset in combinations(range(n), size)]
 
 
@@ -67,27 +98,33 @@ def error_correlation(
     adds to r. Yule 1907 (partial correlation).
     """
     if one_scale:
-        one, other = (np.round(scores - ratings, 9) for scores in (x, y))
-        place = (source, np.zeros_like(source))
-        kinds = {"statistics": ["pearson"], "levels": ["pooled"]}
-        found = correlations(one, other, *place, weights=weights, **kinds)  # type: ignore[arg-type]
-        return _told(found["pearson", "pooled"], SAME_ERRORS, ON_ONE_SCALE)
+        first, second = (np.round(scores - ratings, 9) for scores in (x, y))
+        result = correlations(
+            first,
+            second,
+            source,
+            np.zeros_like(source),
+            weights=weights,
+            statistics=["pearson"],
+            levels=["pooled"],
+        )
+        return _with_method(result["pearson", "pooled"], SAME_ERRORS, ON_ONE_SCALE)
     known = ratings[~np.isnan(x + y + ratings)]
     why = CONSTANT_RATINGS if known.size and np.ptp(known) == 0 else SAME_ERRORS
-    found_on_any = partial_correlation(x, y, ratings, source, statistic="pearson", weights=weights)
-    return _told(found_on_any, why, ON_OTHERS)
+    partial = partial_correlation(x, y, ratings, source, statistic="pearson", weights=weights)
+    return _with_method(partial, why, ON_OTHERS)
 
 
-def _told(found: Replicated, why: str, how: str) -> Replicated:
-    """Return a correlation of errors with how they were made, or why it is undefined."""
-    one = found.estimate
+def _with_method(result: Replicated, why: str, how: str) -> Replicated:
+    """Return a correlation of errors with its method, or why it is undefined."""
+    one = result.estimate
     if one.value is None:
         reason = FEW_PAIRS if one.n < 2 else why
-        return found._replace(
+        return result._replace(
             estimate=Estimate.undefined(reason, n=one.n, n_missing=one.n_missing, method=how)
         )
     method = "; ".join(part for part in (how, one.method) if part)
-    return found._replace(estimate=replace(one, method=method))
+    return result._replace(estimate=replace(one, method=method))
 
 
 def mean_error_correlation(each: Sequence[Replicated]) -> Replicated:
@@ -104,9 +141,9 @@ def effective_judges(mean: Replicated, k: int) -> Replicated:
     Undefined where r is, and where 1 + (k - 1) r is not above 0. Kish 1965 (the design effect of a
     cluster sample, whose clusters are here the members' scores of one text).
     """
-    one = mean.estimate
     left = 1 + (k - 1) * mean.rows
-    some = left > LEAST_VARIANCE
-    rows = np.where(some, k / np.where(some, left, 1), np.nan)
-    why = CANCELLED if one.value is not None else one.note
-    return replicated(rows, why, sizes=mean.sizes, scale=scale_of("effective_judges"), n=one.n)
+    positive = left > LEAST_VARIANCE
+    rows = np.where(positive, k / np.where(positive, left, 1), np.nan)
+    estimate = mean.estimate
+    why = CANCELLED if estimate.value is not None else estimate.note
+    return replicated(rows, why, sizes=mean.sizes, scale=scale_of("effective_judges"), n=estimate.n)

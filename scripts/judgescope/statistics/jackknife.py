@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.proportion import CONFIDENCE, FEWEST_CLUSTERS, Proportion, of_residuals
 
-Floats = NDArray[np.float64]
 Bounds: TypeAlias = tuple[float, float]
 FEWEST_SOURCES: Final = 10
 """Below so many sources that count there is no interval (methods.md 15)."""
@@ -23,18 +22,18 @@ SLACK: Final = 1e-12
 """Numbers that differ by less are equal but for rounding."""
 NO_INTERVAL: Final = "no interval"
 HANGS: Final = f"{NO_INTERVAL}: hangs on source #"
-"""Before the code of a source without which the value is undefined; a table has its name there."""
+"""The code of a source follows, without which the value is undefined; tables show its name."""
 ROUGH: Final = f"{NO_INTERVAL}: a minimum, rank or mode is not smooth"
 ALL_ALIKE: Final = "no width"
 """Begins the note of an interval whose ends are equal: no deletion shows another value."""
 
 
 class Scale(NamedTuple):
-    """On which scale a statistic's error is taken, and the ends of what it can be.
+    """The scale on which a statistic's error is taken, and the ends of its range.
 
     `atanh` and `logit` where value and deletions lie inside the ends, else plain and cut, or for
     `logit` as `binomial`: Clopper-Pearson at the effective number of cases (Korn, Graubard 1998).
-    `rough` has no interval: deleting a source says nothing of a minimum, a rank or a mode.
+    `rough` has no interval: the jackknife fails for a minimum, a rank or a mode.
     """
 
     kind: Literal["plain", "atanh", "logit", "binomial", "rough"]
@@ -54,7 +53,7 @@ PROPORTION: Final = Scale("binomial", 0.0, 1.0)
 NOT_SMOOTH: Final = Scale("rough")
 
 
-def deletions(n_sources: int) -> NDArray[np.int64]:
+def deletions(n_sources: int) -> Codes:
     """Return the weights 1 - I: row s takes every source once but s. Shape (sources, sources)."""
     return 1 - np.eye(n_sources, dtype=np.int64)
 
@@ -85,10 +84,10 @@ def bounds_of_alike(
 
 @dataclass(frozen=True, slots=True)
 class Jackknife:
-    """What deletions say of a value: v ± t(n - 1) SE on its scale, or an exact bound.
+    """The jackknife of a value: v ± t(n - 1) SE on its scale, or an exact bound.
 
-    `error` is SE on `scale`; where it is 0 all sources are alike, and the interval is that of what
-    n sources that were drawn say of those that were not, which lie within `scale`'s ends.
+    `error` is SE on `scale`; where it is 0 all sources are alike, and the interval bounds the
+    sources that were not drawn, which lie within `scale`'s ends.
     """
 
     value: float
@@ -99,7 +98,7 @@ class Jackknife:
 
     @property
     def how(self) -> str:
-        """Return what to call the interval."""
+        """Return the name of the interval."""
         if self.proportion is not None:
             return f"Clopper-Pearson at {self.proportion.n_eff:.4g} effective cases (Korn-Graubard)"
         if self.error == 0 and math.isfinite(self.scale.low) and math.isfinite(self.scale.high):
@@ -129,8 +128,8 @@ class Jackknife:
 
         low, high = self.scale.ends
         if self.proportion is not None:
-            found = self.proportion.p_above(null)
-            return 1.0 if found is None else found
+            result = self.proportion.p_above(null)
+            return 1.0 if result is None else result
         if null < low:
             return 0.0
         if null >= high:
@@ -151,7 +150,7 @@ class Jackknife:
 
 
 def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) -> Jackknife | str:
-    """Return what deletions say of rows[0], or why they say nothing: the note of no interval.
+    """Return the jackknife of rows[0], or the note that says why there is no interval.
 
     rows (1 + sources,): the value, then that without each source; sizes (sources,): the targets of
     each, 0 where its deletion can change nothing; `ends` bound what one source may have where all
@@ -178,7 +177,7 @@ def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) ->
     return Jackknife(value, own, n, error)
 
 
-def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: NDArray[np.bool_]) -> str:
+def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> str:
     """Return why there is no interval, "" where there may be one."""
     if scale.kind == "rough":
         return ROUGH

@@ -4,17 +4,36 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
-from judgescope.statistics.registry import scale_of
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.declared import agreement, correlation, declare, scale_of
+from judgescope.statistics.jackknife import Scale
 from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
 from judgescope.statistics.result import FEW_PAIRS, NO_VARIATION
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+DECLARED: Final = declare(
+    agreement(
+        "kappa_linear",
+        "Linear κ",
+        "agreement on ratings beyond chance",
+        "Cohen 1968; Hu et al. 2025",
+    ),
+    agreement(
+        "kappa_quadratic", "Quadratic κ", "as linear κ, larger misses weigh more", "Cohen 1968"
+    ),
+    correlation(
+        "cem_ord",
+        "CEM-ORD",
+        "closeness of classes, rare ones weigh more",
+        "Amigó et al. 2020",
+        range="a floor that the note tells, to 1",
+        scaled=Scale("plain", 0.0, 1.0),
+    ),
+)
+
+
 ROUND_OFF: Final = 1e-9
-"""A value so near to a class is it: tenths are no exact numbers."""
+"""A value this near to a class belongs to it: tenths are not exact."""
 CEM_ORD: Final = "cem_ord"
 ON_CLASSES: Final = ("kappa_linear", "kappa_quadratic", CEM_ORD)
 
@@ -24,16 +43,16 @@ def on_classes(
     predicted: Floats,
     classes: Sequence[float],
     source: Codes,
-    weights: NDArray[np.int64] | None,
+    weights: Weights,
 ) -> dict[str, Replicated]:
     """Return kappa_linear, kappa_quadratic and cem_ord, all from one table of counts per source.
 
     kappa = 1 - sum d O / sum d E, where O are the counts of (gold, predicted) pairs, E those
     expected from the margins alone, and d is |i - j| or (i - j)² of the places i, j in `classes`;
-    up to 1, 0 = chance (Cohen 1968; perspectives paper, global evaluation). CEM-ORD = sum prox(p,
+    up to 1, 0 = chance (Cohen 1968; Hu et al. 2025, global view). CEM-ORD = sum prox(p,
     g) / sum prox(g, g), prox(p, g) = -log2 of the share of gold that lies from p to g, that of p
-    counted half; from `cem_floor` to 1 (Amigó et al. 2020; what the perspectives paper's code
-    prints).
+    counted half; from `cem_floor` to 1 (Amigó et al. 2020; printed by the code of Hu et al.
+    2025).
 
     gold and predicted (targets,), NaN = missing: a target without both counts in `n_missing`;
     classes: the whole ordered scale, used or not, since a class left out moves its neighbours
@@ -41,27 +60,29 @@ def on_classes(
     pairs; `n_tied` stays 0: equal classes are agreement here, not ties. Undefined below 2 pairs;
     kappa also where both are constant in the same class. ValueError for a value that is no class.
     """
-    there = ~(np.isnan(gold) | np.isnan(predicted))
-    n, source = int(there.sum()), source[there]
+    complete = ~(np.isnan(gold) | np.isnan(predicted))
+    n, source = int(complete.sum()), source[complete]
     rows = whole_and_resamples(source, weights)
-    counts = confusion_counts(gold[there], predicted[there], classes, source, rows.shape[1])
+    counts = confusion_counts(gold[complete], predicted[complete], classes, source, rows.shape[1])
     tables = dot(rows, counts)
     values = (kappas(tables), kappas(tables, power=2), _cem_ord(tables))
-    found = {
+    by_name = {
         name: replicated(
             own if n >= 2 else np.full(len(rows), np.nan),
             NO_VARIATION if n >= 2 else FEW_PAIRS,
             sizes=sizes_of(source, rows),
             scale=scale_of(name),
             n=n,
-            n_missing=there.size - n,
+            n_missing=complete.size - n,
         )
         for name, own in zip(ON_CLASSES, values, strict=True)
     }
     if n >= 2:
-        told = found[CEM_ORD].estimate.with_note(f"floor {cem_floor(gold[there], classes):.3f}")
-        found[CEM_ORD] = found[CEM_ORD]._replace(estimate=told)
-    return found
+        estimate = by_name[CEM_ORD].estimate.with_note(
+            f"floor {cem_floor(gold[complete], classes):.3f}"
+        )
+        by_name[CEM_ORD] = by_name[CEM_ORD]._replace(estimate=estimate)
+    return by_name
 
 
 def cem_floor(gold: Floats, classes: Sequence[float]) -> float:
@@ -73,8 +94,8 @@ def cem_floor(gold: Floats, classes: Sequence[float]) -> float:
     counts = np.bincount(class_codes(gold[~np.isnan(gold)], classes), minlength=len(classes))
     proximity = _proximity(counts[None].astype(np.float64))[0]
     used = counts > 0
-    found = dot(counts[used], proximity.min(axis=0)[used])
-    return float(found / dot(counts[used], np.diag(proximity)[used]))
+    result = dot(counts[used], proximity.min(axis=0)[used])
+    return float(result / dot(counts[used], np.diag(proximity)[used]))
 
 
 def confusion_counts(
@@ -92,10 +113,10 @@ def confusion_counts(
 
 def class_codes(values: Floats, classes: Sequence[float]) -> Codes:
     """Return the place of each value in `classes`; ValueError names a value that is not there."""
-    found, wrong = _places(values, classes)
+    result, wrong = _places(values, classes)
     if wrong.any():
         raise ValueError(f"value {values[wrong][0]:g} is not one of {list(classes)}")
-    return found
+    return result
 
 
 def equal_width(values: Floats, scale: Sequence[float], classes: Sequence[float]) -> Floats:
@@ -104,13 +125,13 @@ def equal_width(values: Floats, scale: Sequence[float], classes: Sequence[float]
     i is the place of the value among the L values of its scale, K the number of classes; both in
     ascending order. values (targets,), NaN stays; 1 to 10 on classes 1 to 5 are 1, 1, 2, 2, …, 5. A
     scale of as many values keeps every place. ValueError for a value that is not on the scale.
-    Perspectives paper, appendix A.4, which says of other scales that they are rescaled uniformly.
+    (Hu et al. 2025, appendix A.4): other scales are rescaled uniformly.
     """
-    there = ~np.isnan(values)
-    place = class_codes(values[there], sorted(scale))
-    found = np.full(values.shape, np.nan)
-    found[there] = np.sort(classes)[(2 * place + 1) * len(classes) // (2 * len(scale))]
-    return found
+    complete = ~np.isnan(values)
+    place = class_codes(values[complete], sorted(scale))
+    classes_of = np.full(values.shape, np.nan)
+    classes_of[complete] = np.sort(classes)[(2 * place + 1) * len(classes) // (2 * len(scale))]
+    return classes_of
 
 
 def are_classes(values: Floats, classes: Sequence[float]) -> bool:
@@ -118,7 +139,7 @@ def are_classes(values: Floats, classes: Sequence[float]) -> bool:
     return not _places(values[~np.isnan(values)], classes)[1].any()
 
 
-def _places(values: Floats, classes: Sequence[float]) -> tuple[Codes, NDArray[np.bool_]]:
+def _places(values: Floats, classes: Sequence[float]) -> tuple[Codes, Flags]:
     scale = np.asarray(classes, dtype=np.float64)
     order = np.argsort(scale)
     near = np.searchsorted(scale[order], values - ROUND_OFF).clip(max=scale.size - 1)
@@ -136,8 +157,8 @@ def kappas(counts: Floats, *, power: int = 1) -> Floats:
     observed = np.einsum("rij,ij->r", counts, distance) * counts.sum(axis=(1, 2))
     expected = np.einsum("ri,ij,rj->r", counts.sum(axis=2), distance, counts.sum(axis=1))
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: without expectation nothing is observed
-        found: Floats = 1 - observed / expected
-    return found
+        result: Floats = 1 - observed / expected
+    return result
 
 
 def _cem_ord(counts: Floats) -> Floats:

@@ -1,42 +1,42 @@
-"""Means and shares of things that belong to sources, with their intervals over sources."""
+"""Means and shares over things that belong to sources, with intervals over sources."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
+from judgescope.statistics.arrays import Codes, Floats, Weights, dot
 from judgescope.statistics.jackknife import NO_INTERVAL, PLAIN, PROPORTION, Bounds, Scale
 from judgescope.statistics.resampling import (
     NO_WIDTH,
     Replicated,
+    estimate_of,
     whole_and_resamples,
     with_interval,
 )
 from judgescope.statistics.result import NOTHING, Estimate
 
-Floats = NDArray[np.float64]
 ASPECTS: Final = "aspects"
 ONLY: Final = "the only one of the aspects"
 """Begins the method of a mean over one aspect."""
 SHARE: Final[Bounds] = (0.0, 1.0)
-"""What a share of things lies within."""
+"""The ends of a share."""
 
 
 def replicated_share(
     hits: Floats,
     total: Floats,
-    source: NDArray[np.int64],
-    weights: NDArray[np.int64] | None,
-    *,
+    source: Codes,
+    weights: Weights,
     missing: int = 0,
+    *,
     tied: int = 0,
     of: str = "",
     ends: Bounds | None = SHARE,
     scale: Scale | None = None,
     units: str = "sources",
+    why: str = NOTHING,
 ) -> Replicated:
     """Return sum hits / sum total, with its interval over sources, and its deletions.
 
@@ -45,7 +45,7 @@ def replicated_share(
     averaged. `ends` bound what one thing may have, None where nothing does: where all sources are
     alike, the interval rests on them. Without a `scale` a share of things (ends 0 and 1) is a
     proportion, and any other mean is plain, cut to its ends; `units` names what sources are.
-    Undefined where nothing is counted.
+    Undefined, as `why` says, where nothing is counted.
     """
     rows = whole_and_resamples(source, weights)
     sums, size = (
@@ -56,38 +56,22 @@ def replicated_share(
     if scale is None:
         scale = PROPORTION if ends == SHARE else PLAIN if ends is None else Scale("plain", *ends)
     if n == 0:
-        nothing = Estimate.undefined(NOTHING, n_missing=missing, method=of)
+        nothing = Estimate.undefined(why, n_missing=missing, method=of)
         return Replicated(nothing, np.full(len(rows), np.nan))
     with np.errstate(invalid="ignore"):
         replicates = dot(rows[1:], sums) / dot(rows[1:], size)
     value = float(hits.sum() / total.sum())
-    found = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=of)
-    return with_interval(Replicated(found, np.append(value, replicates), size, scale, ends), units)
+    result = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=of)
+    return with_interval(Replicated(result, np.append(value, replicates), size, scale, ends), units)
 
 
-def share(
-    hits: Floats,
-    total: Floats,
-    source: NDArray[np.int64],
-    weights: NDArray[np.int64] | None,
-    missing: int = 0,
-    *,
-    of: str = "",
-    ends: Bounds | None = SHARE,
-    scale: Scale | None = None,
-    units: str = "sources",
-) -> Estimate:
-    """Return `replicated_share` without its deletions."""
-    told = replicated_share(
-        hits, total, source, weights, missing=missing, of=of, ends=ends, scale=scale, units=units
-    )
-    return told.estimate
+share = estimate_of(replicated_share)
 
 
 def clustered_mean(
-    values: NDArray[np.float64],
-    source: NDArray[np.int64],
-    weights: NDArray[np.int64],
+    values: Floats,
+    source: Codes,
+    weights: Codes,
     *,
     of: str,
     ends: Bounds | None = None,
@@ -114,7 +98,7 @@ def mean_over(each: Sequence[Replicated], *, of: str) -> Replicated:
         method = "; ".join(filter(None, [ONLY, own.method]))
         return each[0]._replace(estimate=replace(own, method=method))
     mean = np.mean([one.rows for one in each], axis=0)
-    found = Estimate(float(mean[0]), n=len(each), method=f"mean over {of}")
+    result = Estimate(float(mean[0]), n=len(each), method=f"mean over {of}")
     rough = next((one.scale for one in each if one.scale.kind == "rough"), None)
     low, high = (float(np.mean([one.scale.ends[end] for one in each])) for end in (0, 1))
     shares = ("binomial", "logit")
@@ -122,7 +106,7 @@ def mean_over(each: Sequence[Replicated], *, of: str) -> Replicated:
     ends = [one for one in known if one is not None]
     alike = (*np.mean(ends, axis=0).tolist(),) if len(ends) == len(each) else None
     sizes = np.sum([one.sizes for one in each], axis=0)
-    return with_interval(Replicated(found, mean, sizes, rough or Scale("plain", low, high), alike))
+    return with_interval(Replicated(result, mean, sizes, rough or Scale("plain", low, high), alike))
 
 
 def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
@@ -143,8 +127,8 @@ def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
     if not np.isfinite(down + up):
         return Estimate(mean, n=len(each), method=method, note=_no_interval(each, of))
     method += "; variance estimates recovery"
-    found = Estimate(mean, lo=mean - down, hi=mean + up, n=len(each), method=method)
-    return found.with_note(f"{NO_WIDTH}: nor has any of the {of}" if down + up == 0 else "")
+    result = Estimate(mean, lo=mean - down, hi=mean + up, n=len(each), method=method)
+    return result.with_note(f"{NO_WIDTH}: nor has any of the {of}" if down + up == 0 else "")
 
 
 def _lost(each: Sequence[Estimate], of: str) -> Estimate | None:
@@ -152,9 +136,9 @@ def _lost(each: Sequence[Estimate], of: str) -> Estimate | None:
     notes = [one.note for one in each if one.value is None]
     if each and not notes:
         return None
-    told = f"undefined on {len(notes)} of {len(each)} {of}"
+    undefined = f"undefined on {len(notes)} of {len(each)} {of}"
     why = f": {notes[0]}" if len(set(notes)) == 1 else ""
-    return Estimate.undefined(told + why, n=len(each) - len(notes))
+    return Estimate.undefined(undefined + why, n=len(each) - len(notes))
 
 
 def _no_interval(each: Sequence[Estimate], of: str) -> str:

@@ -1,23 +1,20 @@
-"""What a judge must beat: chance, the length of the texts in both directions, tastes for systems.
+"""Null judges that a judge must beat: chance, the length of texts, and preferences for systems.
 
-Chance is a number. Length is a judge that says how long a text is (`brevity`: minus that). A taste
-for systems is a judge whose scores follow who wrote a text: its columns (systems) are permuted
-jointly over all sources.
+Chance is a number. Length is a judge that returns the length of a text (`brevity`: minus that). A
+preference for systems is a judge whose scores follow the author of a text: its columns (systems)
+are permuted jointly over all sources.
 """
 
 from collections.abc import Callable, Sequence
 from itertools import permutations
-from math import factorial
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.coefficients import midranks, within_rows
 from judgescope.statistics.correlation import one_row_per_source
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 PERMUTATIONS: Final = 4999
 ALL_PERMUTATIONS_TO: Final = 6
 """Up to so many systems every permutation is taken, beyond it PERMUTATIONS random ones."""
@@ -43,7 +40,7 @@ def source_correlations(x: Floats, y: Floats, source: Codes, n_sources: int) -> 
     return np.where(_varies(people), np.where(_varies(mine), rho, 0.0), np.nan)
 
 
-def _varies(rows: Floats) -> NDArray[np.bool_]:
+def _varies(rows: Floats) -> Flags:
     low = np.where(np.isnan(rows), np.inf, rows).min(axis=1, initial=np.inf)
     high = np.where(np.isnan(rows), -np.inf, rows).max(axis=1, initial=-np.inf)
     return np.asarray(high > low)
@@ -66,13 +63,13 @@ def half_credits(
 
 
 def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
-    """Return people's sorted ratings dealt out in the order of `order`, leaving the source out.
+    """Return people's sorted ratings, assigned in the order of `order`, leaving the source out.
 
     gold, order, source (texts,), nothing missing in `order`; texts without a rating get none. A
     text of source s gets the rating at its place among the texts of the other sources. This makes
     of a length a judge that gives classes; it knows people's distribution and nothing else.
     """
-    found = np.full(gold.size, np.nan)
+    ratings = np.full(gold.size, np.nan)
     rated = ~np.isnan(gold)
     for one in np.unique(source[rated]):
         own, others = rated & (source == one), rated & (source != one)
@@ -84,14 +81,14 @@ def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
             np.searchsorted(places, order[own], "left")
             + np.searchsorted(places, order[own], "right")
         ) // 2
-        found[own] = np.sort(gold[others])[np.minimum(middle, n - 1)]
-    return found
+        ratings[own] = np.sort(gold[others])[np.minimum(middle, n - 1)]
+    return ratings
 
 
 def p_within(
     gold: Codes, predicted: Codes, source: Codes, rng: np.random.Generator, distance: Floats
 ) -> float:
-    """Return p that the classes are dealt out at random among the texts of a source.
+    """Return p of the null that the classes are assigned at random among the texts of a source.
 
     gold, predicted, source (texts,), nothing missing; distance (classes, classes): what a pair of
     classes costs. Margins stay, so kappa is at least as large where the sum of distances is at most
@@ -109,51 +106,46 @@ def p_within(
     return (count + 1) / (PERMUTATIONS + 1)
 
 
-def system_permutations(m: int, rng: np.random.Generator) -> tuple[Codes, bool]:
-    """Return permutations of m systems, and whether they are all (the identity among them)."""
+def system_permutations(m: int, rng: np.random.Generator) -> Codes:
+    """Return permutations of m systems, the identity first: all of few, else random ones."""
     if m <= ALL_PERMUTATIONS_TO:
-        every = np.array(list(permutations(range(m))), dtype=np.int64)
-        assert len(every) == factorial(m)
-        return every, True
-    return np.stack([rng.permutation(m) for _ in range(PERMUTATIONS)]), False
+        return np.array(list(permutations(range(m))), dtype=np.int64)
+    return np.stack([np.arange(m), *(rng.permutation(m) for _ in range(PERMUTATIONS))])
 
 
 def p_systems(
-    x: Floats, y: Floats, source: Codes, system: Codes, drawn: tuple[Codes, bool], *, pooled: bool
+    x: Floats, y: Floats, source: Codes, system: Codes, perms: Codes, *, pooled: bool
 ) -> float:
-    """Return p that the scores are those of systems dealt out at random.
+    """Return p of the null that the scores belong to systems at random.
 
-    x, y, source, system (texts,), NaN = missing; `drawn` by `system_permutations` of as many
+    x, y, source, system (texts,), NaN = missing; `perms` by `system_permutations` of as many
     systems. The judge's columns move jointly over all sources, a missing cell with its column. The
     statistic is the mean over sources of the correlation of midranks within each (`pooled`: of
     midranks over all texts), of the cells that have both after the permutation. One-sided. NaN
     where no source has two different ratings.
     """
     a, b = (_table(v, source, system) for v in (x, y))
-    there = ~(np.isnan(a) | np.isnan(b))
+    complete = ~(np.isnan(a) | np.isnan(b))
     mine, people = (_midranks(v, pooled=pooled) for v in (a, b))
     if not pooled:
-        kept = _varies(np.where(there, b, np.nan).reshape(len(b), -1))
+        kept = _varies(np.where(complete, b, np.nan).reshape(len(b), -1))
         mine, people = mine[kept], people[kept]
     if not len(mine):
         return float("nan")
-    every, whole = drawn
-    perms = every if whole else np.vstack([np.arange(every.shape[1]), every])
     values = _permuted(mine, people, perms, pooled=pooled)
-    observed = values[_identity(perms)]
-    return float(np.mean(values >= observed - NEAR))  # the identity is among them
+    return float(np.mean(values >= values[0] - NEAR))
 
 
 def p_moved(
     statistic: Callable[[Codes], Floats],
     source: Codes,
     system: Codes,
-    drawn: tuple[Codes, bool],
+    perms: Codes,
     cells: int = 0,
 ) -> float:
-    """Return p of any statistic if a judge's columns (systems) are dealt out at random.
+    """Return p of any statistic where a judge's columns (systems) are permuted at random.
 
-    source, system (texts,); `drawn` as in `p_systems`, whose rule this is. statistic: which text's
+    source, system (texts,); `perms` as in `p_systems`, whose rule this is. statistic: which text's
     score stands in each text's place, -1 for none, (rows, texts) -> (rows,); an undefined value
     counts as large; `cells`: how many numbers it makes of a row. One-sided. NaN where the statistic
     itself is undefined.
@@ -162,8 +154,6 @@ def p_moved(
     table = np.where(np.isnan(table), -1, table).astype(np.int64)
     places = np.argwhere(table >= 0)
     rows, columns, depth = places[np.argsort(table[table >= 0])].T
-    every, whole = drawn
-    perms = every if whole else np.vstack([np.arange(every.shape[1]), every])
     step = max(1, BLOCK // max(1, source.size, cells))
     values = np.concatenate(
         [
@@ -171,10 +161,9 @@ def p_moved(
             for start in range(0, len(perms), step)
         ]
     )
-    observed = values[_identity(perms)]
-    if np.isnan(observed):
+    if np.isnan(values[0]):
         return float("nan")
-    return float(np.mean(~(values < observed - NEAR)))
+    return float(np.mean(~(values < values[0] - NEAR)))
 
 
 def mean_credits(better: Floats, worse: Floats, source: Codes) -> Floats:
@@ -198,11 +187,11 @@ def linear_kappas(gold: Codes, predicted: Codes, k: int) -> Floats:
 
     gold (texts,); predicted (rows, texts), -1 = missing. Shape (rows,), NaN as in `kappas`.
     """
-    rows, there = np.arange(len(predicted))[:, None] * k, predicted >= 0
-    n = there.sum(axis=1)
-    observed = np.where(there, np.abs(gold - predicted), 0).sum(axis=1) * n
+    rows, given = np.arange(len(predicted))[:, None] * k, predicted >= 0
+    n = given.sum(axis=1)
+    observed = np.where(given, np.abs(gold - predicted), 0).sum(axis=1) * n
     people, mine = (
-        np.bincount((rows + codes)[there], minlength=len(predicted) * k).reshape(-1, k)
+        np.bincount((rows + codes)[given], minlength=len(predicted) * k).reshape(-1, k)
         for codes in (gold, predicted)
     )
     place = np.arange(k)
@@ -215,10 +204,6 @@ def filled(source: Codes, system: Codes) -> float:
     """Return the share of cells (source, system) that have a text."""
     cells = np.unique(np.stack([source, system]), axis=1).shape[1]
     return float(cells / max(1, np.unique(source).size * np.unique(system).size))
-
-
-def _identity(perms: Codes) -> int:
-    return int(np.flatnonzero((perms == np.arange(perms.shape[1])).all(axis=1))[0])
 
 
 def _table(values: Floats, source: Codes, system: Codes) -> Floats:
@@ -240,39 +225,41 @@ def _midranks(table: Floats, *, pooled: bool) -> Floats:
     return midranks(flat).reshape(table.shape)
 
 
-def _permuted(mine: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
+def _permuted(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
     """Return the mean correlation after each permutation of the columns of `mine`."""
-    if not (np.isnan(mine).any() or np.isnan(people).any()):
-        return _of_products(mine, people, perms, pooled=pooled)
-    found = []
-    step = max(1, BLOCK // mine.size)
+    if not (np.isnan(scores).any() or np.isnan(people).any()):
+        return _of_products(scores, people, perms, pooled=pooled)
+    blocks = []
+    step = max(1, BLOCK // scores.size)
     for start in range(0, len(perms), step):
-        part = np.moveaxis(mine[:, perms[start : start + step]], 1, 0)  # (perms, sources, m, depth)
+        part = np.moveaxis(
+            scores[:, perms[start : start + step]], 1, 0
+        )  # (perms, sources, m, depth)
         both = ~(np.isnan(part) | np.isnan(people))
         axis = (1, 2, 3) if pooled else (2, 3)
         rho = _correlation(np.where(both, part, 0.0), np.where(both, people, 0.0), both, axis)
         if pooled:
-            found.append(np.nan_to_num(rho))
+            blocks.append(np.nan_to_num(rho))
             continue
         used = ~np.isnan(rho)
-        found.append(np.where(used, rho, 0.0).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
-    return np.concatenate(found)
+        blocks.append(np.where(used, rho, 0.0).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
+    return np.concatenate(blocks)
 
 
-def _of_products(mine: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
+def _of_products(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
     """Return the same where no cell is missing: sums of one table of products of columns."""
     axes = (0, 1, 2) if pooled else (1, 2)
     unit = []
-    for values in (mine, people):
+    for values in (scores, people):
         centred = values - values.mean(axis=axes, keepdims=True)
         size = np.sqrt(np.sum(centred**2, axis=axes, keepdims=True))
         unit.append(np.where(size > NEAR, centred / np.where(size > NEAR, size, 1), 0.0))
     products = np.einsum("sid,sjd->ij", *unit)
     total = products[perms, np.arange(perms.shape[1])].sum(axis=1)
-    return np.asarray(total if pooled else total / len(mine))
+    return np.asarray(total if pooled else total / len(scores))
 
 
-def _correlation(a: Floats, b: Floats, both: NDArray[np.bool_], axis: Sequence[int]) -> Floats:
+def _correlation(a: Floats, b: Floats, both: Flags, axis: Sequence[int]) -> Floats:
     """Return Pearson's r over some axes: 0 where a does not vary, NaN where b does not."""
     axes = tuple(axis)
     n = np.maximum(both.sum(axis=axes), 1)

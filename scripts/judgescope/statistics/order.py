@@ -1,21 +1,102 @@
-"""Scores of texts whose order is known: does a judge score the better of two texts higher?
+"""Order of texts: does a judge score, or choose, the better of two texts?
 
 A sequence is texts of one source at places 0, 1, …, the best first; sequences may differ in length,
 have gaps, and hold several texts at one place.
 """
 
+from dataclasses import replace
+from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.statistics.means import replicated_share
-from judgescope.statistics.registry import scale_of
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
+from judgescope.statistics.declared import declare, percent, scale_of
+from judgescope.statistics.jackknife import ACCURACY
+from judgescope.statistics.means import replicated_share, share
 from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.result import Estimate
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Weights = NDArray[np.int64] | None
+PAPER = "Hu et al. 2025"
+WRONG = "wrong"
+HALF = "half"
+SECTION_5 = "Hu et al. 2025, section 5.4"
+DECLARED: Final = declare(
+    percent("order_consistency", "Consistent", "same verdict in both orders", PAPER),
+    percent("first_position_rate", "First chosen", "of decided votes"),
+    percent(
+        "nontransitive_share",
+        "Circles",
+        "of decided triples",
+        "Kendall, Babington Smith 1940",
+        less_is_better=True,
+    ),
+    percent(
+        "accuracy_comparison",
+        "Right",
+        "as people do; a tie is wrong",
+        PAPER,
+        ties=WRONG,
+        scaled=ACCURACY,
+    ),
+    percent(
+        "accuracy_comparison_half",
+        "Right, ties half",
+        "a tie is half right",
+        ties=HALF,
+        scaled=ACCURACY,
+    ),
+    percent(
+        "accuracy_comparison_apart",
+        "Right at k",
+        "of two texts in a row that are compared, k errors apart; a tie is wrong",
+        SECTION_5,
+        ties=WRONG,
+        scaled=ACCURACY,
+    ),
+    percent(
+        "accuracy_adjacent",
+        "Ordered right",
+        "neighbours of a known order: better text scored higher; tie and missing are wrong",
+        "Hu et al. 2025, section 3.2",
+        ties=WRONG,
+        scaled=ACCURACY,
+    ),
+    percent(
+        "accuracy_adjacent_half",
+        "Ordered right, ties half",
+        "the same; a tie is half right, a missing score left out",
+        ties=HALF,
+        scaled=ACCURACY,
+    ),
+    percent(
+        "accuracy_adjacent_complete",
+        "Ordered right, both scored",
+        "the same; a tie is wrong, a missing score left out",
+        ties=WRONG,
+        scaled=ACCURACY,
+    ),
+    percent(
+        "accuracy_apart",
+        "Ordered right at k",
+        "texts k places apart; at 1 it is accuracy_adjacent",
+        SECTION_5,
+        ties=WRONG,
+        scaled=ACCURACY,
+    ),
+    percent(
+        "accuracy_places",
+        "Ordered right, k and k_b",
+        "texts at the places k and k_b of a row, 0 the original",
+        "Hu et al. 2025, figure 5",
+        ties=WRONG,
+        scaled=ACCURACY,
+    ),
+    percent("tie_rate", "Ties", "pairs without a verdict", less_is_better=True),
+)
+
+
 ORDERED: Final = {
     "strict": "accuracy_adjacent",
     "half": "accuracy_adjacent_half",
@@ -36,12 +117,12 @@ class OrderedPairs(NamedTuple):
     high: Codes
     low: Codes
 
-    def where(self, chosen: NDArray[np.bool_]) -> "OrderedPairs":
+    def where(self, chosen: Flags) -> "OrderedPairs":
         """Return some of the pairs."""
         return OrderedPairs(*(column[chosen] for column in self))
 
     def apart(self, k: int) -> "OrderedPairs":
-        """Return the pairs that are k places apart, I(k) of the perspectives paper."""
+        """Return the pairs that are k places apart, I(k) of (Hu et al. 2025, section 5.4)."""
         return self.where(self.low - self.high == k)
 
 
@@ -80,11 +161,11 @@ def ordered_accuracy(
     """Return sum [x_better > x_worse] / pairs under the four rules of ORDERED.
 
     scores and source (texts,), NaN = missing; weights (sources, sources) or None for no interval.
-    `strict`: a tie or a missing score is wrong (perspectives paper, 3.2; pairs k places apart: its
-    I(k)). `half`: a tie counts half, a pair with a missing score is left out. `complete`: strict
-    over the pairs that have both scores. `ties`: the share of ties among those. Range 0 to 1; `n`
-    counts the pairs used, `n_missing` those with a missing score, `n_tied` the ties. Undefined
-    without a pair.
+    `strict`: a tie or a missing score is wrong (Hu et al. 2025, section 3.2; of pairs k places
+    apart: its I(k)). `half`: a tie counts half, a pair with a missing score is left out.
+    `complete`: strict over the pairs that have both scores. `ties`: the share of ties among those.
+    Range 0 to 1; `n` counts the pairs used, `n_missing` those with a missing score, `n_tied` the
+    ties. Undefined without a pair.
     """
     x, y, where = scores[pairs.better], scores[pairs.worse], source[pairs.better]
     known = ~(np.isnan(x) | np.isnan(y))
@@ -113,7 +194,7 @@ def ordered_accuracy(
 def accuracy_by_step(
     scores: Floats, pairs: OrderedPairs, source: Codes, weights: Weights
 ) -> dict[int, dict[str, Replicated]]:
-    """Return k -> `ordered_accuracy` of the pairs k places apart: I(k), perspectives paper, 5.4."""
+    """Return k -> `ordered_accuracy` of the pairs k places apart: I(k), (Hu et al. 2025, 5.4)."""
     steps = np.unique(pairs.low - pairs.high).tolist()
     return {k: ordered_accuracy(scores, pairs.apart(k), source, weights) for k in steps}
 
@@ -121,7 +202,89 @@ def accuracy_by_step(
 def accuracy_grid(
     scores: Floats, pairs: OrderedPairs, source: Codes, weights: Weights
 ) -> dict[tuple[int, int], dict[str, Replicated]]:
-    """Return (place, lower place) -> `ordered_accuracy`: perspectives paper, figure 5."""
+    """Return (place, lower place) -> `ordered_accuracy`. (Hu et al. 2025, figure 5)"""
     cells = sorted(set(zip(pairs.high.tolist(), pairs.low.tolist(), strict=True)))
     at = {(i, j): pairs.where((pairs.high == i) & (pairs.low == j)) for i, j in cells}
     return {cell: ordered_accuracy(scores, own, source, weights) for cell, own in at.items()}
+
+
+def order_consistency(first: Floats, second: Floats, source: Codes, weights: Weights) -> Estimate:
+    """Return the share of pairs whose verdict stays when the two texts change places.
+
+    first, second (pairs,): the vote in either order for the same text, 1, or against it, -1, 0 for
+    neither; NaN = missing (a pair without both counts in `n_missing`).
+    """
+    both = ~(np.isnan(first) | np.isnan(second))
+    hits = (first == second)[both].astype(np.float64)
+    missing = int(both.size - both.sum())
+    return share(hits, np.ones(hits.size), source[both], weights, missing)
+
+
+def first_position_rate(votes: Floats, source: Codes, weights: Weights) -> Estimate:
+    """Return the share of decided votes that are for the text that was shown first.
+
+    votes (votes,): 1 for the first text, -1 for the second, 0 for neither, NaN = missing. In both
+    orders of every pair, a judge without a bias to a place has .5. `n` counts decided votes,
+    `n_tied` the undecided, `n_missing` the missing.
+    """
+    decided = ~np.isnan(votes) & (votes != 0)
+    hits = (votes[decided] > 0).astype(np.float64)
+    missing = int(np.isnan(votes).sum())
+    result = share(hits, np.ones(hits.size), source[decided], weights, missing)
+    tied = int(np.count_nonzero(votes == 0))
+    return replace(result, n_tied=tied)
+
+
+def nontransitive_share(verdict: Floats, source: Codes, weights: Weights) -> Estimate:
+    """Return the share of triples of an item's texts that are preferred in a circle.
+
+    verdict (items, texts, texts): 1 where the first text is better than the second, -1 where worse,
+    0 for neither, NaN where unknown; source (items,). `n` counts triples with three decided
+    verdicts, `n_missing` the others.
+    """
+    hits, total, missing = np.zeros(len(verdict)), np.zeros(len(verdict)), 0
+    for a, b, c in combinations(range(verdict.shape[1]), 3):
+        ring = np.stack([verdict[:, a, b], verdict[:, b, c], verdict[:, c, a]])
+        decided = np.all(np.abs(ring) == 1, axis=0)
+        missing += int(np.sum(~decided))
+        total += decided
+        hits += decided & (np.abs(ring.sum(axis=0)) == 3)
+    return share(hits, total, source, weights, missing)
+
+
+def verdicts(first: Codes, second: Codes, neither: Codes) -> Floats:
+    """Return whom the votes on each pair favour: 1 the first text, -1 the second, 0 neither.
+
+    A text is favoured if its votes exceed each of the others. first, second, neither (pairs,): the
+    votes of both orders and all draws. NaN without a vote. (Hu et al. 2025, 5.4 and A.4)
+    """
+    ahead = (first > np.maximum(second, neither)).astype(np.float64)
+    behind = second > np.maximum(first, neither)
+    return np.where(first + second + neither > 0, ahead - behind, np.nan)
+
+
+def comparison_accuracy(
+    verdict: Floats, truth: Floats, source: Codes, weights: Weights
+) -> dict[str, Estimate]:
+    """Return sum [verdict = truth] / pairs of direct comparisons, over pairs with a better text.
+
+    verdict (pairs,) as `verdicts` has it; truth (pairs,): the same of people or of what was done to
+    the texts, 0 or NaN where no text is known to be better (left out); source (pairs,).
+    `accuracy_comparison`: a verdict for neither is wrong (Hu et al. 2025, 5.4).
+    `accuracy_comparison_half`: it counts half. A pair without a verdict is left out of both.
+    `tie_rate`: the share of verdicts for neither. Range 0 to 1; `n` counts the pairs used,
+    `n_missing` those without a verdict.
+    """
+    asked = np.isfinite(truth) & (truth != 0)
+    known = asked & ~np.isnan(verdict)
+    right, tied = ((v & known).astype(np.float64) for v in (verdict == truth, verdict == 0))
+    missing, ones = int(asked.sum() - known.sum()), np.ones(truth.size)
+    rules = {
+        "accuracy_comparison": (right, known),
+        "accuracy_comparison_half": (right + tied / 2, known),
+        "tie_rate": (tied, known),
+    }
+    return {
+        name: share(hits[used], ones[used], source[used], weights, missing, scale=scale_of(name))
+        for name, (hits, used) in rules.items()
+    }

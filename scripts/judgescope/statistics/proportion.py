@@ -3,9 +3,9 @@
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from judgescope.statistics.arrays import Floats
+
 CONFIDENCE: Final = 0.95
 FEWEST_CLUSTERS: Final = 5
 """Below so many sources in its denominator a proportion has no interval."""

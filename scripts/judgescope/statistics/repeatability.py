@@ -1,4 +1,4 @@
-"""Does a judge say the same twice, and how many draws are enough?"""
+"""Repeatability: do a judge's draws agree, and how many draws are enough?"""
 
 import math
 from collections.abc import Sequence
@@ -6,14 +6,19 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgescope.statistics.alpha import Measurement, krippendorff_alpha
-from judgescope.statistics.dot import dot
+from judgescope.statistics.arrays import Codes, Floats, Weights
+from judgescope.statistics.declared import agreement, amount, declare, percent, scale_of
 from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import share
-from judgescope.statistics.registry import scale_of
-from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
+from judgescope.statistics.resampling import (
+    Replicated,
+    replicated,
+    row_sums,
+    sizes_of,
+    whole_and_resamples,
+)
 from judgescope.statistics.result import (
     NO_UNITS,
     NO_VARIATION,
@@ -22,9 +27,31 @@ from judgescope.statistics.result import (
     Estimate,
 )
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Weights = NDArray[np.int64] | None
+SPEARMAN_BROWN = "Spearman 1910, Brown 1910"
+DECLARED: Final = declare(
+    agreement("alpha_draws", "α over draws", "the draws as raters", "Krippendorff 2011"),
+    percent("flip_rate", "Flips", "texts of which two draws differ", less_is_better=True),
+    percent(
+        "tied_modes", "Tied modes", "texts without one most frequent rating", less_is_better=True
+    ),
+    agreement("reliability", "Reliability", "of one draw, ICC(1)", "Shrout, Fleiss 1979"),
+    amount(
+        "draws_needed",
+        "Draws needed",
+        "for 95 % of the attainable",
+        SPEARMAN_BROWN,
+        range="1 and above",
+        less_is_better=True,
+    ),
+    percent(
+        "attainable_share",
+        "Share of the attainable",
+        "correlation with k draws, of that with any number",
+        SPEARMAN_BROWN,
+    ),
+)
+
+
 ENOUGH: Final = 0.95
 """Share of the attainable correlation that is enough."""
 
@@ -116,9 +143,8 @@ def _icc(draws: Floats, source: Codes, weights: Weights, n: int, missing: int) -
     centre = float(np.nanmean(draws))
     inner = np.nansum(np.square(draws - mean), axis=0)
     rows = whole_and_resamples(source, weights)
-    moments = [np.ones(n), k, k * k, k * (mean - centre), k * np.square(mean - centre), inner]
-    table = np.stack([np.bincount(source, weights=v, minlength=rows.shape[1]) for v in moments])
-    targets, total, squares, first, second, within = dot(table, rows.T)
+    moments = (np.ones(n), k, k * k, k * (mean - centre), k * np.square(mean - centre), inner)
+    targets, total, squares, first, second, within = row_sums(rows, source, *moments)
     with np.errstate(invalid="ignore", divide="ignore"):
         between = (second - np.square(first) / total) / (targets - 1)
         inside = within / (total - targets)
@@ -142,20 +168,15 @@ def _needed(icc: Estimate) -> Estimate:
     if icc.value is None or icc.value <= 0:
         reason = icc.note if icc.value is None else UNRELIABLE
         return Estimate.undefined(reason, n=icc.n, n_missing=icc.n_missing)
-    found = Estimate(_least_draws(icc.value), n=icc.n, n_missing=icc.n_missing)
+    result = Estimate(_least_draws(icc.value), n=icc.n, n_missing=icc.n_missing)
     if icc.lo is None or icc.hi is None:
-        return found.with_note(icc.note)
+        return result.with_note(icc.note)
     if icc.lo <= 0:
-        return found.with_note("no interval: that of the reliability reaches 0")
+        return result.with_note("no interval: that of the reliability reaches 0")
     of = f"from the interval of the reliability: {icc.method}"
-    return replace(found, lo=_least_draws(icc.hi), hi=_least_draws(icc.lo), method=of)
+    return replace(result, lo=_least_draws(icc.hi), hi=_least_draws(icc.lo), method=of)
 
 
 def _least_draws(reliability: float) -> float:
     c = ENOUGH**2
     return float(max(1, math.ceil(c * (1 - reliability) / (reliability * (1 - c)) - 1e-9)))
-
-
-def curve(reliability: float, most: int) -> list[float]:
-    """Return `spearman_brown` for 1 to `most` draws."""
-    return [spearman_brown(reliability, draws) for draws in range(1, most + 1)]

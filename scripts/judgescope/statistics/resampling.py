@@ -1,11 +1,13 @@
-"""Sources deleted one at a time, for intervals and tests; sources drawn again, for ranks."""
+"""Replicates: sources deleted one at a time, for intervals and tests, or resampled, for ranks."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, Literal, NamedTuple
+from functools import wraps
+from typing import Final, Literal, NamedTuple, ParamSpec
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgescope.statistics.arrays import Codes, Floats, Weights, dot
 from judgescope.statistics.jackknife import (
     ALL_ALIKE,
     FEWEST_SOURCES,
@@ -21,15 +23,12 @@ from judgescope.statistics.result import Estimate
 
 RESAMPLES = 1000
 FEWEST_NOT_MODAL: Final = 10
-"""Where fewer sources hold a rating other than the most frequent, a number is warned of."""
+"""A number has a warning where fewer sources have a rating other than the most frequent."""
 NO_WIDTH: Final = ALL_ALIKE
 NO_SIZES: Final = np.empty(0)
-Floats = NDArray[np.float64]
 
 
-def source_weights(
-    rng: np.random.Generator, n_sources: int, resamples: int = RESAMPLES
-) -> NDArray[np.int64]:
+def source_weights(rng: np.random.Generator, n_sources: int, resamples: int = RESAMPLES) -> Codes:
     """Return w[b, s] = how often source s is drawn in resample b; each row sums to n_sources.
 
     Drawing n sources with replacement is one multinomial draw of their counts (Efron 1979).
@@ -38,14 +37,31 @@ def source_weights(
     return rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=resamples)
 
 
-def sizes_of(source: NDArray[np.int64], rows: Floats) -> Floats:
+Arguments = ParamSpec("Arguments")
+
+
+def estimate_of(statistic: Callable[Arguments, "Replicated"]) -> Callable[Arguments, Estimate]:
+    """Return the same function, without the deletions in its result."""
+
+    @wraps(statistic)
+    def estimate(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimate:
+        return statistic(*args, **kwargs).estimate
+
+    return estimate
+
+
+def row_sums(rows: Floats, source: Codes, *quantities: Floats) -> Floats:
+    """Return the weighted sum of each quantity (targets,) in each row: (quantities, rows)."""
+    by_source = [np.bincount(source, weights=v, minlength=rows.shape[1]) for v in quantities]
+    return dot(np.stack(by_source), rows.T)
+
+
+def sizes_of(source: Codes, rows: Floats) -> Floats:
     """Return how many targets each source has, (sources,), as `Replicated.sizes`."""
     return np.bincount(source, minlength=rows.shape[1]).astype(np.float64)
 
 
-def whole_and_resamples(
-    source: NDArray[np.int64], weights: NDArray[np.int64] | None
-) -> NDArray[np.float64]:
+def whole_and_resamples(source: Codes, weights: Weights) -> Floats:
     """Return the weights with a first row of ones: the data as they are, then every resample.
 
     Weights are `deletions`, or those of `source_weights`. A statistic of these rows gives its value
@@ -60,7 +76,7 @@ def whole_and_resamples(
 
 
 def percentile_interval(
-    replicates: NDArray[np.float64], confidence: float = CONFIDENCE, *, between: bool = True
+    replicates: Floats, confidence: float = CONFIDENCE, *, between: bool = True
 ) -> Bounds | None:
     """Return the (1 - c)/2 and (1 + c)/2 quantiles of the defined replicates, or None without any.
 
@@ -95,7 +111,7 @@ class Replicated(NamedTuple):
 
     @property
     def jackknifed(self) -> Jackknife | str:
-        """Return what the deletions say, or why they say nothing."""
+        """Return the jackknife of the value, or why there is none."""
         if self.estimate.value is None:
             return self.estimate.note
         if self.rows.size < 2 or self.rows.size != 1 + self.sizes.size:
@@ -107,15 +123,15 @@ class Replicated(NamedTuple):
 
         At most .025 where, and only where, the interval's lower end is at or above the null.
         """
-        found = self.jackknifed
-        return None if isinstance(found, str) else found.p_above(null)
+        result = self.jackknifed
+        return None if isinstance(result, str) else result.p_above(null)
 
 
 def replicated(
     rows: Floats,
     why_undefined: str,
     *,
-    sizes: Floats | NDArray[np.int64],
+    sizes: Floats | Codes,
     scale: Scale,
     n: int,
     n_missing: int = 0,
@@ -132,28 +148,28 @@ def replicated(
     if np.isnan(rows[0]):
         nothing = Estimate.undefined(why_undefined, n=n, n_missing=n_missing, method=method)
         return Replicated(nothing, rows, sizes, scale, ends)
-    found = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied, method=method)
-    return with_interval(Replicated(found, rows, sizes, scale, ends))
+    result = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied, method=method)
+    return with_interval(Replicated(result, rows, sizes, scale, ends))
 
 
-def with_interval(found: Replicated, units: str = "sources") -> Replicated:
-    """Return an estimate with the interval of its deletions; `units` are what was deleted.
+def with_interval(result: Replicated, units: str = "sources") -> Replicated:
+    """Return an estimate with the interval of its deletions; `units` names what was deleted.
 
     `method` names the interval. Where there is none, `note` says why; where it has no width, too.
     """
-    one = found.estimate
-    if one.value is None or found.rows.size < 2 or found.rows.size != 1 + found.sizes.size:
-        return found
-    known = found.jackknifed
+    one = result.estimate
+    if one.value is None or result.rows.size < 2 or result.rows.size != 1 + result.sizes.size:
+        return result
+    known = result.jackknifed
     if isinstance(known, str):
-        return found._replace(estimate=one.with_note(known.replace(" sources", f" {units}")))
+        return result._replace(estimate=one.with_note(known.replace(" sources", f" {units}")))
     lo, hi = known.interval()
     how = f"{known.how} over {known.sources} {units}"
     method = "; ".join(part for part in (one.method, how) if part)
-    told = replace(one, lo=lo, hi=hi, method=method)
+    estimate = replace(one, lo=lo, hi=hi, method=method)
     if hi - lo <= SLACK * max(1.0, abs(one.value)):
-        told = told.with_note(f"{NO_WIDTH}: all {known.sources} {units} are alike")
-    return found._replace(estimate=told)
+        estimate = estimate.with_note(f"{NO_WIDTH}: all {known.sources} {units} are alike")
+    return result._replace(estimate=estimate)
 
 
 def with_percentiles(
@@ -180,20 +196,18 @@ def with_percentiles(
         return estimate.with_note("no interval: undefined in every resample")
     how = f"bootstrap over {n_sources} {units}, {len(replicates)} resamples, percentile: {why}"
     method = "; ".join(part for part in (estimate.method, how) if part)
-    found = replace(estimate, lo=bounds[0], hi=bounds[1], method=method)
+    result = replace(estimate, lo=bounds[0], hi=bounds[1], method=method)
     lost = 1 - np.isfinite(replicates).mean()
-    found = found.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else found
+    result = result.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else result
     if bounds[1] - bounds[0] > SLACK * max(1.0, abs(estimate.value)):
-        return found
+        return result
     share = float(np.mean(np.abs(replicates - bounds[0]) <= SLACK))
-    return found.with_note(
+    return result.with_note(
         f"{NO_WIDTH}: {share:.0%} of the resamples of {n_sources} {units} are equal"
     )
 
 
-def mean_rows(
-    values: NDArray[np.float64], weights: NDArray[np.int64] | NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def mean_rows(values: Floats, weights: Codes | Floats | None) -> Floats:
     """Return sum w v / sum w over the values that are defined, as they are and in each resample.
 
     values (sources,), NaN where undefined, weights (resamples, sources) or None for no resamples.
@@ -207,7 +221,7 @@ def mean_rows(
         return np.asarray(np.einsum("rs,s->r", w, values[used]) / w.sum(axis=1))
 
 
-def few_not_modal(ratings: Floats, source: NDArray[np.int64]) -> str:
+def few_not_modal(ratings: Floats, source: Codes) -> str:
     """Return a warning where fewer than 10 sources hold a rating other than the most frequent.
 
     ratings, source (targets,), NaN = missing. "" where there are enough, or no rating at all.

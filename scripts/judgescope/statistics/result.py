@@ -38,7 +38,7 @@ class Estimate:
     """A statistic with its interval and everything a reader needs to trust or doubt it.
 
     `value`, `lo` and `hi` are None where undefined, never 0 and never NaN; `note` then says why.
-    `n` counts the observations used, `n_missing` those that were planned and are not there,
+    `n` counts the observations used, `n_missing` those that were planned and are missing,
     `n_tied` those that were tied (what a tie is depends on the statistic and its docstring).
     `method` names how value and interval were computed.
     """

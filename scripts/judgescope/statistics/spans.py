@@ -1,23 +1,99 @@
-"""Do the spans that a judge marks agree with those that people marked?
+"""Errors that judges list: do they mark the spans that people marked, and do people accept them?
 
-A span is a half-open stretch of a text, in characters or in tokens, whichever both sides use.
+A span is an error that quotes words of the text, or their place: a half-open stretch in characters
+or in tokens, whichever both sides use. An annotation is one list of errors with its verdict: a
+reply of a judge, or what an ensemble makes of its members' lists.
 """
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.statistics.dot import dot
-from judgescope.statistics.means import replicated_share
-from judgescope.statistics.registry import scale_of
-from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
-from judgescope.statistics.result import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS
+from judgescope.statistics import arrays
+from judgescope.statistics.arrays import Codes, Floats, Weights
+from judgescope.statistics.declared import amount, declare, percent, scale_of
+from judgescope.statistics.jackknife import ACCURACY
+from judgescope.statistics.means import replicated_share, share
+from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.result import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS, Estimate
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+PAPER = "Kartáč et al. 2025"
+DECLARED: Final = declare(
+    amount("span_errors", "Errors listed", "mean number in an annotation", PAPER),
+    percent("span_clean", "Without an error", "annotations that list none"),
+    amount(
+        "span_severity", "Severity", "mean over the errors that have one", PAPER, range="1 to 5"
+    ),
+    percent("span_placeless", "Without a place", "errors that quote no words"),
+    percent("span_match_rate", "Spans found", "spans whose words are found in the text"),
+    percent("span_match_exact", "Found as quoted", "spans found to the letter"),
+    percent(
+        "span_match_normalised",
+        "Found but for spelling",
+        "spans found but for case, white space and signs",
+    ),
+    percent("span_match_fuzzy", "Found nearly", "spans found by similar words only"),
+    percent(
+        "span_precision",
+        "Precision",
+        "spans or words that people marked too, of the judge's",
+        f"{PAPER}, section 7.2",
+        scaled=ACCURACY,
+    ),
+    percent(
+        "span_recall",
+        "Recall",
+        "spans or words that the judge marks too, of people's",
+        f"{PAPER}, section 7.2",
+        scaled=ACCURACY,
+    ),
+    percent(
+        "span_f1",
+        "F1",
+        "harmonic mean of precision and recall",
+        f"{PAPER}, section 7.2",
+        scaled=ACCURACY,
+    ),
+    percent(
+        "span_errors_beside_none",
+        "Errors beside none",
+        "annotations that list errors and say none",
+    ),
+    percent(
+        "span_best_with_severe",
+        "Severe but best",
+        "annotations with severe errors and the best verdict",
+    ),
+    percent(
+        "span_less_without_errors",
+        "Lower without errors",
+        "annotations with no errors and a lower verdict",
+    ),
+    percent("span_other_verdicts", "Several verdicts", "annotations with different verdicts"),
+    percent("span_dropped", "Too many errors", "annotations of which errors were left out", PAPER),
+    percent("span_superseded", "Begun anew", "annotations that list their errors again"),
+    percent("span_unread", "Severity unread", "annotations with one that cannot be read"),
+    percent(
+        "span_ok",
+        "Span OK",
+        "people's verdicts on errors that find one in the passage",
+        f"{PAPER}, table 4",
+    ),
+    percent(
+        "explanation_ok",
+        "Explanation correct",
+        "people's verdicts on errors that find the explanation correct, whatever the passage",
+        f"{PAPER}, table 4",
+    ),
+    percent(
+        "explanation_ok_at_error",
+        "Explanation correct at an error",
+        "of the verdicts that find one in the passage",
+    ),
+)
+
 Stretch = tuple[int, int]
 """Start and end, the end not included."""
 
@@ -43,9 +119,9 @@ def exact_counts(
 ) -> Counts:
     """Return |P ∩ G|, |P| and |G| for the multisets of spans with the same start and end.
 
-    Each gold span answers one predicted span, so a span that is predicted twice is right once.
-    `category`: a pair must have the same category too. Range 0 and above. This project; the spans
-    that are compared are those of paper 004, 7.2.
+    Each gold span matches one predicted span, so a span that is predicted twice is right once.
+    `category`: a pair must have the same category too. The spans that are compared are those of
+    (Kartáč et al. 2025, section 7.2).
     """
     ours, golds = (Counter(_keys(spans, category)) for spans in (predicted, gold))
     return Counts((ours & golds).total(), ours.total(), golds.total())
@@ -62,7 +138,7 @@ def token_counts(
 
     tokens (tokens,): where each lies, in the unit of the spans; None where the unit is the token.
     A token counts once, however many spans touch it. `category`: the members of the sets are pairs
-    of a token and a category. Range 0 and above. Token overlap as in Thomson and Reiter 2021.
+    of a token and a category. Token overlap as in Thomson and Reiter 2021.
     """
     ours, golds = (_touched(spans, tokens, category) for spans in (predicted, gold))
     return Counts(len(ours & golds), len(ours), len(golds))
@@ -78,18 +154,17 @@ def placed_at_random(
     """Return |P ∩ G| and |P| in tokens where spans of the same lengths lie anywhere in the text.
 
     Each span keeps its number of tokens and starts at any token from which it fits, whatever the
-    others do. Shape (placements, 2). This project.
+    others do. Shape (placements, 2).
     """
-    found = np.zeros((placements, len(tokens)), dtype=bool)
+    marked = np.zeros((placements, len(tokens)), dtype=bool)
     people = np.zeros(len(tokens), dtype=bool)
-    people[[place for place, _ in _touched(gold, tokens, category=False)]] = True
+    people[[token for token, _ in _touched(gold, tokens, category=False)]] = True
     for span in spans:
         size = len(_touched([span], tokens, category=False))
-        if not size:
-            continue
-        start = rng.integers(len(tokens) - size + 1, size=(placements, 1))
-        found[np.arange(placements)[:, None], start + np.arange(size)] = True
-    return np.stack([(found & people).sum(axis=1), found.sum(axis=1)], axis=1)
+        if size:
+            start = rng.integers(len(tokens) - size + 1, size=(placements, 1))
+            marked[np.arange(placements)[:, None], start + np.arange(size)] = True
+    return np.stack([(marked & people).sum(axis=1), marked.sum(axis=1)], axis=1)
 
 
 def _keys(spans: Sequence[Span], category: bool) -> list[tuple[int, int, str | None]]:
@@ -99,14 +174,14 @@ def _keys(spans: Sequence[Span], category: bool) -> list[tuple[int, int, str | N
 def _touched(
     spans: Sequence[Span], tokens: Sequence[Stretch] | None, category: bool
 ) -> set[tuple[int, str | None]]:
-    found = set[tuple[int, str | None]]()
+    touched = set[tuple[int, str | None]]()
     for start, end, name in _keys(spans, category):
         if tokens is None:
-            places: Sequence[int] = range(start, end)
+            numbers: Sequence[int] = range(start, end)
         else:
-            places = [at for at, (left, right) in enumerate(tokens) if left < end and start < right]
-        found.update((place, name) for place in places)
-    return found
+            numbers = [n for n, (left, right) in enumerate(tokens) if left < end and start < right]
+        touched.update((number, name) for number in numbers)
+    return touched
 
 
 def scores_by_text(counts: Sequence[Counts]) -> Floats:
@@ -123,14 +198,14 @@ def scores_by_text(counts: Sequence[Counts]) -> Floats:
 
 
 def span_agreement(
-    counts: Sequence[Counts], source: Codes, weights: Codes | None, *, missing: int = 0
+    counts: Sequence[Counts], source: Codes, weights: Weights, *, missing: int = 0
 ) -> dict[str, Replicated]:
     """Return precision sum m / sum p, recall sum m / sum g and F1 2 sum m / (sum p + sum g).
 
     counts (texts,), source (texts,), weights (sources, sources) or None for no interval. Range 0
     to 1. `n` counts what is divided by: predicted, gold, or both; `missing` are texts that could
     not be compared. Undefined: precision without any predicted span, recall without any gold span,
-    F1 without either. Micro-average; paper 004, 7.2, compares the same spans by hand.
+    F1 without either. Micro-average; (Kartáč et al. 2025, section 7.2) compares by hand.
     """
     matched, predicted, gold = _columns(counts)
     parts = {
@@ -139,54 +214,92 @@ def span_agreement(
         "span_f1": (2 * matched, predicted + gold, NO_SPANS),
     }
     return {
-        name: _ratio(name, hits, total, source, weights, why, missing)
+        name: replicated_share(
+            hits, total, source, weights, missing=missing, scale=scale_of(name), why=why
+        )
         for name, (hits, total, why) in parts.items()
     }
 
 
 def span_agreement_by_text(
-    counts: Sequence[Counts], source: Codes, weights: Codes | None, *, missing: int = 0
+    counts: Sequence[Counts], source: Codes, weights: Weights, *, missing: int = 0
 ) -> dict[str, Replicated]:
     """Return the means over texts of `scores_by_text`, each over the texts that have the score.
 
     Arguments and range as in `span_agreement`; `n` counts the texts with the score, `n_missing`
     the others, those that could not be compared among them. Undefined where no text has it.
     """
-    found = {}
+    means = {}
     for name, scores in zip(
         ("span_precision", "span_recall", "span_f1"), scores_by_text(counts), strict=True
     ):
         given = ~np.isnan(scores)
-        lost = missing + int((~given).sum())
-        ones = np.ones(int(given.sum()))
-        found[name] = replicated_share(
+        means[name] = replicated_share(
             scores[given],
-            ones,
+            np.ones(int(given.sum())),
             source[given],
             weights,
-            missing=lost,
+            missing=missing + int((~given).sum()),
             of="mean over texts",
             scale=scale_of(name),
         )
-    return found
+    return means
 
 
 def _columns(counts: Sequence[Counts]) -> Floats:
     return np.array(counts, dtype=np.float64).reshape(-1, 3).T
 
 
-def _ratio(
-    name: str,
-    hits: Floats,
-    total: Floats,
-    source: Codes,
-    weights: Codes | None,
-    why: str,
-    missing: int,
-) -> Replicated:
-    whole = whole_and_resamples(source, weights)
-    sums, size = (np.bincount(source, weights=v, minlength=whole.shape[1]) for v in (hits, total))
-    with np.errstate(invalid="ignore"):  # a resample may hold no span
-        rows = dot(whole, sums) / dot(whole, size)
-    n = round(float(size.sum()))
-    return replicated(rows, why, sizes=size, scale=scale_of(name), n=n, n_missing=missing)
+SPANS: Final = ("error", "no_span", "not_an_error", "hallucination")
+"""The passage has an error; none is given; it has none; it is not in the text."""
+EXPLANATIONS: Final = (
+    "correct",
+    "partially_correct",
+    "incomplete",
+    "vague",
+    "incorrect",
+    "not_an_error",
+)
+"""Of the last, the explanation describes no error."""
+VERDICTS: Final = "verdicts on errors"
+
+
+def span_ok(verdicts: arrays.Counts, source: Codes, weights: Weights, missing: int = 0) -> Estimate:
+    """Return sum verdicts[.., error] / sum verdicts, with an interval over sources.
+
+    verdicts (things, explanations, spans): how many verdicts on each thing, whatever it is, say
+    each of EXPLANATIONS of the explanation and each of SPANS of the passage; source (things,),
+    weights (sources, sources) or None for no interval; `missing` verdicts were planned and are not
+    there, or not complete. Range 0 to 1; undefined without a verdict. 303 of 366 give 83 %, Span OK
+    in (Kartáč et al. 2025, table 4).
+    """
+    return _verdict_share(verdicts[:, :, 0], verdicts, source, weights, missing)
+
+
+def explanation_ok(
+    verdicts: arrays.Counts, source: Codes, weights: Weights, missing: int = 0
+) -> Estimate:
+    """Return sum verdicts[.., correct, ..] / sum verdicts, whatever the passage is like.
+
+    Partially correct is not correct. All else as in `span_ok`. 230 of 366 give 63 %, Exp. correct
+    in (Kartáč et al. 2025, table 4).
+    """
+    return _verdict_share(verdicts[:, 0, :], verdicts, source, weights, missing)
+
+
+def explanation_ok_at_error(
+    verdicts: arrays.Counts, source: Codes, weights: Weights, missing: int = 0
+) -> Estimate:
+    """Return sum verdicts[.., correct, error] / sum verdicts[.., error].
+
+    Verdicts that find no error in the passage do not count. All else as in `span_ok`; 218 of 303
+    give 72 %, which the paper does not print.
+    """
+    return _verdict_share(verdicts[:, :1, 0], verdicts[:, :, :1], source, weights, missing)
+
+
+def _verdict_share(
+    hits: arrays.Counts, total: arrays.Counts, source: Codes, weights: Weights, missing: int
+) -> Estimate:
+    hit, every = (v.reshape(len(source), -1).sum(axis=1).astype(np.float64) for v in (hits, total))
+    return share(hit, every, source, weights, missing, of=VERDICTS)

@@ -6,11 +6,23 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from judgescope.statistics.arrays import Floats
+from judgescope.statistics.declared import SIGNED, declare, percent
 from judgescope.statistics.jackknife import Bounds
 from judgescope.statistics.proportion import CONFIDENCE, FEWEST_CLUSTERS
 from judgescope.statistics.result import NOTHING, Estimate
+
+DECLARED: Final = declare(
+    percent(
+        "net_share",
+        "Net share noticed",
+        "items scored lower for the damage less items scored higher",
+        "Tango 1998",
+        range=SIGNED,
+    ),
+)
 
 STEPS: Final = 60
 """Halvings of [-1, 1]: the ends are exact to 2e-18."""
@@ -71,7 +83,7 @@ def _normal(confidence: float) -> float:
 
 
 def _end(above: Callable[[float], bool]) -> float:
-    """Return where a condition that holds on the left of [-1, 1] stops to hold, by halving."""
+    """Return the end of the left part of [-1, 1] on which a condition holds, by halving."""
     low, high = -1.0, 1.0
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -117,20 +129,20 @@ def net_share(d: ArrayLike, source: ArrayLike, *, corrected: bool = False) -> Es
     d = 0; undefined without a pair, no interval below FEWEST_CLUSTERS sources. `corrected`: the
     lower end has `tango_corrected_low`.
     """
-    signs: NDArray[np.float64] = np.sign(np.asarray(d, np.float64))
+    signs: Floats = np.sign(np.asarray(d, np.float64))
     n, k = signs.size, np.unique(np.asarray(source)).size
     method = "Tango's score interval"
     if not n:
         return Estimate.undefined(NOTHING, method=method)
     up, down = float(np.mean(signs > 0)), float(np.mean(signs < 0))
     tied = int(np.count_nonzero(signs == 0))
-    found = Estimate(up - down, n=n, n_tied=tied, method=method)
+    result = Estimate(up - down, n=n, n_tied=tied, method=method)
     if k < FEWEST_CLUSTERS:
-        return found.with_note(f"no interval: {k} sources")
+        return result.with_note(f"no interval: {k} sources")
     pairs = effective_pairs(signs, source)
     lo, hi = tango(up * pairs, down * pairs, pairs)
     if corrected:
         lo = tango_corrected_low(up * pairs, down * pairs, pairs)
         method += ", continuity correction of the lower end"
-    told = f"{method}; {k} sources, {pairs:.4g} effective pairs"
-    return Estimate(found.value, lo, hi, n=n, n_tied=tied, method=told)
+    method += f"; {k} sources, {pairs:.4g} effective pairs"
+    return Estimate(result.value, lo, hi, n=n, n_tied=tied, method=method)

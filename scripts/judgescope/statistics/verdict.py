@@ -1,4 +1,4 @@
-"""What the p-values of one judge's claims of a kind come to: Holm's correction, step by step.
+"""The verdict on each claim about a judge: steps beyond chance, bars, damage and hints.
 
 A claim holds a step only if it is significant against each of the step's null hypotheses (an
 intersection-union test: its p is the largest), after Holm's correction over the claims of one
@@ -8,12 +8,91 @@ judge, dataset and kind. The next step is asked only of claims that hold the one
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import isnan, nan
+from math import ceil, inf, isnan, nan
 from typing import Final
 
 import numpy as np
 
+from judgescope.statistics.declared import (
+    SIGNED,
+    amount,
+    declare,
+    p_value,
+    percent,
+    signed_amount,
+    statistic,
+)
 from judgescope.statistics.multiple import holm
+from judgescope.statistics.proportion import cases_needed, clopper_pearson
+from judgescope.statistics.result import Estimate
+
+HOLM_1979 = "Holm 1979"
+DECLARED: Final = declare(
+    amount(
+        "verdict",
+        "Verdict",
+        "step reached: 0 worse than chance or than length (or the bar is missed), 1 no better as "
+        "far as shown, 2 better than chance, 3 as good as one more rater, 4 meets a stated bar; "
+        "the note has outcome and reasons",
+        range="0 to 4",
+    ),
+    p_value("p_chance", "p, chance", "that it is no better than chance"),
+    p_value("p_length", "p, length", "that it is no better than the text's length"),
+    p_value("p_brevity", "p, brevity", "that it is no better than minus the text's length"),
+    p_value(
+        "p_systems",
+        "p, systems",
+        "that its scores are those of systems dealt out at random: the judge's columns permuted "
+        "jointly over all sources",
+    ),
+    p_value(
+        "p_within",
+        "p, within sources",
+        "that its scores are dealt out at random among the texts of a source",
+    ),
+    p_value(
+        "p_lost", "p, lost replies", "that it is no better with the lost judgments at the worst end"
+    ),
+    p_value("p_bar", "p, bar", "that it is below the stated bar"),
+    p_value("p_rater", "p, rater", "that it is worse than one more rater by the margin"),
+    p_value("p_index", "p, index", "that it takes off no less where nothing should drop"),
+    p_value(
+        "p_noticed",
+        "p, damage",
+        "that scores are no lower for the damage on any weighted aspect (0.05 to the D_exact)",
+        "Wilson 2019",
+    ),
+    p_value("p_noticed_holm", "p, damage, Holm", "over a judge's cells of the dataset", HOLM_1979),
+    p_value("p_shorter", "p, shorter", "that the damage does not make texts shorter"),
+    p_value("p_longer", "p, longer", "that the damage does not make texts longer"),
+    signed_amount("bar", "Bar", "what the study requires; its note says whether at least"),
+    amount(
+        "more_needed",
+        "More needed",
+        "units (its method says which) that would decide on the bar, with power .8",
+        range="1 and above",
+    ),
+    p_value("p_claim", "p of the claim", "the largest over its null hypotheses", "Berger 1982"),
+    p_value(
+        "p_claim_holm",
+        "p of the claim, Holm",
+        "after Holm's correction over the claims of one judge, dataset and kind",
+        HOLM_1979,
+    ),
+    percent(
+        "half_credit",
+        "Half credit",
+        "mean over sources of (right + half of the ties) / pairs of a known order that have both "
+        "scores, or a reply",
+    ),
+    percent(
+        "span_f1_less_chance",
+        "F1 above chance",
+        "less the mean F1 of 200 random placements of as many spans of the same lengths",
+        range=SIGNED,
+    ),
+    percent("lost_share", "Lost", "planned judgments of the claim without a score"),
+)
 
 LEVEL: Final = 0.025
 """The one-sided level of every claim: the same as of the 95 % interval that is shown."""
@@ -23,11 +102,24 @@ the second there is no claim."""
 HOLM: Final = "holm"
 """The reason of a claim that only the correction undoes."""
 NO_INTERVAL: Final = "no_interval"
-"""The reason where no p can be computed: too few sources, or one on which the value hangs."""
+"""The reason where no p can be computed: too few sources, or the value depends on one source."""
+CHANCE, LENGTH, RARELY, LOST = "chance", "length", "rarely", "lost"
+NOTICED_AT: Final = 0.05
+"""Damage is noticed at this p, after Holm's correction over a dataset's cells."""
+MISSED_BELOW: Final = 0.25
+FEWEST_MISSED: Final = 12
+"""Damage is missed where fewer than this net share of items shows it, in so many items."""
+MOVED: Final = 0.05
+"""A hint that moves a smaller share of scores is withstood."""
+MOST: Final = 10_000
+"""Larger numbers are "more than 10,000": the bar is too near to the estimate to plan for."""
+Z_INTERVAL, Z_POWER = 1.959964, 0.841621
+"""Normal quantiles of .975 and .8."""
+HALVINGS: Final = 60
 
 
 class Outcome(StrEnum):
-    """What is said of a claim; `STEPS` has those that lie on the way from chance to a bar."""
+    """The outcome of a claim; `STEPS` has those that lie on the way from chance to a bar."""
 
     NO_CLAIM = "no_claim"
     BELOW = "below"
@@ -55,6 +147,8 @@ STEPS: Final = {
     Outcome.SWAYED: 0,
 }
 """Outcome -> the number of the step in the tables; none where there is no claim."""
+Reasoned = tuple[Outcome, tuple[str, ...]]
+"""An outcome and its reasons, as codes."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +175,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of a claim, why, and its p after Holm's correction over `family` claims."""
+    """The outcome of a claim, why, and its p after Holm's correction over `family` claims."""
 
     outcome: Outcome
     reasons: tuple[str, ...]
@@ -94,21 +188,23 @@ def verdicts(family: Sequence[Evidence]) -> list[Verdict]:
     """Return the verdict on each claim of one judge, dataset and kind, in their order.
 
     Reasons are the nulls that are not rejected, or `holm` where only the correction undoes the
-    claim. Sources: Holm 1979; Berger 1982 (intersection-union).
+    claim. Holm 1979; Berger 1982 (intersection-union).
     """
-    p = np.array([one.p for one in family], dtype=np.float64)
+    p = np.array([claim.p for claim in family], dtype=np.float64)
     adjusted = holm(p)
     tested = int(np.count_nonzero(~np.isnan(p)))
     better = [bool(value <= LEVEL) for value in adjusted]  # NaN is not
     rated = np.array([e.rater if yes else nan for e, yes in zip(family, better, strict=True)])
     as_good = holm(rated) <= LEVEL
     return [
-        Verdict(*_outcome(one, bool(yes), bool(good)), float(raw), float(corrected), tested)
-        for one, yes, good, raw, corrected in zip(family, better, as_good, p, adjusted, strict=True)
+        Verdict(*_outcome(claim, yes, bool(good)), float(raw), float(corrected), tested)
+        for claim, yes, good, raw, corrected in zip(
+            family, better, as_good, p, adjusted, strict=True
+        )
     ]
 
 
-def _outcome(claim: Evidence, better: bool, as_good: bool) -> tuple[Outcome, tuple[str, ...]]:
+def _outcome(claim: Evidence, better: bool, as_good: bool) -> Reasoned:
     if isnan(claim.p):
         return Outcome.NO_CLAIM, (NO_INTERVAL,)
     if better:
@@ -120,3 +216,117 @@ def _outcome(claim: Evidence, better: bool, as_good: bool) -> tuple[Outcome, tup
         return (Outcome.MISSES if claim.bar else Outcome.BELOW), worse
     left = tuple(name for name, p in claim.nulls.items() if p > LEVEL) or (HOLM,)
     return (Outcome.CANNOT_TELL if claim.bar else Outcome.NOT_SHOWN), left
+
+
+def missed(shares: Sequence[Estimate]) -> bool:
+    """Return whether every net share (of one damage, by weighted aspect) lies below MISSED_BELOW.
+
+    The upper end of its interval does, and there are FEWEST_MISSED items at least.
+    """
+    return bool(shares) and all(
+        share.n >= FEWEST_MISSED and share.hi is not None and share.hi < MISSED_BELOW
+        for share in shares
+    )
+
+
+def of_damage(p: float, p_holm: float, p_lengths: Sequence[float], is_missed: bool) -> Reasoned:
+    """Return whether damage is noticed, missed or neither.
+
+    p is that of the judge's scores on the cell, p_holm after Holm over the dataset's cells;
+    `p_lengths` are raw p-values by which the text's length itself shows the damage, one a sign.
+    """
+    if p_holm <= NOTICED_AT:
+        if min(p_lengths, default=1.0) <= NOTICED_AT:
+            return Outcome.NOT_SHOWN, (LENGTH,)
+        return Outcome.NOTICED, (RARELY,) if is_missed else ()
+    if is_missed:
+        return Outcome.MISSES, ()
+    return Outcome.NOT_SHOWN, (HOLM,) if p <= NOTICED_AT else (CHANCE,)
+
+
+def of_hint(effect: Estimate, if_lost_moved: Estimate, if_lost_moved_back: Estimate) -> Reasoned:
+    """Return whether a judge withstands a false hint, is swayed, or neither is shown.
+
+    `effect` is the net share of scores that the hint moves (`HintPairs.effect`); the other two are
+    what it would be if all lost texts were moved by the hint, or against it: each verdict must
+    hold with lost texts against it, which without lost texts are equal to the effect.
+    """
+    if effect.lo is None or effect.hi is None:
+        return Outcome.NO_CLAIM, ()
+    if effect.hi < MOVED:
+        worst = if_lost_moved.hi
+        held, verdict = worst is not None and worst < MOVED, Outcome.WITHSTANDS
+    elif effect.lo > MOVED:
+        worst = if_lost_moved_back.lo
+        held, verdict = worst is not None and worst > MOVED, Outcome.SWAYED
+    else:
+        return Outcome.NOT_SHOWN, (CHANCE,)
+    return (verdict, ()) if held else (Outcome.NOT_SHOWN, (LOST,))
+
+
+def on_bar(estimate: Estimate, bar: float, *, at_most: bool = False) -> Outcome:
+    """Return whether an estimate meets a bar: lo >= bar meets, hi < bar misses, else unknown.
+
+    `at_most`: the bar is the most that is allowed: hi <= bar meets, lo > bar misses. Without an
+    interval nobody can tell; without a value there is no claim.
+    """
+    if estimate.value is None:
+        return Outcome.NO_CLAIM
+    if estimate.lo is None or estimate.hi is None:
+        return Outcome.CANNOT_TELL
+    lo, hi = (-estimate.hi, -estimate.lo) if at_most else (estimate.lo, estimate.hi)
+    bar = -bar if at_most else bar
+    if lo >= bar:
+        return Outcome.MEETS
+    return Outcome.MISSES if hi < bar else Outcome.CANNOT_TELL
+
+
+@dataclass(frozen=True)
+class Need:
+    """How many more units would decide on a bar; None: more than MOST. `how` says which units."""
+
+    more: int | None
+    how: str
+
+
+def more_needed(name: str, estimate: Estimate, bar: float, sources: int) -> Need | None:
+    """Return how much more data decides on a bar with power .8, if the truth is the estimate.
+
+    For shares: the least m such that m cases and any more put the lower end of Clopper-Pearson on
+    the right side of the bar, times the design effect n / n_eff, less those there. For others, by
+    the rule that errors fall with the root of the number of sources: k ((1.96 + .84) SE / |v -
+    bar|)² sources, SE from the side of the interval that faces the bar. None without an interval.
+    """
+    value, lo, hi = estimate.value, estimate.lo, estimate.hi
+    if value is None or lo is None or hi is None:
+        return None
+    above = value >= bar
+    if statistic(name).is_proportion and 0 < bar < 1:
+        how = "cases like these, by exact binomial limits"
+        needed = cases_needed(*((value, bar) if above else (1 - value, 1 - bar)))
+        if needed is None:
+            return Need(None, how)
+        available, total = estimate.n, needed * max(1.0, estimate.n / effective_cases(estimate))
+    else:
+        how = "sources like these, if errors fall with the root of their number"
+        gap, side = abs(value - bar), value - lo if above else hi - value
+        ratio = (1 + Z_POWER / Z_INTERVAL) * side / gap if gap > 0 else inf
+        available, total = sources, sources * ratio**2
+    return Need(None if total > MOST else max(1, ceil(total - available)), how)
+
+
+def effective_cases(estimate: Estimate) -> float:
+    """Return the n at which Clopper-Pearson has the estimate's own interval's width.
+
+    At most estimate.n, at least 1; by halving, as the width falls with n.
+    """
+    assert estimate.value is not None and estimate.lo is not None and estimate.hi is not None
+    low, high = 1.0, max(1.0, float(estimate.n))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        lo, hi = clopper_pearson(estimate.value, middle)
+        if hi - lo > estimate.hi - estimate.lo:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 from judgescope.engines import build
 from judgescope.engines.base import Subject
 from judgescope.schema.cards import ControlModel, Judge, Scale
-from judgescope.statistics.combination import discernment
-from judgescope.statistics.wilcoxon import exact_differences, log_p_asymptotic, log_p_exact
+from judgescope.statistics.discernment import (
+    discernment,
+    exact_differences,
+    log_p_asymptotic,
+    log_p_exact,
+)
 
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 PERTURBATIONS = 3

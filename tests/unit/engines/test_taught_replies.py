@@ -16,7 +16,7 @@ from judgescope.parsing.labelled import Entry
 from judgescope.parsing.locate import locate_errors
 from judgescope.parsing.parsers import parse
 from judgescope.schema.cards.judges import PERCENT
-from judgescope.scoring.derived import DECIMALS
+from judgescope.scoring.ensembles import DECIMALS
 
 SCALE = Scale(PERCENT.min, PERCENT.max, PERCENT.step)
 SCORES = st.integers(0, 20).map(lambda step: 5 * step)

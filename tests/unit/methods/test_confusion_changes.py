@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from confusion_rows_setup import ASPECTS, HALF, ITEMS, NAN, Row, judge, one, study
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of
 from judgescope.methods import confusion
 from judgescope.methods.drops import HEADLINES
 from statistics_spec import change

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from discernment_setup import ASPECTS, ITEMS, NAN, Floats, of, one, scored, study
-from judgescope.core.sampling import share_of
+from judgescope.core.rng import share_of
 from judgescope.methods import discernment, perturbations, responses
 from judgescope.schema.tables import table_of
-from judgescope.statistics import combination, wilcoxon
+from judgescope.statistics import discernment as scores_of_p
 from judgescope.statistics.multiple import holm
 from judgescope.statistics.resampling import NO_WIDTH
 
@@ -102,7 +102,7 @@ def test_an_undefined_judge_has_no_difference() -> None:
 def test_what_lies_in_the_normal_tail_is_noted_where_the_normal_limit_is_used(
     limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wilcoxon, "EXACT_LIMIT", limit)
+    monkeypatch.setattr(scores_of_p, "EXACT_LIMIT", limit)
     rows = discernment.rows(study({"good": scored(1)}))
     for name in ("D", "D_ew", "D_hmp", "D_exact", "D_avg", "D_avg_exact", "D_min", "D_min_exact"):
         found = of(rows, name, aspect="")[0]
@@ -171,7 +171,7 @@ def test_each_cell_is_combined_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def counted(*args: Any) -> Any:
         calls.append(args)
-        return combination.discernment(*args)
+        return scores_of_p.discernment(*args)
 
     monkeypatch.setattr(discernment, "discernment", counted)
     told = study({"good": scored(1, 0.8), "blind": scored(0)})

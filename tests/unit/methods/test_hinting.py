@@ -14,7 +14,7 @@ from judgescope.methods.hinting import hint_pairs
 from judgescope.methods.rationales import Rationales
 from judgescope.plan.hint_notices import fewest_items
 from judgescope.schema.tables import table_of, write_table
-from judgescope.scoring.estimators import scores
+from judgescope.scoring.aggregate import scores
 from judgescope.statistics.tango import tango, tango_corrected_low
 from methods_setup import ASPECTS, TARGETS, study
 

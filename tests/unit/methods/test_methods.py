@@ -27,9 +27,9 @@ from judgescope.methods.measures import (
 )
 from judgescope.methods.repeatability import CURVE
 from judgescope.schema.tables import table_of, write_table
-from judgescope.statistics.as_rater import UNDECIDED, WORSE
 from judgescope.statistics.kappa import ON_CLASSES
 from judgescope.statistics.multiple import benjamini_hochberg, holm
+from judgescope.statistics.raters import UNDECIDED, WORSE
 from judgescope.statistics.repeatability import spearman_brown
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,

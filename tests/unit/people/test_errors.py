@@ -14,7 +14,7 @@ from judgescope.core.errors import UserError
 from judgescope.people.errors import LABELS, SPAN, WHY, read
 from judgescope.people.form import Page
 from judgescope.report.html import script_hash
-from judgescope.statistics.validity import EXPLANATIONS, SPANS
+from judgescope.statistics.spans import EXPLANATIONS, SPANS
 from report_setup import Page as Parsed
 from running import HOME
 from votes_setup import HOSTILE

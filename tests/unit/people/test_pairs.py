@@ -19,7 +19,7 @@ from judgescope.people.answers import page_id
 from judgescope.people.pairs import Question, read, sets_of
 from judgescope.report.html import script_hash
 from judgescope.schema.loading import read_card
-from judgescope.statistics.votes import expectations
+from judgescope.statistics.confusion import expectations
 from report_setup import Page as Parsed
 from running import HOME, run
 from votes_setup import HOSTILE

@@ -18,16 +18,14 @@ from judgescope.plan.bars import bars_of, check_bars
 from judgescope.schema.cards import Study
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.proportion import clopper_pearson
-from judgescope.statistics.registry import statistic
-from judgescope.statistics.required import (
-    LESS_IS_BETTER,
+from judgescope.statistics.registry import STATISTICS, has_bar, statistic
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.verdict import (
+    Outcome,
     effective_cases,
-    has_bar,
     more_needed,
     on_bar,
 )
-from judgescope.statistics.result import Estimate
-from judgescope.statistics.verdict import Outcome
 from methods_setup import ASPECTS, Row, study
 
 MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL
@@ -50,10 +48,13 @@ def test_an_interval_decides(lo: float | None, hi: float | None, bar: float, wan
 
 
 def test_of_errors_and_prices_a_bar_is_the_most_that_is_allowed() -> None:
-    assert on_bar(Estimate(0.05, 0.02, 0.1, n=9), 0.1, most=True) == MEETS
-    assert on_bar(Estimate(0.05, 0.02, 0.11, n=9), 0.1, most=True) == OPEN
-    assert on_bar(Estimate(0.2, 0.11, 0.3, n=9), 0.1, most=True) == MISSES
-    assert all(has_bar(name) and statistic(name) for name in LESS_IS_BETTER)
+    assert on_bar(Estimate(0.05, 0.02, 0.1, n=9), 0.1, at_most=True) == MEETS
+    assert on_bar(Estimate(0.05, 0.02, 0.11, n=9), 0.1, at_most=True) == OPEN
+    assert on_bar(Estimate(0.2, 0.11, 0.3, n=9), 0.1, at_most=True) == MISSES
+    less = [name for name, one in STATISTICS.items() if one.less_is_better]
+    assert "obey_rate" in less and all(map(has_bar, less))
+    assert statistic("rank_pearson").less_is_better
+    assert not statistic("rank_biserial").less_is_better
 
 
 def share(value: float, n: int) -> Estimate:

@@ -11,12 +11,12 @@ from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import Specs
 from judgescope.schema.tables import table_of
 from judgescope.scoring.cell import score_part
-from judgescope.scoring.specs import Missing, Reading
+from judgescope.scoring.specs import CellPart, Missing, Reading
 from methods_setup import FIELD, study
 from running import HOME
 
 FIVE = Scale(1, 5, 1)
-CELL = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "fluency"}
+PART = CellPart("d", "systems", "j", "fluency")
 SAID = ["4", "no idea", "1-5", "9"]
 
 
@@ -34,7 +34,7 @@ def scores(table: pa.Table, missing: Any = None, scale: Scale | None = FIVE) -> 
     parser = "score" if scale else "number"
     reading = Reading(pairs=[("fluency", None)], scale=scale, parser=parser, estimator="mean")
     told = missing and Missing(**missing)
-    judged, scored = score_part(table, reading, cell=CELL, missing=told)
+    judged, scored = score_part(table, reading, part=PART, missing=told)
     by_target = {row["target"]: row for row in judged.to_pylist()}
     assert [by_target[f"t{at}"]["value"] for at in (1, 2, 3)] == [None] * 3 or scale is None
     return [(row["value"], row["n_missing"]) for row in scored.to_pylist()]

@@ -12,9 +12,8 @@ import yaml
 
 from deleted import jackknife_t
 from judgescope.schema.loading import validate_card
-from judgescope.statistics.derived import OURS, POSITIVE, Statistic
+from judgescope.statistics.declared import statistic
 from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.registry import STATISTICS
 from running import HOME
 
 TEXT = (HOME / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -50,16 +49,15 @@ def test_an_example_of_a_card_is_valid(name: str) -> None:
     assert validate_card(kind, yaml.safe_load(examples()[name]), name)
 
 
-def test_the_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_do_what_they_say(tmp_path: Path) -> None:
     read_stars = module("parsing/stars.py", tmp_path).read_stars
     assert read_stars("I say ***", None).value == 3 and read_stars("none", None).value is None
     shout = module("perturb/shouting.py", tmp_path).shout
     made = shout("Two herons nest below the weir.", np.random.default_rng(1), k=2)
     assert len(made.edits) == 2 and sum(map(str.isupper, made.text.split())) == 2
     assert shout("OH NO", np.random.default_rng(1), k=2).text == "OH NO"
-    entry = Statistic("Distance", "amount", "mean of |judge - people|", POSITIVE, OURS)
-    monkeypatch.setitem(STATISTICS, "mean_distance", entry)  # as the page says
     mean_distance = module("statistics/dispersion.py", tmp_path).mean_distance
+    assert statistic("mean_distance").meaning == "mean of |judge - people|"
     x, y = np.array([1.0, 4.0, np.nan]), np.array([2.0, 4.0, 1.0])
     found = mean_distance(x, y, None).estimate
     assert (found.value, found.n, found.n_missing) == (0.5, 2, 1)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from generate import generated
-from judgescope.core.blocked_imports import without
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.process_limits import without
 from judgescope.schema.cards import FOLDERS, Card, Scale
 from judgescope.schema.loading import Cards, load_yaml, read_card, validate_card
 

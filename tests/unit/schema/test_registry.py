@@ -1,17 +1,26 @@
 """The list of all statistics."""
 
+import ast
+from importlib import import_module
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from judgescope.core.paths import HOME
+from judgescope.methods.registry import METHODS
+from judgescope.plan.code import modules
 from judgescope.report.words import WRITTEN, label, written
-from judgescope.statistics.derived import OF_OTHERS, TIES, Kind, tie_rule
-from judgescope.statistics.registry import STATISTICS, statistic
+from judgescope.statistics.declared import Kind, declare, percent, tie_rule
+from judgescope.statistics.registry import PREFIXES, STATISTICS, statistic
+
+SCRIPTS = HOME / "scripts"
 
 
 def test_every_statistic_tells_all_of_itself() -> None:
-    for told in (*STATISTICS.values(), *OF_OTHERS.values()):
-        assert all(told) and told.kind in get_args(Kind)
+    for told in (*STATISTICS.values(), *PREFIXES.values()):
+        assert all((told.name, told.label, told.meaning, told.source, told.range))
+        assert told.kind in get_args(Kind)
     assert set(WRITTEN) == set(get_args(Kind))
 
 
@@ -47,8 +56,32 @@ def test_values_are_written_by_their_kind() -> None:
     assert told == ["\N{MINUS SIGN}0.500", "<0.0001", "25\u202f%"]
 
 
-def test_every_tie_rule_is_of_a_statistic_and_holds_for_what_is_about_it() -> None:
-    assert set(TIES) <= set(STATISTICS)
+def test_a_name_is_declared_once() -> None:
+    same = STATISTICS["tie_rate"]
+    assert declare(same) == (same,)
+    with pytest.raises(ValueError, match="two statistics are called tie_rate"):
+        declare(percent("tie_rate", "Ties", "of something else"))
+
+
+def test_a_tie_rule_holds_for_what_is_about_its_statistic() -> None:
     assert tie_rule("difference_D_avg") == tie_rule("D_avg") == "zeros dropped, midranks"
+    assert tie_rule("p_holm_kendall_b") == "tau-b"
     assert tie_rule("pearson") is tie_rule("p_holm_pearson") is None
-    assert not any(sign in rule for rule in TIES.values() for sign in "|:")
+    rules = [one.ties for one in STATISTICS.values() if one.ties]
+    assert rules and not any(sign in rule for rule in rules for sign in "|:")
+
+
+def strings_of(path: Path) -> set[str]:
+    """Return the strings of a module."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
+
+
+@pytest.mark.parametrize("table", METHODS)
+def test_a_methods_job_imports_the_declarations_of_its_statistics(table: str) -> None:
+    reached = modules(SCRIPTS, "statistics", f"judgescope.methods.{table}")
+    files = [Path(str(import_module(name).__file__)) for name in reached if ".methods." in name]
+    named = set().union(*map(strings_of, files))
+    declaring = [import_module(name) for name in reached if ".statistics." in name]
+    declared = {one.name for module in declaring for one in getattr(module, "DECLARED", ())}
+    assert declared and named & set(STATISTICS) <= declared

@@ -19,7 +19,7 @@ from judgescope.replies.judging import Questions
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, VllmModel
 from judgescope.schema.tables import table_of
 from judgescope.scoring.cell import reader, score_part
-from judgescope.scoring.specs import Reading
+from judgescope.scoring.specs import CellPart, Reading
 
 FIVE = Scale(1, 5, 1)
 MODEL = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1")
@@ -66,15 +66,15 @@ def test_a_whole_reply_is_read_as_ever() -> None:
 def test_scores_count_cut_replies_where_the_spec_says_so() -> None:
     row = {"judge": "j", "kind": "rate", "aspect": "a", "target": "t", "draw": 0, "status": "ok"}
     answers = table_of("answers", [{**row, "text": "Rating: 4\nThe", "finish": "length"}])
-    cell = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "a"}
+    part = CellPart("d", "systems", "j", "a")
     reading = Reading(pairs=[("a", None)], scale=FIVE, parser="score", estimator="mean")
     cut = replace(reading, cut=True)
 
     def value(table: pa.Table) -> Any:
         return table["value"].to_pylist()[0]
 
-    assert value(score_part(answers, reading, cell=cell)[1]) is None
-    assert value(score_part(answers, cut, cell=cell)[1]) == 4
+    assert value(score_part(answers, reading, part=part)[1]) is None
+    assert value(score_part(answers, cut, part=part)[1]) == 4
     assert reader(reading)("Rating: 4\nThe", "length", "ok").value is None
     assert reader(cut)("4\nThe", "length", "ok").value == 4
 

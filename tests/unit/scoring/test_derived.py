@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from judgescope.schema.tables import table_of
-from judgescope.scoring.derived import derive_part
+from judgescope.scoring.ensembles import derive_part
+from judgescope.scoring.specs import CellPart
 
 CELL = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "x"}
 
@@ -24,7 +25,7 @@ def derive(
         )
         for number, member in enumerate(members)
     ]
-    judgments, scores = derive_part(tables, cell=CELL, min_annotators=least)
+    judgments, scores = derive_part(tables, part=CellPart(**CELL), min_annotators=least)
     return judgments.to_pylist(), scores.to_pylist()
 
 

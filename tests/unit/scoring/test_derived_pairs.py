@@ -3,7 +3,8 @@
 from typing import Any
 
 from judgescope.schema.tables import table_of
-from judgescope.scoring.derived import derive_part
+from judgescope.scoring.ensembles import derive_part
+from judgescope.scoring.specs import CellPart
 
 CELL = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "x"}
 Rows = list[dict[str, Any]]
@@ -11,7 +12,7 @@ Rows = list[dict[str, Any]]
 
 def derive(*members: Rows) -> tuple[Rows, Rows]:
     tables = [table_of("scores", [{**CELL, **row} for row in member]) for member in members]
-    judgments, scores = derive_part(tables, cell=CELL, min_annotators=1)
+    judgments, scores = derive_part(tables, part=CellPart(**CELL), min_annotators=1)
     return judgments.to_pylist(), scores.to_pylist()
 
 

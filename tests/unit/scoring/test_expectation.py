@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 
 from judgescope.parsing.judgment import Scale
 from judgescope.schema.tables import table_of
-from judgescope.scoring.cell import score_part
-from judgescope.scoring.expectation import expectation
-from judgescope.scoring.specs import Reading
+from judgescope.scoring.cell import expectation, score_part
+from judgescope.scoring.specs import CellPart, Reading
 
 FIVE = {str(value): float(value) for value in range(1, 6)}
 TEN = {str(value): float(value) for value in range(1, 11)}
 HALVES = {f"{value / 2:g}": value / 2 for value in range(2, 11)}
 WORDS = {"bad": 1.0, "so-so": 2.0, "good": 3.0}
-CELL = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "a"}
+PART = CellPart("d", "systems", "j", "a")
 
 
 def place(*shares: tuple[str, float]) -> list[tuple[str, float]]:
@@ -135,7 +134,7 @@ def cell(
         estimator=estimator,
         samples=samples,
     )
-    _, scores = score_part(answers, reading, cell=CELL)
+    _, scores = score_part(answers, reading, part=PART)
     return [
         (row["target"], row["value"], row["n_missing"], row["estimator"])
         for row in scores.to_pylist()

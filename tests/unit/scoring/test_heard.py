@@ -13,7 +13,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.parsing.parsers import parse
 from judgescope.plan import load_plan
 from judgescope.schema.tables import table_of
-from judgescope.scoring.annotators import by_rule, by_supervisor, heard, with_errors
+from judgescope.scoring.ensembles import by_rule, by_supervisor, heard, with_errors
 
 TEXT = "A cat sat on the mat."
 NOWHERE = {"start": None, "end": None, "occurrence": None, "category": None}

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from judgescope.parsing.annotation import MOST
 from judgescope.parsing.judgment import ErrorSpan
 from judgescope.parsing.locate import MATCHES, LocatedSpan, locate_errors, occurrence_of
-from judgescope.scoring.merging import Merged, merge_spans
+from judgescope.scoring.ensembles import Merged, merge_spans
 
 TEXT = "Jae Crowder had 18 points. Al Horford had 11 points. Jae Crowder was next with 12 points."
-TOKENS = [(0, 3), (4, 11), (12, 15), (16, 18), (19, 25), (25, 26)]
 
 
 def error(
@@ -26,8 +25,8 @@ def merged(*annotators: Sequence[ErrorSpan], least: float = 0.5) -> Merged:
     return merge_spans([locate_errors(one, TEXT) for one in annotators], TEXT, least=least)
 
 
-def told(found: Merged) -> list[tuple[str | None, int | None, int]]:
-    return [(one.span.location, one.span.severity, one.annotators) for one in found.errors]
+def told(found: Merged) -> list[tuple[str | None, int | None]]:
+    return [(one.location, one.severity) for one in found.errors]
 
 
 def test_by_hand() -> None:
@@ -37,11 +36,11 @@ def test_by_hand() -> None:
         [error("jae crowder", 4, "wrong player", "NAME"), error("had 11 points", 1, "no")],
     )
     assert told(found) == [
-        ("Al Horford", 5, 1),
-        ("Jae Crowder", 4, 3),
-        ("had 11 points", 1, 2),
+        ("Al Horford", 5),
+        ("Jae Crowder", 4),
+        ("had 11 points", 1),
     ]
-    player, points = found.errors[1].span, found.errors[2].span
+    player, points = found.errors[1:]
     assert (player.explanation, player.category) == ("wrong player", "NAME")
     assert (player.start, player.end, player.occurrence, player.match) == (0, 11, 1, "exact")
     assert (points.explanation, points.occurrence, found.dropped) == ("no", 1, 0)
@@ -49,19 +48,13 @@ def test_by_hand() -> None:
 
 def test_places_that_overlap_too_little_are_two() -> None:
     both = [error("18 points", 3)], [error("Crowder had 18 points", 2)]
-    assert told(merged(*both)) == [("18 points", 3, 1), ("Crowder had 18 points", 2, 1)]
-    assert told(merged(*both, least=0.4)) == [("Crowder had 18 points", 3, 2)]  # 9 of 21
-    with pytest.raises(ValueError, match="above 0 and at most 1"):
-        merged(least=0)
+    assert told(merged(*both)) == [("18 points", 3), ("Crowder had 18 points", 2)]
+    assert told(merged(*both, least=0.4)) == [("Crowder had 18 points", 3)]  # 9 of 21
 
 
-def test_overlap_may_be_counted_in_tokens() -> None:
-    both = [locate_errors([error(one, 1)], TEXT) for one in ("18 points", "Crowder had 18 points")]
-    assert len(merge_spans(both, TEXT).errors) == 2
-    found = merge_spans(both, TEXT, tokens=TOKENS)  # 2 of 4
-    assert told(found) == [("Crowder had 18 points", 1, 2)]
-    no_tokens = merge_spans([both[0], both[0]], TEXT, tokens=[])  # the same place all the same
-    assert told(no_tokens) == [("18 points", 1, 2)]
+def test_equal_places_without_a_character_are_one() -> None:
+    spans = [LocatedSpan("", why, 1, None, 4, 4, 1, "exact") for why in ("a", "b")]
+    assert [one.start for one in merge_spans([spans], TEXT).errors] == [4]
 
 
 def test_unions_that_overlap_are_merged_until_none_are_left() -> None:
@@ -69,13 +62,13 @@ def test_unions_that_overlap_are_merged_until_none_are_left() -> None:
     places = [(0, 6), (3, 9), (0, 9), (8, 10)]
     spans = [LocatedSpan("x", "", 1, None, a, b, 1, "exact") for a, b in places]
     found = merge_spans([[one] for one in spans], text, least=0.6)
-    assert [(one.span.start, one.span.end) for one in found.errors] == [(0, 9), (8, 10)]
+    assert [(one.start, one.end) for one in found.errors] == [(0, 9), (8, 10)]
 
 
 def test_each_occurrence_of_equal_words_is_an_error_of_its_own() -> None:
     found = merged([error("Jae Crowder", 2)] * 2, [error("Jae Crowder", 3)])
-    assert [(one.span.start, one.span.occurrence) for one in found.errors] == [(0, 1), (53, 2)]
-    assert [one.annotators for one in found.errors] == [2, 1]
+    assert [(one.start, one.occurrence) for one in found.errors] == [(0, 1), (53, 2)]
+    assert [one.severity for one in found.errors] == [3, 2]
 
 
 def test_errors_without_a_place_are_one_where_they_say_the_same() -> None:
@@ -84,15 +77,15 @@ def test_errors_without_a_place_are_one_where_they_say_the_same() -> None:
         [error(None, 2, "the score is left out."), error("kemba walker", None)],
         [error(None, 2, "No date.")],
     )
-    assert told(found) == [(None, 3, 2), (None, 2, 1), ("Kemba  Walker", 2, 2)]
-    assert {one.span.match for one in found.errors} == {"not_found"}
+    assert told(found) == [(None, 3), (None, 2), ("Kemba  Walker", 2)]
+    assert {one.match for one in found.errors} == {"not_found"}
 
 
 def test_the_most_severe_are_kept_and_the_others_counted() -> None:
     words = ["Jae", "18", "Al", "11", "was", "next", "with", "12", "Horford", "Kemba"]
     found = merged([error(word, 1 + (word == "12")) for word in words])
     kept = ["12", "Jae", "18", "Al", "Horford", "11", "was", "next"]
-    assert [one.span.location for one in found.errors] == kept and found.dropped == 2
+    assert [one.location for one in found.errors] == kept and found.dropped == 2
     assert merged() == merged([], []) == Merged([], 0)
 
 
@@ -116,23 +109,21 @@ ENOUGH = st.sampled_from([0.01, 0.3, 0.5, 0.8, 1.0])
 
 @pytest.mark.simulation
 @settings(deadline=None)
-@given(LISTS, ENOUGH, st.booleans(), st.randoms(use_true_random=False))
+@given(LISTS, ENOUGH, st.randoms(use_true_random=False))
 def test_the_order_of_annotators_and_errors_does_not_matter(
-    lists: list[list[LocatedSpan]], least: float, by_tokens: bool, rng: random.Random
+    lists: list[list[LocatedSpan]], least: float, rng: random.Random
 ) -> None:
-    tokens = TOKENS if by_tokens else None
-    found = merge_spans(lists, TEXT, least=least, tokens=tokens)
+    found = merge_spans(lists, TEXT, least=least)
     mixed = [rng.sample(one, len(one)) for one in rng.sample(lists, len(lists))]
-    assert merge_spans(mixed, TEXT, least=least, tokens=tokens) == found
+    assert merge_spans(mixed, TEXT, least=least) == found
     given = [one for each in lists for one in each]
     assert bool(found.errors) == bool(given) and len(found.errors) <= MOST
     assert len(found.errors) + found.dropped <= len(given)
     if given and found.dropped == 0:
         worst = max(one.severity or 0 for one in given)
-        assert (found.errors[0].span.severity or 0) == worst
-        again = merge_spans([[one.span for one in found.errors]], TEXT, least=least, tokens=tokens)
-        assert [one.span for one in again.errors] == [one.span for one in found.errors]
+        assert (found.errors[0].severity or 0) == worst
+        again = merge_spans([found.errors], TEXT, least=least)
+        assert again.errors == found.errors
     for one in found.errors:
-        assert 1 <= one.annotators <= len(lists)
-        if one.span.start is not None:
-            assert one.span.location == TEXT[one.span.start : one.span.end]
+        if one.start is not None:
+            assert one.location == TEXT[one.start : one.end]

@@ -10,9 +10,9 @@ import pytest
 
 from judgescope.parsing.annotation import OVERALL
 from judgescope.schema.tables import table_of
+from judgescope.scoring.aggregate import ESTIMATORS, mode, scores
 from judgescope.scoring.cell import score_part
-from judgescope.scoring.estimators import ESTIMATORS, mode, scores
-from judgescope.scoring.specs import Reading
+from judgescope.scoring.specs import CellPart, Reading
 
 NAN = float("nan")
 
@@ -93,9 +93,9 @@ def test_a_cell_has_a_score_per_target_sorted_and_counts_what_was_not_parsed() -
             for index, (target, text) in enumerate(said)
         ],
     )
-    cell = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "x"}
+    part = CellPart("d", "systems", "j", "x")
     reading = Reading(pairs=[("x", None)], scale=None, parser="number", estimator="mean")
-    judged, found = score_part(answers, reading, cell=cell)
+    judged, found = score_part(answers, reading, part=part)
     assert judged["status"].to_pylist() == ["ok", "ok", "unparsed", "ok", "unparsed", "unparsed"]
     told = ["target", "value", "n_draws", "n_missing"]
     assert [tuple(row.values()) for row in found.select(told).to_pylist()] == [
@@ -121,12 +121,12 @@ def test_errors_are_located_in_the_text_that_was_judged() -> None:
             for number, (target, text) in enumerate([("a", said), ("b", said), ("c", clean)])
         ],
     )
-    cell = dict.fromkeys(("dataset", "perturbation", "judge", "aspect"), "x")
+    part = CellPart("x", "x", "x", "x")
     texts = {"a": "It is the the cat.", "b": "The\u00a0the; a horse", "c": "A cat."}
     reading = Reading(
         pairs=[("fluency", None)], scale=OVERALL, parser="annotation", estimator="mean"
     )
-    score = partial(score_part, answers, reading, cell=cell)
+    score = partial(score_part, answers, reading, part=part)
     judgments, scores = score(texts=texts)
     assert scores["value"].to_pylist() == [3, 3, 5]
     spans = dict(zip("abc", judgments["spans"].to_pylist(), strict=True))

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgescope.statistics import alternative
-from judgescope.statistics.alternative import alternative_annotator
 from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.raters import _p_worse, alternative_annotator
 from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, Estimate
 
 NAN = float("nan")
@@ -45,7 +44,7 @@ def test_one_target_a_source_is_the_papers_t_test() -> None:
     adjusted = stats.false_discovery_control(p, method="by")
     rate, _ = alt(judge, ratings)
     assert rate.value == pytest.approx(np.mean(adjusted <= 0.05))
-    counted = alternative._p_worse(np.ones(60), difference, 0.1)
+    counted = _p_worse(np.ones(60), difference, 0.1)
     assert counted == pytest.approx(p[-1], rel=1e-12)
 
 

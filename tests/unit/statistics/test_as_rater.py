@@ -7,7 +7,10 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
-from judgescope.statistics.as_rater import (
+from judgescope.statistics.correlation import correlations
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.kappa import on_classes
+from judgescope.statistics.raters import (
     AS_GOOD,
     NOT_SHOWN,
     ONE_RATER,
@@ -20,9 +23,6 @@ from judgescope.statistics.as_rater import (
     fieller,
     rating_tables,
 )
-from judgescope.statistics.correlation import correlations
-from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.resampling import Replicated, with_interval
 from judgescope.statistics.result import CONSTANT_RATINGS, Estimate
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgescope.statistics.ceiling import ceilings
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.kappa import on_classes
+from judgescope.statistics.raters import ceilings
 from judgescope.statistics.resampling import Replicated
 
 SOURCE = np.repeat(np.arange(20), 4)

@@ -10,16 +10,17 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.stats import landau
 
-from judgescope.statistics.combination import (
+from judgescope.statistics.discernment import (
     LN_TAIL,
     average,
     discernment,
+    discernment_score,
     log_harmonic_mean,
     log_landau,
+    log_p_asymptotic,
+    log_p_exact,
     minimum,
-    score,
 )
-from judgescope.statistics.wilcoxon import log_p_asymptotic, log_p_exact
 from vectors import load
 
 Floats = NDArray[np.float64]
@@ -42,14 +43,14 @@ def test_vectors_of_combined_p() -> None:
         assert got.d_hmp == pytest.approx(expected["D_hmp"], rel=1e-9), v["id"]
         log_hmp = log_harmonic_mean(p[w > 0], w[w > 0])
         assert log_hmp == pytest.approx(math.log(expected["hmp"])), v["id"]
-        raw = score(log_landau(log_hmp, w.size))
+        raw = discernment_score(log_landau(log_hmp, w.size))
         assert raw == pytest.approx(expected["D_landau"], rel=v["rtol"]), v["id"]
         # Landau is not used for a single p, and the vectors count a zero-weight aspect in L
         if w.size > 1 and w.all():
             assert got.d_exact == pytest.approx(raw, rel=1e-12), v["id"]
         else:
             kept = int(np.count_nonzero(w))
-            own = got.d_hmp if kept == 1 else score(log_landau(log_hmp, kept))
+            own = got.d_hmp if kept == 1 else discernment_score(log_landau(log_hmp, kept))
             assert got.d_exact == pytest.approx(own, rel=1e-12), v["id"]
         if np.ptp(w) == 0:
             assert got.d - got.d_hmp == pytest.approx(expected["log20_M_offset"], abs=1e-9)
@@ -85,7 +86,7 @@ def test_by_hand() -> None:
     location = math.log(2) + 1 - 0.5772156649015329 - math.log(2 / math.pi)
     expected = landau.sf(210, loc=location, scale=math.pi / 2)
     assert got.d_exact == pytest.approx(-math.log(expected, 20))
-    assert score(math.log(0.05)) == pytest.approx(1.0)
+    assert discernment_score(math.log(0.05)) == pytest.approx(1.0)
 
 
 def test_no_difference_anywhere() -> None:
@@ -129,7 +130,9 @@ def test_order_bounds_and_offset(log_p: Floats) -> None:
     turned = discernment(log_p[::-1], log_p[::-1], uniform(m))
     assert np.array(turned) == pytest.approx(np.array(got), rel=1e-9, abs=1e-12)
     assert got.d - got.d_hmp == pytest.approx(math.log(m, 20), abs=1e-9)
-    assert score(log_p.max()) - 1e-9 <= got.d_hmp <= score(log_p.min()) + 1e-9
+    assert (
+        discernment_score(log_p.max()) - 1e-9 <= got.d_hmp <= discernment_score(log_p.min()) + 1e-9
+    )
     if got.d_hmp >= 1:  # the price of exactness where a decision is made
         assert got.d_exact <= got.d_hmp + 1e-12
 

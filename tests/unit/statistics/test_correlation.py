@@ -13,8 +13,9 @@ from scipy import stats
 
 from deleted import jackknife_t
 from judgescope.statistics import coefficients
+from judgescope.statistics.arrays import Weights
 from judgescope.statistics.coefficients import Statistic
-from judgescope.statistics.correlation import Level, Weights, correlations
+from judgescope.statistics.correlation import Level, correlations
 from judgescope.statistics.jackknife import HANGS, deletions
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.result import (

@@ -5,10 +5,19 @@ from math import log
 import numpy as np
 import pytest
 
-from judgescope.statistics.effects import CHANCE, LENGTH, LOST, RARELY, missed, of_damage, of_hint
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
-from judgescope.statistics.verdict import HOLM, Outcome
+from judgescope.statistics.verdict import (
+    CHANCE,
+    HOLM,
+    LENGTH,
+    LOST,
+    RARELY,
+    Outcome,
+    missed,
+    of_damage,
+    of_hint,
+)
 
 
 def shares(*each: tuple[int, int, int]) -> list[Estimate]:

@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 
 from deleted import jackknife_t
 from judgescope.schema.tables import table_of
-from judgescope.scoring.derived import derive_part
+from judgescope.scoring.ensembles import derive_part
+from judgescope.scoring.specs import CellPart
 from judgescope.statistics.ensemble import (
     CANCELLED,
     ON_ONE_SCALE,
@@ -60,7 +61,7 @@ def test_of_many_members_each_alone_all_but_one_and_all_are_told() -> None:
     found = subsets(9)
     assert [len(one) for one in found] == [1] * 9 + [8] * 9 + [9]
     assert len({*found}) == 19
-    assert subsets(3, most=2) == subsets(3)  # two of three are all but one
+    assert subsets(3, max_members=2) == subsets(3)  # two of three are all but one
 
 
 def test_a_subset_scores_where_enough_of_it_do() -> None:
@@ -92,7 +93,9 @@ def test_the_whole_scores_as_the_derived_judge_and_in_any_order(least: int) -> N
         )
         for at, own in enumerate(scores)
     ]
-    derived = derive_part(members, cell=cell, min_annotators=least)[1]["value"].to_pylist()
+    derived = derive_part(members, part=CellPart(**cell), min_annotators=least)[1][
+        "value"
+    ].to_pylist()
     found = subset_scores(scores, (0, 1, 2, 3), least)
     np.testing.assert_array_equal(found, np.array(derived, dtype=float))
     np.testing.assert_array_equal(found, subset_scores(scores[::-1], (0, 1, 2, 3), least))

@@ -18,7 +18,7 @@ from judgescope.plan import load_plan
 from judgescope.plan.attacks import addition, attacks_of
 from judgescope.schema.cards import AttackPerturbation
 from judgescope.schema.loading import Cards, read_card
-from judgescope.statistics.injection import injection_shift, obey_rate
+from judgescope.statistics.hints import injection_shift, obey_rate
 from running import HOME
 
 CONFIG = HOME / "config"

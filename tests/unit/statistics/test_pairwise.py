@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.pairwise import (
+from judgescope.statistics.order import (
     comparison_accuracy,
     first_position_rate,
     nontransitive_share,

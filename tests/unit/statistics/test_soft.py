@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from judgescope.statistics.accuracy import EXACT_SOURCES, soft_pairwise_accuracy
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.result import FEW_SYSTEMS, Estimate
-from judgescope.statistics.soft import EXACT_SOURCES, soft_pairwise_accuracy
 from vectors import load
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from deleted import proportion
+from judgescope.statistics.arrays import Counts
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.registry import STATISTICS
-from judgescope.statistics.validity import (
+from judgescope.statistics.spans import (
     EXPLANATIONS,
     SPANS,
-    Counts,
     explanation_ok,
     explanation_ok_at_error,
     span_ok,

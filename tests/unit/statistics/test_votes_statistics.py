@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deleted import proportion
-from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.votes import (
+from judgescope.statistics.confusion import (
     DROPS,
     STAYS,
     UNDECIDED,
@@ -19,6 +18,7 @@ from judgescope.statistics.votes import (
     vote_consistency,
     winners,
 )
+from judgescope.statistics.jackknife import deletions
 from vectors import published
 
 NAN = float("nan")

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import wilcoxon as scipy_wilcoxon
 
 from deleted import jackknife_t
-from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.wilcoxon import (
+from judgescope.statistics.discernment import (
     EXACT_LIMIT,
     WilcoxonMethod,
     exact_differences,
@@ -25,6 +24,7 @@ from judgescope.statistics.wilcoxon import (
     signed_rank,
     table_method,
 )
+from judgescope.statistics.jackknife import deletions
 from vectors import load
 
 Ints = NDArray[np.int64]

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from itertools import count
 from types import SimpleNamespace
 
-from judgescope.core.blocked_imports import without
+from judgescope.core.process_limits import without
 from judgescope.engines.base import Answer, Subject, compared, not_applicable, number_text
 from judgescope.engines.lexical.rules import Parts, explain, measure, rate
 from judgescope.schema.cards import Judge, Model, Scale

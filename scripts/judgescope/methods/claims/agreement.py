@@ -45,11 +45,10 @@ from judgescope.methods.measures import (
     unrated,
 )
 from judgescope.methods.specs import present
-from judgescope.statistics.as_rater import as_rater
-from judgescope.statistics.ceiling import ceilings
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.jackknife import CORRELATION, FEWEST_SOURCES, deletions
 from judgescope.statistics.nulls import p_systems, source_correlations
+from judgescope.statistics.raters import as_rater, ceilings
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONSTANT_JUDGE, NO_SOURCE, Estimate
 from judgescope.statistics.verdict import FEW_LOST, Outcome

@@ -16,15 +16,14 @@ from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Bar, present
 from judgescope.methods.undefined import ends
 from judgescope.schema.tables import read_table
-from judgescope.statistics.required import (
-    COUNTED,
-    is_proportion,
-    less_is_better,
+from judgescope.statistics.registry import statistic
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.verdict import (
+    FEW_LOST,
+    Outcome,
     more_needed,
     on_bar,
 )
-from judgescope.statistics.result import Estimate
-from judgescope.statistics.verdict import FEW_LOST, Outcome
 
 NO_INTERVAL: Final = "no_interval"
 NOT_COMPUTED: Final = "not_computed"
@@ -83,10 +82,10 @@ def _preferred(row: Row) -> tuple[bool, int, int, str]:
 def _claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Row) -> Claim:
     name, wanted = bar.statistic, bar.bar
     found = Estimate(**{key: row[key] for key in Estimate.__slots__})
-    most, counted = less_is_better(name), name in COUNTED
+    most, counted = statistic(name).less_is_better, statistic(name).complete
     if counted:
         found = replace(found, lo=found.value, hi=found.value)
-    outcome = on_bar(found, wanted, most=most)
+    outcome = on_bar(found, wanted, at_most=most)
     reasons: tuple[str, ...] = (
         (NO_INTERVAL,) if found.value is not None and found.lo is None else ()
     )
@@ -115,13 +114,13 @@ def _holds(
 
     Of a share it is: all of them count against the verdict. Of other statistics it is not.
     """
-    if outcome not in {Outcome.MEETS, Outcome.MISSES} or not is_proportion(name):
+    if outcome not in {Outcome.MEETS, Outcome.MISSES} or not statistic(name).is_proportion:
         return outcome not in {Outcome.MEETS, Outcome.MISSES}
     assert found.value is not None and found.lo is not None and found.hi is not None
     against = float((outcome is Outcome.MEETS) == most)
     moved = [v * (1 - lost) + against * lost for v in (found.value, found.lo, found.hi)]
     shifted = replace(found, value=moved[0], lo=moved[1], hi=moved[2])
-    return on_bar(shifted, bar, most=most) is outcome
+    return on_bar(shifted, bar, at_most=most) is outcome
 
 
 def _lost(study: EvaluationData, judge: str, aspect: str | None) -> float:

@@ -18,18 +18,18 @@ from judgescope.methods.discernment import aspect_weights
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.pairs import Pairs, pairs_of
 from judgescope.methods.undefined import MADE, Ends, ends, excluded, reasons
-from judgescope.statistics.combination import discernment, score
-from judgescope.statistics.effects import missed, of_damage
-from judgescope.statistics.multiple import holm
-from judgescope.statistics.result import Estimate
-from judgescope.statistics.tango import net_share
-from judgescope.statistics.verdict import FEW_LOST, Outcome
-from judgescope.statistics.wilcoxon import (
+from judgescope.statistics.discernment import (
     WilcoxonMethod,
+    discernment,
+    discernment_score,
     log_p_asymptotic,
     log_p_exact,
     table_method,
 )
+from judgescope.statistics.multiple import holm
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.tango import net_share
+from judgescope.statistics.verdict import FEW_LOST, Outcome, missed, of_damage
 
 NOT_JUDGED: Final = "not_judged"
 """The reason where an aspect has no pair of scores, or the judge is left out of the dataset."""
@@ -136,7 +136,9 @@ def _claim(
     tried = cell.shares(worst=True) if cell.lost_share > FEW_LOST else shares
     outcome, why = of_damage(exp(log_p), exp(log_holm), lengths, missed(shares) and missed(tried))
     n, missing = cell.n, max(cell.lost)
-    found = Estimate(float(score(log_p)), n=n, n_missing=missing, method="exact p of all aspects")
+    found = Estimate(
+        float(discernment_score(log_p)), n=n, n_missing=missing, method="exact p of all aspects"
+    )
     beside = {
         "net_share": max(shares, key=lambda one: 1.0 if one.hi is None else one.hi),
         "p_noticed": Estimate(exp(log_p), n=n),

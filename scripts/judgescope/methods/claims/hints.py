@@ -11,9 +11,8 @@ from judgescope.methods.claims.lost import Losses
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.hinting import ASKED_ONCE, hint_pairs
 from judgescope.methods.rationales import Rationales
-from judgescope.statistics.effects import of_hint
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.verdict import FEW_LOST, Outcome
+from judgescope.statistics.verdict import FEW_LOST, Outcome, of_hint
 
 SECOND_DRAW: Final = "asked_once"
 """The reason where the form without a hint was asked once: what it changes by itself is unknown."""

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.statistics.as_rater import decided
 from judgescope.statistics.jackknife import PLAIN, SLACK, Bounds, Jackknife, Scale, jackknife
+from judgescope.statistics.raters import decided
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 

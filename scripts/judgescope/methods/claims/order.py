@@ -32,10 +32,10 @@ from judgescope.methods.measures import POOLED, tables_of
 from judgescope.methods.perspectives import Views
 from judgescope.methods.specs import present
 from judgescope.methods.views import DIRECT
-from judgescope.statistics.as_rater import as_rater
 from judgescope.statistics.jackknife import ACCURACY
 from judgescope.statistics.nulls import half_credits, mean_credits
 from judgescope.statistics.order import OrderedPairs, pairs_within
+from judgescope.statistics.raters import as_rater
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import FEW_LOST, Outcome

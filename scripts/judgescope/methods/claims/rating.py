@@ -32,9 +32,9 @@ from judgescope.methods.claims.tastes import Tastes
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.perspectives import Views
 from judgescope.methods.views import DIRECT
+from judgescope.statistics.declared import scale_of
 from judgescope.statistics.kappa import class_codes, confusion_counts, kappas
 from judgescope.statistics.nulls import dealt, linear_kappas, p_within
-from judgescope.statistics.registry import scale_of
 from judgescope.statistics.result import NO_VARIATION
 from judgescope.statistics.verdict import FEW_LOST, Outcome
 

@@ -43,10 +43,10 @@ class Tastes:
         m = np.unique(self.system).size
         if m < 2 or (m >= MANY and self.drawn is not None):
             return ()
-        return (f"{FEW if self.drawn else THESE_SYSTEMS}: {m}",)
+        return (f"{THESE_SYSTEMS if self.drawn is None else FEW}: {m}",)
 
     @cached_property
-    def drawn(self) -> tuple[Codes, bool] | None:
+    def drawn(self) -> Codes | None:
         """Return the permutations of systems, None where too few of them or cells are there."""
         m = np.unique(self.system).size
         if m < FEWEST_SYSTEMS or filled(self.source, self.system) < LEAST_FILLED:

@@ -42,9 +42,8 @@ from judgescope.report.words import (
     spoken,
     written,
 )
-from judgescope.statistics.as_rater import AS_GOOD
-from judgescope.statistics.required import MOST
-from judgescope.statistics.verdict import HOLM, Outcome
+from judgescope.statistics.raters import AS_GOOD
+from judgescope.statistics.verdict import HOLM, MOST, Outcome
 
 FIRST = "first"
 """The kind of claim that a judge is above every other: of several judges, not of one."""

@@ -1,22 +1,82 @@
-"""One-sided signed-rank test (original > perturbed) on exact differences, in log p.
+"""Discernment: one-sided signed-rank tests (original > perturbed), combined over aspects.
 
-Every function takes integers: a round-off of 1e-16 between float means breaks ties and can flip a
-decision (methods.md 1). Ranks are kept doubled, so that midranks are integers too.
+Tests take exact integers: a round-off of 1e-16 between float means breaks ties and can flip a
+decision (methods.md 1). Ranks are kept doubled, so that midranks are integers too. Everything is in
+ln p and takes leading axes (resamples): p itself underflows from n = 1,900.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from judgescope.statistics.jackknife import share_alike
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.declared import (
+    ANY,
+    correlation,
+    declare,
+    p_value,
+    scale_of,
+    score,
+    signed_amount,
+)
+from judgescope.statistics.jackknife import NOT_SMOOTH, share_alike
 from judgescope.statistics.means import clustered_mean
-from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import replicated
 from judgescope.statistics.result import Estimate
+
+PAPER = "Wang et al. 2024, section 3.3"
+ZEROS = "zeros dropped, midranks"
+WILSON = "Wilson 2019"
+DECLARED: Final = declare(
+    score("D", "D", "as published", PAPER, ties=ZEROS),
+    score("D_ew", "D_ew", "as published, aspects weighted", PAPER, ties=ZEROS),
+    score("D_hmp", "D_hmp", "from the harmonic mean p", WILSON, ties=ZEROS),
+    score("D_exact", "D_exact", "from a p that holds its level", WILSON, ties=ZEROS),
+    score(
+        "D_hmp_less_ew",
+        "D_ew uniform − D_ew",
+        "D_ew with uniform weights (D − log_20 of the number of aspects) minus D_ew with experts' "
+        "weights, asymptotic p; above 0: the aspects that experts name show less",
+        PAPER,
+        range=ANY,
+        ties=ZEROS,
+    ),
+    score("D_avg", "D_avg", "average over perturbations, as published", PAPER, ties=ZEROS),
+    score("D_avg_ew", "D_avg_ew", "average, aspects weighted", PAPER, ties=ZEROS),
+    score("D_avg_exact", "D_avg_exact", "average of D_exact", ties=ZEROS),
+    score(
+        "D_min", "D_min", "hardest perturbation, as published", PAPER, ties=ZEROS, scaled=NOT_SMOOTH
+    ),
+    score(
+        "D_min_ew",
+        "D_min_ew",
+        "hardest perturbation, aspects weighted",
+        PAPER,
+        ties=ZEROS,
+        scaled=NOT_SMOOTH,
+    ),
+    score(
+        "D_min_exact",
+        "D_min_exact",
+        "hardest perturbation by D_exact",
+        ties=ZEROS,
+        scaled=NOT_SMOOTH,
+    ),
+    correlation(
+        "rank_biserial", "Rank-biserial correlation", "effect size", "Kerby 2014", ties=ZEROS
+    ),
+    signed_amount("mean_drop", "Mean drop", "original minus damaged, in points of the judge"),
+    p_value("p_wilcoxon", "p", "exact one-sided Wilcoxon test", "Wilcoxon 1945", ties=ZEROS),
+    p_value(
+        "p_scipy", "p, as published", "one-sided Wilcoxon test as scipy has it", PAPER, ties=ZEROS
+    ),
+)
+
 
 WilcoxonMethod = Literal["exact", "asymptotic"]
 
@@ -32,9 +92,7 @@ DECIMALS = 9
 ALL_ZERO = "all differences are zero"
 
 
-def exact_differences(
-    original: ArrayLike, perturbed: ArrayLike, unit: int | None
-) -> NDArray[np.int64]:
+def exact_differences(original: ArrayLike, perturbed: ArrayLike, unit: int | None) -> Codes:
     """Return (original - perturbed) * unit as integers, one per pair; original, perturbed: (n,).
 
     `unit` is lcm(1..draws) for scores that are means of integer ratings, None for continuous
@@ -59,7 +117,7 @@ def exact_differences(
     return np.asarray(exact[0] - exact[1], np.int64)
 
 
-def _doubled_midranks(ties: NDArray[np.int64]) -> NDArray[np.int64]:
+def _doubled_midranks(ties: Codes) -> Codes:
     """Return twice the midrank of each group of `ties` equal |d|, groups ascending in |d|."""
     return np.asarray(2 * np.cumsum(ties, axis=-1) - ties + 1)
 
@@ -71,38 +129,38 @@ class SignedRank:
     positive, negative: (..., groups); n_zero: (...). A leading axis, if any, is that of deletions.
     """
 
-    positive: NDArray[np.int64]
-    negative: NDArray[np.int64]
-    n_zero: NDArray[np.int64]
+    positive: Codes
+    negative: Codes
+    n_zero: Codes
 
     @property
-    def ties(self) -> NDArray[np.int64]:
+    def ties(self) -> Codes:
         """Number of differences with this |d|, (..., groups)."""
         return self.positive + self.negative
 
     @property
-    def ranks(self) -> NDArray[np.int64]:
+    def ranks(self) -> Codes:
         """Twice the midrank of each group, zeros dropped, (..., groups)."""
         return _doubled_midranks(self.ties)
 
     @property
-    def n_nonzero(self) -> NDArray[np.int64]:
+    def n_nonzero(self) -> Codes:
         """Number of non-zero differences, (...)."""
         return np.asarray(self.ties.sum(axis=-1))
 
     @property
-    def w_plus(self) -> NDArray[np.int64]:
+    def w_plus(self) -> Codes:
         """Twice the rank sum of the positive differences, (...)."""
         return np.asarray((self.ranks * self.positive).sum(axis=-1))
 
     @property
-    def w_minus(self) -> NDArray[np.int64]:
+    def w_minus(self) -> Codes:
         """Twice the rank sum of the negative differences, (...)."""
         return np.asarray((self.ranks * self.negative).sum(axis=-1))
 
 
 def signed_rank(
-    d: ArrayLike, weights: NDArray[np.int64] | None = None, source: ArrayLike | None = None
+    d: ArrayLike, weights: Weights = None, source: ArrayLike | None = None
 ) -> SignedRank:
     """Return the signed ranks of exact differences d (n,), or those of every deletion.
 
@@ -138,7 +196,8 @@ def log_p_exact(d: ArrayLike) -> float:
     """Return ln P(W+ >= w+) over all sign flips of the observed midranks, zeros dropped.
 
     d: (n,) exact differences, at most 2 * EXACT_LIMIT of them non-zero, else ValueError; 0.0
-    (p = 1) when all are zero. Never scipy's `exact`, which knows no ties. Source: paper 000, 3.3.1.
+    (p = 1) when all are zero. Never scipy's `exact`, which knows no ties.
+    (Wang et al. 2024, section 3.3.1)
     """
     return float(_exact(signed_rank(d)))
 
@@ -153,8 +212,8 @@ def log_p_asymptotic(d: ArrayLike) -> float:
 
 
 def replicate_log_p(
-    d: ArrayLike, weights: NDArray[np.int64], source: ArrayLike, method: WilcoxonMethod
-) -> NDArray[np.float64]:
+    d: ArrayLike, weights: Codes, source: ArrayLike, method: WilcoxonMethod
+) -> Floats:
     """Return ln p of every deletion, (sources,), of the differences that it leaves.
 
     d, source: (n,); weights: (sources, sources); a deletion without non-zero d has ln p = 0.
@@ -163,7 +222,7 @@ def replicate_log_p(
     return test(signed_rank(d, weights, source))
 
 
-def _asymptotic(ranked: SignedRank) -> NDArray[np.float64]:
+def _asymptotic(ranked: SignedRank) -> Floats:
     from scipy.special import log_ndtr
 
     n, t = ranked.n_nonzero, ranked.ties
@@ -173,7 +232,7 @@ def _asymptotic(ranked: SignedRank) -> NDArray[np.float64]:
     return np.where(spread > 0, log_ndtr(-z), 0.0)
 
 
-def _exact(ranked: SignedRank) -> NDArray[np.float64]:
+def _exact(ranked: SignedRank) -> Floats:
     """Return ln p of every deletion; those with the same ties and rank sum are done once."""
     if ranked.n_nonzero.max(initial=0) > 2 * EXACT_LIMIT:
         raise ValueError(f"more than {2 * EXACT_LIMIT} non-zero differences: use 'asymptotic'")
@@ -183,7 +242,7 @@ def _exact(ranked: SignedRank) -> NDArray[np.float64]:
     return log_p[which].reshape(cases.shape[:-1])
 
 
-def _log_tail(ties: NDArray[np.int64], w_minus: int) -> float:
+def _log_tail(ties: Codes, w_minus: int) -> float:
     """Return ln P(S <= w_minus), S the doubled rank sum under random signs (symmetric)."""
     ranks = _doubled_midranks(ties)
     above = int(ranks @ ties) - w_minus - 1
@@ -193,23 +252,23 @@ def _log_tail(ties: NDArray[np.int64], w_minus: int) -> float:
     return math.log1p(-math.exp(_log_cdf(groups, above)))
 
 
-def _log_cdf(groups: list[tuple[int, int]], most: int) -> float:
-    """Return ln P(S <= most), S = sum of rank * Binomial(ties, 1/2), by counting sign flips.
+def _log_cdf(groups: list[tuple[int, int]], limit: int) -> float:
+    """Return ln P(S <= limit), S = sum of rank * Binomial(ties, 1/2), by counting sign flips.
 
-    groups: (rank, ties), ascending. Only sums up to `most` are counted and only positive numbers
+    groups: (rank, ties), ascending. Only sums up to `limit` are counted and only positive numbers
     are added: the far tail keeps its relative precision.
     """
-    if most < 0:
+    if limit < 0:
         return -math.inf
     n = sum(t for _, t in groups)
     step = math.gcd(*(rank for rank, t in groups if t)) or 1
-    within = [(rank // step, t) for rank, t in groups if t and rank <= most]
+    within = [(rank // step, t) for rank, t in groups if t and rank <= limit]
     count = _count_integers if n <= SMALL else _count_floats
-    return (count(within, most // step) - n) * math.log(2)
+    return (count(within, limit // step) - n) * math.log(2)
 
 
-def _count_integers(groups: list[tuple[int, int]], most: int) -> float:
-    """Return log2 of the number of sign flips with a sum <= most, counted in one integer.
+def _count_integers(groups: list[tuple[int, int]], limit: int) -> float:
+    """Return log2 of the number of sign flips with a sum <= limit, counted in one integer.
 
     Its digits in base 2^bits are the ways to reach each sum; a factor (1 + x^rank) is a shift.
     """
@@ -218,45 +277,45 @@ def _count_integers(groups: list[tuple[int, int]], most: int) -> float:
     for rank, t in groups:
         for _ in range(t):
             ways += ways << rank * bits
-    reached = ways & ((1 << bits * (most + 1)) - 1)
+    reached = ways & ((1 << bits * (limit + 1)) - 1)
     digit_sum = reached % ((1 << bits) - 1)
     return math.log2(digit_sum)
 
 
-def _count_floats(groups: list[tuple[int, int]], most: int) -> float:
-    """Return log2 of the number of sign flips with a sum <= most, from two tables of counts.
+def _count_floats(groups: list[tuple[int, int]], limit: int) -> float:
+    """Return log2 of the number of sign flips with a sum <= limit, from two tables of counts.
 
     Two tables of every other group each are much shorter than one of all groups.
     """
     by_ties = sorted(groups, key=lambda group: group[1], reverse=True)
-    first, second = _count_table(by_ties[::2], most), _count_table(by_ties[1::2], most)
-    left = most - np.arange(second.size)
+    first, second = _count_table(by_ties[::2], limit), _count_table(by_ties[1::2], limit)
+    left = limit - np.arange(second.size)
     count = second @ np.cumsum(first)[np.minimum(left, first.size - 1)]
     return math.log2(count) + sum(t for _, t in groups) / 2
 
 
-def _count_table(groups: list[tuple[int, int]], most: int) -> NDArray[np.float64]:
-    """Return the ways to reach each sum 0..most that can be reached, times 2^(-differences/2).
+def _count_table(groups: list[tuple[int, int]], limit: int) -> Floats:
+    """Return the ways to reach each sum 0..limit that can be reached, times 2^(-differences/2).
 
     The factor keeps counts inside float64 up to 2,000 differences. Groups of five ties or more,
     most ties first, are multiplied out while that takes fewer terms than the table has; each
     difference left is one shifted addition, smallest rank first, from one buffer to the other.
     """
-    size = min(most, sum(rank * t for rank, t in groups)) + 1
+    size = min(limit, sum(rank * t for rank, t in groups)) + 1
     sums, ways, taken = np.zeros(1, np.int64), np.ones(1), 0
     for rank, t in groups:
         if t < 5 or sums.size * (t + 1) > size:
             break
         sums = (sums[:, None] + rank * np.arange(t + 1)).ravel()
-        ways = (ways[:, None] * _binomials(t)).ravel()[sums <= most]
-        sums = sums[sums <= most]
+        ways = (ways[:, None] * _binomials(t)).ravel()[sums <= limit]
+        sums = sums[sums <= limit]
         taken += 1
     table = np.asarray(np.bincount(sums, ways, size), np.float64)
     buffer = np.zeros(size)
     top = int(sums.max())
     for rank, t in sorted(groups[taken:]):
         for _ in range(t):
-            top = min(top + rank, most)
+            top = min(top + rank, limit)
             buffer[:rank] = table[:rank]
             np.add(table[rank : top + 1], table[: top + 1 - rank], out=buffer[rank : top + 1])
             table, buffer = buffer, table
@@ -265,14 +324,14 @@ def _count_table(groups: list[tuple[int, int]], most: int) -> NDArray[np.float64
 
 
 @lru_cache(maxsize=2 * EXACT_LIMIT)
-def _binomials(t: int) -> NDArray[np.float64]:
+def _binomials(t: int) -> Floats:
     """Return C(t, 0..t) * 2^(-t/2)."""
     k = np.arange(1, t + 1)
     return np.cumprod(np.concatenate([[2.0 ** (-t / 2)], (t + 1 - k) / k]))
 
 
 def rank_biserial(
-    d: ArrayLike, weights: NDArray[np.int64] | None = None, source: ArrayLike | None = None
+    d: ArrayLike, weights: Weights = None, source: ArrayLike | None = None
 ) -> Estimate:
     """Return the matched-pairs rank-biserial correlation (W+ - W-) / (W+ + W-), in [-1, 1].
 
@@ -292,8 +351,8 @@ def rank_biserial(
     rows = np.append(value, _biserial(signed_rank(d, weights, source)))
     sizes = np.bincount(np.asarray(source, int)[np.asarray(d) != 0], minlength=rows.size - 1)
     scale = scale_of("rank_biserial")
-    found = replicated(rows, ALL_ZERO, sizes=sizes, scale=scale, n=n, n_tied=tied, method=method)
-    known, one = found.jackknifed, found.estimate
+    result = replicated(rows, ALL_ZERO, sizes=sizes, scale=scale, n=n, n_tied=tied, method=method)
+    known, one = result.jackknifed, result.estimate
     if isinstance(known, str) or abs(value) < 1:
         return one
     least = 2 * share_alike(known.sources) ** 2 - 1
@@ -301,14 +360,14 @@ def rank_biserial(
     return replace(one, lo=lo, hi=hi, note="")
 
 
-def _biserial(ranked: SignedRank) -> NDArray[np.float64]:
+def _biserial(ranked: SignedRank) -> Floats:
     plus, minus = ranked.w_plus, ranked.w_minus
     with np.errstate(invalid="ignore"):
         return np.asarray((plus - minus) / (plus + minus))
 
 
 def mean_drop(
-    original: ArrayLike, perturbed: ArrayLike, source: ArrayLike, weights: NDArray[np.int64]
+    original: ArrayLike, perturbed: ArrayLike, source: ArrayLike, weights: Codes
 ) -> Estimate:
     """Return the mean of original - perturbed over pairs, in points of the scale.
 
@@ -319,5 +378,118 @@ def mean_drop(
     if d.size == 0:
         return Estimate.undefined("no pairs", method="mean drop")
     drop = np.asarray(original, np.float64) - np.asarray(perturbed, np.float64)
-    found = clustered_mean(drop, np.asarray(source, np.int64), weights, of="mean drop")
-    return replace(found, n_tied=int(np.count_nonzero(d == 0)))
+    result = clustered_mean(drop, np.asarray(source, np.int64), weights, of="mean drop")
+    return replace(result, n_tied=int(np.count_nonzero(d == 0)))
+
+
+LN_20 = math.log(20)
+LN_TAIL = math.log(1e-18)
+"""Below this harmonic mean p, Landau's tail equals it to the last digit of float64."""
+
+
+class Discernment(NamedTuple):
+    """D = log_0.05 of a combined p, each (...): `d` and `d_ew` as published, the others sound."""
+
+    d: Floats
+    d_ew: Floats
+    d_hmp: Floats
+    d_exact: Floats
+
+
+def discernment_score(log_p: ArrayLike) -> Floats:
+    """Return log_0.05 p from ln p: 1 at p = .05, 0 at p = 1. (Wang et al. 2024, section 3.3.3)"""
+    return np.asarray(0.0 - np.asarray(log_p, np.float64) / LN_20)
+
+
+def discernment(log_p_scipy: ArrayLike, log_p_exact: ArrayLike, weights: ArrayLike) -> Discernment:
+    """Return D of 1/sum(1/p), 1/sum(w/p) (asymptotic p), of 1/sum(w/p) and Landau (exact p).
+
+    log_p_*: (..., aspects), ln p of the asymptotic and of the exact test; weights: (aspects,),
+    ValueError unless they sum to 1. Zero-weight aspects are dropped, except from `d`, which the
+    paper leaves unweighted. `d` is not a harmonic mean: it lies log_20 M above that of equal
+    weights (methods.md 1). `d_exact` is the p itself for one aspect, 0 when every p is 1.
+    (Wang et al. 2024, sections 3.3.2 and 3.3.3; Wilson 2019)
+    """
+    asymptotic = np.asarray(log_p_scipy, np.float64)
+    exact = np.asarray(log_p_exact, np.float64)
+    w = checked_weights(weights, asymptotic.shape[-1])
+    used = w > 0
+    n_used = int(used.sum())
+    hmp = log_harmonic_mean(exact[..., used], w[used])
+    all_one = (exact[..., used] == 0).all(axis=-1)
+    landau = hmp if n_used == 1 else np.where(all_one, 0.0, log_landau(hmp, n_used))
+    return Discernment(
+        discernment_score(-np.logaddexp.reduce(-asymptotic, axis=-1)),
+        discernment_score(log_harmonic_mean(asymptotic[..., used], w[used])),
+        discernment_score(hmp),
+        discernment_score(landau),
+    )
+
+
+def checked_weights(weights: ArrayLike, n_aspects: int) -> Floats:
+    """Return the aspect weights as an array; ValueError unless >= 0, one per aspect, sum 1."""
+    w = np.asarray(weights, np.float64)
+    if w.shape != (n_aspects,):
+        raise ValueError(f"aspect weights: got {w.size}, needed one per aspect ({n_aspects})")
+    if not (w >= 0).all() or abs(w.sum() - 1) > 1e-9:
+        raise ValueError(f"aspect weights must be >= 0 and sum to 1: {w.tolist()} sum to {w.sum()}")
+    return w
+
+
+def log_harmonic_mean(log_p: ArrayLike, weights: ArrayLike) -> Floats:
+    """Return ln(1 / sum_j w_j / p_j); log_p: (..., aspects), weights: (aspects,), all positive."""
+    inverse = np.logaddexp.reduce(np.log(weights) - np.asarray(log_p), axis=-1)
+    return np.asarray(np.minimum(-inverse, 0.0))
+
+
+def log_landau(log_hmp: ArrayLike, n_aspects: int) -> Floats:
+    """Return ln p of a harmonic mean p H of L p-values: 1/H is Landau-distributed under the null.
+
+    Location ln L + 1 - gamma - ln(2/pi), scale pi/2; p = H in the far tail, where the survival
+    function of x is 1/x. log_hmp: (...). At L = 1 the p itself is exact, not this. Source: Wilson
+    2019.
+    """
+    # What scipy.stats.landau calls, to the bit; importing scipy.stats takes a second in each job.
+    from scipy.special._ufuncs import _landau_sf
+
+    log_h = np.asarray(log_hmp, np.float64)
+    location = math.log(n_aspects) + 1 - np.euler_gamma - math.log(2 / math.pi)
+    x = (np.exp(-np.maximum(log_h, LN_TAIL)) - location) / (math.pi / 2)
+    return np.where(log_h < LN_TAIL, log_h, np.log(_landau_sf(x, 0, 1)))
+
+
+def average(d: ArrayLike, levels: Sequence[str], *, allow_missing: bool = False) -> Floats:
+    """Return D_avg = sum_i D_i / (levels n_i), n_i the perturbations of i's level.
+
+    d: (..., perturbations), result: (...). Levels weigh the same, and perturbations within a level;
+    each degree of a perturbation counts as one (Wang et al. 2024, DHP, section 3.3.3).
+
+    A missing score (NaN) is a ValueError; with `allow_missing` its level is averaged over what
+    is there, a level with nothing left is dropped, and D_avg is NaN when nothing is left at all.
+    """
+    values, given = _planned(d, allow_missing)
+    names, level = np.unique(levels, return_inverse=True)
+    member = (level[:, None] == np.arange(names.size)).astype(np.float64)
+    count = dot(given, member)
+    mean = dot(np.where(given, values, 0.0), member) / np.maximum(count, 1)
+    n_levels = (count > 0).sum(axis=-1)
+    return np.where(n_levels > 0, mean.sum(axis=-1) / np.maximum(n_levels, 1), np.nan)
+
+
+def minimum(d: ArrayLike, *, allow_missing: bool = False) -> Floats:
+    """Return D_min over the planned perturbations; d: (..., perturbations), result: (...).
+
+    Missing scores (NaN) as in `average`.
+    """
+    values, _ = _planned(d, allow_missing)
+    return np.asarray(np.fmin.reduce(values, axis=-1))
+
+
+def _planned(d: ArrayLike, allow_missing: bool) -> tuple[Floats, Flags]:
+    """Return the scores and which are there; ValueError when one is missing and may not be."""
+    values = np.asarray(d, np.float64)
+    given = ~np.isnan(values)
+    if not allow_missing and not given.all():
+        gaps = np.flatnonzero(~given.all(axis=tuple(range(given.ndim - 1)))).tolist()
+        raise ValueError(f"planned perturbations without a score, at {gaps}: set allow_missing")
+    return values, given

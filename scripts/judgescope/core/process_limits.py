@@ -1,0 +1,95 @@
+"""What a process may import, and bounds on its memory and time: a template is a program."""
+
+import os
+import resource
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+
+class _Absent:
+    """An import finder for packages that are treated as not installed."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name in self.names:
+            raise ModuleNotFoundError(f"this job does without {name}", name=name)
+
+
+def hide_pandas() -> None:
+    """Hide pandas from pyarrow, unless torch is installed, which looks for it.
+
+    pyarrow would import pandas at the first list that becomes a column, to see whether that is a
+    Series: this takes longer than all that a small job does.
+    """
+    if find_spec("torch") is None:
+        sys.meta_path.insert(0, _Absent("pandas"))
+
+
+@contextmanager
+def without(*names: str) -> Iterator[None]:
+    """Treat these packages as not installed while the block runs."""
+    finder = _Absent(*names)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+SPARE = 1 << 30
+"""Bytes: more than all copies of the largest prompt take."""
+STATE = Path("/proc/self/statm")
+_ONE_AT_A_TIME = RLock()
+
+
+@contextmanager
+def bounded_memory(spare: int = SPARE) -> Iterator[None]:
+    """Raise OverflowError where the block takes more than `spare` further bytes.
+
+    The limit is that of the process, so threads enter one after the other. Only Linux tells how
+    much a process has taken; elsewhere nothing is bounded.
+    """
+    if not STATE.exists():
+        yield
+        return
+    try:
+        with _ONE_AT_A_TIME:
+            before = resource.getrlimit(resource.RLIMIT_AS)
+            taken = int(STATE.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+            known = [limit for limit in before if limit != resource.RLIM_INFINITY]
+            resource.setrlimit(resource.RLIMIT_AS, (min([taken + spare, *known]), before[1]))
+            try:
+                yield
+            finally:
+                resource.setrlimit(resource.RLIMIT_AS, before)  # first: an error takes memory, too
+    except MemoryError:
+        raise OverflowError(f"it takes more than {spare:,} bytes of memory") from None
+
+
+class Clock(threading.local):
+    """A limit on the processor time of the current thread."""
+
+    end = float("inf")
+
+    @contextmanager
+    def set(self, seconds: float) -> Iterator[None]:
+        """Limit this thread's processor time while the block runs."""
+        before, self.end = self.end, min(self.end, time.thread_time() + seconds)
+        try:
+            yield
+        finally:
+            self.end = before
+
+    def tick(self) -> None:
+        """Raise OverflowError once the limit is reached."""
+        if time.thread_time() > self.end:
+            raise OverflowError("it takes too long to compute")

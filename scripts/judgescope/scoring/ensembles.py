@@ -1,0 +1,293 @@
+"""Judges made from other judges: their mean score, and one list of the errors that they found."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import fsum
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from judgescope.parsing.annotation import MOST
+from judgescope.parsing.locate import MATCHES, LocatedSpan, locate_errors, occurrence_of
+from judgescope.parsing.parsers import parse
+from judgescope.parsing.text import fold
+from judgescope.schema.tables import table_of
+from judgescope.scoring.aggregate import UNIT, Unit, in_order
+from judgescope.scoring.specs import CellPart
+
+Lists = Sequence[Sequence[LocatedSpan]]
+Row = dict[str, Any]
+DECIMALS: Final = 9
+"""Of a mean: equal ones are equal, whatever the members' own means were rounded to."""
+MERGED: Final = "merged"
+"""The parser of a supervisor's replies."""
+BY_RULE: Final = "errors merged by rule"
+DROPPED: Final = "+dropped"
+"""Appended to the rule of a list from which errors were left out."""
+NOT_HEARD: Final = "no errors: too few members with a score"
+NOTHING: Final = "no member lists an error"
+LEAST_OVERLAP: Final = 0.5
+
+
+class Listed(NamedTuple):
+    """The errors of an ensemble, None where there is no list, and the rule that made them."""
+
+    errors: Sequence[LocatedSpan] | None
+    rule: str
+
+
+def derive_part(
+    members: Sequence[pa.Table],
+    *,
+    part: CellPart,
+    min_annotators: int,
+    errors: Mapping[str, Listed] | None = None,
+) -> tuple[pa.Table, pa.Table]:
+    """Return judgments and scores of a part of a cell: means of the members' scores of a target.
+
+    `members` are tables of scores; targets that a member was not given (it judges a share of them)
+    are left out. A target of which fewer than `min_annotators` members have a score has none.
+    `errors`: target -> the errors of the members as one list, for members that list errors.
+    """
+    values: dict[Unit, list[float | None]] = defaultdict(list)
+    for table in members:
+        columns = (table[name].to_pylist() for name in (*UNIT, "value"))
+        for *about, value in zip(*columns, strict=True):
+            values[tuple(about)].append(value)
+    scores: list[Row] = []
+    judgments: list[Row] = []
+    for unit in sorted(values, key=in_order):
+        if len(values[unit]) < len(members):
+            continue
+        known = [value for value in values[unit] if value is not None]
+        enough = len(known) >= min_annotators
+        target = dict(zip(UNIT, unit, strict=True))
+        value = round(fsum(known) / len(known), DECIMALS) if enough else None
+        counts = {"n_draws": len(members), "n_missing": len(members) - len(known)}
+        scores.append(
+            {**part._asdict(), **target, "value": value, **counts, "estimator": "mean of members"}
+        )
+        judgment: Row = {
+            **{"judge": part.judge, "aspect": part.aspect, "kind": "derive", "draw": 0},
+            **target,
+            "value": value,
+            "status": "ok" if enough else "not_applicable",
+            "rule": "mean of members" if enough else "too few members with a score",
+        }
+        if errors is not None:
+            listed = errors.get(target["target"] or "", Listed(None, NOT_HEARD))
+            judgment["rule"] += f"; {listed.rule}"
+            judgment["spans"] = listed.errors and [span._asdict() for span in listed.errors]
+        judgments.append(judgment)
+    return table_of("judgments", judgments), table_of("scores", scores)
+
+
+def heard(
+    judgments: Sequence[pa.Table], scores: Sequence[pa.Table], *, min_annotators: int
+) -> dict[str, Lists]:
+    """Return target -> the lists of errors that are merged, in the order of the members.
+
+    Tables of judgments and of scores, one per member. A member is heard with the first of its draws
+    that was parsed, if it has a score and that is no outlier among the members' (methods.md 5).
+    Targets that a member was not given are left out, and those of which fewer than `min_annotators`
+    members have a score.
+    """
+    means = [_exact_means(table) for table in scores]
+    errors = [first_lists(table) for table in judgments]
+    lists = dict[str, Lists]()
+    for target in sorted(set(means[0]).intersection(*means)):
+        given = [member[target] for member in means]
+        if sum(score is not None for score in given) >= min_annotators:
+            lists[target] = [
+                listed[target]
+                for listed, score, out in zip(errors, given, outliers(given), strict=True)
+                if score is not None and not out
+            ]
+    return lists
+
+
+def _exact_means(scores: pa.Table) -> dict[str, Fraction | None]:
+    """Return target -> the score, a mean of whole numbers: exact, which a float is not."""
+    names = ["target", "value", "n_draws", "n_missing"]
+    return {
+        row["target"]: None
+        if row["value"] is None
+        else Fraction(round(row["value"] * draws), draws)
+        for row in scores.select(names).to_pylist()
+        for draws in [row["n_draws"] - row["n_missing"]]
+    }
+
+
+def first_lists(judgments: pa.Table) -> dict[str, list[LocatedSpan]]:
+    """Return target -> the errors of its first parsed draw; of an ensemble some have no list."""
+    rows = judgments.select(["target", "draw", "status", "spans"]).to_pylist()
+    parsed = [row for row in rows if row["status"] == "ok" and row["spans"] is not None]
+    ordered = sorted(parsed, key=lambda row: -row["draw"])
+    return {row["target"]: [_span(span) for span in row["spans"]] for row in ordered}
+
+
+def _span(span: Row) -> LocatedSpan:
+    severity = span["severity"]
+    return LocatedSpan(**{**span, "severity": None if severity is None else int(severity)})
+
+
+def outliers(scores: Sequence[Fraction | int | None]) -> list[bool]:
+    """Return |x - mean| >= 2 sd and |x - mean| >= 1 of each score x, sd with n below.
+
+    Without a square root or a rounding: (n x - S)² >= 4 (n Q - S²) and |n x - S| >= n, with the sum
+    S and the sum of squares Q of the n scores. scores (members,), exact, None = missing: never an
+    outlier and not counted. All false where all scores are equal, and of fewer than 5 members
+    always: none can be more than sqrt(n - 1) deviations away. (Kartáč et al. 2025, section 4,
+    footnote on outliers)
+    """
+    known = [Fraction(score) for score in scores if score is not None]
+    n, total = len(known), sum(known, Fraction())
+    spread = 4 * (n * sum(score**2 for score in known) - total**2)
+    return [
+        score is not None and (n * score - total) ** 2 >= spread and abs(n * score - total) >= n
+        for score in scores
+    ]
+
+
+def by_rule(lists: Mapping[str, Lists], texts: Mapping[str, str]) -> dict[str, Listed]:
+    """Return target -> the errors of several lists as one, merged by rule."""
+    merged = {target: merge_spans(members, texts[target]) for target, members in lists.items()}
+    return {
+        target: Listed(errors, BY_RULE + DROPPED * bool(dropped))
+        for target, (errors, dropped) in merged.items()
+    }
+
+
+def with_errors(lists: Mapping[str, Lists]) -> Iterator[tuple[str, Lists]]:
+    """Yield (target, lists) of what a supervisor is asked about: where there is an error at all."""
+    return ((target, members) for target, members in lists.items() if any(members))
+
+
+def by_supervisor(
+    lists: Mapping[str, Lists], texts: Mapping[str, str], answers: Sequence[Row]
+) -> dict[str, Listed]:
+    """Return target -> the errors that a supervisor names, located anew in the text.
+
+    `answers`: its replies, one a target. It was not asked where no list has an error. A reply that
+    cannot be read leaves the target without a list: nothing else takes its place.
+    """
+    replies = {row["target"]: row for row in answers}
+    return {
+        target: _read_list(replies[target], texts[target])
+        if target in replies
+        else Listed([], NOTHING)
+        for target in lists
+    }
+
+
+def _read_list(answer: Row, text: str) -> Listed:
+    reply = {"finish": answer["finish"], "reply_status": answer["status"]}
+    read = parse(answer["text"], scale=None, parser=MERGED, **reply)
+    if read.status != "ok":
+        return Listed(None, f"no errors: supervisor {read.status}, {read.rule}")
+    return Listed(locate_errors(read.errors, text), f"errors merged by supervisor: {read.rule}")
+
+
+class Merged(NamedTuple):
+    """The errors that are kept, and how many less severe ones are not."""
+
+    errors: list[LocatedSpan]
+    dropped: int
+
+
+def merge_spans(annotators: Lists, text: str, *, least: float = LEAST_OVERLAP) -> Merged:
+    """Return the errors of all annotators, those that overlap as one, the most severe first.
+
+    Two places overlap with |A ∩ B| / |A ∪ B| >= least, in characters; so do their unions, until
+    none is left to merge. A merged error covers all of its places, as the supervisor is asked to do
+    (Kartáč et al. 2025, listing 2). It has the most severe severity (none is the least), the
+    longest explanation among the errors of it, the most common category, and the surest match; ties
+    go to the first in the alphabet. Errors that are not located are one where they quote the same
+    words, or name no place and say the same. The occurrence is that of the place's own errors, else
+    it is counted in the text. At most MOST are kept: the most severe, then the first in the text,
+    those without a place last. The order of annotators and of their errors does not matter.
+    """
+    spans = [span for each in annotators for span in each]
+    located = [[span] for span in spans if span.start is not None]
+    groups = _merged_places(located, least) + _merged_words(spans)
+    errors = sorted((_as_one(group, text) for group in groups), key=_rank)
+    return Merged(errors[:MOST], max(0, len(errors) - MOST))
+
+
+def _rank(span: LocatedSpan) -> tuple[int, bool, int, int, str, str]:
+    place = (span.start is None, span.start or 0, span.end or 0)
+    return (-(span.severity or 0), *place, span.location or "", span.explanation)
+
+
+def _merged_places(groups: list[list[LocatedSpan]], least: float) -> list[list[LocatedSpan]]:
+    """Return the groups joined as long as the unions of two overlap enough."""
+    while True:
+        places = [_union(group) for group in groups]
+        near = [{b for b, other in enumerate(places) if _near(a, other, least)} for a in places]
+        parts = _connected(near)
+        if len(parts) == len(groups):
+            return groups
+        groups = [[span for at in part for span in groups[at]] for part in parts]
+
+
+def _union(group: Sequence[LocatedSpan]) -> tuple[int, int]:
+    starts = [span.start for span in group if span.start is not None]
+    ends = [span.end for span in group if span.end is not None]
+    return min(starts), max(ends)
+
+
+def _near(a: tuple[int, int], b: tuple[int, int], least: float) -> bool:
+    shared = max(0, min(a[1], b[1]) - max(a[0], b[0]))
+    covered = (a[1] - a[0]) + (b[1] - b[0]) - shared
+    return a == b or shared / (covered or 1) >= least
+
+
+def _connected(near: Sequence[set[int]]) -> list[list[int]]:
+    """Return the connected parts of a graph, near[a] being what a is joined to."""
+    left, parts = set(range(len(near))), list[list[int]]()
+    while left:
+        part, border = set[int](), {min(left)}
+        while border:
+            part |= border
+            border = set[int]().union(*(near[at] for at in border)) - part
+        parts.append(sorted(part))
+        left -= part
+    return parts
+
+
+def _merged_words(spans: Iterable[LocatedSpan]) -> list[list[LocatedSpan]]:
+    """Return the errors without a place, by the words they quote, else by what they say."""
+    groups = dict[tuple[bool, str], list[LocatedSpan]]()
+    for span in spans:
+        if span.start is None:
+            words = " ".join(fold(span.location or span.explanation).split())
+            groups.setdefault((span.location is not None, words), []).append(span)
+    return list(groups.values())
+
+
+def _as_one(spans: Sequence[LocatedSpan], text: str) -> LocatedSpan:
+    severity = max((span.severity or 0 for span in spans), default=0)
+    worst = [span.explanation for span in spans if (span.severity or 0) == severity]
+    categories = Counter(span.category for span in spans if span.category is not None)
+    merged = LocatedSpan(
+        location=min((span.location for span in spans if span.location is not None), default=None),
+        explanation=min(worst, key=lambda why: (-len(why), why)),
+        severity=severity or None,
+        category=min(categories, key=lambda name: (-categories[name], name), default=None),
+        start=None,
+        end=None,
+        occurrence=None,
+        match=min((span.match for span in spans), key=MATCHES.index),
+    )
+    if spans[0].start is None:
+        return merged
+    start, end = _union(spans)
+    known = [span.occurrence for span in spans if (span.start, span.end) == (start, end)]
+    number = min((one for one in known if one is not None), default=None)
+    return merged._replace(
+        location=text[start:end],
+        start=start,
+        end=end,
+        occurrence=number or occurrence_of(start, end, text),
+    )

@@ -1,0 +1,30 @@
+"""Types of arrays, and products that are the same, bit for bit, for any number of threads."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+"""Whole numbers from 0 that name a source, a system or a class."""
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Weights = Counts | None
+"""How often each resample takes each source, (resamples, sources); None for no interval."""
+
+
+def dot(a: NDArray[Any], b: NDArray[Any]) -> Floats:
+    """Return sum_k a_..k b_k..: (..., k) and (k, ...) -> (..., ...), computed by one thread.
+
+    Several threads may add in another order, which would change the last digits.
+    """
+    with _blas().limit(limits=1, user_api="blas"):
+        return np.asarray(np.tensordot(a, b, axes=1), dtype=np.float64)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()

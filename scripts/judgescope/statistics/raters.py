@@ -1,0 +1,442 @@
+"""A judge among raters: as one more rater, in a rater's place (Alt-test), and what raters reach.
+
+Each rater in turn is compared with the others, and the judge with the same others on the same
+texts. A difference of 0: the judge does as well as one more person would.
+"""
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Literal, NamedTuple, TypeVar
+
+import numpy as np
+
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
+from judgescope.statistics.declared import ANY, declare, percent, scale_of, signed_amount
+from judgescope.statistics.jackknife import ACCURACY, NOT_SMOOTH, PLAIN, Bounds, Jackknife
+from judgescope.statistics.means import mean_over
+from judgescope.statistics.multiple import benjamini_yekutieli
+from judgescope.statistics.proportion import CONFIDENCE
+from judgescope.statistics.resampling import Replicated, mean_rows, with_interval
+from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, Estimate
+
+ALT_TEST = "Calderon, Reichart, Dror 2025"
+DECLARED: Final = declare(
+    percent(
+        "alt_test_winrate",
+        "Alt-test winning rate",
+        "share of raters whose place it may take",
+        ALT_TEST,
+        scaled=NOT_SMOOTH,
+    ),
+    percent(
+        "alt_test_advantage",
+        "Alt-test advantage",
+        "how often it is as near to the others as a rater",
+        ALT_TEST,
+        scaled=ACCURACY,
+    ),
+    signed_amount(
+        "as_rater",
+        "{} as one more rater",
+        "what the judge reaches with the other raters less what a rater does; 0: as much",
+        keeps_kind=True,
+    ),
+    percent(
+        "as_rater_share",
+        "{}, share of a rater's",
+        "what the judge reaches with the other raters, of what a rater does",
+        range=ANY,
+    ),
+)
+
+
+Name = TypeVar("Name", bound=Hashable)
+Statistics = Callable[[Floats, Floats], Mapping[Name, Replicated]]
+"""(x, y) -> the statistics of x with y, (targets,) both, NaN = missing."""
+Against = Literal["mean", "each"]
+"""What a rater is compared with: the mean of the others, or every other in turn."""
+Closeness = Literal["accuracy", "rmse"]
+SHUFFLES: Final = 20
+FEWEST_TEXTS, FEWEST_SOURCES = 30, 10
+"""A rater of fewer texts or sources is not compared as a person."""
+ALT_TEST_LEVEL: Final = 0.05
+MONOTONE: Final = 0.95
+"""Where the ratings of a larger share of texts are in order, columns are slots, not persons."""
+ONE_RATER: Final = "one rater: there are no others"
+NOT_SHOWN: Final = "raters' own agreement is not shown to be above 0"
+AS_GOOD, WORSE, UNDECIDED = "as good as one more rater", "worse than a rater", "undecided"
+
+
+class AsRater(NamedTuple):
+    """`as_rater` = mean_r (A_r - B_r), and `as_rater_share` = sum A_r / sum B_r."""
+
+    difference: Replicated
+    share: Estimate
+
+
+class _Sides(NamedTuple):
+    """The statistic of the judge (a) and of the raters (b), (1 + sources,) each, and its counts."""
+
+    a: Floats
+    b: Floats
+    sizes: Floats
+    n: int
+    missing: int
+    lost: int
+    compared: int
+
+
+def as_rater(
+    statistics: Statistics[Name], judge: Floats, tables: Sequence[Floats], *, against: Against
+) -> dict[Name, AsRater]:
+    """Return mean_r (A_r - B_r) and sum A_r / sum B_r of every statistic s.
+
+    For correlations (`mean`): g is the mean of the others on the texts that have the judge's x, r's
+    H_r and g; A_r = s(x, g), B_r = s(H_r, g). For classes (`each`): means over r' ≠ r of s(x, H_r')
+    and of s(H_r, H_r'), on the texts that have all three. Raters weigh by their texts. judge
+    (targets,), tables: ratings, (raters, targets) each, NaN = missing; of several (shuffles
+    of the same ratings) the mean is taken, deletion by deletion. A rater of whom one side is
+    undefined is left out, and the note counts those left. The judge as used, the mean of its draws,
+    stands against one rater. Undefined with one rater. Methods.md 10.
+    """
+    by_table: dict[Name, list[_Sides | Estimate]] = {}
+    for ratings in tables:
+        for name, sides in _sides(statistics, judge, ratings, against).items():
+            by_table.setdefault(name, []).append(sides)
+    return {name: _mean_of_tables(sides) for name, sides in by_table.items()}
+
+
+def _sides(
+    statistics: Statistics[Name], judge: Floats, ratings: Floats, against: Against
+) -> dict[Name, _Sides | Estimate]:
+    """Return both sides of every statistic on one table of ratings, or why it is undefined."""
+    if len(ratings) < 2:
+        nothing = Estimate.undefined(ONE_RATER, n=len(ratings))
+        return dict.fromkeys(statistics(judge, judge), nothing)
+    pairs: dict[Name, list[tuple[float, Replicated, Replicated]]] = {}
+    for rater, gold in _compared(ratings, against):
+        all_three = ~(np.isnan(judge) | np.isnan(rater) | np.isnan(gold))
+        x, h, g = (np.where(all_three, v, np.nan) for v in (judge, rater, gold))
+        of_rater = statistics(h, g)
+        for name, of_judge in statistics(x, g).items():
+            pairs.setdefault(name, []).append((float(all_three.sum()), of_judge, of_rater[name]))
+    return {name: _weighted(of_name) for name, of_name in pairs.items()}
+
+
+def _compared(ratings: Floats, against: Against) -> Iterator[tuple[Floats, Floats]]:
+    """Yield each rater's ratings with what they are compared with."""
+    for number, rater in enumerate(ratings):
+        others = np.delete(ratings, number, axis=0)
+        for gold in [mean_of(others)] if against == "mean" else others:
+            yield rater, gold
+
+
+def mean_of(ratings: Floats) -> Floats:
+    """Return the mean of the raters who rated a text, (texts,); NaN without any."""
+    given = np.isfinite(ratings).sum(axis=0)
+    return np.where(given > 0, np.nansum(ratings, axis=0) / np.maximum(given, 1), np.nan)
+
+
+def _weighted(pairs: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides | Estimate:
+    """Return the means over (texts, judge, rater), weighing by texts, where both are defined."""
+    undefined = [
+        side.estimate for _, *sides in pairs for side in sides if side.estimate.value is None
+    ]
+    known = [
+        (texts, judge, rater)
+        for texts, judge, rater in pairs
+        if judge.estimate.value is not None and rater.estimate.value is not None
+    ]
+    if not known:
+        return undefined[0]
+    weights, judges, raters = zip(*known, strict=True)
+    w = np.array(weights)
+    a, b = (
+        np.einsum("r,rd->d", w / w.sum(), np.stack([one.rows for one in side]))
+        for side in (judges, raters)
+    )
+    n, missing = (
+        round(float(np.mean([getattr(judge.estimate, name) for judge in judges])))
+        for name in ("n", "n_missing")
+    )
+    sizes = np.sum([judge.sizes for judge in judges], axis=0)
+    return _Sides(a, b, sizes, n, missing, len(pairs) - len(known), len(pairs))
+
+
+def _mean_of_tables(tables: Sequence[_Sides | Estimate]) -> AsRater:
+    """Return the mean over tables of ratings, which are of one size; undefined where none is."""
+    known = [sides for sides in tables if isinstance(sides, _Sides)]
+    if not known:
+        nothing = next(sides for sides in tables if isinstance(sides, Estimate))
+        why = Estimate.undefined(nothing.note, n=nothing.n, n_missing=nothing.n_missing)
+        return AsRater(Replicated(why, np.array([np.nan])), why)
+    a, b, sizes = (
+        np.mean([getattr(sides, part) for sides in known], axis=0) for part in ("a", "b", "sizes")
+    )
+    first = known[0]
+    value = Estimate(
+        float(a[0] - b[0]),
+        n=first.n,
+        n_missing=first.missing,
+        method=f"mean of {len(tables)} shuffles of ratings" if len(tables) > 1 else "",
+        note=f"undefined for {first.lost} of {first.compared}" if first.lost else "",
+    )
+    difference = with_interval(Replicated(value, a - b, sizes, PLAIN))
+    return AsRater(difference, _share(a, b, sizes, value))
+
+
+def _share(a: Floats, b: Floats, sizes: Floats, counted: Estimate) -> Estimate:
+    """Return a / b with Fieller's interval, undefined unless b is shown to be above 0."""
+    below = Replicated(Estimate(float(b[0])), b, sizes, PLAIN).jackknifed
+    bounds = fieller(a, b, sizes)
+    if isinstance(below, str) or below.interval()[0] <= 0 or bounds is None:
+        return Estimate.undefined(NOT_SHOWN, n=counted.n, n_missing=counted.n_missing)
+    how = f"Fieller, from deletions of {below.sources} sources"
+    method = "; ".join(part for part in (counted.method, how) if part)
+    value = float(a[0] / b[0])
+    return replace(counted, value=value, lo=bounds[0], hi=bounds[1], method=method)
+
+
+def fieller(a: Floats, b: Floats, sizes: Floats) -> Bounds | None:
+    """Return the values ρ with |a - ρ b| <= t(n - 1) SE(a - ρ b), None where they are no interval.
+
+    a, b (1 + sources,): two values and their deletions; SE² = V_aa - 2ρ V_ab + ρ² V_bb from the
+    jackknife covariance over the n sources of sizes (sources,) above 0. Fieller 1954.
+    """
+    from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
+
+    used = sizes > 0
+    n = int(used.sum())
+    if n < FEWEST_SOURCES or not np.isfinite([a[1:][used], b[1:][used]]).all():
+        return None
+    apart = np.stack([v[1:][used] - v[1:][used].mean() for v in (a, b)])
+    (aa, ab), (_, bb) = (n - 1) / n * np.einsum("is,js->ij", apart, apart)
+    t = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+    second = float(b[0] ** 2 - t**2 * bb)
+    if second <= 0:
+        return None
+    middle, first = float(a[0] * b[0] - t**2 * ab), float(a[0] ** 2 - t**2 * aa)
+    root = math.sqrt(max(0.0, middle**2 - first * second))
+    return (middle - root) / second, (middle + root) / second
+
+
+def decided(difference: Replicated, margin: float) -> str:
+    """Return AS_GOOD, WORSE or UNDECIDED of a difference and -margin, and the sources it takes.
+
+    As good where the lower end is above -margin, worse where the upper end is below it. Undecided:
+    with the sources at which a half width is the margin; the error falls with the root of them. ""
+    without an interval. Beating one rater is never "better than people".
+    """
+    known, one = difference.jackknifed, difference.estimate
+    if isinstance(known, str) or one.lo is None or one.hi is None:
+        return ""
+    if one.lo > -margin:
+        return AS_GOOD
+    if one.hi < -margin:
+        return WORSE
+    return f"{UNDECIDED}: ±{margin:g} takes about {sources_for(known, margin)} sources"
+
+
+def sources_for(known: Jackknife, margin: float) -> int:
+    """Return the sources, of the kind that are there, at which a half width is the margin."""
+    lo, hi = known.interval()
+    return max(known.sources + 1, math.ceil(known.sources * ((hi - lo) / 2 / margin) ** 2))
+
+
+def are_slots(ratings: Floats) -> bool:
+    """Return whether columns are no persons: over 95 % of texts have their ratings in order.
+
+    Texts whose ratings are all equal do not count. ratings (raters, texts), NaN = missing.
+    """
+    with np.errstate(invalid="ignore"):
+        rises, falls = np.zeros((2, ratings.shape[1]), dtype=bool)
+        last = np.full(ratings.shape[1], np.nan)
+        for own in ratings:
+            rises |= own > last
+            falls |= own < last
+            last = np.where(np.isnan(own), last, own)
+    varied = int((rises | falls).sum())
+    in_order = max(int((rises & ~falls).sum()), int((falls & ~rises).sum()))
+    return varied > 0 and in_order > MONOTONE * varied
+
+
+def few_texts(ratings: Floats, source: Codes) -> Flags:
+    """Return which raters have fewer than 30 texts or 10 sources: (raters,)."""
+    given = ~np.isnan(ratings)
+    sources = np.array([np.unique(source[own]).size for own in given], dtype=np.int64)
+    few: Flags = given.sum(axis=1) < FEWEST_TEXTS
+    return few | (sources < FEWEST_SOURCES)
+
+
+def shuffled_slots(ratings: Floats, slots: Flags, rng: np.random.Generator) -> Floats:
+    """Return the raters that are persons, then slots with the others' ratings, shuffled by text.
+
+    ratings (raters, texts), slots (raters,): which are no persons. A text's own ratings fill its
+    first slots in random order, so that there are no more slots than a text has ratings.
+    """
+    loose = ratings[slots]
+    keys = np.where(np.isnan(loose), np.inf, rng.random(loose.shape))
+    moved = np.take_along_axis(loose, np.argsort(keys, axis=0), axis=0)
+    filled = ~np.isnan(moved).all(axis=1)
+    return np.concatenate([ratings[~slots], moved[filled]])
+
+
+def rating_tables(
+    ratings: Floats, source: Codes, slots: bool | None, shuffle: Callable[[], np.random.Generator]
+) -> list[Floats]:
+    """Return the tables for `as_rater`: the ratings, or SHUFFLES of what is no person's.
+
+    slots: whether all columns are places; None: where `are_slots` says so. Raters of few texts are
+    (`few_texts`). ratings (raters, texts), source (texts,); `shuffle` returns the study's stream.
+    """
+    loose = few_texts(ratings, source)
+    if slots or (slots is None and are_slots(ratings)):
+        loose = np.ones_like(loose)
+    if not loose.any() or len(ratings) < 2:
+        return [ratings]
+    rng = shuffle()
+    return [shuffled_slots(ratings, loose, rng) for _ in range(SHUFFLES)]
+
+
+def alternative_annotator(
+    judge: Floats,
+    ratings: Floats,
+    source: Codes,
+    *,
+    weights: Weights,
+    closeness: Closeness,
+    epsilon: float = 0.1,
+) -> tuple[Estimate, Estimate]:
+    """Return the winning rate and the average advantage probability of a judge.
+
+    Each rater in turn is left out. On each of the rater's targets judge and rater are compared in
+    how close they are to the other raters: by the share of them who gave the same (`accuracy`), or
+    by minus the root of the mean squared difference (`rmse`). W_j is the share of targets on which
+    the judge is at least as close, V_j that on which the rater is. The judge wins against rater j
+    if a one-sided t-test rejects V_j - W_j >= epsilon (epsilon: what the judge may be worse, for
+    being cheaper); p-values are adjusted by Benjamini-Yekutieli at .05. The winning rate is the
+    share of raters it wins against, the advantage probability the mean of W_j.
+
+    judge (targets,), ratings (raters, targets), NaN = missing: targets where judge or rater or all
+    others are missing are left out. `n` counts raters (winning rate) or pairs of target and rater
+    (advantage); `n_missing` the pairs left out. Targets of one source are not independent, so the
+    test takes sources as its units, weighing each by its targets; the paper's took targets.
+    Undefined below 3 raters or 3 sources. Calderon, Reichart, Dror 2025, "The Alternative Annotator
+    Test", equations 1-4.
+    """
+    if len(ratings) < 3:
+        nothing = Estimate.undefined(FEW_RATERS, n=len(ratings))
+        return nothing, nothing
+    n_sources = int(source.max(initial=-1)) + 1 if weights is None else weights.shape[1]
+    p_values, advantages, compared = [], [], 0
+    for rater in range(len(ratings)):
+        others = np.delete(ratings, rater, axis=0)
+        own, its = (_closeness(v, others, closeness) for v in (ratings[rater], judge))
+        known = ~(np.isnan(own) | np.isnan(its))
+        compared += int(known.sum())
+        wins, losses = (its >= own)[known].astype(float), (own >= its)[known].astype(float)
+        count, won, lost = (
+            np.bincount(source[known], weights=v, minlength=n_sources).astype(np.float64)
+            for v in (np.ones(wins.size), wins, losses)
+        )
+        p_values.append(_p_worse(count, lost - won, epsilon))
+        advantages.append((won, count))
+    missing = ratings.size - compared
+    p = np.array(p_values)
+    if np.isnan(p).any():
+        few = Estimate.undefined(FEW_SOURCES, n=len(ratings), n_missing=missing)
+        return few, few
+    rate = Estimate(
+        float(np.mean(benjamini_yekutieli(p) <= ALT_TEST_LEVEL)),
+        n=len(ratings),
+        method=f"epsilon {epsilon:g}, t-test over sources, Benjamini-Yekutieli",
+    )
+    return rate, _advantage(advantages, weights, compared, missing)
+
+
+def _closeness(values: Floats, others: Floats, closeness: Closeness) -> Floats:
+    """Return how close each value is to the others' ratings, NaN without value or others."""
+    given = ~np.isnan(others)
+    count = np.where(np.isnan(values), 0, given.sum(axis=0)).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        if closeness == "accuracy":
+            return np.asarray(np.sum((others == values) & given, axis=0) / count)
+        squares = np.sum(np.square(others - values), axis=0, where=given)
+        return np.asarray(-np.sqrt(squares / count))
+
+
+def _p_worse(count: Floats, difference: Floats, epsilon: float) -> float:
+    """Return the p-value that the rater's share is not epsilon above the judge's.
+
+    count and difference (sources,): targets, and on how many more the rater was as close. The mean
+    of all targets is a ratio of sums over sources, with its linearised standard error.
+    """
+    from scipy.special import stdtr  # here only: what merely asks or parses imports no scipy
+
+    used = count > 0
+    k, n = int(used.sum()), float(count.sum())
+    if k < 3:
+        return float("nan")
+    mean = float(difference.sum()) / n
+    residual = (difference - mean * count)[used]
+    error = float(np.sqrt(k / (k - 1) * np.sum(np.square(residual)))) / n
+    if error == 0:
+        return float(mean >= epsilon)
+    return float(stdtr(k - 1, (mean - epsilon) / error))
+
+
+def _advantage(
+    advantages: list[tuple[Floats, Floats]],
+    weights: Weights,
+    compared: int,
+    missing: int,
+) -> Estimate:
+    """Return the mean over raters of sum w won / sum w count, with its interval."""
+    rows = []
+    for won, count in advantages:
+        share = np.divide(won, count, out=np.full_like(won, np.nan), where=count > 0)
+        w = None if weights is None else weights * count
+        value = won.sum() / count.sum()
+        rows.append(np.append(value, [] if w is None else mean_rows(share, w)[1:]))
+    values = np.mean(rows, axis=0)
+    result = Estimate(float(values[0]), n=compared, n_missing=missing)
+    sizes = np.sum([count for _, count in advantages], axis=0)
+    scale = scale_of("alt_test_advantage")
+    return with_interval(Replicated(result, values, sizes, scale)).estimate
+
+
+def ceilings(
+    statistics: Statistics[Name], ratings: Floats, *, against: Against
+) -> dict[Name, Estimate]:
+    """Return the mean over raters of what each would get in a judge's place.
+
+    `statistics` are as in `as_rater`; ratings (raters, targets), NaN = missing. Each rater is
+    compared with the mean of the others (`mean`, for correlations), or with every other rater
+    (`each`, for classes, which a mean leaves).
+    Deletions are averaged row by row, as `mean_over` does;
+    `n` and `n_missing` are the mean counts. A statistic that is undefined for a rater leaves the
+    rater out, and the note counts those left; undefined where none is left. One rater: nothing.
+    """
+    by_name: dict[Name, list[Replicated]] = {}
+    for rater, gold in _compared(ratings, against):
+        for name, one in statistics(rater, gold).items():
+            by_name.setdefault(name, []).append(one)
+    return {name: _averaged(of_raters, against) for name, of_raters in by_name.items()}
+
+
+def _averaged(each: list[Replicated], against: Against) -> Estimate:
+    known = [one for one in each if one.estimate.value is not None]
+    if not known:
+        return each[0].estimate
+    result = mean_over(known, of="raters").estimate
+    which = "the mean of the others" if against == "mean" else "every other"
+    how = result.method.removeprefix("mean over raters")
+    result = replace(
+        result,
+        n=round(float(np.mean([one.estimate.n for one in known]))),
+        n_missing=round(float(np.mean([one.estimate.n_missing for one in known]))),
+        method=f"each rater against {which}{how}",
+    )
+    lost = len(each) - len(known)
+    return result.with_note(f"undefined for {lost} of {len(each)}") if lost else result

@@ -19,10 +19,17 @@ from hypothesis import strategies as st
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.wire import NoReplyError, read_replies
 from judgescope.engines.requests import Reply, Request
-from judgescope.parsing import analysis, steps, sub_aspects
-from judgescope.parsing.judgment import Scale
+from judgescope.parsing.judgment import PARSERS, Scale
 from judgescope.parsing.locate import locate, locate_errors
-from judgescope.parsing.parsers import PARSERS, parse
+from judgescope.parsing.parsers import parse
+from judgescope.parsing.written import (
+    problem_with_analysis,
+    problem_with_steps,
+    problem_with_sub_aspects,
+    read_steps,
+    read_sub_aspects,
+    without_rating,
+)
 from judgescope.perturb import RULES, Perturbed, apply_edits, inject_errors, split_sentences
 from judgescope.perturb.edits import edit_between, undone_edits
 from judgescope.perturb.error_rules import BETWEEN, WITHIN
@@ -101,9 +108,9 @@ def test_a_value_is_on_the_scale_or_none(
 def test_what_models_write_for_others_is_read_or_has_a_problem(
     text: str, rating: float, scale: Scale
 ) -> None:
-    assert analysis.problem_of(text, rating, scale) or analysis.without_rating(text)
-    for reader, read in ((steps, steps.read_steps), (sub_aspects, sub_aspects.read_sub_aspects)):
-        assert reader.problem_of(text) or read(text)
+    assert problem_with_analysis(text, rating, scale) or without_rating(text)
+    assert problem_with_steps(text) or read_steps(text)
+    assert problem_with_sub_aspects(text) or read_sub_aspects(text)
 
 
 JSON = st.recursive(

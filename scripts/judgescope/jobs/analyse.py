@@ -3,7 +3,7 @@
 from judgescope.core.cells import split
 from judgescope.engines.subjects import Subjects
 from judgescope.jobs.run import run
-from judgescope.parsing.analysis import without_rating
+from judgescope.parsing.written import without_rating
 from judgescope.perturb.explaining import explained
 from judgescope.perturb.made import answers_of
 from judgescope.replies.analyses import AnalyseSpec, questions

@@ -8,8 +8,7 @@ import yaml
 from judgescope.core.errors import UserError
 from judgescope.core.job_spec import JobSpec
 from judgescope.engines.requests import Request
-from judgescope.parsing.steps import read_steps
-from judgescope.parsing.sub_aspects import read_sub_aspects
+from judgescope.parsing.written import read_steps, read_sub_aspects
 from judgescope.perturb.made import Made, make_texts
 from judgescope.prompts import PARTS
 from judgescope.replies.asker import Obtain, RequestFor

@@ -9,7 +9,7 @@ capital: in lower-cased data none is seen.
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from judgescope.parsing.score import is_refusal
+from judgescope.parsing.text import is_refusal
 from judgescope.perturb.differences import Place, Token, places, rewritten, sentences
 from judgescope.perturb.edits import Amount, Check
 from judgescope.perturb.english import (

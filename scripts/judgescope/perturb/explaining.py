@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Request
-from judgescope.parsing.analysis import problem_of
 from judgescope.parsing.judgment import Scale
+from judgescope.parsing.written import problem_with_analysis
 from judgescope.perturb.made import Made, make_texts
 from judgescope.replies.analyses import AnalyseSpec, Question
 from judgescope.replies.asker import Obtain, prompted
@@ -29,7 +29,7 @@ def explained(
     def problem_with(name: str, text: str) -> str | None:
         scale = known[name].scale
         read = Scale(scale.min, scale.max, scale.step, tuple(scale.labels))
-        return problem_of(text, known[name].shown["rating"], read)
+        return problem_with_analysis(text, known[name].shown["rating"], read)
 
     made = make_texts(
         {name: one.shown["text"] for name, one in known.items()},

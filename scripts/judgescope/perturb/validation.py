@@ -5,8 +5,8 @@ from itertools import groupby, pairwise
 
 from rapidfuzz.distance import Indel, Levenshtein
 
-from judgescope.parsing import steps, sub_aspects
-from judgescope.parsing.score import is_refusal
+from judgescope.parsing.text import is_refusal
+from judgescope.parsing.written import problem_with_steps, problem_with_sub_aspects
 from judgescope.perturb.edit_checks import KINDS
 from judgescope.perturb.edits import Amount, Check
 from judgescope.perturb.english import is_content, is_number
@@ -151,11 +151,11 @@ def _sentences(text: str) -> list[Words]:
 
 
 def _steps(text: str, parent: str, _: Amount) -> str | None:
-    return steps.problem_of(text)
+    return problem_with_steps(text)
 
 
 def _sub_aspects(text: str, parent: str, _: Amount) -> str | None:
-    return sub_aspects.problem_of(text)
+    return problem_with_sub_aspects(text)
 
 
 CHECKS: dict[str, Check] = {

@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from judgescope.core.rng import stream
-from judgescope.parsing.judgment import NO_VALUE, Judgment, Scale
-from judgescope.parsing.policy import apply_policy
+from judgescope.parsing.judgment import NO_VALUE, Judgment, Scale, stand_in
 from judgescope.schema.tables import SCHEMAS, table_of
 from judgescope.scoring.estimators import scores
 from judgescope.scoring.specs import Missing
@@ -65,7 +64,7 @@ def _filled(
     for at, draw in enumerate(answers["draw"].to_pylist()):
         if verdicts[at].status in NO_VALUE:
             rng = stream(missing.seed, *names, *(name or "" for name in units[at]), draw)
-            [filled[at]] = apply_policy([None], missing.policy, scale, rng)
+            filled[at] = stand_in(missing.policy, scale, rng)
     return filled
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from judgescope.perturb import RULES
+from judgescope.perturb.rules import RULES
 from judgescope.schema import cards
 from judgescope.schema.cards import KINDS, Card
 from judgescope.schema.loading import adapter

@@ -30,10 +30,11 @@ from judgescope.parsing.written import (
     read_sub_aspects,
     without_rating,
 )
-from judgescope.perturb import RULES, Perturbed, apply_edits, inject_errors, split_sentences
-from judgescope.perturb.edits import edit_between, undone_edits
-from judgescope.perturb.error_rules import BETWEEN, WITHIN
-from judgescope.perturb.orders import replace_text, wrong_ending
+from judgescope.perturb.edits import Perturbed, apply_edits, edit_between, undone_edits
+from judgescope.perturb.inject import BETWEEN, WITHIN
+from judgescope.perturb.rules import RULES, replace_text, wrong_ending
+from judgescope.perturb.sentences import split_sentences
+from judgescope.perturb.targets import inject_dataset
 from judgescope.replies import compacted, speed
 from judgescope.replies.journal import CRC, forgetting, line_of
 from judgescope.replies.ledger import STATE, Ledger
@@ -238,8 +239,8 @@ def test_texts_that_are_exchanged_keep_the_promises(
 @example(text=f"He has {'4' * 5000} of them.", kinds={"number"}, seed=0)
 def test_errors_in_a_row_keep_the_promises(text: str, kinds: set[str], seed: int) -> None:
     names = {"dataset": "d", "perturbation": "p", "degree": "single"}
-    row = inject_errors(sorted(kinds), 4, {"i": text}, seed=seed, **names)["i"]
-    assert row == inject_errors(sorted(kinds), 4, {"h": "", "i": text}, seed=seed, **names)["i"]
+    row = inject_dataset(sorted(kinds), 4, {"i": text}, seed=seed, **names)["i"]
+    assert row == inject_dataset(sorted(kinds), 4, {"h": "", "i": text}, seed=seed, **names)["i"]
     assert len(row) == 4 or row[-1].status.startswith("impossible: ")
     for before, one in zip([text, *(one.text for one in row)], row, strict=False):
         kept(before, one)

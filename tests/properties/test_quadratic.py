@@ -10,7 +10,7 @@ from judgescope.parsing.locate import LARGEST, NOWHERE, locate
 from judgescope.parsing.parsers import parse, read_number
 from judgescope.parsing.text import quotations
 from judgescope.parsing.written import problem_with_analysis, read_sub_aspects, without_rating
-from judgescope.perturb import split_sentences
+from judgescope.perturb.sentences import split_sentences
 
 SCALE = Scale(1, 5, 1)
 LENGTH = 100_000

@@ -327,7 +327,7 @@ def _shown(scale: Scale) -> str:
 
 def check_dataset(plan: "Plan", dataset: Dataset, source: str) -> None:
     """Check that there is something of a dataset to judge, and what its perturbations need."""
-    from judgescope.perturb import RULES
+    from judgescope.perturb.rules import RULES
 
     sets = plan.target_sets(dataset.dataset)
     if not sets:
@@ -414,7 +414,7 @@ def check_writer(model: Model, where: str) -> None:
 
 
 def _check_rule(card: RulePerturbation, where: str) -> None:
-    from judgescope.perturb import RULES, check_options
+    from judgescope.perturb.rules import RULES, check_options
 
     if card.rule not in RULES:
         raise UserError(

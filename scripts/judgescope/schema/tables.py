@@ -269,6 +269,8 @@ PART = ["aspect", "criterion"]
 """What a row group of a cell's file is about, told by its statistics."""
 CHOSEN = "chosen"
 """The status of those texts of a graded set that are its targets."""
+UNRESOLVED = "unresolved"
+"""The status of a candidate that comparisons give no rating."""
 
 SCHEMAS = {name: pa.schema(list(columns.items())) for name, columns in _COLUMNS.items()}
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgescope.perturb.differences import sentences
-from judgescope.perturb.edit_checks import KINDS
+from judgescope.perturb.edit_checks import KINDS, sentences
 from judgescope.perturb.edits import Amount
 from judgescope.perturb.english import is_word, tokens
 from judgescope.perturb.validation import CHECKS

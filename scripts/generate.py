@@ -5,7 +5,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from judgescope.parsing.parsers import card_parsers
+from judgescope.perturb.inject import ERRORS
 from judgescope.perturb.rules import RULES
+from judgescope.perturb.validation import CHECKS
 from judgescope.schema import cards
 from judgescope.schema.cards import KINDS, Card
 from judgescope.schema.loading import adapter
@@ -69,7 +72,8 @@ def generated() -> Iterator[tuple[Path, str]]:
         yield HOME / "workflow" / "schemas" / f"{kind}.json", schema + "\n"
     guide = HOME / "config" / "README.md"
     head = guide.read_text(encoding="utf-8").partition(MARK)[0]
-    yield guide, head + MARK + "\n" + "".join(key_table(*one) for one in SECTIONS) + rules_table()
+    keys = "".join(key_table(*one) for one in SECTIONS)
+    yield guide, f"{head}{MARK}\n{keys}{rules_table()}{names_table()}"
     yield HOME / "docs" / "statistics.md", statistics_text()
     for stage in STAGES:
         yield HOME / "envs" / f"{stage}.yaml", conda_text(HOME / "envs" / f"{stage}.txt")
@@ -132,6 +136,18 @@ def rules_table() -> str:
     for name, rule in RULES.items():
         options = ", ".join(f"`{key}`: {option}" for key, option in rule.options.items())
         lines.append(f"| `{name}` | {rule.level} | {options} |")
+    return "\n".join(lines) + "\n"
+
+
+def names_table() -> str:
+    """Return the section on the names that cards can give for parsers, errors and checks."""
+    lines = ["\n### Parsers, errors and checks\n\n| key | names |", "|---|---|"]
+    for key, names in (
+        ("`parser` of a judge", card_parsers()),
+        ("`errors` of a perturbation", ERRORS),
+        ("`checks` of a perturbation", CHECKS),
+    ):
+        lines.append(f"| {key} | {', '.join(f'`{name}`' for name in names)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -379,7 +379,7 @@ def read_verdict_and_errors(text: str, scale: Scale | None) -> Reading:
     return read_annotation(text, scale).reading
 
 
-@parser("merged", 3)
+@parser("merged", 3, in_cards=False)
 def read_merged(text: str, _: Scale | None) -> Reading:
     """Return the errors that a supervisor lists; it gives no verdict.
 

@@ -173,13 +173,15 @@ AnyReader = TypeVar("AnyReader", bound=Reader)
 class Parser(NamedTuple):
     """A way to read replies; its version increases whenever some reply is read differently.
 
-    `settings`: names that a judge's card has to set; `options`: names that it may set.
+    `settings`: names that a judge's card has to set; `options`: names that it may set; `in_cards`:
+    whether a card may name the parser.
     """
 
     version: int
     read: Reader
     settings: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    in_cards: bool = True
 
 
 PARSERS: Final[dict[str, Parser]] = {}
@@ -187,12 +189,16 @@ PARSERS: Final[dict[str, Parser]] = {}
 
 
 def parser(
-    name: str, version: int, settings: tuple[str, ...] = (), options: tuple[str, ...] = ()
+    name: str,
+    version: int,
+    settings: tuple[str, ...] = (),
+    options: tuple[str, ...] = (),
+    in_cards: bool = True,
 ) -> Callable[[AnyReader], AnyReader]:
     """Register the decorated function as a parser."""
 
     def register(read: AnyReader) -> AnyReader:
-        PARSERS[name] = Parser(version, read, settings, options)
+        PARSERS[name] = Parser(version, read, settings, options, in_cards)
         return read
 
     return register

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from judgescope.parsing import annotation, choice, error_list  # noqa: F401  registers parsers
-from judgescope.parsing.judgment import PARSERS, Judgment, Reading, Scale, parser
+from judgescope.parsing.judgment import PARSERS, Judgment, Parser, Reading, Scale, parser
 from judgescope.parsing.score import read_score
 from judgescope.parsing.text import answer_of, fold, nothing_read, unquoted, without_reasoning
 
@@ -24,6 +24,11 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 """The errors of OpenAI, vLLM, llama.cpp and others for a request longer than the context."""
+
+
+def card_parsers() -> dict[str, Parser]:
+    """Return the parsers that a judge's card may name."""
+    return {name: one for name, one in sorted(PARSERS.items()) if one.in_cards}
 
 
 def parse(
@@ -47,7 +52,7 @@ def parse(
     """
     if parser not in PARSERS:
         raise ValueError(f"no parser {parser!r}; there are {', '.join(sorted(PARSERS))}")
-    version, read, required, optional = PARSERS[parser]
+    version, read, required, optional, _ = PARSERS[parser]
     if settings.keys() - set(optional) != set(required):
         raise ValueError(f"the parser {parser} has the settings {required}, not {list(settings)}")
     text = text or ""

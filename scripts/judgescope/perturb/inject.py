@@ -301,3 +301,5 @@ BETWEEN: Final[Mapping[str, Callable[[Draft], Iterator[Draft]]]] = {
     "off-topic": _off_topic,
 }
 """Kind of error between sentences -> the texts with one more; some kinds are in `WITHIN` too."""
+ERRORS: Final = tuple(dict.fromkeys([*WITHIN, *BETWEEN]))
+"""The kinds of error that a card may name."""

@@ -84,12 +84,13 @@ CHECKS: dict[str, Check] = {
     "length": _length,
     "changes": _changes,
     "insertions": _insertions,
-    "steps": lambda text, parent, amount: problem_with_steps(text),
-    "sub_aspects": lambda text, parent, amount: problem_with_sub_aspects(text),
     **KINDS,
 }
-"""Check -> what is wrong with a text made from a parent, or None; `steps` and `sub_aspects` are
-for drafts only."""
+"""Check that a card may name -> what is wrong with a text made from a parent, or None."""
+DRAFT_CHECKS: dict[str, Check] = {
+    "steps": lambda text, parent, amount: problem_with_steps(text),
+    "sub_aspects": lambda text, parent, amount: problem_with_sub_aspects(text),
+}
 
 
 def undone(text: str, parent: str, original: str) -> str | None:

@@ -17,7 +17,7 @@ from judgescope.engines.requests import Reply, Request
 from judgescope.parsing.text import without_reasoning
 from judgescope.perturb.edits import Amount, edit_between
 from judgescope.perturb.specs import MakeTextsSpec, WriteReferencesSpec
-from judgescope.perturb.validation import CHECKS, echo_of, more_than_one_error, undone
+from judgescope.perturb.validation import CHECKS, DRAFT_CHECKS, echo_of, more_than_one_error, undone
 from judgescope.prompts import NO_CHANGE, to_write
 from judgescope.replies.asker import Obtain, RequestFor
 from judgescope.replies.judging import reply_columns
@@ -120,7 +120,8 @@ def checked(
     if not text:
         return text, "the reply is empty"
     text, problem = read(text, parent)
-    problems = (CHECKS[check](text, parent, amount) for check in checks)
+    known = CHECKS | DRAFT_CHECKS
+    problems = (known[check](text, parent, amount) for check in checks)
     return text, problem or next((problem for problem in problems if problem), None)
 
 

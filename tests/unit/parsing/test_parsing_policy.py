@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 from msgspec import ValidationError, convert
 
+from judgescope.core.errors import UserError
 from judgescope.parsing.judgment import Scale, stand_in
 from judgescope.parsing.parsers import parse
+from judgescope.plan.checks import check_judge
+from judgescope.schema.cards import Judge, OpenAIModel
 from judgescope.scoring.specs import Missing
 
 FIVE = Scale(1, 5, 1)
@@ -82,3 +85,13 @@ def test_policies_refuse_what_they_cannot_do() -> None:
 def test_a_request_too_long_for_the_model_is_told_from_other_errors(told: str, rule: str) -> None:
     found = parse(told, scale=FIVE, finish="error", reply_status="error")
     assert (found.status, found.rule, found.value) == ("error", rule, None)
+
+
+@pytest.mark.parametrize("name", ["merged", "scores"])
+def test_a_judge_names_a_parser_that_exists_and_is_for_judges(name: str) -> None:
+    judge = Judge.model_validate({"judge": "j", "model": "m", "form": "f", "parser": name})
+    model = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1")
+    with pytest.raises(UserError, match="there is no such parser") as error:
+        check_judge(judge, model, {})
+    assert "judges/j.yaml, key parser" in str(error.value) and "chiang-lee" in str(error.value)
+    check_judge(judge.model_copy(update={"parser": "result"}), model, {})

@@ -140,6 +140,20 @@ def test_rule_errors_and_steps_belong_together(keys: dict[str, object]) -> None:
         validate_card("perturbation", CARD | keys, "here")
 
 
+def test_a_kind_of_error_that_does_not_exist_is_refused_with_the_nearest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running.write_card(tmp_path, "perturbations", "errors-in-fluency", errors=["speling"])
+    monkeypatch.chdir(tmp_path)
+    study = {
+        **{"study": "rows", "datasets": ["demo-news"], "judges": ["rules"]},
+        **{"methods": ["perspectives"], "perturbations": ["errors-in-fluency"]},
+    }
+    with pytest.raises(UserError, match="there is no such kind of error") as error:
+        load_plan(study, HOME, source="study.yaml")
+    assert "nearest: spelling" in str(error.value)
+
+
 def test_an_aspect_that_no_dataset_has_is_told_with_the_nearest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,26 +8,13 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 Status = Literal[
-    "ok",
-    "unparsed",
-    "out_of_range",
-    "off_grid",
-    "refused",
-    "truncated",
-    "empty",
-    "error",
+    "ok", "unparsed", "out_of_range", "off_grid", "refused", "truncated", "empty", "error",
     "not_applicable",
-]
+]  # fmt: skip
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 NO_VALUE: Final[tuple[Status, ...]] = (
-    "refused",
-    "unparsed",
-    "out_of_range",
-    "off_grid",
-    "truncated",
-    "empty",
-    "error",
-)
+    "refused", "unparsed", "out_of_range", "off_grid", "truncated", "empty", "error",
+)  # fmt: skip
 """How a requested judgment can end without a value, in the order of the result tables."""
 STATED: Final[frozenset[Status]] = frozenset(("ok", "out_of_range", "off_grid"))
 """The reply states one value, whether or not it is a value of the scale."""

@@ -5,7 +5,6 @@ Deletions of characters, words and sentences, typing errors, and contents that c
 
 import random
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -218,21 +217,8 @@ def _candidate(text: str, kind: str, seed: int) -> Edit | None:
         return None
     if result == text:
         return None
-    edit = _difference(text, result)
+    [edit] = edit_between(text, result)
     return edit if may_cut(text, edit.offset) and may_cut(text, edit.end) else None
-
-
-def _difference(old: str, new: str) -> Edit:
-    """Return the smallest edit that makes `new` of `old`, the rightmost one if there are several.
-
-    Rightmost: a loss from "aaa" and an addition to it get the same place, so that errors that do
-    not touch cannot undo each other.
-    """
-    shorter = min(len(old), len(new))
-    head = bisect_left(range(shorter), True, key=lambda i: old[: i + 1] != new[: i + 1])
-    rest = range(shorter - head)
-    tail = bisect_left(rest, True, key=lambda i: old[len(old) - 1 - i :] != new[len(new) - 1 - i :])
-    return Edit(head, old[head : len(old) - tail], new[head : len(new) - tail])
 
 
 # --- contents that change places ------------------------------------------------------------------

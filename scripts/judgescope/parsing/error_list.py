@@ -12,7 +12,7 @@ _MARKS = " \t*_`\"'|>#{"
 _BULLET = re.compile(r"(?:[-•*–+]|\(?\d{1,3}[.)])\s")
 _FIRST = re.compile(
     rf"(?:errors?\b\s?\d{{0,3}}\W{{0,3}})?(?:severity\b\W{{0,3}})?[(\[]?{_SEVERITY}\b"
-    r"(?:\s+errors?\b)?[)\]*_`\"']{0,8}(?:\s?[:|–—]|\s-+\s|(?<=[)\]]))(?P<what>.*)"
+    r"(?:\s+errors?\b)?[)\]*_`\"']{0,8}(?:\s?[:|–—]|\s-+\s|(?<=[)\]]))(?P<description>.*)"
 )
 """`major: what is wrong`, `[major] ...`, `Error (major): ...`, `major error - ...`."""
 _LAST = re.compile(
@@ -109,26 +109,26 @@ def _fault(lines: list[_Line], severities: list[str]) -> str:
 
 def _line(line: str) -> _Line:
     bullet = _BULLET.match(line)
-    said = (line[bullet.end() :] if bullet else line).strip(_MARKS)
-    if says_no_errors(said):
+    content = (line[bullet.end() :] if bullet else line).strip(_MARKS)
+    if says_no_errors(content):
         return _Line("clean")
-    if first := _FIRST.match(said):
-        return _of_severity(first["severity"], first["what"])
-    if last := _LAST.search(said[-80:]):
-        what = said[: len(said) - len(last[0])]
-        return _of_severity(last["severity"], what) if bullet else _Line("fault", "unclear")
-    heading = said.endswith(":") or not any(map(str.isalnum, said))
-    if not heading and (bullet or _ERROR.match(said)):
+    if first := _FIRST.match(content):
+        return _of_severity(first["severity"], first["description"])
+    if last := _LAST.search(content[-80:]):
+        description = content[: len(content) - len(last[0])]
+        return _of_severity(last["severity"], description) if bullet else _Line("fault", "unclear")
+    heading = content.endswith(":") or not any(map(str.isalnum, content))
+    if not heading and (bullet or _ERROR.match(content)):
         return _Line("fault", "no_severity")
-    return _Line("doubt" if _DOUBT.search(said) else "remark")
+    return _Line("doubt" if _DOUBT.search(content) else "remark")
 
 
-def _of_severity(severity: str, what: str) -> _Line:
-    """Return the reading of a line that names a severity; `what`: the rest of the line."""
-    if _NOTHING.fullmatch(what):
+def _of_severity(severity: str, description: str) -> _Line:
+    """Return the reading of a line with a severity and a description."""
+    if _NOTHING.fullmatch(description):
         return _Line("absent", severity)
-    if not any(map(str.isalpha, what)):
+    if not any(map(str.isalpha, description)):
         return _Line("fault", "no_text")
-    if _SECOND.search(what):
+    if _SECOND.search(description):
         return _Line("fault", "two_severities")
     return _Line("error", severity)

@@ -109,9 +109,9 @@ def wanted_candidates(
         candidates = on_trial(bases, spec.part.most_errors)
     else:
         counts = _counts_on_trial(spec, spec.part, tried, comparisons)
-        each = ceil(spec.part.surplus * spec.part.targets / len(counts))
+        per_rating = ceil(spec.part.surplus * spec.part.targets / len(counts))
         names = (spec.dataset, spec.perturbation)
-        candidates = of_each_rating(bases, each, counts, seed=spec.seed, names=names)
+        candidates = of_each_rating(bases, per_rating, counts, seed=spec.seed, names=names)
     name = f"{spec.perturbation}.{spec.degree}"
     return {f"{one.item}:{name}.{one.number}": one for one in candidates}
 
@@ -132,30 +132,31 @@ def evenly(
         done += targets
 
 
-def on_trial(bases: Mapping[str, Sequence[Base]], most: int) -> Iterator[Candidate]:
-    """Yield a candidate of each number of errors, 0 to `most`, for each item."""
+def on_trial(bases: Mapping[str, Sequence[Base]], most_errors: int) -> Iterator[Candidate]:
+    """Yield a candidate of each number of errors, 0 to `most_errors`, for each item."""
     for item in sorted(bases):
-        for errors in range(most + 1):
+        for errors in range(most_errors + 1):
             yield Candidate(item, f"t{errors}", bases[item][errors % len(bases[item])], errors)
 
 
 def of_each_rating(
     bases: Mapping[str, Sequence[Base]],
-    each: int,
+    per_rating: int,
     counts: Sequence[Sequence[int]],
     *,
     seed: int,
     names: Sequence[str],
 ) -> Iterator[Candidate]:
-    """Yield `each` candidates of every item and rating; `counts`: a rating's numbers of errors.
+    """Yield `per_rating` candidates of every item and rating.
 
-    A number is drawn from those of the texts of the rating on trial, by the item's stream.
+    The number of errors is drawn from `counts`, those of the rating's texts on trial, by the item's
+    stream.
     """
     for item in sorted(bases):
         rng = stream(seed, *names, item, "counts")
-        for rating, known in enumerate(counts):
-            for index in range(each):
-                errors = known[int(rng.integers(len(known)))]
+        for rating, of_rating in enumerate(counts):
+            for index in range(per_rating):
+                errors = of_rating[int(rng.integers(len(of_rating)))]
                 base = bases[item][index % len(bases[item])]
                 yield Candidate(item, f"{rating + 1}-{index + 1}", base, errors)
 

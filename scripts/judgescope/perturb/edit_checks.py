@@ -89,7 +89,7 @@ class Token(NamedTuple):
     sentence: int
 
 
-class Place(NamedTuple):
+class Change(NamedTuple):
     """A place in a text before and after a change, and the words of its sentence before."""
 
     before: tuple[Token, ...]
@@ -107,7 +107,7 @@ class Place(NamedTuple):
         return [token.text.lower() for token in self.after if is_word(token.text)]
 
 
-def places(text: str, parent: str) -> list[Place]:
+def changed_places(text: str, parent: str) -> list[Change]:
     """Return the places that differ except for case: the fewest words and marks.
 
     Places close together are one; a place where only marks differ is left out.
@@ -121,10 +121,10 @@ def places(text: str, parent: str) -> list[Place]:
             start, _, new_start, _ = runs.pop()
         runs.append((start, end, new_start, new_end))
     changed = [
-        Place(tuple(old[start:end]), tuple(new[new_start:new_end]), _sentence_around(old, start))
+        Change(tuple(old[start:end]), tuple(new[new_start:new_end]), _sentence_around(old, start))
         for start, end, new_start, new_end in runs
     ]
-    return [place for place in changed if place.removed or place.added]
+    return [change for change in changed if change.removed or change.added]
 
 
 def _is_one_change(old: list[Token], last: tuple[int, int], this: tuple[int, int]) -> bool:
@@ -144,29 +144,29 @@ def _sentence_around(old: list[Token], start: int) -> tuple[str, ...]:
 def _tokens(text: str) -> list[Token]:
     marked = []
     for number, sentence in enumerate(sentences(text)):
-        seen = False
+        begun = False
         for token in tokens(spelled_out(sentence)):
-            marked.append(Token(token, is_word(token) and not seen, number))
-            seen = seen or is_word(token)
+            marked.append(Token(token, is_word(token) and not begun, number))
+            begun = begun or is_word(token)
     return marked
 
 
 def in_places(
     name: str, noun: str
-) -> Callable[[Callable[[Place], Fault]], Callable[[Place], Fault]]:
+) -> Callable[[Callable[[Change], Fault]], Callable[[Change], Fault]]:
     """Register a kind of change in places within sentences, by what is wrong with one place."""
 
-    def register(fault: Callable[[Place], Fault]) -> Callable[[Place], Fault]:
+    def register(fault: Callable[[Change], Fault]) -> Callable[[Change], Fault]:
         @kind(name)
         def check(text: str, parent: str, amount: Amount) -> Fault:
             if len(sentences(text)) != len(sentences(parent)):
                 return "a sentence is added or missing"
-            changed = places(text, parent)
-            gone = sum(len(place.removed) for place in changed)
+            changed = changed_places(text, parent)
+            gone = sum(len(change.removed) for change in changed)
             if gone > MOST_GONE * sum(map(is_word, tokens(parent))):
                 return "too many of the words are replaced"
             problem = next(filter(None, map(fault, changed)), None)
-            different = {(tuple(place.removed), tuple(place.added)) for place in changed}
+            different = {(tuple(change.removed), tuple(change.added)) for change in changed}
             return problem or _counted(len(different), noun, amount)
 
         return fault
@@ -179,99 +179,101 @@ def _counted(count: int, noun: str, amount: Amount) -> Fault:
 
 
 @in_places("repetition", "repetition")
-def _repetition(place: Place) -> Fault:
-    """Words are put in, most of which their sentence has already, in this or another form.
+def _repetition(change: Change) -> Fault:
+    """Words are inserted, most of which their sentence already has in some form.
 
     Not seen: a repetition in other words alone.
     """
-    new = _stems(place.added)
-    if place.removed or not new:
+    new = _stems(change.added)
+    if change.removed or not new:
         return "nothing but words that repeat others may be put in"
-    again = len([one for one in new if one in _stems(place.sentence)])
+    again = sum(word in _stems(change.sentence) for word in new)
     return None if 2 * again >= len(new) else "what is put in does not repeat its sentence"
 
 
 @in_places("improper_connective", "connective")
-def _improper_connective(place: Place) -> Fault:
-    """A connective is put in, or takes another's place. Not seen: whether it is improper."""
-    old, new = " ".join(place.removed), " ".join(place.added)
+def _improper_connective(change: Change) -> Fault:
+    """A connective is inserted or replaced. Not seen: whether it is improper."""
+    old, new = " ".join(change.removed), " ".join(change.added)
     fits = new in CONNECTIVES and (not old or old in CONNECTIVES)
     return None if fits else "something else than a connective is changed"
 
 
 @in_places("incorrect_verb_form", "incorrect verb form")
-def _incorrect_verb_form(place: Place) -> Fault:
+def _incorrect_verb_form(change: Change) -> Fault:
     """A word becomes another form of itself. Not seen: whether it is a verb, or now wrong."""
-    old, new = place.removed, place.added
+    old, new = change.removed, change.added
     same = len(old) == len(new) == 1 and lemma(old[0]) == lemma(new[0])
     return None if same else "something else than the form of one verb is changed"
 
 
 @in_places("uncommon_phrase", "uncommon phrase")
-def _uncommon_phrase(place: Place) -> Fault:
-    """Up to five words take the place of up to four, and the rarest is rarer than it was.
+def _uncommon_phrase(change: Change) -> Fault:
+    """Up to five words replace up to four, and the rarest is rarer than before.
 
     Not seen: whether they mean the same.
     """
-    if not _replaces(place, old=4, new=5):
+    if not _replaces(change, old=4, new=5):
         return "something else than a short phrase is replaced"
-    if _special(place.before) or _special(place.after):
+    if _special(change.before) or _special(change.after):
         return "a name or a number is changed"
-    rare = RARER * _rarest(place.added) <= _rarest(place.removed)
+    rare = RARER * _rarest(change.added) <= _rarest(change.removed)
     return None if rare else "the new phrase is no less common than the old one"
 
 
 @in_places("hypernym", "wider term")
-def _hypernym(place: Place) -> Fault:
-    """Up to three words take the place of as many or more, none of them rarer than those were.
+def _hypernym(change: Change) -> Fault:
+    """Up to three words replace as many or more, none of them rarer than those.
 
     The wider term is mostly the more common word. Not seen: whether it is wider.
     """
-    if not _replaces(place, old=5, new=3) or len(place.added) > len(place.removed):
+    if not _replaces(change, old=5, new=3) or len(change.added) > len(change.removed):
         return "something else than a short term is replaced by one that is no longer"
-    if _special(place.after):
+    if _special(change.after):
         return "the new term is a name or a number"
-    common = _rarest(place.added) >= _rarest(place.removed)
+    common = _rarest(change.added) >= _rarest(change.removed)
     return None if common else "the new term is less common than the old one"
 
 
 @in_places("complement", "complement")
-def _complement(place: Place) -> Fault:
-    """Words are put in that say something new. Not seen: whether the source says it."""
-    new = _stems(place.added)
-    if place.removed:
+def _complement(change: Change) -> Fault:
+    """Words that say something new are inserted. Not seen: whether the source says it."""
+    new = _stems(change.added)
+    if change.removed:
         return "words are taken away"
-    more = len([one for one in new if one not in _stems(place.sentence)])
+    more = sum(word not in _stems(change.sentence) for word in new)
     return (
         None if more >= 2 and 2 * more > len(new) else "what is put in says too little that is new"
     )
 
 
 @in_places("different_entity", "different entity")
-def _different_entity(place: Place) -> Fault:
+def _different_entity(change: Change) -> Fault:
     """Names become other names, numbers other numbers. Not seen: things without a capital."""
-    kinds = [{_entity(token) for token in part} - {""} for part in (place.before, place.after)]
+    kinds = [{_entity(token) for token in part} - {""} for part in (change.before, change.after)]
     same = kinds[0] == kinds[1] and len(kinds[0]) == 1 and "other" not in kinds[0]
     return None if same else "something else than a name or number is replaced by one of its kind"
 
 
 @in_places("conflicting_fact", "conflicting fact")
-def _conflicting_fact(place: Place) -> Fault:
+def _conflicting_fact(change: Change) -> Fault:
     """A longer phrase becomes another with at least two new words that are no names.
 
     Not seen: whether the two exclude each other.
     """
-    if len(place.removed) < 2 or len(place.added) < 4:
+    if len(change.removed) < 2 or len(change.added) < 4:
         return "something else than a phrase of several words is replaced by another"
-    old = _stems(place.sentence)
-    new = [token for token in place.after if is_content(token.text) and stem(token.text) not in old]
+    old = _stems(change.sentence)
+    new = [
+        token for token in change.after if is_content(token.text) and stem(token.text) not in old
+    ]
     facts = [token for token in new if _entity(token) == "other"]
     return None if len(facts) >= 2 else "the new phrase says too little that is new"
 
 
-def _replaces(place: Place, *, old: int, new: int) -> bool:
+def _replaces(change: Change, *, old: int, new: int) -> bool:
     """Return whether a short phrase becomes another, and not only a form of itself."""
-    before, after = place.removed, place.added
+    before, after = change.removed, change.added
     lemmas = {lemma(word) for word in after if is_content(word)}
     short = 0 < len(before) <= old and 0 < len(after) <= new
     return short and bool(lemmas) and not lemmas <= {lemma(word) for word in before}
@@ -291,11 +293,11 @@ def _entity(token: Token) -> str:
 
 
 def _rarest(words: Iterable[str]) -> int:
-    return min((frequency(one) for one in words if is_content(one)), default=0)
+    return min((frequency(word) for word in words if is_content(word)), default=0)
 
 
 def _stems(words: Iterable[str]) -> list[str]:
-    return [stem(one) for one in words if is_content(one)]
+    return [stem(word) for word in words if is_content(word)]
 
 
 # --- changed sentences --------------------------------------------------------------------------
@@ -369,8 +371,8 @@ def _words(sentence: str) -> list[str]:
 
 
 @in_sentences("passive_voice", "sentence in the passive")
-def _passive_voice(old: Sequence[str], new: Sequence[str]) -> Fault:
-    """A form of `be` with a participle comes in, the sentence's words stay, some in other places.
+def _passive_voice(old: Words, new: Words) -> Fault:
+    """A form of `be` with a participle is added; the sentence's words stay, some moved.
 
     Not seen: a participle that is an adjective (`is tired`), who did it.
     """
@@ -381,45 +383,45 @@ def _passive_voice(old: Sequence[str], new: Sequence[str]) -> Fault:
     return None if _moved(old, new) else "nothing has changed its place"
 
 
-def _passives(words: Sequence[str]) -> int:
+def _passives(words: Words) -> int:
     """Return how many participles have a form of `be` up to three words before them."""
     return sum(
-        is_participle(word) and not BE.isdisjoint(words[max(0, place - 3) : place])
-        for place, word in enumerate(words)
+        is_participle(word) and not BE.isdisjoint(words[max(0, index - 3) : index])
+        for index, word in enumerate(words)
         if word not in BE
     )
 
 
-def _moved(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Return whether words that both have stand in another order."""
-    one, other = ([lemma(word) for word in words if is_content(word)] for words in (old, new))
-    return [word for word in one if word in other] != [word for word in other if word in one]
+def _moved(old: Words, new: Words) -> bool:
+    """Return whether the common words have another order."""
+    before, after = ([lemma(word) for word in words if is_content(word)] for words in (old, new))
+    return [word for word in before if word in after] != [word for word in after if word in before]
 
 
 @in_sentences("inversion", "inversion")
-def _inversion(old: Sequence[str], new: Sequence[str]) -> Fault:
-    """The same words in another order; only `do` may come in, and a verb follow it.
+def _inversion(old: Words, new: Words) -> Fault:
+    """The same words in another order; only `do` may be added, and change a verb's form.
 
     Not seen: whether the order is an unusual one.
     """
-    one, other = ([lemma(word) for word in words if word not in DO] for words in (old, new))
-    if Counter(one) != Counter(other):
+    before, after = ([lemma(word) for word in words if word not in DO] for words in (old, new))
+    if Counter(before) != Counter(after):
         return "the sentence does not have the same words"
-    return "the words stand in the same order" if one == other else None
+    return "the words stand in the same order" if before == after else None
 
 
-def _subordinated(old: Sequence[str], new: Sequence[str]) -> Fault:
+def _subordinated(old: Words, new: Words) -> Fault:
     if _count(new, SUBORDINATORS) <= _count(old, SUBORDINATORS):
         return "no clause is made to depend on another"
-    said = Counter(_stems(old))
-    if said.keys() & (Counter(_stems(new)) - said).keys():
+    stems = Counter(_stems(old))
+    if stems.keys() & (Counter(_stems(new)) - stems).keys():
         return "something is said twice"
     return None if _keeps(old, new, more=1) else "more than the form of a sentence is changed"
 
 
 @in_sentences("complex_sentence", "complex sentence", merging=_subordinated)
-def _complex_sentence(old: Sequence[str], new: Sequence[str]) -> Fault:
-    """More clauses hang on words such as `which` and `because`; what is said stays.
+def _complex_sentence(old: Words, new: Words) -> Fault:
+    """More clauses depend on words such as `which` and `because`; the content stays.
 
     Not seen: clauses without such a word.
     """
@@ -429,8 +431,8 @@ def _complex_sentence(old: Sequence[str], new: Sequence[str]) -> Fault:
 
 
 @in_sentences("abbreviation", "abbreviated sentence")
-def _abbreviation(old: Sequence[str], new: Sequence[str]) -> Fault:
-    """A sentence is said in clearly fewer words, almost all of which it had.
+def _abbreviation(old: Words, new: Words) -> Fault:
+    """A sentence has clearly fewer words, almost all of them old ones.
 
     Not seen: whether what is left out matters.
     """
@@ -443,14 +445,14 @@ def _abbreviation(old: Sequence[str], new: Sequence[str]) -> Fault:
     return None if len(more) <= 1 else "the shorter sentence says something new"
 
 
-def _keeps(old: Sequence[str], new: Sequence[str], *, more: int) -> bool:
-    """Return whether most words that say something are still there, and few others."""
-    one, other = ({lemma(word) for word in words if is_content(word)} for words in (old, new))
-    return len(one & other) >= KEPT * len(one) and len(other - one) <= more
+def _keeps(old: Words, new: Words, *, more: int) -> bool:
+    """Return whether most content words are kept, and few are new."""
+    before, after = ({lemma(word) for word in words if is_content(word)} for words in (old, new))
+    return len(before & after) >= KEPT * len(before) and len(after - before) <= more
 
 
-def _count(words: Sequence[str], of: frozenset[str]) -> int:
-    return sum(word in of for word in words)
+def _count(words: Words, vocabulary: frozenset[str]) -> int:
+    return sum(word in vocabulary for word in words)
 
 
 # --- the last sentence --------------------------------------------------------------------------
@@ -458,32 +460,31 @@ def _count(words: Sequence[str], of: frozenset[str]) -> int:
 
 @kind("negation")
 def _negation(text: str, parent: str, _: Amount) -> Fault:
-    """Only the last sentence differs: words such as `not` come or go, the others stay.
+    """Only the last sentence differs: words such as `not` are added or removed, the others stay.
 
-    `do` may come and go with them, a verb may change its form, and a connective may lead in. Not
-    seen: a denial by another word (`refused`).
+    `do` may go with them, a verb may change its form, and a connective may lead in. Not seen: a
+    denial by another word (`refused`).
     """
     old, new = sentences(parent), sentences(text)
     if not old or len(old) != len(new) or old[:-1] != new[:-1]:
         return "something else than the last sentence is changed"
-    before, after = (_words(each[-1]) for each in (old, new))
-    rest = [_unsaid(words) for words in (before, after)]
-    if rest[0] != rest[1]:
+    before, after = _words(old[-1]), _words(new[-1])
+    if _without_polarity(before) != _without_polarity(after):
         return "more than what is affirmed or denied is changed"
-    said = [sorted(word for word in words if word in POLARITY) for words in (before, after)]
-    turned = said[0] != said[1] and any(NEGATIVE & set(words) for words in said)
+    polar = [sorted(word for word in words if word in POLARITY) for words in (before, after)]
+    turned = polar[0] != polar[1] and any(NEGATIVE & set(words) for words in polar)
     return None if turned else "the last sentence is not turned into its contrary"
 
 
-def _unsaid(words: Sequence[str]) -> list[str]:
-    """Return the words that a denial leaves as they are."""
+def _without_polarity(words: Words) -> list[str]:
+    """Return the words that a denial does not change."""
     left_out = POLARITY | DO | CONNECTIVES | {"a", "an", "one"}
     return [lemma(word) for word in words if word not in left_out]
 
 
 @kind("continuation")
 def _continuation(text: str, parent: str, amount: Amount) -> Fault:
-    """The text goes on after its end, in sentences that it does not have yet.
+    """The text continues with new sentences.
 
     Not seen: whether the source says it.
     """
@@ -491,7 +492,7 @@ def _continuation(text: str, parent: str, amount: Amount) -> Fault:
     more = new[len(old) :]
     if new[: len(old)] != old:
         return "the text does not stand before what is new"
-    if any(is_refusal(one) for one in more):
+    if any(map(is_refusal, more)):
         return "it is a refusal"
     if set(more) & set(old):
         return "a sentence stands there twice"

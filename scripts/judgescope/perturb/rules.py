@@ -98,15 +98,15 @@ def check_options(name: str, options: Mapping[str, object], *, where: str) -> No
     """Raise an `OptionError` unless the rule exists and takes exactly these options and values."""
     if name not in RULES:
         raise OptionError("there is no such rule", where=where, got=name, allowed=RULES)
-    known = RULES[name].options
+    allowed = RULES[name].options
     for option in options:
-        if option not in known:
-            what = f"the rule {name} has no such option"
-            raise OptionError(what, where=where, got=option, allowed=known)
-    for option, values in known.items():
+        if option not in allowed:
+            problem = f"the rule {name} has no such option"
+            raise OptionError(problem, where=where, got=option, allowed=allowed)
+    for option, values in allowed.items():
         if not values.allows(options.get(option)):
-            what = f"the rule {name} needs another value of {option}"
-            raise OptionError(what, where=where, got=options.get(option), allowed=str(values))
+            problem = f"the rule {name} needs another value of {option}"
+            raise OptionError(problem, where=where, got=options.get(option), allowed=str(values))
 
 
 # --- deletions ------------------------------------------------------------------------------------

@@ -371,11 +371,9 @@ class Annotation:
         return Reading(self.status, rule, self.value, self.label, self.rationale, None, self.errors)
 
 
-@parser("annotation", 5)
-def read_verdict_and_errors(text: str, scale: Scale | None) -> Reading:
-    """Return the result of `read_annotation` as a reading. ValueError without a scale."""
-    if scale is None:
-        raise ValueError("the parser annotation needs a scale: min, max and step")
+@parser("annotation", 5, needs_scale=True)
+def read_verdict_and_errors(text: str, scale: Scale) -> Reading:
+    """Return the result of `read_annotation` as a reading."""
     return read_annotation(text, scale).reading
 
 

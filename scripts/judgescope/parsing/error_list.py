@@ -51,10 +51,10 @@ class _Line(NamedTuple):
     detail: str = ""
 
 
-@parser("errors", 2, settings=(*SEVERITIES, "bottom"))
+@parser("errors", 2, needs_scale=True, settings=(*SEVERITIES, "bottom"))
 def read_errors(
     text: str,
-    scale: Scale | None,
+    scale: Scale,
     *,
     minor: float,
     major: float,
@@ -67,11 +67,8 @@ def read_errors(
     that takes a text to the bottom of the scale. An error has a line of its own with its severity
     first or, in a list, last. Unparsed: an entry without a severity or with two, errors beside the
     words that there are none, such words with a reservation, and a reply with neither. After MQM as
-    scored by Freitag et al. 2021, where 25 is the worst sum of a segment. ValueError without a
-    scale.
+    scored by Freitag et al. 2021, where 25 is the worst sum of a segment.
     """
-    if scale is None:
-        raise ValueError("the parser errors needs a scale: min and max")
     answer = answer_of(text)
     if isinstance(answer, Reading):
         return answer

@@ -160,12 +160,13 @@ AnyReader = TypeVar("AnyReader", bound=Reader)
 class Parser(NamedTuple):
     """A way to read replies; its version increases whenever some reply is read differently.
 
-    `settings`: names that a judge's card has to set; `options`: names that it may set; `in_cards`:
-    whether a card may name the parser.
+    `needs_scale`: it reads nothing without a scale; `settings`: names that a judge's card has to
+    set; `options`: names that it may set; `in_cards`: whether a card may name the parser.
     """
 
     version: int
     read: Reader
+    needs_scale: bool = False
     settings: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     in_cards: bool = True
@@ -178,6 +179,8 @@ PARSERS: Final[dict[str, Parser]] = {}
 def parser(
     name: str,
     version: int,
+    *,
+    needs_scale: bool = False,
     settings: tuple[str, ...] = (),
     options: tuple[str, ...] = (),
     in_cards: bool = True,
@@ -185,7 +188,7 @@ def parser(
     """Register the decorated function as a parser."""
 
     def register(read: AnyReader) -> AnyReader:
-        PARSERS[name] = Parser(version, read, settings, options, in_cards)
+        PARSERS[name] = Parser(version, read, needs_scale, settings, options, in_cards)
         return read
 
     return register

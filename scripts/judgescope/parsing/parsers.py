@@ -52,7 +52,9 @@ def parse(
     """
     if parser not in PARSERS:
         raise ValueError(f"no parser {parser!r}; there are {', '.join(sorted(PARSERS))}")
-    version, read, required, optional, _ = PARSERS[parser]
+    version, read, needs_scale, required, optional, _ = PARSERS[parser]
+    if needs_scale and scale is None:
+        raise ValueError(f"the parser {parser} needs a scale: min, max and step")
     if settings.keys() - set(optional) != set(required):
         raise ValueError(f"the parser {parser} has the settings {required}, not {list(settings)}")
     text = text or ""
@@ -135,12 +137,11 @@ def read_chiang_lee(text: str, _: Scale | None) -> Reading:
 _RESULT = re.compile(r"\[\s*result\s*\][*_\"'`]*\s*:?", re.IGNORECASE)
 
 
-@parser("result", 5)
-def read_result(text: str, scale: Scale | None) -> Reading:
+@parser("result", 5, needs_scale=True)
+def read_result(text: str, scale: Scale) -> Reading:
     """Return the rating after the last [RESULT], as judges trained on rubrics write it.
 
     The text before it is the rationale. Unparsed without the mark, whatever numbers there are.
-    ValueError without a scale.
     """
     answer = answer_of(text)
     if isinstance(answer, Reading):

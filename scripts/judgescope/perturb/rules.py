@@ -33,10 +33,6 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class OptionError(UserError, ValueError):
-    """A perturbation card gives a rule an unknown option or value."""
-
-
 @dataclass(frozen=True)
 class Option:
     """The values an option may take: whole numbers from `minimum`, or one of `words`."""
@@ -95,18 +91,18 @@ def rule(
 
 
 def check_options(name: str, options: Mapping[str, object], *, where: str) -> None:
-    """Raise an `OptionError` unless the rule exists and takes exactly these options and values."""
+    """Raise a UserError unless the rule exists and takes exactly these options and values."""
     if name not in RULES:
-        raise OptionError("there is no such rule", where=where, got=name, allowed=RULES)
+        raise UserError("there is no such rule", where=where, got=name, allowed=RULES)
     allowed = RULES[name].options
     for option in options:
         if option not in allowed:
             problem = f"the rule {name} has no such option"
-            raise OptionError(problem, where=where, got=option, allowed=allowed)
+            raise UserError(problem, where=where, got=option, allowed=allowed)
     for option, values in allowed.items():
         if not values.allows(options.get(option)):
             problem = f"the rule {name} needs another value of {option}"
-            raise OptionError(problem, where=where, got=options.get(option), allowed=str(values))
+            raise UserError(problem, where=where, got=options.get(option), allowed=str(values))
 
 
 # --- deletions ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any, Final
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, Perturbed, perturbed
-from judgescope.perturb.rules import RULES, check_options, inject_errors
+from judgescope.perturb.rules import RULES, inject_errors
 from judgescope.perturb.specs import Addition, AdditionPlace, PerturbSpec, RuleUse
 
 Row = dict[str, Any]
@@ -59,7 +59,6 @@ def perturb_dataset(
     and the text; not on the order of items. Other items matter only to a rule `across_items`, and
     `meta` (by item) only to a rule that needs a key of it.
     """
-    check_options(rule, options, where=f"perturbation {perturbation}, degree {degree}")
     function, key = RULES[rule].function, RULES[rule].meta
     if RULES[rule].across_items:
         names = sorted(texts)

@@ -331,7 +331,7 @@ def test_no_larger_number_of_places_can_be_deranged(
     ],
 )
 def test_options_a_rule_does_not_take(rule: str, options: dict[str, object], allowed: str) -> None:
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(UserError) as error:
         check_options(rule, options, where="perturbations/x.yaml")
     assert "perturbations/x.yaml" in str(error.value)
     assert allowed in str(error.value).split("allowed:")[1]

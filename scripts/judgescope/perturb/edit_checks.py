@@ -264,10 +264,8 @@ def _conflicting_fact(change: Change) -> Fault:
     if len(change.removed) < 2 or len(change.added) < 4:
         return "something else than a phrase of several words is replaced by another"
     old = _stems(change.sentence)
-    new = [
-        token for token in change.after if is_content(token.text) and stem(token.text) not in old
-    ]
-    facts = [token for token in new if _entity(token) == "other"]
+    words = [token.text for token in change.after if _entity(token) == "other"]
+    facts = [word for word in words if stem(word) not in old]
     return None if len(facts) >= 2 else "the new phrase says too little that is new"
 
 

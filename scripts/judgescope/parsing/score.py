@@ -283,13 +283,13 @@ def read_score(text: str, scale: Scale) -> Reading:
     if isinstance(answer, Reading):
         return answer
     grammar = _grammar(scale)
-    seen = grammar.echo.sub(_hidden, fold(answer))
-    if labelled := _labelled_ratings(grammar, seen):
+    visible = grammar.echo.sub(_hidden, fold(answer))
+    if labelled := _labelled_ratings(grammar, visible):
         if _is_walk(labelled, scale, grammar):
             return Reading("unparsed", "enumerated")
         return _reading("labelled", labelled[-1], answer, scale, grammar)
     for form, pattern in grammar.forms.items():
-        matches = unquoted(pattern.finditer(seen), seen)
+        matches = unquoted(pattern.finditer(visible), visible)
         if matches and len({_value(match, scale, grammar) for match in matches}) == 1:
             return _reading(form, matches[-1], answer, scale, grammar)
     return nothing_read(answer, "no_verdict")
@@ -308,9 +308,9 @@ def _hidden(echo: re.Match[str]) -> str:
     return (" " if echo["scale"] else "#") * len(echo[0])
 
 
-def _labelled_ratings(grammar: Grammar, seen: str) -> list[re.Match[str]]:
+def _labelled_ratings(grammar: Grammar, visible: str) -> list[re.Match[str]]:
     """Return the labelled ratings; those in prose (`a score of 4`) only if there is no other."""
-    matches = unquoted(grammar.labelled.finditer(seen), seen)
+    matches = unquoted(grammar.labelled.finditer(visible), visible)
     labels = [match for match in matches if not (match["of"] or match["far_of"])]
     return labels or matches
 

@@ -98,7 +98,9 @@ def explained(
     if not questions:
         return []
     judge = spec.judges[questions[0].judge]
-    by_name = {f"{one.judge} {one.aspect} {one.target}": one for one in questions}
+    by_name = {
+        f"{question.judge} {question.aspect} {question.target}": question for question in questions
+    }
 
     def ask_for(name: str, _: str, problem: str | None) -> Request:
         variables = {**by_name[name].shown, "problem": problem}
@@ -118,16 +120,16 @@ def explained(
         attempts=judge.attempts,
         also=problem_with,
     )
-    failed = {name: one for name, one in made.items() if one.status != "ok"}
+    failed = {name: text for name, text in made.items() if text.status != "ok"}
     if failed:
-        name, one = next(iter(failed.items()))
-        reason = one.status.removeprefix("failed: ")
+        name, first = next(iter(failed.items()))
+        reason = first.status.removeprefix("failed: ")
         raise UserError(
             f"{len(failed)} of {len(made)} analyses of demonstrations cannot be used: after "
-            f"{len(one.tries)} attempts at the first, {reason}",
+            f"{len(first.tries)} attempts at the first, {reason}",
             where=f"judges/{by_name[name].judge}.yaml, key shots.analyses: "
             f"{spec.model.card['model']} on {name}",
-            got=one.reply.text,
+            got=first.reply.text,
             todo="the judge was not asked; the replies are kept, and the same come again: name "
             "another model or form, allow more `attempts`, or show the ratings alone (form "
             "score-shots)",

@@ -10,7 +10,10 @@ from typing import Any
 from judgescope.cli.examples import commands_of
 from judgescope.cli.main import command_line
 from judgescope.methods.registry import METHODS
-from judgescope.perturb import RULES
+from judgescope.parsing.parsers import card_parsers
+from judgescope.perturb.inject import ERRORS
+from judgescope.perturb.rules import RULES
+from judgescope.perturb.validation import CHECKS
 from judgescope.schema import cards
 from judgescope.schema.cards import KINDS, Card
 from judgescope.schema.loading import adapter
@@ -88,7 +91,9 @@ def generated() -> Iterator[tuple[Path, str]]:
 def cards_text() -> str:
     """Return docs/reference/cards.md: every key of every card."""
     head = f"# Cards: every key\n\n{BY} from scripts/judgescope/schema/cards.\n"
-    return head + "".join(key_table(*section) for section in SECTIONS) + rules_table()
+    return (
+        head + "".join(key_table(*section) for section in SECTIONS) + rules_table() + names_table()
+    )
 
 
 def tables_text() -> str:
@@ -173,6 +178,18 @@ def rules_table() -> str:
     for name, rule in RULES.items():
         options = ", ".join(f"`{key}`: {option}" for key, option in rule.options.items())
         lines.append(f"| `{name}` | {rule.level} | {options} |")
+    return "\n".join(lines) + "\n"
+
+
+def names_table() -> str:
+    """Return the section on the names that cards can give for parsers, errors and checks."""
+    lines = ["\n## Parsers, errors and checks\n\n| key | names |", "|---|---|"]
+    for key, names in (
+        ("`parser` of a judge", card_parsers()),
+        ("`errors` of a perturbation", ERRORS),
+        ("`checks` of a perturbation", CHECKS),
+    ):
+        lines.append(f"| {key} | {', '.join(f'`{name}`' for name in names)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,7 @@ import yaml
 import trusting
 from asking import Study
 from data_samples import REAL, needs_real_data
-from judgescope.perturb.error_rules import OFF_TOPIC
+from judgescope.perturb.inject import OFF_TOPIC
 from running import HOME
 from scripted import Body, Said, reply, serve
 

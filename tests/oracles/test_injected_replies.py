@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.parsing.parsers import parse
-from judgescope.parsing.quoted import quotations
-from judgescope.parsing.text import without_reasoning
+from judgescope.parsing.text import quotations, without_reasoning
 from judgescope.schema.cards import AttackPerturbation
 from judgescope.schema.loading import Cards
 from judgescope.schema.tables import SCHEMAS

@@ -19,14 +19,22 @@ from hypothesis import strategies as st
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.wire import NoReplyError, read_replies
 from judgescope.engines.requests import Reply, Request
-from judgescope.parsing import analysis, steps, sub_aspects
-from judgescope.parsing.judgment import Scale
+from judgescope.parsing.judgment import PARSERS, Scale
 from judgescope.parsing.locate import locate, locate_errors
-from judgescope.parsing.parsers import PARSERS, parse
-from judgescope.perturb import RULES, Perturbed, apply_edits, inject_errors, split_sentences
-from judgescope.perturb.edits import edit_between, undone_edits
-from judgescope.perturb.error_rules import BETWEEN, WITHIN
-from judgescope.perturb.orders import replace_text, wrong_ending
+from judgescope.parsing.parsers import parse
+from judgescope.parsing.written import (
+    problem_with_analysis,
+    problem_with_steps,
+    problem_with_sub_aspects,
+    read_steps,
+    read_sub_aspects,
+    without_rating,
+)
+from judgescope.perturb.edits import Perturbed, apply_edits, edit_between, undone_edits
+from judgescope.perturb.inject import BETWEEN, WITHIN
+from judgescope.perturb.rules import RULES, replace_text, wrong_ending
+from judgescope.perturb.sentences import split_sentences
+from judgescope.perturb.targets import inject_dataset
 from judgescope.replies import compacted, speed
 from judgescope.replies.journal import CRC, forgetting, line_of
 from judgescope.replies.ledger import STATE, Ledger
@@ -101,9 +109,9 @@ def test_a_value_is_on_the_scale_or_none(
 def test_what_models_write_for_others_is_read_or_has_a_problem(
     text: str, rating: float, scale: Scale
 ) -> None:
-    assert analysis.problem_of(text, rating, scale) or analysis.without_rating(text)
-    for reader, read in ((steps, steps.read_steps), (sub_aspects, sub_aspects.read_sub_aspects)):
-        assert reader.problem_of(text) or read(text)
+    assert problem_with_analysis(text, rating, scale) or without_rating(text)
+    assert problem_with_steps(text) or read_steps(text)
+    assert problem_with_sub_aspects(text) or read_sub_aspects(text)
 
 
 JSON = st.recursive(
@@ -231,8 +239,8 @@ def test_texts_that_are_exchanged_keep_the_promises(
 @example(text=f"He has {'4' * 5000} of them.", kinds={"number"}, seed=0)
 def test_errors_in_a_row_keep_the_promises(text: str, kinds: set[str], seed: int) -> None:
     names = {"dataset": "d", "perturbation": "p", "degree": "single"}
-    row = inject_errors(sorted(kinds), 4, {"i": text}, seed=seed, **names)["i"]
-    assert row == inject_errors(sorted(kinds), 4, {"h": "", "i": text}, seed=seed, **names)["i"]
+    row = inject_dataset(sorted(kinds), 4, {"i": text}, seed=seed, **names)["i"]
+    assert row == inject_dataset(sorted(kinds), 4, {"h": "", "i": text}, seed=seed, **names)["i"]
     assert len(row) == 4 or row[-1].status.startswith("impossible: ")
     for before, one in zip([text, *(one.text for one in row)], row, strict=False):
         kept(before, one)

@@ -5,14 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from judgescope.parsing.analysis import problem_of, without_rating
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.locate import LARGEST, NOWHERE, locate
-from judgescope.parsing.number import read_number
-from judgescope.parsing.parsers import parse
-from judgescope.parsing.quoted import quotations
-from judgescope.parsing.sub_aspects import read_sub_aspects
-from judgescope.perturb import split_sentences
+from judgescope.parsing.parsers import parse, read_number
+from judgescope.parsing.text import quotations
+from judgescope.parsing.written import problem_with_analysis, read_sub_aspects, without_rating
+from judgescope.perturb.sentences import split_sentences
 
 SCALE = Scale(1, 5, 1)
 LENGTH = 100_000
@@ -33,7 +31,7 @@ def number(text: str) -> object:
 
 
 def ending(text: str) -> object:
-    return problem_of(text, 4.0, SCALE)
+    return problem_with_analysis(text, 4.0, SCALE)
 
 
 def place(text: str) -> object:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from judgescope.perturb.edit_checks import KINDS
 from judgescope.perturb.edits import Amount
-from judgescope.perturb.made import behind
+from judgescope.perturb.writing import appended
 from judgescope.schema.cards import MadePerturbation
 from judgescope.schema.loading import read_card
 from running import HOME
@@ -38,7 +38,7 @@ def demonstrations(kind: str) -> list[Shown]:
             one.topic,
             one.task,
             one.text,
-            behind(one.text, one.changed) if card.reply == "appended" else one.changed,
+            appended(one.changed, one.text)[0] if card.reply == "appended" else one.changed,
         )
         for one in card.demonstrations
     ]

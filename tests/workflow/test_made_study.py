@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from asking import FAST, Study, rate
-from judgescope.perturb import apply_edits
-from judgescope.perturb.edits import Edit
+from judgescope.perturb.edits import Edit, apply_edits
 from judgescope.schema.tables import read_table
 from scripted import Body, Said, reply, serve
 from validators import card_of

@@ -6,7 +6,7 @@ from typing import Any
 from judgescope.core.set_names import new_target
 from judgescope.distill.specs import WriteNewSpec
 from judgescope.engines.requests import Reply
-from judgescope.perturb.made import checked
+from judgescope.perturb.writing import checked
 from judgescope.prompts import NO_CHANGE, to_write
 from judgescope.replies.asker import Obtain, RequestFor
 from judgescope.replies.judging import reply_columns

@@ -3,9 +3,9 @@
 from judgescope.core.cells import split
 from judgescope.engines.subjects import Subjects
 from judgescope.jobs.run import run
-from judgescope.parsing.analysis import without_rating
-from judgescope.perturb.explaining import explained
-from judgescope.perturb.made import answers_of
+from judgescope.parsing.written import without_rating
+from judgescope.perturb.drafting import explained
+from judgescope.perturb.writing import answers_of
 from judgescope.replies.analyses import AnalyseSpec, questions
 from judgescope.replies.asker import asker
 from judgescope.schema.tables import table_of, write_table

@@ -5,11 +5,11 @@ from typing import Any
 from judgescope.jobs.run import run
 from judgescope.perturb.candidates import (
     references_with_errors,
+    targets_by_model,
     targets_by_rule,
     wanted_candidates,
 )
-from judgescope.perturb.marks import targets_by_model
-from judgescope.perturb.writer_specs import CandidatesSpec
+from judgescope.perturb.specs import CandidatesSpec
 from judgescope.replies.asker import writer
 from judgescope.schema.tables import read_table, table_of, write_table
 

@@ -1,8 +1,8 @@
 """Let a model compare candidates with anchors, or anchors with each other, in both orders."""
 
 from judgescope.jobs.run import run
-from judgescope.perturb.comparing import check_comparator, compared, pairs_of
-from judgescope.perturb.writer_specs import CompareAnchorsSpec
+from judgescope.perturb.grading import check_comparator, compared, pairs_of
+from judgescope.perturb.specs import CompareAnchorsSpec
 from judgescope.replies.asker import writer
 from judgescope.schema.tables import read_table, table_of, write_table
 

@@ -1,7 +1,7 @@
 """Let a model make texts of a dataset's originals, at once or step by step; or the originals."""
 
 from judgescope.jobs.run import run
-from judgescope.perturb.writer_specs import MakeTextsSpec
+from judgescope.perturb.specs import MakeTextsSpec
 from judgescope.perturb.writing import made_targets
 from judgescope.replies.asker import writer
 from judgescope.schema.tables import read_table, table_of, write_table

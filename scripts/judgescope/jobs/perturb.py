@@ -3,9 +3,9 @@
 import json
 
 from judgescope.jobs.run import run
-from judgescope.perturb import RULES
-from judgescope.perturb.rules import perturbed_targets
+from judgescope.perturb.rules import RULES
 from judgescope.perturb.specs import PerturbSpec, RuleUse
+from judgescope.perturb.targets import perturbed_targets
 from judgescope.schema.tables import read_table, table_of, write_table
 
 

@@ -1,7 +1,7 @@
 """Let a model write references for every item of a dataset; keep the most diverse of them."""
 
 from judgescope.jobs.run import run
-from judgescope.perturb.writer_specs import WriteReferencesSpec
+from judgescope.perturb.specs import WriteReferencesSpec
 from judgescope.perturb.writing import references_of
 from judgescope.replies.asker import writer
 from judgescope.schema.tables import read_table, table_of, write_table

@@ -13,8 +13,7 @@ from judgescope.methods.base import Method, Row
 from judgescope.methods.cost import estimates, priced
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.specs import GradedTexts, present
-from judgescope.perturb.grading import UNRESOLVED
-from judgescope.schema.tables import CHOSEN, read_table
+from judgescope.schema.tables import CHOSEN, UNRESOLVED, read_table
 from judgescope.statistics.anchors import comparator_accuracy
 from judgescope.statistics.jackknife import Bounds
 from judgescope.statistics.means import SHARE, share

@@ -5,7 +5,7 @@ from typing import Literal, TypeVar
 from msgspec import Struct, field
 
 from judgescope.core.job_spec import JobSpec
-from judgescope.parsing.policy import Policy
+from judgescope.parsing.judgment import Policy
 
 T = TypeVar("T")
 Level = Literal["pooled", "by_source", "by_system"]

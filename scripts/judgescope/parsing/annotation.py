@@ -1,33 +1,319 @@
-"""Annotations: errors with their places and severities, and an overall verdict."""
+"""Annotations: errors with their locations and severities, and an overall verdict.
 
+A reply lists them under labels at the start of its lines, or in JSON, fenced or not.
+"""
+
+import json
 import re
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
-from judgescope.parsing.judgment import STATED, ErrorSpan, Reading, Scale, Status
-from judgescope.parsing.labelled import Entry, Said, is_nothing, read_labelled
-from judgescope.parsing.objects import read_objects
-from judgescope.parsing.score import is_refusal, read_score
-from judgescope.parsing.text import fold, without_reasoning
+from judgescope.parsing.error_list import says_no_errors
+from judgescope.parsing.judgment import STATED, ErrorSpan, Reading, Scale, Status, parser
+from judgescope.parsing.score import read_score
+from judgescope.parsing.text import answer_of, fold, is_refusal
+
+
+@dataclass(slots=True)
+class Entry:
+    """One error as it is written: every field as text, "" if it is missing.
+
+    aside: the brackets after its number; heading: the rest of that line.
+    """
+
+    location: str = ""
+    explanation: str = ""
+    severity: str = ""
+    category: str = ""
+    heading: str = ""
+    aside: str = ""
+
+    def says_nothing(self) -> bool:
+        """Return whether the entry names no error: it is empty, or says that there is none."""
+        fields = (self.location, self.explanation, self.heading)
+        folded = (fold(text).strip(_EDGES) for text in fields)
+        words = [text for text in folded if text and not is_nothing(text)]
+        return not words or says_no_errors(words[0])
+
+
+@dataclass(slots=True)
+class Listing:
+    """The content of a reply, field by field.
+
+    verdicts: (whether the label says overall, the text of the verdict), in order; why: the reason
+    for the verdict; clean: the reply says that there is no error; remarks: lines of no field;
+    superseded: errors of a list that the reply starts again after a verdict.
+    """
+
+    errors: list[Entry] = field(default_factory=list)
+    verdicts: list[tuple[bool, str]] = field(default_factory=list)
+    why: str = ""
+    clean: bool = False
+    remarks: list[str] = field(default_factory=list)
+    superseded: int = 0
+
+
+_EDGES = " \t\r\n*_`\"'|>#-•+"
+_CLOSING = r"[*_`\"'\])}]{0,6}"
+_OPENING = r"[ \t>*_#`\"'|•+(\[{–-]{0,12}(?:\(?\d{1,3}[.):][ \t]{1,4}[*_`\"']{0,4})?"
+_VERDICT = r"(?:score|rating|grade|verdict|label|category|assessment|evaluation|judge?ment|quality)"
+_WHY = r"(?:explanation|reason(?:ing)?|rationale|justification|comment)"
+_WORD = r"[\w'’-]{1,30}"
+_OF_ERROR = r"(?: of (?:the )?error)?"
+NAMES: Final = {
+    "why": rf"{_WHY} (?:of|for|behind) (?:the |this |my )?(?:{_WORD} ){{0,2}}{_VERDICT}"
+    rf"|(?:overall |final )?(?:overall|{_VERDICT}) {_WHY}",
+    "severity": rf"(?:error )?severity(?: (?:level|score|rating|label|category))?{_OF_ERROR}",
+    "overall": rf"(?:the )?(?:overall(?: {_WORD}){{0,4}}|final (?:{_WORD} )?{_VERDICT})",
+    "category": rf"(?:error )?(?:category|type){_OF_ERROR}",
+    "location": r"(?:exact |error )?(?:location|span|quote|quotation|excerpt|passage|phrase)"
+    rf"{_OF_ERROR}|error text",
+    "explanation": rf"(?:error )?(?:{_WHY}|description){_OF_ERROR}",
+    "score": rf"(?:the )?(?:{_WORD} ){{0,2}}(?:score|rating|verdict|grade)"
+    rf"(?: (?:for|of)(?: {_WORD}){{1,4}})?",
+}
+"""Field -> its labels in folded text, in order of precedence."""
+_ERROR = (
+    r"(?:error|issue|mistake|problem)[ \t]?(?:no\.?[ \t]?|number[ \t])?#?(?P<number>\d{1,3})"
+    rf"(?![\w/]){_CLOSING}(?:[ \t]?[(\[](?P<aside>[^()\[\]\n]{{1,40}})[)\]])?"
+    rf"{_CLOSING}[ \t]?[:.–—-]?{_CLOSING}"
+)
+_LABELS = "|".join(f"(?P<{name}>{labels})" for name, labels in NAMES.items())
+_FIELD = re.compile(
+    rf"{_OPENING}(?:{_ERROR}|(?:{_LABELS})"
+    rf"{_CLOSING}(?:[ \t]?\([^()\n]{{0,60}}\))?{_CLOSING}"
+    rf"(?:[ \t]?[:=]|[ \t][–—-](?=\s)|(?(overall)[ \t]is\b|(?!))){_CLOSING})(?P<value>.*)",
+    re.DOTALL,
+)
+_INLINE = re.compile(
+    r"(?<=[\s|;,.(\"'”])(?=[*_]{0,3}(?:Location|Explanation|Severity|Category|Overall [Ss]core"
+    r"|Explanation of the [Ss]core)[*_]{0,3}\s?[:：])"
+)
+_NOTHING = re.compile(
+    r"\W*(?:none|null|nil|nothing|n/?a|not (?:applicable|available|specified)|no location)\W*"
+)
+
+
+def is_nothing(text: str) -> bool:
+    """Return whether folded text is empty or a word for nothing."""
+    return not text.strip(_EDGES) or _NOTHING.fullmatch(text) is not None
+
+
+def field_of(label: str) -> str | None:
+    """Return the field that a label alone stands for."""
+    match = _FIELD.fullmatch(f"{fold(label).replace('_', ' ').strip()}:")
+    return _name(match) if match and match.lastgroup else None
+
+
+def _name(match: re.Match[str]) -> str:
+    return next(name for name in ("number", *NAMES) if match[name])
+
+
+def read_labelled(answer: str) -> Listing:
+    """Return the content of an answer's lines.
+
+    An error begins with its number, or with a field that the error before has already. A blank line
+    ends a field, but not the reason for the verdict.
+    """
+    reader = _LineReader()
+    for line in answer.splitlines():
+        # a line that begins with a label may have further labels within
+        for part in _INLINE.split(line) if _FIELD.match(fold(line)) else [line]:
+            reader.read(part, blank=not line.strip())
+    reader.close()
+    return reader.listing
+
+
+class _LineReader:
+    """Collects the fields of a listing from its lines."""
+
+    def __init__(self) -> None:
+        self.listing = Listing()
+        self._entry: Entry | None = None
+        self._name = ""
+        self._lines: list[str] = []
+        self._judged = False
+
+    def read(self, line: str, *, blank: bool) -> None:
+        """Read a line, or a part of one that begins with a label."""
+        folded = fold(line)
+        if match := _FIELD.match(folded):
+            self.close()
+            self._begin(match, line[match.start("value") :].strip())
+        elif blank:
+            if self._lines and self._name != "why":
+                self.close()
+        elif not self._name:
+            self.listing.clean |= says_no_errors(folded.strip(_EDGES))
+            self.listing.remarks.append(line)
+        else:
+            self._add_line(line.strip())
+
+    def close(self) -> None:
+        """End the open field."""
+        name, self._name = self._name, ""
+        text = " ".join(" ".join(self._lines).split())
+        self._lines = []
+        if name == "why":
+            self.listing.why = text
+        elif name in ("overall", "score"):
+            self.listing.verdicts.append((name == "overall", text))
+        elif name and self._entry:
+            setattr(self._entry, name, text)
+
+    def _begin(self, match: re.Match[str], value: str) -> None:
+        """Open the field of a label."""
+        name = _name(match)
+        if name == "number":
+            name = "heading"
+            if int(match["number"]) == 1 and self._judged and self.listing.errors:
+                self.listing.superseded += len(self.listing.errors)
+                self.listing.errors, self.listing.clean = [], False
+            self._judged = False
+            self._add(Entry(aside=match["aside"] or ""))
+        elif name in ("overall", "score"):
+            self._entry, self._judged = None, True
+        elif name == "explanation" and self._entry is None and self._judged:
+            name = "why"
+        elif name != "why" and (self._entry is None or getattr(self._entry, name)):
+            self._add(Entry())
+        self._name = name
+        self._add_line(value)
+
+    def _add(self, entry: Entry) -> None:
+        self._entry = entry
+        self.listing.errors.append(entry)
+
+    def _add_line(self, line: str) -> None:
+        """Add a line to the open field, and end a field of one line."""
+        if line.strip(_EDGES):
+            self._lines.append(line)
+            if self._name in ("severity", "category", "overall", "score", "heading"):
+                self.close()
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+_BEGIN = re.compile(r"\{(?=\s{0,40}[\"}])|\[(?=\s{0,40}[{\]])")
+TRIES = 40
+"""The maximum number of places at which JSON is tried."""
+_LISTS = re.compile(
+    r"(?:identified |found |list of )?(?:errors?|issues|mistakes)"
+    r"|(?:error )?(?:spans|annotations|list)"
+)
+_TEXTS = frozenset(("text", "quoted text", "error span"))
+_VERDICTS = ("overall", "score", "category")
+
+
+def read_objects(answer: str) -> tuple[Listing | None, str]:
+    """Return the content of the last annotation in JSON, None if there is none, and the rest.
+
+    An annotation is an object with a list of errors or a verdict, or a list of errors alone. Keys
+    are read as labels are. An empty list says that there are no errors.
+    """
+    last: Listing | None = None
+    rest, done = list[str](), 0
+    for value, start, end in _values(answer):
+        listing = _listing(value)
+        if listing:
+            listing.superseded = len(last.errors) + last.superseded if last else 0
+            last = listing
+            rest.append(answer[done:start])
+            done = end
+    rest.append(answer[done:])
+    return last, "".join(rest)
+
+
+def _values(answer: str) -> Iterator[tuple[object, int, int]]:
+    """Yield the outermost objects and lists of an answer with their start and end."""
+    decoder = json.JSONDecoder()
+    done = 0
+    for _ in range(TRIES):
+        begin = _BEGIN.search(answer, done)
+        if begin is None:
+            return
+        try:
+            value, done = decoder.raw_decode(answer, begin.start())
+        except (ValueError, RecursionError):
+            done = begin.start() + 1
+        else:
+            yield value, begin.start(), done
+
+
+def _listing(value: object) -> Listing | None:
+    if isinstance(value, list):
+        value = {"errors": value} if all(isinstance(entry, dict) for entry in value) else {}
+    assert isinstance(value, dict)  # _BEGIN finds objects and lists
+    listing = Listing()
+    for key, inner in value.items():
+        if isinstance(inner, list) and _LISTS.fullmatch(_label(key)):
+            listing.clean = not inner
+            for entry in inner:
+                if isinstance(entry, dict):
+                    listing.errors += _entries(entry)
+                elif text := _text(entry):
+                    listing.errors.append(Entry(heading=text))
+        else:
+            _add_verdict(field_of(key), inner, listing)
+    return listing if listing.errors or listing.clean or listing.verdicts else None
+
+
+def _add_verdict(name: str | None, inner: object, listing: Listing) -> None:
+    if name in _VERDICTS and isinstance(inner, dict):
+        for key, part in inner.items():
+            _add_verdict(field_of(key), part, listing)
+    elif name in _VERDICTS:
+        listing.verdicts.append((name == "overall", _text(inner)))
+    elif name in ("why", "explanation"):
+        listing.why = _text(inner)
+
+
+def _entries(fields: dict[str, object]) -> list[Entry]:
+    """Return the error of an object, once for each location."""
+    entry, locations = Entry(), [""]
+    for key, inner in fields.items():
+        name = "location" if _label(key) in _TEXTS else field_of(key)
+        if name == "location":
+            locations = [_text(one) for one in inner] if isinstance(inner, list) else [_text(inner)]
+        elif name in ("explanation", "why", "severity", "category"):
+            setattr(entry, "explanation" if name == "why" else name, _text(inner))
+    return [replace(entry, location=location) for location in locations or [""]]
+
+
+def _label(key: str) -> str:
+    return fold(key).replace("_", " ").strip()
+
+
+def _text(value: object) -> str:
+    """Return a string or a number as text, anything else as ""."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return " ".join(str(value).split())
+
+
+# --- the annotation ------------------------------------------------------------------------------
 
 VERDICTS: Final = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
 SEVERITIES: Final = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 OVERALL: Final = Scale(1, 5, 1, VERDICTS)
 MOST: Final = 8
-"""So many errors of an annotation are kept."""
+"""The maximum number of errors that are kept."""
 COUNTED: Final = ("dropped", "superseded", "unread")
-"""What is counted of the errors that an annotation lists."""
+"""The counts of listed errors that are not kept, or not read in full."""
 SEVERE: Final = 4
-"""An error of this severity or more does not go with the best verdict."""
+"""An error of this severity or more contradicts the best verdict."""
 _SEVERITY: Final = Scale(1, 5, 1, SEVERITIES)
-_LABELS = "|".join(VERDICTS).lower()
+_WORDS = "|".join(VERDICTS).lower()
 _CHOICES = re.compile(
-    rf"\W{{0,8}}(?:one of\b\W{{0,8}})?(?:{_LABELS})\W{{0,4}}(?:[,/|–-]|\bor\b|\bto\b|\band\b)"
-    rf"\W{{0,4}}(?:{_LABELS})\b"
+    rf"\W{{0,8}}(?:one of\b\W{{0,8}})?(?:{_WORDS})\W{{0,4}}(?:[,/|–-]|\bor\b|\bto\b|\band\b)"
+    rf"\W{{0,4}}(?:{_WORDS})\b"
 )
-"""The scale as the prompt has it, or a verdict between two: none of them is chosen."""
+"""The scale as the prompt states it, or a verdict between two values: no choice."""
 _FREE = frozenset(("labelled", "bare", "double_brackets", "given", "trailing"))
-"""Forms in which a verdict may stand without a line of its own."""
+"""Rules by which a verdict may be read outside of a labelled line."""
 _QUOTE = r"(?:\"[^\"]+\"|“[^“”]+”|„[^„“”]+[“”]|«[^«»]+»|「[^「」]+」|`[^`]+`)"
 _BETWEEN = re.compile(r"[\s,;/&.…]{0,5}(?:(?:and|or)\b)?\s{0,3}")
 _AFTER = re.compile(r"(?:\([^()]{0,200}\)|\[[^\[\]]{0,200}\])?[\s.,;]{0,5}")
@@ -40,11 +326,11 @@ _MARKS = " \t\r\n*_>|"
 
 @dataclass(frozen=True, slots=True)
 class Contradictions:
-    """How often an annotation says what does not go together.
+    """How often an annotation contradicts itself.
 
     errors_beside_none: errors that are listed although it says that there are none;
     best_with_severe: errors of severity 4 or 5 under the best verdict; less_without_errors: 1
-    where the verdict is not the best and no error is listed; other_verdicts: labelled verdicts of
+    if the verdict is not the best and no error is listed; other_verdicts: labelled verdicts of
     another value than the one taken.
     """
 
@@ -56,12 +342,12 @@ class Contradictions:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A parsed annotation; `value` is a number only where `status` is ok.
+    """A parsed annotation; `value` is a number only if `status` is ok.
 
-    label: the verdict's word, where it was one; errors: at most MOST, in the order of the reply;
+    label: the verdict's word, if it was one; errors: at most MOST, in the order of the reply;
     rationale: the reason for the verdict; clean: the reply says that there are no errors; dropped:
-    errors beyond MOST; superseded: errors of a list that it begins anew; unread: severities that
-    are written and cannot be read.
+    errors beyond MOST; superseded: errors of a list that the reply starts again; unread: severities
+    that are written and cannot be read.
     """
 
     status: Status
@@ -78,85 +364,88 @@ class Annotation:
 
     @property
     def reading(self) -> Reading:
-        """Return what parsers tell; the rule names what is counted behind a plus sign."""
+        """Return the parser's reading; the rule names every count above 0 after a plus sign."""
         counts = {name: getattr(self, name) for name in COUNTED}
         counts |= asdict(self.contradictions)
         rule = "+".join([self.rule, *(name for name, count in counts.items() if count)])
         return Reading(self.status, rule, self.value, self.label, self.rationale, None, self.errors)
 
 
-def read_verdict_and_errors(text: str, scale: Scale | None) -> Reading:
-    """Return what `read_annotation` finds, as parsers tell it. ValueError without a scale."""
-    if scale is None:
-        raise ValueError("the parser annotation needs a scale: min, max and step")
+@parser("annotation", 5, needs_scale=True)
+def read_verdict_and_errors(text: str, scale: Scale) -> Reading:
+    """Return the result of `read_annotation` as a reading."""
     return read_annotation(text, scale).reading
 
 
+@parser("merged", 3, in_cards=False)
 def read_merged(text: str, _: Scale | None) -> Reading:
     """Return the errors that a supervisor lists; it gives no verdict.
 
-    Unparsed is a reply that lists none and does not say that there are none.
+    Unparsed: a reply that lists none and does not say that there are none.
     """
-    found = read_annotation(text)
-    read = found.reading._replace(value=None, label=None)
-    if found.status not in {"unparsed", *STATED}:
-        return read
-    if not found.errors and not found.clean:
-        return read._replace(status="unparsed", rule="no_list")
-    counted = [name for name in COUNTED if getattr(found, name)]
-    rule = "+".join(["listed" if found.errors else "no_errors", *counted])
-    return read._replace(status="ok", rule=rule)
+    annotation = read_annotation(text)
+    reading = annotation.reading._replace(value=None, label=None)
+    if annotation.status not in {"unparsed", *STATED}:
+        return reading
+    if not annotation.errors and not annotation.clean:
+        return reading._replace(status="unparsed", rule="no_list")
+    counted = [name for name in COUNTED if getattr(annotation, name)]
+    rule = "+".join(["listed" if annotation.errors else "no_errors", *counted])
+    return reading._replace(status="ok", rule=rule)
 
 
 def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
     """Return the errors that a reply lists, and its last labelled verdict on the scale.
 
-    Lines with labels or JSON; verdicts in numbers or, where the scale has them, words, severities 1
-    to 5 or Neutral to Critical. A verdict under `overall` is stronger than one under `score`; one
-    without a label counts where there is no labelled one. Of more than MOST errors the most severe
-    are kept, a missing severity being the least. Without a verdict the reply is unparsed, also
-    where it says that there are no errors; what it lists is told all the same. Never raises.
-    Source: paper 004, section 4 and listing 1; methods.md 5.
+    Lines with labels or JSON; verdicts in numbers or in the scale's words, severities 1 to 5 or
+    Neutral to Critical. A verdict under `overall` takes precedence over one under `score`; one
+    without a label counts if there is no labelled one. Of more than MOST errors the most severe are
+    kept, a missing severity being the least. Without a verdict the reply is unparsed, even if it
+    says that there are no errors; its errors are returned all the same. Never raises. Source:
+    (Kartáč et al. 2025), section 4 and listing 1; methods.md 5.
     """
-    answer, unclosed = without_reasoning(text)
-    if unclosed:
-        return Annotation("truncated", "unclosed_reasoning")
-    if not answer:
-        return Annotation("empty", "only_reasoning")
-    said, form = _said(answer)
-    verdict, others = _verdict(said, form, scale)
-    entries = [entry for entry in said.errors if not entry.says_nothing()]
-    said.clean |= len(entries) < len(said.errors) and not entries
-    if verdict.status == "unparsed" and not entries and not said.clean and is_refusal(answer):
+    answer = answer_of(text)
+    if isinstance(answer, Reading):
+        return Annotation(answer.status, answer.rule)
+    listing, form = _content(answer)
+    verdict, other_verdicts = _verdict(listing, form, scale)
+    entries = [entry for entry in listing.errors if not entry.says_nothing()]
+    clean = listing.clean or (len(entries) < len(listing.errors) and not entries)
+    if verdict.status == "unparsed" and not entries and not clean and is_refusal(answer):
         return Annotation("refused", "refusal")
-    told = [one for entry in entries for one in _errors(entry)]
-    errors = tuple(error for error, _ in told)
-    kept = _most_severe(errors)
+    read = [error for entry in entries for error in _errors(entry)]
+    errors = tuple(error for error, _ in read)
+    ranked = sorted(range(len(errors)), key=lambda index: -(errors[index].severity or 0))
+    severe = sum((error.severity or 0) >= SEVERE for error in errors)
+    value, best = verdict.value, scale.max
     return Annotation(
         verdict.status,
         verdict.rule,
-        verdict.value,
+        value,
         verdict.label,
-        kept,
-        said.why or None,
-        clean=said.clean,
-        dropped=len(errors) - len(kept),
-        superseded=said.superseded,
-        unread=sum(unread for _, unread in told),
-        contradictions=replace(
-            _contradictions(verdict.value, scale.max, errors, said.clean), other_verdicts=others
+        tuple(errors[index] for index in sorted(ranked[:MOST])),
+        listing.why or None,
+        clean=clean,
+        dropped=max(0, len(errors) - MOST),
+        superseded=listing.superseded,
+        unread=sum(unread for _, unread in read),
+        contradictions=Contradictions(
+            errors_beside_none=len(errors) if clean else 0,
+            best_with_severe=severe if value == best else 0,
+            less_without_errors=int(value is not None and value < best and not errors),
+            other_verdicts=other_verdicts,
         ),
     )
 
 
-def _said(answer: str) -> tuple[Said, str]:
-    """Return what the answer says in JSON, and in lines what JSON does not say."""
+def _content(answer: str) -> tuple[Listing, str]:
+    """Return the content of an answer's JSON, with that of its lines if it is incomplete."""
     inside, rest = read_objects(answer)
     if inside is None:
         return read_labelled(answer), "labelled"
     outside = read_labelled(rest)
     if inside.verdicts and outside.verdicts and not (inside.errors or inside.clean):
-        return read_labelled(answer), "labelled"  # an object that is quoted, and no annotation
+        return read_labelled(answer), "labelled"  # a quoted object, not an annotation
     if inside.verdicts:
         return inside, "json"
     inside.verdicts, inside.remarks = outside.verdicts, outside.remarks
@@ -164,19 +453,19 @@ def _said(answer: str) -> tuple[Said, str]:
     return inside, "labelled"
 
 
-def _verdict(said: Said, form: str, scale: Scale) -> tuple[Reading, int]:
-    """Return the verdict that counts, and how many others have another value."""
-    read = [(strong, _verdict_of(text, scale)) for strong, text in said.verdicts]
-    told = [(strong, one) for strong, one in read if one.status in STATED]
-    if told:
-        strongest = max(strong for strong, _ in told)
-        found = [one for strong, one in told if strong == strongest][-1]
-        others = sum(one.value != found.value for _, one in told)
-        return found._replace(rule=f"{form}.{found.rule}"), others
-    free = read_score("\n".join(said.remarks), scale)
+def _verdict(listing: Listing, form: str, scale: Scale) -> tuple[Reading, int]:
+    """Return the verdict that counts, and the number of others with another value."""
+    read = [(overall, _verdict_of(text, scale)) for overall, text in listing.verdicts]
+    stated = [(overall, reading) for overall, reading in read if reading.status in STATED]
+    if stated:
+        has_overall = any(overall for overall, _ in stated)
+        verdict = [reading for overall, reading in stated if overall == has_overall][-1]
+        others = sum(reading.value != verdict.value for _, reading in stated)
+        return verdict._replace(rule=f"{form}.{verdict.rule}"), others
+    free = read_score("\n".join(listing.remarks), scale)
     if free.status in STATED and free.rule.partition(".")[0] in _FREE:
         return free._replace(rule=f"free.{free.rule}"), 0
-    return Reading("unparsed", "unread_verdict" if said.verdicts else "no_verdict"), 0
+    return Reading("unparsed", "unread_verdict" if listing.verdicts else "no_verdict"), 0
 
 
 def _verdict_of(text: str, scale: Scale) -> Reading:
@@ -186,64 +475,44 @@ def _verdict_of(text: str, scale: Scale) -> Reading:
 
 
 def _errors(entry: Entry) -> list[tuple[ErrorSpan, bool]]:
-    """Return an error once for each place it names, and whether its severity cannot be read."""
+    """Return an error once for each location, and whether its severity cannot be read."""
     heading = entry.heading.strip(_MARKS)
     quoted = _ONE_QUOTE.search(heading)
     location = entry.location or ("" if entry.explanation or not quoted else quoted[0])
-    written = entry.severity or entry.aside
-    severity = _severity(written)
+    severity = _severity(entry.severity or entry.aside)
     if severity is None and (named := _AT_HEADING.search(fold(heading))):
         severity = _severity(named["value"])
     category = entry.category.strip(_MARKS + "`\"'")
-    found = ErrorSpan(
+    error = ErrorSpan(
         None,
         (entry.explanation or heading).strip(_MARKS),
         severity,
         None if is_nothing(fold(category)) else category,
     )
-    lost = severity is None and not is_nothing(fold(entry.severity))
-    places = _places(location)
-    return [(found._replace(location=place), lost and not at) for at, place in enumerate(places)]
+    unread = severity is None and not is_nothing(fold(entry.severity))
+    return [
+        (error._replace(location=quote), unread and not index)
+        for index, quote in enumerate(_quotes(location))
+    ]
 
 
 def _severity(text: str) -> int | None:
-    read = read_score(f"Rating: {_LEVEL.sub('', text)}", _SEVERITY)
-    return int(read.value) if read.status == "ok" and read.value is not None else None
+    reading = read_score(f"Rating: {_LEVEL.sub('', text)}", _SEVERITY)
+    return int(reading.value) if reading.value is not None else None
 
 
-def _places(location: str) -> list[str | None]:
-    """Return the passages that a location quotes, the location itself where it quotes none."""
+def _quotes(location: str) -> list[str | None]:
+    """Return the passages that a location quotes, or the location itself if it quotes none."""
     text = location.strip(_MARKS)
     if is_nothing(fold(text)):
         return [None]
-    if quoted := _quoted(text):
-        return [one for one in quoted if one] or [None]
+    quotes, done = list[str](), 0
+    while quote := _ONE_QUOTE.match(text, done):
+        quotes.append(quote[0][1:-1].strip())
+        between = _BETWEEN.match(text, quote.end())
+        done = between.end() if between else quote.end()
+    if quotes and _AFTER.fullmatch(text, done):
+        return [quote for quote in quotes if quote] or [None]
     if len(text) > 2 and text[0] in "'‘" and text[-1] in "'’":
         return [text[1:-1].strip() or None]
     return [text]
-
-
-def _quoted(text: str) -> list[str]:
-    """Return the passages of a text that is one quotation or several, nothing for another."""
-    found, done = list[str](), 0
-    while one := _ONE_QUOTE.match(text, done):
-        found.append(one[0][1:-1].strip())
-        between = _BETWEEN.match(text, one.end())
-        done = between.end() if between else one.end()
-    return found if found and _AFTER.fullmatch(text, done) else []
-
-
-def _most_severe(errors: tuple[ErrorSpan, ...]) -> tuple[ErrorSpan, ...]:
-    ranked = sorted(range(len(errors)), key=lambda at: -(errors[at].severity or 0))
-    return tuple(errors[at] for at in sorted(ranked[:MOST]))
-
-
-def _contradictions(
-    value: float | None, best: float, errors: tuple[ErrorSpan, ...], clean: bool
-) -> Contradictions:
-    severe = sum((error.severity or 0) >= SEVERE for error in errors)
-    return Contradictions(
-        errors_beside_none=len(errors) if clean else 0,
-        best_with_severe=severe if value == best else 0,
-        less_without_errors=int(value is not None and value < best and not errors),
-    )

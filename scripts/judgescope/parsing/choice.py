@@ -1,12 +1,11 @@
-"""Which of two texts a reply prefers: a labelled choice, a reply that begins or ends with one."""
+"""The preferred one of two texts: a labelled choice, or a reply that begins or ends with one."""
 
 import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from judgescope.parsing.judgment import Reading, Scale
-from judgescope.parsing.quoted import own
-from judgescope.parsing.text import fold, without_reasoning
+from judgescope.parsing.judgment import Reading, Scale, parser
+from judgescope.parsing.text import answer_of, fold, unquoted
 
 VALUES: Final = {"a": 1.0, "b": -1.0, "tie": 0.0}
 """1: the first text is better, -1: the second, 0: neither."""
@@ -15,6 +14,7 @@ _TEXT = (
     r"story|dialogue)"
 )
 _OPEN = r"[*_\"'`(\[]{0,4}"
+_MARKS = r"[*_\"'`)\]]{0,4}"
 _CLOSE = r"[*_\"'`)\]]*\s*"
 _END = rf"(?={_CLOSE}(?:[.,;!]|$))"
 """After `is` alone: "the better is a matter of taste" names no text."""
@@ -26,17 +26,31 @@ _BEGINS = (
     rf"{_TEXT})\b))"
 )
 """What follows a choice that begins a reply: `A. Smith` begins none."""
-_INDEX = {"1": "a", "2": "b", "a": "a", "b": "b"}
+_LETTER_OF = {"1": "a", "2": "b", "a": "a", "b": "b"}
 _NAMED = re.compile(
     rf"\b{_TEXT}\s?#?\(?([12ab])\)?\s+is\s+(?:[a-z]{{1,20}}\s+)?(?:more|better|superior)\b"
 )
-"""Which text a reason says is the better one, by its number or letter."""
+"""The better text according to a reason, by its number or letter."""
+_BETTER = (
+    r"(?:the\s+)?(?:(?:clearly|much|slightly|overall)\s+)?"
+    r"(?:better|superior|preferable|winner|best)"
+)
 _CONCLUDES = re.compile(
-    rf"\b{_TEXT}\s+{_OPEN}(a|b)\b{_CLOSE}is\s+(?:the\s+)?(?:(?:clearly|much|slightly|overall)\s+)?"
-    rf"(?:better|superior|preferable|winner|best)(?:\s+(?:one|{_TEXT}))?"
+    rf"\b{_TEXT}\s+{_OPEN}(a|b)\b{_CLOSE}is\s+{_BETTER}(?:\s+(?:one|{_TEXT}))?"
     rf"(?:\s+than\s+{_TEXT}\s+{_OPEN}[ab]\b{_CLOSE})?\s*\Z"
 )
 """`Output (a) is better`, as the end of a reply."""
+_LEAD_IN = r"(?:(?:overall|so|thus|hence|therefore|in\s+(?:conclusion|summary))\b,?\s)?"
+_ANSWER = rf"(?:^|(?<=[.!?]\s))\s{{0,2}}{_OPEN}{_LEAD_IN}(?:the|my)(?:\s+final)?\s+answer"
+_OTHER = rf"(?:{_TEXT}\s+)?{_OPEN}[ab]\b{_MARKS}"
+_SENTENCE = re.compile(
+    rf"(?:^|(?<=[.!?;\n]))\s{{0,2}}{_OPEN}{_LEAD_IN}"
+    rf"(?:(?:i|we)\s+(?:would\s+)?(?:prefer|choose|pick)\s+(?:{_TEXT}\s+)?{_OPEN}(?P<preferred>a|b)\b"
+    rf"{_MARKS}(?:\s+(?:over|to)\s+{_OTHER})?"
+    rf"|(?P<better>a|b)\b{_MARKS}\s+is\s+{_BETTER}(?:\s+(?:one|{_TEXT}))?(?:\s+than\s+{_OTHER})?)"
+    rf"{_MARKS}\s?(?:[.!;]{_MARKS}|(?=\n)|\Z)"
+)
+"""`A is better` and `I prefer B`, as whole sentences."""
 _OPEN_CASE = re.compile(r"\b(?:if|whether|unless|why|when|not|would|could|might|may)\b")
 """With such words a last sentence concludes nothing."""
 _EDGE: Final = " \t\n.!*_\"'`"
@@ -45,13 +59,12 @@ _LAST: Final = 400
 
 
 class _Forms(NamedTuple):
-    """How a choice is written, and which letter is a tie beside the word."""
+    """The forms of a choice that depend on the letter of a tie."""
 
     labelled: re.Pattern[str]
     alone: re.Pattern[str]
     begins: re.Pattern[str]
     another: re.Pattern[str]
-    tie: str
 
 
 @lru_cache(maxsize=32)
@@ -60,7 +73,7 @@ def _forms(tie: str) -> _Forms:
     choice = rf"{_OPEN}(?:{_TEXT}\s+{_OPEN}|a\s+(?=tie\b))?({letters})\b"
     return _Forms(
         re.compile(
-            r"\b(?:choice|verdict|winner|better(?:\s+text)?)[*_\"'`]*\s*"
+            rf"(?:\b(?:choice|verdict|winner|better(?:\s+text)?)|{_ANSWER})[*_\"'`]*\s*"
             rf"(?:(?:is\s*)?[:=-][*_\"'`]*\s*{choice}{_REASON}|is\s+{choice}{_END})",
             re.MULTILINE,
         ),
@@ -69,69 +82,84 @@ def _forms(tie: str) -> _Forms:
         re.compile(
             rf"(?:^|[.!?;,]\s{{1,2}})[\s*_\"'`(\[]{{0,6}}({letters})[)\]*_]{{0,4}}\s?[:=]", re.M
         ),
-        tie,
     )
 
 
+@parser("choice", 4, options=("tie",))
 def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Reading:
-    """Return 1 for A, -1 for B, 0 for a tie; unparsed where no choice is made.
+    """Return 1 for A, -1 for B, 0 for a tie; unparsed if no choice is made.
 
-    The last labelled choice counts, else a reply that is nothing but a choice, begins with one
+    The last labelled choice counts, else a reply that consists of a choice, begins with one
     (`A: Summary 1 is more fluent`) or ends with one (`Output (a) is better`). tie: the letter that
     the form gives to a tie, "" for none. A reply that goes on to name both letters, or a text other
-    than its letter's, chooses none.
+    than its letter's, makes no choice.
     """
-    said, endless = without_reasoning(text)
-    if endless:
-        return Reading("truncated", "unclosed_reasoning")
-    if not said:
-        return Reading("empty", "only_reasoning")
-    folded, forms = fold(said), _forms(tie.lower())
-    match, rule = _found(folded, forms)
+    answer = answer_of(text)
+    if isinstance(answer, Reading):
+        return answer
+    folded, tie = fold(answer), tie.lower()
+    match, rule = _choice(folded, tie)
     if match is None:
         return Reading("unparsed", rule)
-    choice = _letter(match, forms.tie)
-    rest = (said[: match.start()] + said[match.end() :]).strip()
-    return Reading("ok", rule, VALUES[choice], choice, rest or None)
+    letter = _letter(match, tie)
+    rest = (answer[: match.start()] + answer[match.end() :]).strip()
+    return Reading("ok", rule, VALUES[letter], letter, rest or None)
 
 
-def _found(folded: str, forms: _Forms) -> tuple[re.Match[str] | None, str]:
-    """Return the choice of a reply and its rule, None and why where there is none."""
-    if labelled := _labelled(folded, forms):
-        return labelled[-1], "labelled"
+def _choice(folded: str, tie: str) -> tuple[re.Match[str] | None, str]:
+    """Return the choice of a reply and its rule, or None and the reason why there is none."""
+    forms = _forms(tie)
+    if labelled := _labelled(folded, forms, tie):
+        return labelled, "labelled"
     if alone := forms.alone.match(folded):
         return alone, "alone"
     if begins := forms.begins.match(folded):
-        letter = _letter(begins, forms.tie)
-        named = {_letter(one, forms.tie) for one in forms.another.finditer(folded, begins.end())}
+        letter = _letter(begins, tie)
+        others = {_letter(one, tie) for one in forms.another.finditer(folded, begins.end())}
         better = _NAMED.search(folded, begins.end())
-        if named - {letter} or (better and _INDEX[better[1]] != letter):
+        if others - {letter} or (better and _LETTER_OF[better[1]] != letter):
             return None, "contradiction"
         return begins, "leading"
-    concluded = _concluded(folded)
-    return concluded, "concluding" if concluded else "no_choice"
+    if concluding := _concluding(folded):
+        return concluding, "concluding"
+    return _whole_sentence(folded)
 
 
-def _concluded(folded: str) -> re.Match[str] | None:
-    """Return the choice in which the last sentence ends."""
+def _labelled(folded: str, forms: _Forms, tie: str) -> re.Match[str] | None:
+    """Return the last labelled choice; a line that names several repeats the question."""
+    lines: dict[int, list[re.Match[str]]] = {}
+    for match in unquoted(forms.labelled.finditer(folded), folded):
+        lines.setdefault(folded.count("\n", 0, match.start()), []).append(match)
+    choices = [
+        matches[-1]
+        for matches in lines.values()
+        if len({_letter(match, tie) for match in matches}) == 1
+    ]
+    return choices[-1] if choices else None
+
+
+def _concluding(folded: str) -> re.Match[str] | None:
+    """Return the choice with which the last sentence ends."""
     end = len(folded.rstrip(_EDGE))
     start = 1 + max(folded.rfind(mark, max(0, end - _LAST), end) for mark in ".!?;\n")
     match = _CONCLUDES.search(folded, start, end)
     if match is None or _OPEN_CASE.search(folded, start, match.start()):
         return None
-    return match if own([match], folded) else None
+    return match if unquoted([match], folded) else None
 
 
-def _labelled(folded: str, forms: _Forms) -> list[re.Match[str]]:
-    """Return the labelled choices, without lines that name several: those repeat the question."""
-    lines: dict[int, list[re.Match[str]]] = {}
-    for match in own(forms.labelled.finditer(folded), folded):
-        lines.setdefault(folded.count("\n", 0, match.start()), []).append(match)
-    return [
-        found[-1]
-        for found in lines.values()
-        if len({_letter(one, forms.tie) for one in found}) == 1
-    ]
+def _whole_sentence(folded: str) -> tuple[re.Match[str] | None, str]:
+    """Return the sentence that only makes a choice, if it begins or ends the reply."""
+    matches = unquoted(_SENTENCE.finditer(folded), folded)
+    if len({_letter(match, "") for match in matches}) > 1:
+        return None, "contradiction"
+    end = len(folded.rstrip(_EDGE))
+    if matches and (matches[-1].end() >= end or not folded[: matches[0].start()].strip()):
+        named = _NAMED.search(folded, matches[0].end())
+        if named and _LETTER_OF[named[1]] != _letter(matches[0], ""):
+            return None, "contradiction"
+        return matches[-1], "sentence"
+    return None, "no_choice"
 
 
 def _letter(match: re.Match[str], tie: str) -> str:

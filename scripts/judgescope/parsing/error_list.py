@@ -1,11 +1,10 @@
-"""Lists of errors: a score that is computed from severities, not one that is asked for."""
+"""A score computed from a list of errors and their severities."""
 
 import re
 from typing import Literal, NamedTuple
 
-from judgescope.parsing.judgment import Reading, Scale
-from judgescope.parsing.score import is_refusal
-from judgescope.parsing.text import fold, without_reasoning
+from judgescope.parsing.judgment import Reading, Scale, parser
+from judgescope.parsing.text import answer_of, fold, is_refusal
 
 SEVERITIES = ("minor", "major", "critical")
 _SEVERITY = rf"(?P<severity>{'|'.join(SEVERITIES)})"
@@ -13,7 +12,7 @@ _MARKS = " \t*_`\"'|>#{"
 _BULLET = re.compile(r"(?:[-•*–+]|\(?\d{1,3}[.)])\s")
 _FIRST = re.compile(
     rf"(?:errors?\b\s?\d{{0,3}}\W{{0,3}})?(?:severity\b\W{{0,3}})?[(\[]?{_SEVERITY}\b"
-    r"(?:\s+errors?\b)?[)\]*_`\"']{0,8}(?:\s?[:|–—]|\s-+\s|(?<=[)\]]))(?P<what>.*)"
+    r"(?:\s+errors?\b)?[)\]*_`\"']{0,8}(?:\s?[:|–—]|\s-+\s|(?<=[)\]]))(?P<description>.*)"
 )
 """`major: what is wrong`, `[major] ...`, `Error (major): ...`, `major error - ...`."""
 _LAST = re.compile(
@@ -37,24 +36,25 @@ _DOUBT = re.compile(
     r"|other than|yet|nevertheless|nonetheless|first|second|third|last|half|beginning|wrong"
     r"|mistakes?|incorrect(?:ly)?|missing|missp\w{1,9}|flaws?|unclear|awkward|ungrammatical)\b"
 )
-"""With such words `no errors` is taken back, or holds of a part, or is not all that is said."""
+"""Words that retract `no errors`, restrict it to a part, or report something else."""
 _ERROR = re.compile(r"errors?\s?\d{0,3}\s?[:.)(-]")
 
 
 class _Line(NamedTuple):
-    """What a line is, and which severity it names, or why it cannot be read.
+    """The kind of a line, and the severity that it names or the reason why it is unreadable.
 
     absent: it says that there is no error of the severity; clean: none at all; doubt: words that
-    do not go with `clean`.
+    contradict `clean`.
     """
 
     kind: Literal["error", "absent", "clean", "doubt", "fault", "remark"]
-    what: str = ""
+    detail: str = ""
 
 
+@parser("errors", 2, needs_scale=True, settings=(*SEVERITIES, "bottom"))
 def read_errors(
     text: str,
-    scale: Scale | None,
+    scale: Scale,
     *,
     minor: float,
     major: float,
@@ -64,74 +64,68 @@ def read_errors(
     """Return max - (max - min) min(1, sum of penalties / bottom), on the scale without its steps.
 
     minor, major, critical: the penalty of an error of each severity; bottom: the sum of penalties
-    that takes a text to the bottom of the scale. An error stands on a line of its own with its
-    severity first or, in a list, last. Unparsed are an entry without a severity or with two, errors
-    beside the words that there are none, such words where other words may take them back, and a
-    reply with neither. After MQM as Freitag et al. 2021 score it, where 25 is the worst that a
-    segment can have. ValueError without a scale.
+    that takes a text to the bottom of the scale. An error has a line of its own with its severity
+    first or, in a list, last. Unparsed: an entry without a severity or with two, errors beside the
+    words that there are none, such words with a reservation, and a reply with neither. After MQM as
+    scored by Freitag et al. 2021, where 25 is the worst sum of a segment.
     """
-    if scale is None:
-        raise ValueError("the parser errors needs a scale: min and max")
-    answer, unclosed = without_reasoning(text)
-    if unclosed:
-        return Reading("truncated", "unclosed_reasoning")
-    if not answer:
-        return Reading("empty", "only_reasoning")
+    answer = answer_of(text)
+    if isinstance(answer, Reading):
+        return answer
     lines = [_line(line.strip()) for line in fold(answer).splitlines()]
-    found = [line.what for line in lines if line.kind == "error"]
-    if not found and is_refusal(answer):
+    severities = [line.detail for line in lines if line.kind == "error"]
+    if not severities and is_refusal(answer):
         return Reading("refused", "refusal")
-    if fault := _fault(lines, found):
+    if fault := _fault(lines, severities):
         return Reading("unparsed", fault)
     penalties = dict(zip(SEVERITIES, (minor, major, critical), strict=True))
-    penalty = sum(penalties[severity] for severity in found)
+    penalty = sum(penalties[severity] for severity in severities)
     value = scale.max - (scale.max - scale.min) * min(1.0, penalty / bottom)
-    rule = "listed" if found else "no_errors"
+    rule = "listed" if severities else "no_errors"
     return Reading("ok", rule, max(scale.min, value), rationale=answer)
 
 
 def says_no_errors(line: str) -> bool:
-    """Return whether a folded line says that there is no error, and takes nothing of it back."""
+    """Return whether a folded line says that there is no error, without reservation."""
     return bool(_NO_ERRORS.fullmatch(line)) and not _DOUBT.search(line)
 
 
-def _fault(lines: list[_Line], found: list[str]) -> str:
-    """Return why lines do not tell which errors there are, "" where they do."""
+def _fault(lines: list[_Line], severities: list[str]) -> str:
+    """Return why the errors cannot be read from the lines, "" if they can."""
     kinds = {line.kind for line in lines}
-    absent = {line.what for line in lines if line.kind == "absent"}
+    absent = {line.detail for line in lines if line.kind == "absent"}
     clean = "clean" in kinds or absent.issuperset(SEVERITIES)
     if "fault" in kinds:
-        return next(line.what for line in lines if line.kind == "fault")
-    if found:
-        return "contradiction" if clean or absent.intersection(found) else ""
+        return next(line.detail for line in lines if line.kind == "fault")
+    if severities:
+        return "contradiction" if clean or absent.intersection(severities) else ""
     if not clean:
         return "incomplete" if absent else "no_list"
     return "doubted" if "doubt" in kinds else ""
 
 
 def _line(line: str) -> _Line:
-    """Return what a folded line says."""
     bullet = _BULLET.match(line)
-    said = (line[bullet.end() :] if bullet else line).strip(_MARKS)
-    if says_no_errors(said):
+    content = (line[bullet.end() :] if bullet else line).strip(_MARKS)
+    if says_no_errors(content):
         return _Line("clean")
-    if first := _FIRST.match(said):
-        return _of_severity(first["severity"], first["what"])
-    if last := _LAST.search(said[-80:]):
-        what = said[: len(said) - len(last[0])]
-        return _of_severity(last["severity"], what) if bullet else _Line("fault", "unclear")
-    heading = said.endswith(":") or not any(map(str.isalnum, said))
-    if not heading and (bullet or _ERROR.match(said)):
+    if first := _FIRST.match(content):
+        return _of_severity(first["severity"], first["description"])
+    if last := _LAST.search(content[-80:]):
+        description = content[: len(content) - len(last[0])]
+        return _of_severity(last["severity"], description) if bullet else _Line("fault", "unclear")
+    heading = content.endswith(":") or not any(map(str.isalnum, content))
+    if not heading and (bullet or _ERROR.match(content)):
         return _Line("fault", "no_severity")
-    return _Line("doubt" if _DOUBT.search(said) else "remark")
+    return _Line("doubt" if _DOUBT.search(content) else "remark")
 
 
-def _of_severity(severity: str, what: str) -> _Line:
-    """Return what a line says that names a severity and, beside it, `what`."""
-    if _NOTHING.fullmatch(what):
+def _of_severity(severity: str, description: str) -> _Line:
+    """Return the reading of a line with a severity and a description."""
+    if _NOTHING.fullmatch(description):
         return _Line("absent", severity)
-    if not any(map(str.isalpha, what)):
+    if not any(map(str.isalpha, description)):
         return _Line("fault", "no_text")
-    if _SECOND.search(what):
+    if _SECOND.search(description):
         return _Line("fault", "two_severities")
     return _Line("error", severity)

@@ -1,34 +1,23 @@
-"""What a parser knows (the scale) and what it returns (a judgment)."""
+"""What a parser knows (the scale), what it returns (a judgment), and the registry of parsers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, get_args
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 Status = Literal[
-    "ok",
-    "unparsed",
-    "out_of_range",
-    "off_grid",
-    "refused",
-    "truncated",
-    "empty",
-    "error",
+    "ok", "unparsed", "out_of_range", "off_grid", "refused", "truncated", "empty", "error",
     "not_applicable",
-]
-
+]  # fmt: skip
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 NO_VALUE: Final[tuple[Status, ...]] = (
-    "refused",
-    "unparsed",
-    "out_of_range",
-    "off_grid",
-    "truncated",
-    "empty",
-    "error",
-)
-"""How a judgment that was asked for ends without a value, in the order in which tables have it."""
+    "refused", "unparsed", "out_of_range", "off_grid", "truncated", "empty", "error",
+)  # fmt: skip
+"""How a requested judgment can end without a value, in the order of the result tables."""
 STATED: Final[frozenset[Status]] = frozenset(("ok", "out_of_range", "off_grid"))
-"""The reply states one value, whether or not the scale has it."""
+"""The reply states one value, whether or not it is a value of the scale."""
 
 OFF_GRID: Final[Status] = "off_grid"
 OFF_GRID_REMEDY: Final = (
@@ -36,15 +25,17 @@ OFF_GRID_REMEDY: Final = (
     "(default: drop) in the judge's card; nothing is asked again"
 )
 OffGrid = Literal["drop", "keep", "round"]
-"""What becomes of a value between the steps of a scale."""
+"""How to treat a value between the steps of a scale."""
+Policy = Literal["drop", "worst", "mid", "random"]
+"""What replaces a missing judgment in a sensitivity analysis; see `stand_in`."""
 
 _TOLERANCE = 1e-9
 
 
 class ErrorSpan(NamedTuple):
-    """An error that an annotator names: the words it quotes, why they are wrong, and how severely.
+    """An error that an annotator lists.
 
-    location: None where it names no place; severity: 1 to 5, None where it is missing or unread.
+    location: the quoted words, None without any; severity: 1 to 5, None if missing or unreadable.
     """
 
     location: str | None
@@ -58,8 +49,8 @@ class Scale:
     """The values a verdict may take: min, min + step, ..., max, or any between without a step.
 
     `labels` are category words, worst first and best last, evenly spaced from min to max.
-    `off_grid`: a value between two steps is no value of the scale (drop), is taken as it is (keep),
-    or becomes the nearest step (round).
+    `off_grid`: a value between two steps is rejected (drop), taken as it is (keep), or becomes the
+    nearest step (round).
     """
 
     min: float
@@ -73,18 +64,17 @@ class Scale:
         return self.min <= value <= self.max
 
     def on_grid(self, value: float) -> bool:
-        """Return whether value is min + k step for a whole k; always true without a step."""
+        """Return whether value is min + k step for an integer k; always true without a step."""
         if self.step is None:
             return True
         steps = (value - self.min) / self.step
         return abs(steps - round(steps)) < _TOLERANCE
 
     def read(self, value: float, rule: str) -> "Reading":
-        """Return the reading of a value that `rule` found; its status is ok, or why it is not.
+        """Return the reading of a value that `rule` found; the rule's name records any rounding.
 
-        A value outside the scale is never moved into it. One between two steps is read as
-        `off_grid` says, and the rule's name tells so. Of two steps that are equally near, the
-        value becomes the one an even number of steps above min: halves move no mean.
+        A value outside the scale is never moved into it. A value halfway between two steps rounds
+        to an even number of steps above min, so that rounding shifts no mean.
         """
         if not self.contains(value):
             return Reading("out_of_range", f"{rule}.outside")
@@ -105,20 +95,51 @@ class Scale:
         return [round(self.min + index * self.step, 12) for index in range(count)]
 
     def value_of(self, label: int) -> float:
-        """Return the value of the category word at this place, 0 being the worst."""
+        """Return the value of a category word by its index, 0 being the worst."""
         if len(self.labels) == 1:
             return self.max
         return self.min + label * (self.max - self.min) / (len(self.labels) - 1)
 
 
+def stand_in(policy: Policy, scale: Scale, rng: "Generator | None" = None) -> float | None:
+    """Return the value that replaces a missing judgment.
+
+    drop: None, which stays out of every mean; worst: the scale's minimum; mid: its middle value,
+    the lower of two; random: uniform over the grid, or over the interval of a continuous scale.
+    ValueError for random without `rng`.
+    """
+    grid = scale.grid()
+    if policy == "drop":
+        return None
+    if policy == "worst":
+        return scale.min
+    if policy == "mid":
+        return grid[(len(grid) - 1) // 2] if grid else (scale.min + scale.max) / 2
+    if rng is None:
+        raise ValueError("the policy random needs a generator")
+    return grid[int(rng.integers(len(grid)))] if grid else float(rng.uniform(scale.min, scale.max))
+
+
+class Reading(NamedTuple):
+    """The result of one parser; the fields are those of `Judgment`."""
+
+    status: Status
+    rule: str
+    value: float | None = None
+    label: str | None = None
+    rationale: str | None = None
+    tail: str | None = None
+    errors: tuple[ErrorSpan, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """A parsed reply; `value` is a number only where `status` is ok.
+    """A parsed reply; `value` is a number only if `status` is ok.
 
-    label: the scale's category word, where the verdict was one; rationale: the reply without its
+    label: the scale's category word, if the verdict was one; rationale: the reply without its
     verdict and without reasoning blocks; rule: what matched, or what went wrong; parser:
-    name@version; tail: the reply from the verdict on, without reasoning blocks, where the parser
-    tells it; errors: those that the reply lists, whatever its status.
+    name@version; tail: the reply from the verdict on, without reasoning blocks, if the parser
+    records it; errors: the errors that the reply lists, whatever its status.
     """
 
     value: float | None
@@ -131,17 +152,43 @@ class Judgment:
     errors: tuple[ErrorSpan, ...] = ()
 
 
-class Reading(NamedTuple):
-    """What one parser made of a text."""
-
-    status: Status
-    rule: str
-    value: float | None = None
-    label: str | None = None
-    rationale: str | None = None
-    tail: str | None = None
-    errors: tuple[ErrorSpan, ...] = ()
-
-
 Reader = Callable[..., Reading]
-"""(text, scale or None, and what else the parser's settings name) -> what the text says."""
+"""(text, scale or None, and the parser's settings as keywords) -> the reading of the text."""
+AnyReader = TypeVar("AnyReader", bound=Reader)
+
+
+class Parser(NamedTuple):
+    """A way to read replies; its version increases whenever some reply is read differently.
+
+    `needs_scale`: it reads nothing without a scale; `settings`: names that a judge's card has to
+    set; `options`: names that it may set; `in_cards`: whether a card may name the parser.
+    """
+
+    version: int
+    read: Reader
+    needs_scale: bool = False
+    settings: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    in_cards: bool = True
+
+
+PARSERS: Final[dict[str, Parser]] = {}
+"""Name -> parser; complete once `parsing.parsers` is imported, which imports all of them."""
+
+
+def parser(
+    name: str,
+    version: int,
+    *,
+    needs_scale: bool = False,
+    settings: tuple[str, ...] = (),
+    options: tuple[str, ...] = (),
+    in_cards: bool = True,
+) -> Callable[[AnyReader], AnyReader]:
+    """Register the decorated function as a parser."""
+
+    def register(read: AnyReader) -> AnyReader:
+        PARSERS[name] = Parser(version, read, needs_scale, settings, options, in_cards)
+        return read
+
+    return register

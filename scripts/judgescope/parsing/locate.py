@@ -1,4 +1,4 @@
-"""Where in a text the words stand that an annotator quotes."""
+"""The location of an annotator's quotations in a text."""
 
 import re
 import unicodedata
@@ -13,25 +13,25 @@ from judgescope.parsing.text import fold
 
 Match = Literal["exact", "normalised", "fuzzy", "not_found"]
 MATCHES: Final[tuple[Match, ...]] = ("exact", "normalised", "fuzzy", "not_found")
-"""The surest first."""
+"""From the most to the least certain."""
 CUTOFF: Final = 85.0
-"""The least similarity of a fuzzy match, in percent: 7 letters with a wrong one have it, 6 not."""
+"""The minimum similarity of a fuzzy match, in percent: one wrong letter in 7 has it, in 6 not."""
 LARGEST: Final = 20_000_000
-"""Signs of a quote times those of the text: looking for the like of more may take minutes."""
-Stretch = tuple[int, int]
+"""Characters of a quote times those of the text; beyond, a fuzzy search may take minutes."""
+Span = tuple[int, int]
 _EDGES = "\"'`*_. "
-"""What quotes and leaves out in a folded quote; a full stop also ends one that the text goes on."""
+"""Characters that do not belong to a folded quote; a full stop may end one in mid-sentence."""
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
 )
-"""Letters of scripts that put no spaces between words."""
+"""Letters of scripts without spaces between words."""
 
 
 class Place(NamedTuple):
-    """Where a quote stands: code points of the original text, the end not included.
+    """The location of a quote, in code points of the original text; the end is exclusive.
 
-    occurrence: which of the places with these words, 1 being the first. None where not found.
+    occurrence: the number of this place among those with the same words, from 1. None if not found.
     """
 
     start: int | None
@@ -40,8 +40,11 @@ class Place(NamedTuple):
     match: Match
 
 
+NOWHERE: Final = Place(None, None, None, "not_found")
+
+
 class LocatedSpan(NamedTuple):
-    """An error (`ErrorSpan`) and where it stands (`Place`)."""
+    """An error (`ErrorSpan`) and its location (`Place`)."""
 
     location: str | None
     explanation: str
@@ -53,173 +56,157 @@ class LocatedSpan(NamedTuple):
     match: Match
 
 
-NOWHERE: Final = Place(None, None, None, "not_found")
-
-
 class _Folded(NamedTuple):
-    """A text in one spelling, and per sign of it the stretch of the original that it stands for."""
+    """A text in one spelling, and the original span of each of its characters."""
 
     text: str
     starts: list[int]
     ends: list[int]
 
+    def original(self, spans: Sequence[Span]) -> tuple[Span, ...]:
+        """Return spans of the folded text as spans of the original."""
+        return tuple((self.starts[start], self.ends[end - 1]) for start, end in spans)
+
+    def occurrences(self, words: str) -> list[Span]:
+        """Return the spans of the words that do not split a character of the original."""
+        return [
+            (start, end)
+            for start, end in _occurrences(words, self.text)
+            if (start == 0 or self.starts[start - 1] != self.starts[start])
+            and (end == len(self.text) or self.starts[end - 1] != self.starts[end])
+        ]
+
 
 def locate(quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF) -> list[Place]:
-    """Return where each quote stands in the text: as it is, in one spelling, or nearly.
+    """Return the place of each quote in the text: exact, in one spelling, or similar.
 
-    One spelling: no differences of case, white space, quotation marks, dashes, full width,
-    ligatures, composed letters and invisible signs, and none at the quote's ends (quotation marks,
-    an ellipsis). Nearly: the stretch with the highest share of equal signs, at least `cutoff`
-    percent, to whole words; not looked for where quote and text are too long (`LARGEST`). Places
-    within other words count only where the quote stands nowhere by itself, in one spelling. Of
+    One spelling ignores differences of case, white space, quotation marks, dashes, full width,
+    ligatures, composed letters and invisible characters, and quotation marks or an ellipsis at the
+    quote's ends. Similar: the span with the highest share of equal characters, at least `cutoff`
+    percent, extended to whole words; not searched if quote and text are too long (`LARGEST`).
+    Places within other words count only if the quote stands nowhere by itself, in one spelling. Of
     equal quotes the first takes the first place, the second the second, and so on; those beyond the
     last take the last. An empty quote is not found. Never raises.
     """
-    whole = _folded(text)
-    used = Counter[tuple[Stretch, ...]]()
-    return [_place(quote, text, whole, used, cutoff) for quote in quotes]
+    folded = _folded(text)
+    n_used = Counter[tuple[Span, ...]]()
+    located = []
+    for quote in quotes:
+        ways = _ways_to_locate(quote, text, folded, cutoff)
+        match, spans = next(((match, spans) for match, spans in ways if spans), ("not_found", ()))
+        if spans:
+            index = min(n_used[spans], len(spans) - 1)
+            n_used[spans] += 1
+            located.append(Place(*spans[index], index + 1, match))
+        else:
+            located.append(NOWHERE)
+    return located
 
 
 def locate_errors(
     errors: Sequence[ErrorSpan], text: str, *, cutoff: float = CUTOFF
 ) -> list[LocatedSpan]:
-    """Return the errors of one annotation with where they stand, as `locate` finds them.
-
-    One that names no place is not found.
-    """
+    """Return the errors of one annotation with their places (`locate`), if they quote any words."""
     places = locate([error.location or "" for error in errors], text, cutoff=cutoff)
     return [LocatedSpan(*error, *place) for error, place in zip(errors, places, strict=True)]
 
 
 def occurrence_of(start: int, end: int, text: str) -> int:
-    """Return which of the places with the words text[start:end] begins at `start`, from 1."""
-    found = _exact(text[start:end], text)
-    whole = _whole_words(found, text)
-    places = whole if (start, end) in whole else found
-    return 1 + sum(1 for place in places if place[0] < start)
+    """Return the number, from 1, of the place text[start:end] among those with the same words."""
+    spans = _occurrences(text[start:end], text)
+    whole_words = _whole_words(spans, text)
+    return 1 + sum(
+        1 for span in (whole_words if (start, end) in whole_words else spans) if span[0] < start
+    )
 
 
-def _place(
-    quote: str, text: str, whole: _Folded, used: Counter[tuple[Stretch, ...]], cutoff: float
-) -> Place:
-    bare = _folded(quote).text.strip(_EDGES)
-    for match, places in _found(quote, bare, text, whole, cutoff):
-        if places:
-            turn = min(used[places], len(places) - 1)
-            used[places] += 1
-            return Place(*places[turn], turn + 1, match)
-    return NOWHERE
-
-
-def _found(
-    quote: str, bare: str, text: str, whole: _Folded, cutoff: float
-) -> Iterator[tuple[Match, tuple[Stretch, ...]]]:
-    """Yield the ways to find a quote with the places that each finds, the surest first."""
-    exact = _exact(quote, text) if quote.strip() else []
+def _ways_to_locate(
+    quote: str, text: str, folded: _Folded, cutoff: float
+) -> Iterator[tuple[Match, tuple[Span, ...]]]:
+    """Yield the ways to locate a quote with the spans of each, the most certain first."""
+    exact = _occurrences(quote, text) if quote.strip() else []
     yield "exact", _whole_words(exact, text)
-    same = _complete(_exact(bare, whole.text), whole)
-    yield "normalised", _original(_whole_words(same, whole.text), whole)
+    bare = _folded(quote).text.strip(_EDGES)
+    same = folded.occurrences(bare)
+    yield "normalised", folded.original(_whole_words(same, folded.text))
     yield "exact", tuple(exact)
-    yield "normalised", _original(same, whole)
-    near = _complete(_exact(_nearest(bare, whole.text, cutoff), whole.text), whole)
-    yield "fuzzy", _original(_whole_words(near, whole.text) or near, whole)
+    yield "normalised", folded.original(same)
+    similar = folded.occurrences(_most_similar(bare, folded.text, cutoff))
+    yield "fuzzy", folded.original(_whole_words(similar, folded.text) or similar)
 
 
-def _exact(words: str, text: str) -> list[Stretch]:
-    return [(at, at + len(words)) for at in _finds(words, text)]
+def _occurrences(words: str, text: str) -> list[Span]:
+    """Return the spans of the words in the text; they do not overlap."""
+    return [match.span() for match in re.finditer(re.escape(words), text)] if words else []
 
 
-def _complete(places: Sequence[Stretch], whole: _Folded) -> list[Stretch]:
-    """Return the places that begin and end with a sign of the original, not within one."""
-    return [
+def _whole_words(spans: Sequence[Span], text: str) -> tuple[Span, ...]:
+    """Return the spans that neither begin nor end within a word."""
+    return tuple(
         (start, end)
-        for start, end in places
-        if (start == 0 or whole.starts[start - 1] != whole.starts[start])
-        and (end == len(whole.text) or whole.starts[end - 1] != whole.starts[end])
-    ]
+        for start, end in spans
+        if not (_within_word(text, start) or _within_word(text, end))
+    )
 
 
-def _original(places: Sequence[Stretch], whole: _Folded) -> tuple[Stretch, ...]:
-    return tuple((whole.starts[start], whole.ends[end - 1]) for start, end in places)
-
-
-def _finds(words: str, text: str) -> Iterator[int]:
-    """Yield where the words begin in the text, none within another place of theirs."""
-    at = text.find(words) if words else -1
-    while at >= 0:
-        yield at
-        at = text.find(words, at + len(words))
-
-
-def _whole_words(places: Sequence[Stretch], text: str) -> tuple[Stretch, ...]:
-    """Return the places that neither begin nor end within a word."""
-    return tuple(one for one in places if not (_within(text, one[0]) or _within(text, one[1])))
-
-
-def _within(text: str, at: int) -> bool:
-    """Return whether a word goes on over this place of the text."""
-    return 0 < at < len(text) and _joins(text[at - 1]) and _joins(text[at])
+def _within_word(text: str, index: int) -> bool:
+    return 0 < index < len(text) and _is_letter(text[index - 1]) and _is_letter(text[index])
 
 
 @lru_cache(maxsize=4096)
-def _joins(sign: str) -> bool:
+def _is_letter(sign: str) -> bool:
     letter = sign.isalnum() or unicodedata.category(sign)[0] == "M"
     return letter and not _UNSPACED.match(sign)
 
 
-def _nearest(words: str, text: str, cutoff: float) -> str:
-    """Return the part of the text that is most like the words, "" where none is enough."""
+def _most_similar(words: str, text: str, cutoff: float) -> str:
+    """Return the part of the text that is most similar to the words, "" below the cutoff."""
     from rapidfuzz import fuzz  # here only: what parses other replies does not need it
 
     if not words or len(words) * len(text) > LARGEST:
         return ""
-    found = fuzz.partial_ratio_alignment(words, text, score_cutoff=cutoff)
-    if found is None:
+    aligned = fuzz.partial_ratio_alignment(words, text, score_cutoff=cutoff)
+    if aligned is None:
         return ""
-    ends = product(_word_ends(text, found.dest_start), _word_ends(text, found.dest_end))
+    ends = product(_word_ends(text, aligned.dest_start), _word_ends(text, aligned.dest_end))
     parts = [text[start:end].strip(_EDGES) for start, end in ends]
-    near = max(parts, key=lambda part: fuzz.ratio(words, part))
-    return near if fuzz.ratio(words, near) >= cutoff else ""
+    best = max(parts, key=lambda part: fuzz.ratio(words, part))
+    return best if fuzz.ratio(words, best) >= cutoff else ""
 
 
-def _word_ends(text: str, at: int) -> Stretch:
-    """Return the ends of the word in which a place of the text lies."""
-    left = right = at
-    while _within(text, left):
+def _word_ends(text: str, index: int) -> Span:
+    """Return the ends of the word around an index of the text."""
+    left = right = index
+    while _within_word(text, left):
         left -= 1
-    while _within(text, right):
+    while _within_word(text, right):
         right += 1
     return left, right
 
 
 def _folded(text: str) -> _Folded:
-    """Return the text in one spelling, with no space at its ends."""
+    """Return the text in one spelling, with single blanks and none at its ends."""
     signs, starts, ends = list[str](), list[int](), list[int]()
-    for start, end in _clusters(text):
+    start = 0
+    for end in range(1, len(text) + 1):
+        if end < len(text) and unicodedata.combining(text[end]):
+            continue  # a mark belongs to the character before it
         for sign in _one_spelling(text[start:end]):
             if sign == " " and (not signs or signs[-1] == " "):
                 continue
             signs.append(sign)
             starts.append(start)
             ends.append(end)
+        start = end
     if signs and signs[-1] == " ":
         signs.pop()
     return _Folded("".join(signs), starts, ends)
 
 
-def _clusters(text: str) -> Iterator[Stretch]:
-    """Yield the stretches of a sign and the marks that follow it."""
-    start = 0
-    for at in range(1, len(text) + 1):
-        if at == len(text) or not unicodedata.combining(text[at]):
-            yield start, at
-            start = at
-
-
 @lru_cache(maxsize=4096)
 def _one_spelling(cluster: str) -> str:
-    """Return a sign with its marks, decomposed and in lower case; "" for one that is not seen."""
-    seen = "".join(sign for sign in cluster if unicodedata.category(sign) != "Cf")
-    plain = unicodedata.normalize("NFKD", fold(seen)).casefold()
+    """Return a character with its marks, decomposed and in lower case; "" if it is invisible."""
+    visible = "".join(sign for sign in cluster if unicodedata.category(sign) != "Cf")
+    plain = unicodedata.normalize("NFKD", fold(visible)).casefold()
     plain = fold(unicodedata.normalize("NFKD", plain))
     return "".join(" " if sign.isspace() else sign for sign in plain)

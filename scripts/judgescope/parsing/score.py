@@ -1,19 +1,99 @@
-"""Verdicts of LLM judges: score only, rate-explain and analyze-rate replies."""
+"""Ratings in the replies of LLM judges: score only, rate-explain and analyze-rate.
+
+The forms in which a rating is written are named patterns per scale. They see folded text
+(`text.fold`). Every repetition is bounded, possessive or anchored, so that the time grows linearly
+with the length of a reply.
+"""
 
 import re
+from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
-from judgescope.parsing.grammar import WORDS, Grammar, Rule, grammar, is_goal
-from judgescope.parsing.judgment import Reading, Scale
-from judgescope.parsing.quoted import own
-from judgescope.parsing.text import fold, without_reasoning
+from judgescope.parsing.judgment import Reading, Scale, parser
+from judgescope.parsing.text import answer_of, fold, nothing_read, unquoted
 
-_REFUSAL = re.compile(
-    r"\bas an ai\b|\bi(?:'m| am) (?:very |so |really )?(?:sorry|afraid)\b|\bi apologi[sz]e\b"
-    r"|\b(?:can(?:no|')t|can not|won't|(?:unable|not able|decline|not possible|refuse) to)"
-    r"(?: \w+)? (?:be )?(?:rated?|scored?|evaluated?|judged?|assess(?:ed)?|provide|give|assign"
-    r"|assist|help|comply|fulfill?|answer|determine)\b"
+_NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+WORDS = {name: float(value) for value, name in enumerate(_NAMES)}
+
+
+_MARKS = r"[*_\"'`)\]}$]{0,4}"  # markdown and brackets that close
+# ... that open; the value may stand below
+_OPEN = r"[ \t*_\"'`(\[{<$~]{0,12}(?P<below>\n[\s*_\"'`(\[{<$~]{0,12})?(?:\\boxed\{)?"
+_NUMBER_WORD = "|".join(WORDS)
+_DIGITS = r"(?:\d{1,9}+(?:\.\d{1,9}+)?|\.\d{1,9}+)"
+# no part of a word, a decimal comma, a time, a range or the score of a match, "4+" or "4 1/2"
+_END = r"(?![^\W_]|[.,:]\d|[ \t]?[-–—~]\d|[ \t][-–—~][ \t]\d{1,9}+(?:[^\w \t]|[ \t]?\Z)|\+| \d)"
+_WORD_END = r"(?![^\W_]|-\w)"
+_OF = r"of\s+(?:a\s+(?:possible|maximum|total)\s+(?:of\s+)?)?"
+_SLASH = rf"\s*(?:/\s*|\(?(?:out\s+)?{_OF})"
+_TOP = rf"{_DIGITS}{_END}|(?:{_NUMBER_WORD}){_WORD_END}"
+_OVER = r"(?:\s+(?:points?|stars?)(?=\s+out\b|\s?/))?"  # between a value and its denominator
+_DENOMINATOR = rf"(?:{_OVER}{_SLASH}(?P<top>{_TOP})|\s?(?P<percent>%))"
+_UNIT = r"(?:\s+(?:points?|stars?)\b)?"
+# what may follow a verdict within a sentence: not a noun that would make it a count
+_STOP = (
+    r"(?![ \t][-–—][ \t]\d)"
+    r"(?=\s*(?:\Z|[^\w\s=#/%-]|-(?!\w))|\s*\n|\s+(?:for|because|since|as|on|due|but|in|overall|"
+    r"given|with|based|considering|at|by|to|and(?!\s+(?:an?\s+)?\d)|points?|stars?|"
+    r"is\s+(?:given|assigned|awarded|appropriate|warranted|justified|deserved|fair))\b)"
 )
+_LABEL = (
+    r"(?<![a-z])(?:ratings?|scores?|verdict|grade|judge?ment|(?:final\s+|(?<=<))answer|overall"
+    r"|(?:the|my)\s+answer(?=\s*(?:is)?\s*[:=]))(?![a-z])"
+)
+_BRACKETED = r"(?:\s*\([^()\n]{0,60}\))?"
+_PUNCTUATION = r"\s?[:=>]+|\s?[–—]+|\s-+(?=\s)|-+"
+_IS = r"is|equals|(?:would|should|to)\s+be"
+_OF_IT = r"of|as|at|to(?!\s+be\b)"
+_IT = r"(?:\s+(?:it|this|that|them))"
+_OBJECT = rf"(?:\s+(?:the|this|that|its)(?:\s+[a-z']+){{1,2}}|{_IT})?"
+_ARTICLE = r"\s+an?(?:\s+(?:solid|strong|weak|low|high|perfect))?"
+_RATE = (
+    r"(?:rat(?:es?|ed|ing)\s+the(?:\s+[a-z']{1,20}){1,6}\s+(?:as|at)(?:\s+an?)?"
+    rf"|(?:rat(?:es?|ed|ing)|deserves?|merits?|warrants?){_OBJECT}(?:\s+(?:as|at)|{_ARTICLE})?)"
+)
+_GIVE = (
+    r"(?:scor(?:es?|ed|ing)|earn(?:s|ed|ing)?|deserv(?:ed|ing)|merit(?:ed|ing)|warrant(?:ed|ing)|"
+    r"gives?|given|gave|giving|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|receiv(?:es?|ed|ing)|"
+    rf"gets?|getting|say|is|be)(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
+)
+_AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
+_CLAIM = (
+    r"\b(?:says|claims|asks|requests|states|insists|orders|instructs|tells|(?:by|is|are)[ ]"
+    r"(?:saying|claiming|asking|requesting|stating|insisting|ordering|instructing|telling))"
+    r"(?:[ \t]?[:\"'(*][ \t\"'(*]{0,4}(?:rating|score|verdict)[ \t]{0,3}[:=]?[ \t]{0,3}"
+    r"|(?:[ \t][a-z]{1,20}){0,7}?[ \t](?:rating|score|verdict)[ \t]{1,3}(?:of|is)[ \t]{1,3})"
+)
+"""A text asks for a rating, or claims to have one, within a line."""
+_QUALITY = (
+    r"(?:scor(?:es|ed|ing)|earn(?:s|ed|ing)|receiv(?:es|ed|ing)|gets|getting|giving|deserv(?:es|ing))"
+    rf"{_OBJECT}\s+an?\s+(?:[a-z]{{3,12}}\s+)?(?!(?:out|total|sum|average|mean|salary|profit|lead|"
+    r"minimum|maximum|margin|pair|couple|handful|majority|minority|COUNTS)s?\b)[a-z]{3,20}\s+of"
+)
+"""`scoring a perfect fluency of 5`: an award, and the quality by its name."""
+_AWARDED = re.compile(
+    r"(?:(?<!\bfrom )(?<!\bof )(?<!\bto )(?<!\bnot )(?<!\bwithout )(?<!\bbefore )(?<!\bhave )"
+    r"(?<!\bhad )(?<!\balmost )(?<!\bnearly )\b(?:scor(?:es|ed|ing)|earn(?:s|ed|ing)|"
+    r"receiv(?:es|ed|ing)|deserv(?:es|ing)|merit(?:s|ing)|gets|getting|giv(?:es|ing)|"
+    r"achiev(?:es|ing)|result(?:s|ing)\s+in|(?:i|we|i'd|i'll|would|will)\s+(?:give|award|assign)|"
+    r"(?:is|was)\s+(?:given|awarded|assigned)|(?:it|this)\s+is|it's|hence|thus|therefore|so)|"
+    r"[:=]|,\s+with)(?:\s+(?:it|them|(?:this|that|the)(?:\s+[a-z]{1,20})?))?(?:\s+(?:an?|the))?\s*\Z"
+)
+"""What leads to the top of the scale as a verdict; without it `a perfect score of 5` is a goal."""
+_COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|example|question|item"
+
+_REMARK = (
+    r"rationale|explanation|reason(?:ing)?|justification|analysis|evidence|comment|note|feedback|"
+    r"strength|weakness|issue|error|problem|example|time|date|year|age|price|chapter|option|choice"
+)
+"""Names of lines that give no verdict."""
+_LIST = r"(?s:.*)\n[\W_]{0,8}\d{1,3}\s?[-–—:.)=]\s"
+"""A further line of a numbered list, or of a list of what the scale's values mean."""
+_LEAD = 60
+"""Characters before `a perfect score of` that may say that it is given."""
+
+
 _HEADING = re.compile(
     r"[\s*_#\"'{,.:;-]*(?:rationale|explanation|reason(?:ing)?|justification|analysis)"
     r"[*_\"'\s]*[:=-]+[*_\s]*",
@@ -33,121 +113,282 @@ _CLAUSE = re.compile(r"[.!?;,()\n\d]|\s[-–—]\s")
 _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
 
 
-def read_score(text: str, scale: Scale | None) -> Reading:
-    """Return the last labelled verdict, else the one that the first matching form gives.
+class Grammar(NamedTuple):
+    """The patterns for one scale.
 
-    Reasoning is left out; ranges and enumerations (1-5; 1, 2, 3), what is quoted, and what a text
-    is said to claim are no verdicts. A value with another denominator than the scale's top, or
-    outside the scale, is out of range, and never moved into it; one between its steps is off the
-    grid (`Scale.read`). Unlabelled verdicts that contradict each other are none. Source: methods.md
-    6. ValueError without a scale.
+    echo: what is hidden before any form is searched, such as a quotation of the scale; labelled: a
+    rating under a label; forms: name -> pattern of every other form, in order of precedence;
+    labels: folded category word -> its index on the scale.
     """
-    if scale is None:
-        raise ValueError("the parser score needs a scale: min, max and step")
-    answer, unclosed = without_reasoning(text)
-    if unclosed:
-        return Reading("truncated", "unclosed_reasoning")
-    if not answer:
-        return Reading("empty", "only_reasoning")
-    forms, folded = grammar(scale), fold(answer)
-    seen = forms.echo.sub(_blank, folded)
-    for rule in forms.rules:
-        matches = _stated(rule, seen)
-        if matches and rule.last_wins and is_walk(matches, scale, forms):
-            return Reading("unparsed", "enumerated")
-        if matches and (rule.last_wins or len({_value(one, scale, forms) for one in matches}) == 1):
-            return _reading(rule, matches[-1], answer, scale, forms)
-    return (
-        Reading("refused", "refusal") if is_refusal(answer) else Reading("unparsed", "no_verdict")
+
+    echo: re.Pattern[str]
+    labelled: re.Pattern[str]
+    forms: dict[str, re.Pattern[str]]
+    labels: dict[str, int]
+
+
+@lru_cache(maxsize=64)
+def _grammar(scale: Scale) -> Grammar:
+    folded = (" ".join(fold(label).split()) for label in scale.labels)
+    labels = {label: index for index, label in enumerate(folded) if label}
+    value = _value_pattern(labels)
+    forms = {
+        "bare": rf"\A(?:[-•]\s+)?{value}{_UNIT}{_BRACKETED}[\W_]*\Z",
+        "double_brackets": rf"\[\[{value}\]\]",
+        "given": _given(value),
+        "fraction": _fraction(value, _bound(scale.max)),
+        "named_line": _named_line(value),
+        "named_lead": _named_lead(value),
+        "glossed": _glossed(value),
+        "leading": _leading(value),
+        "trailing": _trailing(value),
+        "answer": _answer(value),
+    }
+    return Grammar(
+        re.compile(_echo(scale, labels)),
+        re.compile(_labelled(value)),
+        {name: re.compile(pattern) for name, pattern in forms.items()},
+        labels,
     )
 
 
-def is_refusal(text: str) -> bool:
-    """Return whether a text says that its writer will not do what was asked."""
-    return _REFUSAL.search(fold(text)) is not None
+def _value_pattern(labels: dict[str, int]) -> str:
+    """A number, a number word or a category word, with or without its denominator."""
+    longest_first = sorted(labels, key=len, reverse=True)
+    words = "|".join(re.escape(label).replace(r"\ ", r"\s+") for label in longest_first) or r"(?!)"
+    return (
+        rf"{_OPEN}(?:(?P<number>[-+]?{_DIGITS}){_END}|(?P<word>{_NUMBER_WORD}){_WORD_END}"
+        rf"|(?P<label>{words}){_WORD_END})(?P<half>\s+and\s+a\s+half\b)?"
+        rf"{_MARKS}{_DENOMINATOR}?{_MARKS}(?!\s*[/%])"
+    )
 
 
-def _blank(echo: re.Match[str]) -> str:
-    """Hide an echo of the scale as white space, any other range as something no rule reads."""
-    if echo["top_of_scale"] and not is_goal(echo):
-        return echo[0]
+def _labelled(value: str) -> str:
+    """`Rating: 4`, `the score for coherence is 4`, `a score of four`, `score 4`."""
+    return (
+        rf"{_LABEL}{_MARKS}{_BRACKETED}{_MARKS}(?:"
+        rf"(?P<explicit>(?:\s+is)?(?:{_PUNCTUATION}))|(?<!overall)(?:"
+        rf"\s+(?:{_IS}|(?P<of>{_OF_IT}))(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
+        rf"|[^.\n\d:=()]{{1,60}}?(?:[:=]|\b(?:is|(?P<far_of>of)|would\s+be)\b)))"
+        rf"{value}(?(below)(?=[ \t*_.]*(?:\n|\Z)|\s+[(–—-])|(?(explicit)(?!\s+of\b)|{_STOP}))"
+    )
+
+
+def _given(value: str) -> str:
+    """`scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`, `earning a fluency of 5`."""
+    quality = _QUALITY.replace("COUNTS", _COUNTS)
+    return rf"\b(?:{quality}|{_RATE}|{_GIVE})(?=\s){value}{_UNIT}{_STOP}"
+
+
+def _fraction(value: str, top: str) -> str:
+    """`3/5` and `three stars out of five` in a sentence; other denominators are no verdicts."""
+    over_top = rf"{_MARKS}{_OVER}\s*(?:/\s*|out\s+{_OF}){top}{_END}"
+    return rf"(?<![\w./-])(?=(?:{_DIGITS}|{_NUMBER_WORD}){over_top}){value}{_STOP}"
+
+
+def _named_line(value: str) -> str:
+    """A line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are no verdicts."""
+    return (
+        rf"(?m)(?:^|[.!?;]\s{{1,2}})[ \t*_#>\"'{{-]{{0,8}}"
+        rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}"
+        rf"{_BRACKETED}\s?[:=]{value}[ \t*_\"'`}}\].,]{{0,8}}$"
+    )
+
+
+def _named_lead(value: str) -> str:
+    """A line that begins `Coherence: 4.` or `Coherence: 4 - ` and goes on with the reason."""
+    return (
+        rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?![^:\n]{{0,40}}\b(?:{_COUNTS}|{_REMARK})\b)"
+        rf"[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}{_BRACKETED}\s?[:=]{value}"
+        r"(?:[.;,]\s|\s[-–—]\s|\s\()(?=\s{0,2}[^\d\s])(?![^\n]{0,200}[.;,]\s\(?\d[.)]\s)"
+    )
+
+
+def _glossed(value: str) -> str:
+    """`The coherence is 3 (good).`: a value and its meaning in brackets; counts are no ratings.
+
+    A quality may follow (`in terms of fluency`), but no second value.
+    """
+    words = r"(?:its\s|the\s)?[^\W\d]{3,20}"
+    regarding = r"(?:in\s+terms\s+of|with\s+(?:regard|respect)\s+to|regarding|for)"
+    return (
+        rf"(?:\A|(?<=[.!?;,\n]))(?![^.!?;,\n]{{0,80}}\b(?:{_COUNTS})s?\b)\s{{0,2}}"
+        rf"(?:[^\W\d]{{1,20}}\s){{1,12}}?is{value}\s\([a-z][a-z ,'-]{{1,40}}\)"
+        rf"(?=\s*(?:[.,;!]|\Z)|\s{regarding}\s+{words}(?:\s(?:and|or)\s{words})?\s{{0,2}}"
+        r"(?:[.,;!](?![^.!?\n]{0,80}\d\s\()|\Z))"
+    )
+
+
+def _leading(value: str) -> str:
+    """`4`, then a new line, a dash or a reason; `4. ...` unless it starts a list."""
+    return (
+        rf"\A{value}(?P<unit>\s+(?:points?|stars?)\b)?(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s"
+        rf"|,?\s+(?:because|since|as)\b"
+        rf"|(?(number)[.:;,)]\s(?!(?s:.*)\d[.)]\s)|(?(unit)[.:;,!][*_]{{0,3}}\s|(?!)))"
+        rf"|(?(number)[-–—]\s(?=[^\d\s])|(?!)))(?!{_LIST})"
+    )
+
+
+def _trailing(value: str) -> str:
+    """A last sentence, line or bracket that is only a value."""
+    sentence_end = r"(?<! no)(?!(?<=\d)\.\d)[.!?;\n][ \t]{0,4}"
+    return rf"(?:{sentence_end}|(?=[(\[])){value}{_UNIT}[\W_]*\Z"
+
+
+def _answer(value: str) -> str:
+    """`The answer is 4` as the first line of a reply, or as its last sentence."""
+    return (
+        r"(?:(?P<first>\A)|(?<=[.!?\n]))\s{0,2}(?:(?:so|thus|hence|therefore),?\s)?"
+        rf"(?:the|my)\s+answer\s+is(?=\s){value}{_UNIT}"
+        r"(?(first)[^\w\n]{0,8}(?:\n|\Z)|[\W_]*\Z)"
+    )
+
+
+def _echo(scale: Scale, labels: dict[str, int]) -> str:
+    """Ranges, lists, denied and claimed verdicts; the group `scale` quotes the scale itself."""
+    low, high = _bound(scale.min), _bound(scale.max)
+    words = "|".join((_NUMBER_WORD, *map(re.escape, labels)))
+    gloss, between = r"(?:\s*\([^()\n\d]{0,40}\))?", r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*"
+    return (
+        rf"(?<![\w.])(?:(?P<scale>{low}{gloss}(?:{between}){high}{gloss}{_END})"
+        rf"|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
+        rf"|{_DIGITS}(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}"
+        rf"|{_CLAIM}(?:{_DIGITS}|(?:{words}){_WORD_END})"
+        rf"|{_DIGITS}(?:,\s*{_DIGITS})+|{_DIGITS}(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}}"
+        rf"|(?:not|never|cannot|[a-z]{{2,6}}n't)\s+(?:\w+\s+)?(?:{_AWARD})\b[^.,;:\n]{{0,40}}?{_DIGITS}"
+        r"|(?P<top_of_scale>(?:perfect|full|top|highest|best)\s+(?:possible\s+)?"
+        rf"(?:score|rating|mark|grade)\s+(?:is|of)\s+(?:an?\s+)?(?:{_DIGITS}|(?:{words}){_WORD_END}))"
+        r"|(?:max(?:imum)?|min(?:imum)?|possible)\s+(?:possible\s+)?(?:score|rating)"
+        rf"(?:\s+(?:is|of)|[:=])?\s+{_DIGITS})"
+    )
+
+
+def _bound(value: float) -> str:
+    """The end of a scale, as digits or as a word."""
+    digits = rf"{re.escape(f'{value:g}')}(?:\.0)?"
+    word = next((word for word, number in WORDS.items() if number == value), None)
+    return rf"(?:{digits}|{word}\b)" if word else digits
+
+
+@parser("score", 5, needs_scale=True)
+def read_score(text: str, scale: Scale) -> Reading:
+    """Return the last labelled rating, else the one that the first matching form gives.
+
+    Reasoning, quotations, ranges and enumerations (1-5; 1, 2, 3) and what a text is said to claim
+    are no ratings. A value with another denominator than the scale's top, or outside the scale, is
+    out of range and never moved into it; one between its steps is off the grid (`Scale.read`).
+    Unlabelled ratings that contradict each other are none. Source: methods.md 6.
+    """
+    answer = answer_of(text)
+    if isinstance(answer, Reading):
+        return answer
+    grammar = _grammar(scale)
+    visible = grammar.echo.sub(_hidden, fold(answer))
+    if labelled := _labelled_ratings(grammar, visible):
+        if _is_walk(labelled, scale, grammar):
+            return Reading("unparsed", "enumerated")
+        return _reading("labelled", labelled[-1], answer, scale, grammar)
+    for form, pattern in grammar.forms.items():
+        matches = unquoted(pattern.finditer(visible), visible)
+        if matches and len({_value(match, scale, grammar) for match in matches}) == 1:
+            return _reading(form, matches[-1], answer, scale, grammar)
+    return nothing_read(answer, "no_verdict")
+
+
+def _hidden(echo: re.Match[str]) -> str:
+    """Return white space for an echo of the scale, and for any other range what no form reads.
+
+    `A perfect score of 5` is hidden unless the text before it says that the score is given: it
+    names what a text could reach.
+    """
+    if echo["top_of_scale"]:
+        lead = max(0, echo.start() - _LEAD)
+        if _AWARDED.search(echo.string, lead, echo.start()):
+            return echo[0]
     return (" " if echo["scale"] else "#") * len(echo[0])
 
 
-def _stated(rule: Rule, seen: str) -> list[re.Match[str]]:
-    """Return the matches of a rule that count: its labels, else the sentences that name one."""
-    matches = own(rule.pattern.finditer(seen), seen)
-    labels = [one for one in matches if not any(one[group] for group in rule.prose)]
+def _labelled_ratings(grammar: Grammar, visible: str) -> list[re.Match[str]]:
+    """Return the labelled ratings; those in prose (`a score of 4`) only if there is no other."""
+    matches = unquoted(grammar.labelled.finditer(visible), visible)
+    labels = [match for match in matches if not (match["of"] or match["far_of"])]
     return labels or matches
 
 
-def is_walk(matches: list[re.Match[str]], scale: Scale, forms: Grammar) -> bool:
-    """Return whether verdicts end in WALK values or more of the scale in order.
+def _is_walk(matches: list[re.Match[str]], scale: Scale, grammar: Grammar) -> bool:
+    """Return whether ratings under one label end in WALK or more values of the scale in order.
 
-    One by one, or from one end of the scale to the other. All under one label: a reply that runs
-    through the scale (`Rating: 1 ... Rating: 5`) chooses none. Verdicts on three things (`Fluency
-    rating: 3`, `Overall rating: 4`) have labels that differ.
+    The values follow step by step, or from one end of the scale to the other. A reply that goes
+    through the scale (`Rating: 1 ... Rating: 5`) chooses none. Ratings of several qualities
+    (`Fluency rating: 3`, `Overall rating: 4`) have different labels.
     """
+    if len(matches) < WALK:
+        return False
     label, run = _label(matches[-1]), list[float]()
     for match in reversed(matches):
-        value = _value(match, scale, forms)
-        if _label(match) != label or not _goes_on(run, value):
+        value = _value(match, scale, grammar)
+        if _label(match) != label or not _continues(run, value):
             break
         run.append(value)
     if len(run) < WALK:
         return False
     if {run[0], run[-1]} == {scale.min, scale.max}:
         return True
-    steps = [_place(value, scale) for value in run[:WALK]]
-    known = [step for step in steps if step is not None]
-    return len(known) == WALK and {b - a for a, b in pairwise(known)} in ({1}, {-1})
+    steps = [_step_of(value, scale) for value in run[:WALK]]
+    on_steps = [step for step in steps if step is not None]
+    return len(on_steps) == WALK and {b - a for a, b in pairwise(on_steps)} in ({1}, {-1})
 
 
-def _goes_on(run: list[float], value: float) -> bool:
-    """Return whether a value goes on where a run of values rises, or falls."""
+def _continues(run: list[float], value: float) -> bool:
+    """Return whether a value continues a run that rises, or one that falls."""
     if len(run) < 2:
         return value not in run
     return (value - run[-1]) * (run[-1] - run[-2]) > 0
 
 
-def _place(value: float, scale: Scale) -> int | None:
-    """Return how many steps a value lies above the scale's bottom; steps of 1 where it has none."""
-    above = (value - scale.min) / (scale.step or 1.0)
-    return round(above) if scale.contains(value) and abs(above - round(above)) < 1e-9 else None
+def _step_of(value: float, scale: Scale) -> int | None:
+    """Return the index of a value on the scale, by steps of 1 if the scale is continuous."""
+    index = (value - scale.min) / (scale.step or 1.0)
+    return round(index) if scale.contains(value) and abs(index - round(index)) < 1e-9 else None
 
 
 def _label(match: re.Match[str]) -> str:
-    """Return the words of a verdict's sentence up to its value, without numbers and marks."""
-    start = max(map(match.start, ("number", "word", "label")))
+    """Return the words of the clause before a rating, without numbers and marks."""
+    start = _start_of_value(match)
     line = match.string[max(0, start - _LABEL_LENGTH) : start]
     return " ".join(_LETTERS.findall(_CLAUSE.split(line)[-1]))
 
 
-def _value(match: re.Match[str], scale: Scale, forms: Grammar) -> float:
+def _start_of_value(match: re.Match[str]) -> int:
+    return max(match.start("number"), match.start("word"), match.start("label"))
+
+
+def _value(match: re.Match[str], scale: Scale, grammar: Grammar) -> float:
     number, word, label, half = match.group("number", "word", "label", "half")
     if number:
         value = float(number)
+    elif word:
+        value = WORDS[word]
     else:
-        value = WORDS[word] if word else scale.value_of(forms.labels[" ".join(label.split())])
+        value = scale.value_of(grammar.labels[" ".join(label.split())])
     return value + 0.5 if half else value
 
 
 def _reading(
-    rule: Rule, match: re.Match[str], answer: str, scale: Scale, forms: Grammar
+    form: str, match: re.Match[str], answer: str, scale: Scale, grammar: Grammar
 ) -> Reading:
-    if not _of_the_top(match, scale):
-        return Reading("out_of_range", f"{rule.name}.denominator")
-    read = scale.read(_value(match, scale, forms), rule.name)
-    if read.status != "ok":
-        return read
-    label = match["label"] and scale.labels[forms.labels[" ".join(match["label"].split())]]
+    if not _is_over_top(match, scale):
+        return Reading("out_of_range", f"{form}.denominator")
+    reading = scale.read(_value(match, scale, grammar), form)
+    if reading.status != "ok":
+        return reading
+    label = match["label"] and scale.labels[grammar.labels[" ".join(match["label"].split())]]
     rationale = _rationale(answer, match.start(), match.end())
-    start = max(match.start("number"), match.start("word"), match.start("label"))
-    return read._replace(label=label, rationale=rationale, tail=answer[start:])
+    return reading._replace(label=label, rationale=rationale, tail=answer[_start_of_value(match) :])
 
 
-def _of_the_top(match: re.Match[str], scale: Scale) -> bool:
-    """Return whether the value has no denominator, or the top of the scale as its denominator."""
+def _is_over_top(match: re.Match[str], scale: Scale) -> bool:
+    """Return whether the rating has no denominator, or the scale's top as its denominator."""
     top, percent = match.group("top", "percent")
     if not (percent or top):
         return True
@@ -155,16 +396,17 @@ def _of_the_top(match: re.Match[str], scale: Scale) -> bool:
 
 
 def _rationale(answer: str, start: int, end: int) -> str | None:
-    """Return what stands around the verdict, without its heading, its marks and its lead-in."""
+    """Return the text around the rating, without its heading, its marks and its lead-in."""
     before, after = answer[:start].rstrip(_EDGE), answer[end:].lstrip(_EDGE + ".")
-    before = before if after else _without_lead_in(before)
+    if not after:
+        before = _without_lead_in(before)
     rest = " ".join(part for part in (before, after) if part.strip(_EDGE + ".")).strip()
     heading = _HEADING.match(rest)
     return (rest[heading.end() :] if heading else rest) or None
 
 
 def _without_lead_in(text: str) -> str:
-    """Drop `, resulting in a` and the like, which led to the verdict, from the end."""
+    """Drop `, resulting in a` and the like, which lead to the rating, from the end."""
     for _ in range(_LEAD_IN_WORDS):
         head, _, word = text.rpartition(" ")
         if not _LEAD_IN.fullmatch(word):

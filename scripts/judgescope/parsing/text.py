@@ -1,6 +1,12 @@
-"""A reply as the rules see it: no reasoning, one spelling of every sign, the same offsets."""
+"""A reply before any rule reads it: without reasoning, folded, with its quotations found."""
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Final
+
+from judgescope.parsing.judgment import Reading
 
 _FULL_WIDTH = {0xFF01 + offset: chr(0x21 + offset) for offset in range(94)}
 _SPACES = dict.fromkeys("\u00a0\u202f\u3000\u200b\ufeff", " ")
@@ -9,20 +15,30 @@ _SIGNS = {"。": ".", "、": ",", "【": "[", "】": "]", "「": '"', "」": '"'
 }  # fmt: skip
 _ONE_SPELLING = _FULL_WIDTH | str.maketrans(_SPACES | _SIGNS)
 _THINK = re.compile(r"[<\[](/?)(?:think|thinking|thought)[>\]]", re.IGNORECASE)
-_USERS = (
+_USER_TURN = (
     r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*user\b"
     r"|<\|user\|>|(?:<s>\s*)?\[INST\]"
 )
-"""How a user's turn begins."""
 _END_OF_TURN = re.compile(
     r"(?:<\|(?:im_end|eot_id|end|end_of_text|endoftext|eom_id)\|>|</s>|<end_of_turn>)\s*"
-    rf"(?:\Z|{_USERS})",
+    rf"(?:\Z|{_USER_TURN})",
     re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"\bas an ai\b|\bi(?:'m| am) (?:very |so |really )?(?:sorry|afraid)\b|\bi apologi[sz]e\b"
+    r"|\b(?:can(?:no|')t|can not|won't|(?:unable|not able|decline|not possible|refuse) to)"
+    r"(?: \w+)? (?:be )?(?:rated?|scored?|evaluated?|judged?|assess(?:ed)?|provide|give|assign"
+    r"|assist|help|comply|fulfill?|answer|determine)\b"
 )
 
 
 def fold(text: str) -> str:
-    """Return the text in lower case with plain digits, colons, quotes and dashes, equally long."""
+    """Return the text in lower case with plain digits, colons, quotes and dashes.
+
+    The result is as long as the text, so offsets are the same in both.
+    """
+    if text.isascii():
+        return text.lower()
     plain = text.translate(_ONE_SPELLING)
     lower = plain.lower()
     if len(lower) == len(plain):
@@ -31,12 +47,14 @@ def fold(text: str) -> str:
 
 
 def without_reasoning(text: str) -> tuple[str, bool]:
-    """Return the text without its reasoning blocks, and whether the last block never closes.
+    """Return the text without its reasoning blocks, and whether the last block is never closed.
 
-    A closing tag alone ends a block that the prompt opened: what stands before it is reasoning. A
-    token that ends a turn ends the text where a user's turn follows: what a model goes on to write
-    in a user's name, and what it answers to that, is no answer.
+    A closing tag without an opening one ends a block that the prompt opened: the text before it is
+    reasoning. A token that ends a turn ends the text if it ends the reply or a user's turn follows:
+    a turn that the model invents for the user, and its reply to that, is no answer.
     """
+    if "<" not in text and "[" not in text:  # no tag or token, as in most replies
+        return text.strip(), False
     if (end := _END_OF_TURN.search(text)) and text[: end.start()].strip():
         text = text[: end.start()]
     kept: list[str] = []
@@ -52,3 +70,143 @@ def without_reasoning(text: str) -> tuple[str, bool]:
     if not inside:
         kept.append(text[start:])
     return "".join(kept).strip(), inside
+
+
+def answer_of(text: str) -> str | Reading:
+    """Return the text without reasoning, or the reading of a reply without an answer."""
+    answer, unclosed = without_reasoning(text)
+    if unclosed:
+        return Reading("truncated", "unclosed_reasoning")
+    return answer or Reading("empty", "only_reasoning")
+
+
+def is_refusal(text: str) -> bool:
+    """Return whether the writer of a text refuses the task."""
+    return _REFUSAL.search(fold(text)) is not None
+
+
+def nothing_read(answer: str, rule: str) -> Reading:
+    """Return the reading of an answer without a verdict: a refusal, or else unparsed by `rule`."""
+    return Reading("refused", "refusal") if is_refusal(answer) else Reading("unparsed", rule)
+
+
+# --- quotations ---------------------------------------------------------------------------------
+
+_LENGTH: Final = 4000
+_QUOTATION = re.compile(
+    rf"(?<!\w)\"(?:[^\"\\\n]|\\.){{1,{_LENGTH}}}+\"|`[^`\n]{{1,{_LENGTH}}}+`"
+    rf"|(?<!\w)'(?!\d)[^'\n]{{1,{_LENGTH}}}+'(?!\w)"
+)
+_TOKEN = re.compile(r"\\.|.", re.DOTALL)
+_ASIDE = re.compile(
+    rf"^[ \t]{{0,8}}>[^\n]*+|```.*?(?:```|\Z)|\{{[^{{}}\n]{{1,{_LENGTH}}}+\}}",
+    re.DOTALL | re.MULTILINE,
+)
+"""A quoted line, a fenced block, an object: the judge itself may write its verdict in this form."""
+_LEAD: Final = 200
+"""Characters before a quotation that may name its source."""
+_TEXT_SAYS = re.compile(
+    r"\b(?:says|said|claims|asks|requests|states|insists|orders|instructs|tells|tries|contains|"
+    r"carries|ends|reads|writes|includes|demands|adds|inserts|quotes|pretends|words?|phrases?|"
+    r"lines?|strings?|injections?|attacks?)\b"
+)
+"""The judged text is the source of the quotation."""
+_JUDGE_SAYS = re.compile(r"\b(?:i|my|final|therefore|thus|output|answer)\b")
+_OF_A_PART = re.compile(r"\s(?:for|of|on)\s+[a-z]{4,}")
+"""A verdict on one of several qualities, which an overall verdict may follow."""
+_CLOSING: Final = " \t\n*_\"'`)]}>.,"
+"""Characters at the end of a match that do not belong to its verdict."""
+_LINE = re.compile(r"[^\n]+")
+
+Spans = list[tuple[int, int]]
+
+
+def quotations(folded: str) -> Spans:
+    """Return the quotations within the lines of a folded text.
+
+    A line that is quoted as a whole counts as unquoted.
+    """
+    spans = Spans()
+    if not any(mark in folded for mark in "\"`'"):
+        return spans
+    for line in _LINE.finditer(folded):
+        start = line.start()
+        quoted = [
+            (start + quotation.start(), start + quotation.end())
+            for quotation in _QUOTATION.finditer(_without_unclosed(line[0]))
+        ]
+        edges = [start, *(edge for span in quoted for edge in span), line.end()]
+        between = (folded[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
+        if quoted and any(any(map(str.isalnum, part)) for part in between):
+            spans += quoted
+    return spans
+
+
+def _without_unclosed(line: str) -> str:
+    """Hide the escaped quotation marks of a line that begin no quotation.
+
+    Each would be tried over its maximum length, and a line may consist of them.
+    """
+    if '\\"' not in line:
+        return line
+    tokens = _TOKEN.findall(line)
+    distance = _LENGTH + 1
+    for index in range(len(tokens) - 1, -1, -1):
+        if tokens[index] == '\\"' and distance > _LENGTH:
+            tokens[index] = "\\#"
+        distance = 0 if tokens[index] == '"' else distance + 1
+    return "".join(tokens)
+
+
+def unquoted(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str]]:
+    """Return the matches that the judge states itself, not those that it quotes from the text.
+
+    If all are quoted, those that the judge puts in quotation marks itself. If one begins its line
+    and is not about a part alone, none in a quoted line, a fenced block or an object counts. The
+    matches are in order and do not overlap.
+    """
+    candidates = list(matches)
+    quoted = quotations(folded) if candidates else []
+    stated = _outside(candidates, quoted) or _self_quoted(candidates, quoted, folded)
+    if len(stated) < 2:
+        return stated
+    plain = _outside(stated, [aside.span() for aside in _ASIDE.finditer(folded)])
+    return plain if any(_is_overall(match, folded) for match in plain) else stated
+
+
+def _self_quoted(matches: list[re.Match[str]], spans: Spans, folded: str) -> list[re.Match[str]]:
+    """Return quoted matches that end the reply or that the judge calls its own."""
+    stated = []
+    for match in matches:
+        first = bisect_right(spans, match.start(), key=itemgetter(1))
+        around = spans[first : bisect_right(spans, match.end(), key=itemgetter(0))]
+        if not around:
+            continue
+        start, end = around[0][0], around[-1][1]
+        lead = re.split(r"[.!?\n]", folded[max(0, start - _LEAD) : start])[-1]
+        ends_reply = not any(map(str.isalnum, folded[end:]))
+        if not _TEXT_SAYS.search(lead) and (ends_reply or _JUDGE_SAYS.search(lead)):
+            stated.append(match)
+    return stated
+
+
+def _outside(matches: list[re.Match[str]], spans: Spans) -> list[re.Match[str]]:
+    """Return the matches of which a part lies outside of every span; both are in order."""
+    if not spans:
+        return matches
+    outside, index = [], 0
+    for match in matches:
+        end = match.start() + len(match[0].rstrip(_CLOSING))
+        while index < len(spans) and spans[index][1] < end:
+            index += 1
+        if index == len(spans) or match.start() < spans[index][0]:
+            outside.append(match)
+    return outside
+
+
+def _is_overall(match: re.Match[str], folded: str) -> bool:
+    """Return whether a match begins its line, and is not a verdict on one of several qualities."""
+    if _OF_A_PART.search(match[0]):
+        return False
+    start = max(folded.rfind("\n", 0, match.start()) + 1, match.start() - 20)
+    return not any(map(str.isalnum, folded[start : match.start()]))

@@ -1,30 +1,38 @@
-"""Candidates for texts of every rating: which references get how many errors (paper 002)."""
+"""Candidates for texts of every rating: references with more or fewer errors (Hu et al. 2025).
+
+Rules make the errors, or a model, which marks each of them.
+"""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from msgspec import to_builtins
 
 from judgescope.core.errors import UserError
 from judgescope.core.rng import share_of, stream
 from judgescope.core.set_names import REFERENCE
 from judgescope.data.rated import BY_REFERENCE
+from judgescope.engines.requests import Request
+from judgescope.parsing.text import without_reasoning
 from judgescope.perturb.edits import Edit, Perturbed, edit_between
-from judgescope.perturb.grading import by_anchors, counts_of_each, usable
-from judgescope.perturb.inject import inject
-from judgescope.perturb.writer_specs import CandidatesSpec, Even, OfEachRating, OnTrial
-from judgescope.statistics.anchors import most_diverse
+from judgescope.perturb.grading import by_anchors, counts_by_rating, usable
+from judgescope.perturb.rules import inject_errors
+from judgescope.perturb.specs import CandidatesSpec, Even, ModelErrors, OfEachRating, OnTrial
+from judgescope.perturb.writing import Made, Read, answers_of, diverse, make_texts
+from judgescope.prompts import to_write
+from judgescope.replies.asker import Obtain, RequestFor
 
 Row = dict[str, Any]
 Base = tuple[str, str]
 """The id of a text that gets errors, and the text."""
+Span = tuple[int, int]
 
 
 class Candidate(NamedTuple):
-    """A text to be made: so many errors in a base, and what tells it from its likes."""
+    """A text to be made: the number of errors in a base, and a number that identifies it."""
 
     item: str
     number: str
@@ -32,111 +40,7 @@ class Candidate(NamedTuple):
     errors: int
 
 
-def similarities(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Return chrF of every two texts in [0, 1]; with beta 1 it is the same in both directions."""
-    from sacrebleu.metrics.chrf import CHRF
-
-    measure = CHRF(beta=1)
-    found = np.eye(len(texts))
-    for at, text in enumerate(texts):
-        for other in range(at):
-            score = measure.sentence_score(text, [texts[other]]).score / 100
-            found[at, other] = found[other, at] = score
-    return found
-
-
-def diverse(texts: Sequence[str], wanted: int, first: int | None = None) -> list[int]:
-    """Return the places of `wanted` diverse texts, no two of them equal in words (`most_diverse`).
-
-    `first` is the place of one that is among them in any case.
-    """
-    own = {" ".join(text.split()): at for at, text in reversed(list(enumerate(texts)))}
-    if first is not None:
-        own[" ".join(texts[first].split())] = first
-    places = sorted(own.values())
-    begin = None if first is None else places.index(first)
-    found = most_diverse(similarities([texts[at] for at in places]), wanted, begin)
-    return [places[at] for at in found]
-
-
-def bases_of(
-    first: Mapping[str, Base], others: Callable[[str], Sequence[Base]], wanted: int
-) -> dict[str, list[Base]]:
-    """Return item -> the references that get errors: its original, and the most diverse others."""
-    found = {}
-    for item, original in first.items():
-        every = [original, *others(item)] if wanted > 1 else [original]
-        found[item] = [every[at] for at in diverse([text for _, text in every], wanted, 0)]
-    return found
-
-
-def evenly(
-    bases: Mapping[str, Sequence[Base]], targets: int, counts: Sequence[int]
-) -> Iterator[Candidate]:
-    """Yield `targets` candidates of each item, with each number of errors about as often.
-
-    Where `targets` is no multiple of the numbers, items begin at another one each.
-    """
-    done = 0
-    for item in sorted(bases):
-        for own in range(targets):
-            errors = counts[(done + own) % len(counts)]
-            base = bases[item][own // len(counts) % len(bases[item])]
-            yield Candidate(item, str(own + 1), base, errors)
-        done += targets
-
-
-def on_trial(bases: Mapping[str, Sequence[Base]], most: int) -> Iterator[Candidate]:
-    """Yield a candidate of each number of errors, 0 to `most`, for each item."""
-    for item in sorted(bases):
-        for errors in range(most + 1):
-            yield Candidate(item, f"t{errors}", bases[item][errors % len(bases[item])], errors)
-
-
-def of_each_rating(
-    bases: Mapping[str, Sequence[Base]],
-    each: int,
-    counts: Sequence[Sequence[int]],
-    *,
-    seed: int,
-    names: Sequence[str],
-) -> Iterator[Candidate]:
-    """Yield `each` candidates of every item and rating; `counts` are a rating's numbers of errors.
-
-    A number is drawn from those that texts of the rating had on trial, by the stream of the item.
-    """
-    for item in sorted(bases):
-        rng = stream(seed, *names, item, "counts")
-        for rating, known in enumerate(counts):
-            for own in range(each):
-                errors = known[int(rng.integers(len(known)))]
-                base = bases[item][own % len(bases[item])]
-                yield Candidate(item, f"{rating + 1}-{own + 1}", base, errors)
-
-
-def by_rule(one: Candidate, kinds: Sequence[str], *, seed: int, names: Sequence[str]) -> Perturbed:
-    """Return a candidate's text with errors that rules make; `short`: it has room for fewer."""
-    _, text = one.base
-    if not one.errors:
-        return Perturbed(text, "ok", ())
-    rng = stream(seed, *names, one.item, one.number)
-    made = inject(text, rng, kinds=kinds, count=one.errors)
-    there = [each for each in made if each.status == "ok"]
-    last = there[-1].text if there else text
-    short = len(there) < one.errors
-    status = f"short: {len(there)} of {one.errors}" if short else "ok"
-    return Perturbed(last, status, tuple(edit_between(text, last)))
-
-
-def drawn_parts(one: Candidate, parts: int, *, seed: int, names: Sequence[str]) -> list[int]:
-    """Return for each error of a candidate the place of the part of the aspect that it is about.
-
-    Drawn by the candidate's own stream; no part comes again before all have come.
-    """
-    rng = stream(seed, *names, one.item, one.number, "parts")
-    rounds = -(-one.errors // parts)
-    drawn = [int(place) for _ in range(rounds) for place in rng.permutation(parts)]
-    return drawn[: one.errors]
+# --- which references get how many errors -------------------------------------------------------
 
 
 def references_with_errors(
@@ -147,7 +51,7 @@ def references_with_errors(
 ) -> dict[str, list[Base]]:
     """Return item -> the references that get errors, for the items of the spec's part.
 
-    `items` are rows by item; `written` are the references that a model wrote, None if none did:
+    `items` are rows by item; `written` are references written by a model, None if there are none:
     then the data's own further references are used.
     """
     share = spec.share * spec.part.share if isinstance(spec.part, OnTrial) else spec.share
@@ -158,18 +62,33 @@ def references_with_errors(
         if row["item"] in chosen and not row["status"].startswith("failed")
     }
     if written is None:
-        return bases_of(first, lambda item: _of_data(items[item]), spec.references)
-    others: dict[str, list[Base]] = {}
+        return bases_of(first, lambda item: _data_references(items[item]), spec.references)
+    by_item: dict[str, list[Base]] = {}
     for row in written:
-        others.setdefault(row["item"], []).append((row["target"], row["text"]))
-    return bases_of(first, lambda item: others.get(item, [])[1:], spec.references)
+        by_item.setdefault(row["item"], []).append((row["target"], row["text"]))
+    return bases_of(first, lambda item: by_item.get(item, [])[1:], spec.references)
 
 
-def _of_data(item: Row) -> list[Base]:
-    """Return an item's references in the data, but for the one that its original is."""
+def bases_of(
+    first: Mapping[str, Base], others: Callable[[str], Sequence[Base]], count: int
+) -> dict[str, list[Base]]:
+    """Return item -> the references that get errors: its original, and the most diverse others."""
+    bases = {}
+    for item, original in first.items():
+        references = [original, *others(item)] if count > 1 else [original]
+        chosen = diverse([text for _, text in references], count, 0)
+        bases[item] = [references[index] for index in chosen]
+    return bases
+
+
+def _data_references(item: Row) -> list[Base]:
+    """Return an item's references in the data, except the one that its original is."""
     original = json.loads(item["meta"]).get("original_reference")
-    numbered = enumerate(item["references"])
-    return [(f"{item['item']}{BY_REFERENCE}{at}", text) for at, text in numbered if at != original]
+    return [
+        (f"{item['item']}{BY_REFERENCE}{index}", text)
+        for index, text in enumerate(item["references"])
+        if index != original
+    ]
 
 
 def wanted_candidates(
@@ -180,59 +99,84 @@ def wanted_candidates(
 ) -> dict[str, Candidate]:
     """Return target -> candidate, of the spec's part.
 
-    `tried` and `comparisons` are the candidates on trial and what anchors say of them, for the part
-    that follows the trial.
+    `tried` and `comparisons`: the candidates on trial and their comparisons with anchors, for the
+    part that follows the trial.
     """
     if isinstance(spec.part, Even):
-        wanted = evenly(bases, spec.part.targets, spec.part.counts)
+        candidates = evenly(bases, spec.part.targets, spec.part.counts)
     elif isinstance(spec.part, OnTrial):
-        wanted = on_trial(bases, spec.part.max_errors)
+        candidates = on_trial(bases, spec.part.max_errors)
     else:
         counts = _counts_on_trial(spec, spec.part, tried, comparisons)
-        each = ceil(spec.part.oversample * spec.part.targets / len(counts))
-        wanted = of_each_rating(bases, each, counts, seed=spec.seed, names=stream_names(spec))
+        per_rating = ceil(spec.part.oversample * spec.part.targets / len(counts))
+        names = (spec.dataset, spec.perturbation)
+        candidates = of_each_rating(bases, per_rating, counts, seed=spec.seed, names=names)
     name = f"{spec.perturbation}.{spec.degree}"
-    return {f"{one.item}:{name}.{one.number}": one for one in wanted}
+    return {f"{one.item}:{name}.{one.number}": one for one in candidates}
+
+
+def evenly(
+    bases: Mapping[str, Sequence[Base]], targets: int, counts: Sequence[int]
+) -> Iterator[Candidate]:
+    """Yield `targets` candidates of each item, with each number of errors about equally often.
+
+    If `targets` is no multiple of the numbers, each item begins at another number.
+    """
+    done = 0
+    for item in sorted(bases):
+        for index in range(targets):
+            errors = counts[(done + index) % len(counts)]
+            base = bases[item][index // len(counts) % len(bases[item])]
+            yield Candidate(item, str(index + 1), base, errors)
+        done += targets
+
+
+def on_trial(bases: Mapping[str, Sequence[Base]], max_errors: int) -> Iterator[Candidate]:
+    """Yield a candidate of each number of errors, 0 to `max_errors`, for each item."""
+    for item in sorted(bases):
+        for errors in range(max_errors + 1):
+            yield Candidate(item, f"t{errors}", bases[item][errors % len(bases[item])], errors)
+
+
+def of_each_rating(
+    bases: Mapping[str, Sequence[Base]],
+    per_rating: int,
+    counts: Sequence[Sequence[int]],
+    *,
+    seed: int,
+    names: Sequence[str],
+) -> Iterator[Candidate]:
+    """Yield `per_rating` candidates of every item and rating.
+
+    The number of errors is drawn from `counts`, those of the rating's texts on trial, by the item's
+    stream.
+    """
+    for item in sorted(bases):
+        rng = stream(seed, *names, item, "counts")
+        for rating, of_rating in enumerate(counts):
+            for index in range(per_rating):
+                errors = of_rating[int(rng.integers(len(of_rating)))]
+                base = bases[item][index % len(bases[item])]
+                yield Candidate(item, f"{rating + 1}-{index + 1}", base, errors)
 
 
 def _counts_on_trial(
     spec: CandidatesSpec, part: OfEachRating, tried: Iterable[Row], comparisons: Iterable[Row]
 ) -> list[list[int]]:
-    """Return for each rating the numbers of errors that texts on trial had."""
+    """Return for each rating the numbers of errors of its texts on trial."""
     rows, _ = usable(tried)
     grades = by_anchors(rows, comparisons, part.classes)
-    if all(one.rating is None for one in grades.values()):
+    if all(grade.rating is None for grade in grades.values()):
         raise UserError(
             "no text on trial could be rated: every comparison is a tie, or has no answer",
             where=f"perturbations/{spec.perturbation}.yaml, key anchors",
             got=f"{len(rows)} texts of {spec.dataset}",
             todo="name another comparator or form",
         )
-    return counts_of_each(rows, grades, len(part.classes))
+    return counts_by_rating(rows, grades, len(part.classes))
 
 
-def stream_names(spec: CandidatesSpec) -> list[str]:
-    """Return the names of the set's random streams."""
-    return [spec.dataset, spec.perturbation]
-
-
-def targets_by_rule(spec: CandidatesSpec, wanted: Mapping[str, Candidate]) -> list[Row]:
-    """Return the candidates' targets, with errors that rules make."""
-    rows = []
-    for target, one in wanted.items():
-        made = by_rule(one, spec.errors, seed=spec.seed, names=stream_names(spec))
-        rows.append(target_row(spec, target, one, made.text, made.status, made.edits))
-    return rows
-
-
-def target_row(
-    spec: CandidatesSpec,
-    target: str,
-    candidate: Candidate,
-    text: str,
-    status: str,
-    edits: Iterable[Edit],
-) -> Row:
+def _target(spec: CandidatesSpec, target: str, candidate: Candidate, made: Perturbed) -> Row:
     """Return a candidate as a row of table `targets`."""
     return {
         "dataset": spec.dataset,
@@ -243,7 +187,184 @@ def target_row(
         "degree": spec.degree,
         "step": candidate.errors,
         "parent": candidate.base[0],
-        "text": text,
-        "status": status,
-        "edits": [edit._asdict() for edit in edits],
+        "text": made.text,
+        "status": made.status,
+        "edits": [edit._asdict() for edit in made.edits],
     }
+
+
+# --- errors by rule -----------------------------------------------------------------------------
+
+
+def targets_by_rule(spec: CandidatesSpec, candidates: Mapping[str, Candidate]) -> list[Row]:
+    """Return the candidates' targets, with errors that rules make."""
+    names = (spec.dataset, spec.perturbation)
+    return [
+        _target(
+            spec, target, candidate, by_rule(candidate, spec.errors, seed=spec.seed, names=names)
+        )
+        for target, candidate in candidates.items()
+    ]
+
+
+def by_rule(
+    candidate: Candidate, kinds: Sequence[str], *, seed: int, names: Sequence[str]
+) -> Perturbed:
+    """Return a candidate's text with errors that rules make; `short` if it has room for fewer."""
+    _, text = candidate.base
+    if not candidate.errors:
+        return Perturbed(text, "ok", ())
+    rng = stream(seed, *names, candidate.item, candidate.number)
+    steps = inject_errors(text, rng, kinds=kinds, count=candidate.errors)
+    made = [step for step in steps if step.status == "ok"]
+    last = made[-1].text if made else text
+    short = len(made) < candidate.errors
+    status = f"short: {len(made)} of {candidate.errors}" if short else "ok"
+    return Perturbed(last, status, tuple(edit_between(text, last)))
+
+
+# --- errors by a model --------------------------------------------------------------------------
+
+
+def targets_by_model(
+    spec: CandidatesSpec,
+    task: ModelErrors,
+    candidates: Mapping[str, Candidate],
+    sources: Mapping[str, str | None],
+    request_for: RequestFor,
+    obtain: Obtain,
+) -> tuple[list[Row], list[Row]]:
+    """Return the candidates' targets, with errors that a model makes, and its answers.
+
+    `candidates`: target -> candidate, of which those without errors need no model; `sources`: item
+    -> its source.
+    """
+    damaged = {target: one for target, one in candidates.items() if one.errors}
+    assert task.change.aspect is not None  # as is checked before anything is asked
+    parts: list[dict[str, str]] = to_builtins(task.change.aspect.sub_aspects)
+    names = (spec.dataset, spec.perturbation)
+
+    def ask_for(target: str, text: str, problem: str | None) -> Request:
+        candidate = damaged[target]
+        shown = {"source": sources[candidate.item], "text": text, "problem": problem}
+        variables = to_write(task.task, {"k": candidate.errors}, task.change, **shown)
+        drawn = drawn_parts(candidate, len(parts), seed=spec.seed, names=names)
+        return request_for(target, variables | {"errors": [parts[index] for index in drawn]})
+
+    def read(target: str) -> Read:
+        def marked(content: str, parent: str) -> tuple[str, str | None]:
+            return unmarked(content), marked_edits(content, parent, damaged[target].errors)[1]
+
+        return marked
+
+    made = make_texts(
+        {target: candidate.base[1] for target, candidate in damaged.items()},
+        ask_for=ask_for,
+        obtain=obtain,
+        checks=["differs", "not_refusal", "length"],
+        attempts=task.attempts,
+        read=read,
+        apart=True,
+    )
+    rows = [
+        _target(spec, target, candidate, _damaged(candidate, made.get(target)))
+        for target, candidate in candidates.items()
+    ]
+    answers = [
+        row for target, one in made.items() for row in answers_of(spec.perturbation, target, one)
+    ]
+    return rows, answers
+
+
+def drawn_parts(candidate: Candidate, parts: int, *, seed: int, names: Sequence[str]) -> list[int]:
+    """Return for each error of a candidate the index of the sub-aspect that it is about.
+
+    Drawn by the candidate's own stream; no sub-aspect is repeated before all have come.
+    """
+    rng = stream(seed, *names, candidate.item, candidate.number, "parts")
+    rounds = -(-candidate.errors // parts)
+    drawn = [int(index) for _ in range(rounds) for index in rng.permutation(parts)]
+    return drawn[: candidate.errors]
+
+
+def _damaged(candidate: Candidate, made: Made | None) -> Perturbed:
+    """Return a candidate's text with the edits in it; `made` is None for one without errors."""
+    if made is None:
+        return Perturbed(candidate.base[1], "ok", ())
+    edits: list[Edit] = []
+    if made.status == "ok":
+        content, _ = without_reasoning(made.reply.text)
+        edits, _ = marked_edits(content, candidate.base[1], candidate.errors)
+    return Perturbed(made.text, made.status, tuple(edits))
+
+
+_MARK = re.compile(r"<error>(.*?)</error>", re.DOTALL)
+_STRAY = re.compile(r"</?error\b", re.IGNORECASE)
+
+
+def unmarked(marked: str) -> str:
+    """Return the text without its marks; around an empty mark, one of two blanks is dropped."""
+    return "".join(_parts(marked))
+
+
+def marked_edits(marked: str, parent: str, count: int) -> tuple[list[Edit], str | None]:
+    """Return what each of `count` marks changes in its parent, and why it is unusable, if so.
+
+    Outside of the marks the text is the parent to the letter, except for blanks beside a mark; so
+    errors neither overlap nor hide.
+    """
+    parts = _parts(marked)
+    if any(map(_STRAY.search, parts)):
+        return [], "its marks are not <error>…</error>, one after the other"
+    if len(parts) // 2 != count:
+        return [], f"{len(parts) // 2} errors are marked, not {count}"
+    text = "".join(parts)
+    old = _spans_in([part.strip() for part in parts[::2]], parent)
+    if isinstance(old, str):
+        return [], f"outside of the marks it is not the text: {old[:80]!r}"
+    new = _unmarked_spans(parts)
+    edits = [
+        Edit(old[i][1], parent[old[i][1] : old[i + 1][0]], text[new[i][1] : new[i + 1][0]])
+        for i in range(count)
+    ]
+    if any(edit.before.split() == edit.after.split() for edit in edits):
+        return [], "something is marked that is as it was"
+    return edits, None
+
+
+def _parts(marked: str) -> list[str]:
+    """Return the parts outside of the marks and, at every odd index, inside."""
+    parts = _MARK.split(marked.strip())
+    for index in range(1, len(parts), 2):
+        before = parts[index - 1][-1:]
+        if not parts[index].strip() and (before.isspace() or not (before or index > 1)):
+            parts[index], parts[index + 1] = "", parts[index + 1].lstrip()
+    return parts
+
+
+def _unmarked_spans(parts: Sequence[str]) -> list[Span]:
+    """Return the spans of the parts outside of the marks in the whole text, without blanks."""
+    spans, done = list[Span](), 0
+    for index, part in enumerate(parts):
+        if index % 2 == 0:
+            start = done + len(part) - len(part.lstrip()) if part.strip() else done
+            spans.append((start, start + len(part.strip())))
+        done += len(part)
+    return spans
+
+
+def _spans_in(parts: Sequence[str], text: str) -> list[Span] | str:
+    """Return the spans of the parts in a text, one after the other, or the part that is missing.
+
+    The first begins the text, the last ends it; the others lie as far to the left as possible. An
+    empty part at an end of the text lies at that end.
+    """
+    begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    spans, done = list[Span](), begin
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        start = end - len(part) if last else text.find(part, done)
+        if start < done or not text.startswith(part, start) or (index == 0 and start != begin):
+            return part
+        spans.append((start, done := start + len(part)))
+    return spans

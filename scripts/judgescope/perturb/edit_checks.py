@@ -1,16 +1,18 @@
-"""Whether a made text has the kind of change that was asked for (paper 001, appendix B).
+"""Checks that a made text has the kind of change that was asked for (Hu et al. 2024, appendix B).
 
-Rules of thumb for English by word forms, word lists and word counts: no model, nothing to
-download. They see the shape of a change and not its meaning: each says what it cannot see. Where
-a text cannot pass, the reason is told in words that a writer can act on. Names are words with a
-capital: in lower-cased data none is seen.
+Rules of thumb for English by word forms, word lists and word counts: no model, no download. They
+see the shape of a change, not its meaning: each states what it cannot see. A text that fails gets a
+reason that a writer can act on. Names are words with a capital: in lower-cased data none is seen.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
-from judgescope.parsing.score import is_refusal
-from judgescope.perturb.differences import Place, Token, places, rewritten, sentences
+from rapidfuzz.distance import Levenshtein
+
+from judgescope.parsing.text import is_refusal
 from judgescope.perturb.edits import Amount, Check
 from judgescope.perturb.english import (
     BE,
@@ -30,137 +32,249 @@ from judgescope.perturb.english import (
     stem,
     tokens,
 )
+from judgescope.perturb.sentences import split_sentences
 
+CLOSE = 2
+"""The maximum number of words between two places of one change; none of them ends a sentence."""
 MOST_GONE = 0.6
-"""Of a text's words: where more are gone it is another text."""
+"""The maximum share of a text's words that may be gone; beyond, it is another text."""
 RARER = 4
-"""So many times rarer than the words it replaces is an uncommon phrase."""
+"""How many times rarer than the words it replaces an uncommon phrase is."""
 KEPT = 0.75
-"""Of a sentence's words, where it only takes another form."""
+"""The minimum share of its words that a sentence keeps in another form."""
 SHORTER = 0.8
-"""Of a sentence's words are left at most where it leaves something out, and `FEWER` are gone."""
+"""The maximum share of its words that an abbreviated sentence keeps; at least `FEWER` are gone."""
 FEWER = 4
+_ENDS = frozenset(".!?…")
 
 Fault = str | None
-Rewritten = Callable[[Sequence[str], Sequence[str]], Fault]
-"""(words of a sentence before, and after) -> what is wrong with it."""
+KINDS: dict[str, Check] = {}
+"""Kind of change -> what is wrong with a text that should have it, or None."""
+
+
+def kind(name: str) -> Callable[[Check], Check]:
+    """Register the decorated check of a kind of change."""
+
+    def register(check: Check) -> Check:
+        KINDS[name] = check
+        return check
+
+    return register
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, with single blanks."""
+    return [" ".join(text[start:end].split()) for start, end in split_sentences(text)]
+
+
+def changed_runs(
+    old: Sequence[Hashable], new: Sequence[Hashable]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield (start, end) in `old` and in `new` of each run that differs, with the fewest items."""
+    opcodes = Levenshtein.opcodes(old, new)
+    for equal, group in groupby(opcodes, key=lambda operation: operation.tag == "equal"):
+        run = list(group)
+        if not equal:
+            yield run[0].src_start, run[-1].src_end, run[0].dest_start, run[-1].dest_end
 
 
 # --- changes in places --------------------------------------------------------------------------
 
 
-def in_places(what: str, fault: Callable[[Place], Fault]) -> Check:
-    """Return the check that a text has changes of one kind in places within its sentences."""
+class Token(NamedTuple):
+    """A word or mark; `first`: the first word of its sentence."""
 
-    def check(text: str, parent: str, amount: Amount) -> Fault:
-        if len(sentences(text)) != len(sentences(parent)):
-            return "a sentence is added or missing"
-        found = places(text, parent)
-        gone = sum(len(place.removed) for place in found)
-        if gone > MOST_GONE * sum(map(is_word, tokens(parent))):
-            return "too many of the words are replaced"
-        problem = next(filter(None, map(fault, found)), None)
-        different = {(tuple(place.removed), tuple(place.added)) for place in found}
-        return problem or _counted(len(different), what, amount)
-
-    return check
+    text: str
+    first: bool
+    sentence: int
 
 
-def _counted(found: int, what: str, amount: Amount) -> Fault:
-    return amount.problem(found, what) if found else f"it has no {what}"
+class Change(NamedTuple):
+    """A place in a text before and after a change, and the words of its sentence before."""
+
+    before: tuple[Token, ...]
+    after: tuple[Token, ...]
+    sentence: tuple[str, ...]
+
+    @property
+    def removed(self) -> list[str]:
+        """Return the removed words."""
+        return [token.text.lower() for token in self.before if is_word(token.text)]
+
+    @property
+    def added(self) -> list[str]:
+        """Return the added words."""
+        return [token.text.lower() for token in self.after if is_word(token.text)]
 
 
-def _repetition(place: Place) -> Fault:
-    """Words are put in, most of which their sentence has already, in this or another form.
+def changed_places(text: str, parent: str) -> list[Change]:
+    """Return the places that differ except for case: the fewest words and marks.
+
+    Places close together are one; a place where only marks differ is left out.
+    """
+    old, new = _tokens(parent), _tokens(text)
+    runs: list[tuple[int, int, int, int]] = []
+    for start, end, new_start, new_end in changed_runs(
+        [token.text.lower() for token in old], [token.text.lower() for token in new]
+    ):
+        if runs and _is_one_change(old, runs[-1][:2], (start, end)):
+            start, _, new_start, _ = runs.pop()
+        runs.append((start, end, new_start, new_end))
+    changed = [
+        Change(tuple(old[start:end]), tuple(new[new_start:new_end]), _sentence_around(old, start))
+        for start, end, new_start, new_end in runs
+    ]
+    return [change for change in changed if change.removed or change.added]
+
+
+def _is_one_change(old: list[Token], last: tuple[int, int], this: tuple[int, int]) -> bool:
+    """Return whether two places are close; closer still, if nothing is removed in either."""
+    between = old[last[1] : this[0]]
+    inserted = last[0] == last[1] and this[0] == this[1]
+    return len(between) <= CLOSE - inserted and not any(token.text in _ENDS for token in between)
+
+
+def _sentence_around(old: list[Token], start: int) -> tuple[str, ...]:
+    if not old:
+        return ()
+    number = old[min(start, len(old) - 1)].sentence
+    return tuple(token.text for token in old if token.sentence == number)
+
+
+def _tokens(text: str) -> list[Token]:
+    marked = []
+    for number, sentence in enumerate(sentences(text)):
+        begun = False
+        for token in tokens(spelled_out(sentence)):
+            marked.append(Token(token, is_word(token) and not begun, number))
+            begun = begun or is_word(token)
+    return marked
+
+
+def in_places(
+    name: str, noun: str
+) -> Callable[[Callable[[Change], Fault]], Callable[[Change], Fault]]:
+    """Register a kind of change in places within sentences, by what is wrong with one place."""
+
+    def register(fault: Callable[[Change], Fault]) -> Callable[[Change], Fault]:
+        @kind(name)
+        def check(text: str, parent: str, amount: Amount) -> Fault:
+            if len(sentences(text)) != len(sentences(parent)):
+                return "a sentence is added or missing"
+            changed = changed_places(text, parent)
+            gone = sum(len(change.removed) for change in changed)
+            if gone > MOST_GONE * sum(map(is_word, tokens(parent))):
+                return "too many of the words are replaced"
+            problem = next(filter(None, map(fault, changed)), None)
+            different = {(tuple(change.removed), tuple(change.added)) for change in changed}
+            return problem or _counted(len(different), noun, amount)
+
+        return fault
+
+    return register
+
+
+def _counted(count: int, noun: str, amount: Amount) -> Fault:
+    return amount.problem(count, noun) if count else f"it has no {noun}"
+
+
+@in_places("repetition", "repetition")
+def _repetition(change: Change) -> Fault:
+    """Words are inserted, most of which their sentence already has in some form.
 
     Not seen: a repetition in other words alone.
     """
-    new = _stems(place.added)
-    if place.removed or not new:
+    new = _stems(change.added)
+    if change.removed or not new:
         return "nothing but words that repeat others may be put in"
-    again = len([one for one in new if one in _stems(place.sentence)])
+    again = sum(word in _stems(change.sentence) for word in new)
     return None if 2 * again >= len(new) else "what is put in does not repeat its sentence"
 
 
-def _improper_connective(place: Place) -> Fault:
-    """A connective is put in, or takes another's place. Not seen: whether it is improper."""
-    old, new = " ".join(place.removed), " ".join(place.added)
+@in_places("improper_connective", "connective")
+def _improper_connective(change: Change) -> Fault:
+    """A connective is inserted or replaced. Not seen: whether it is improper."""
+    old, new = " ".join(change.removed), " ".join(change.added)
     fits = new in CONNECTIVES and (not old or old in CONNECTIVES)
     return None if fits else "something else than a connective is changed"
 
 
-def _incorrect_verb_form(place: Place) -> Fault:
+@in_places("incorrect_verb_form", "incorrect verb form")
+def _incorrect_verb_form(change: Change) -> Fault:
     """A word becomes another form of itself. Not seen: whether it is a verb, or now wrong."""
-    old, new = place.removed, place.added
+    old, new = change.removed, change.added
     same = len(old) == len(new) == 1 and lemma(old[0]) == lemma(new[0])
     return None if same else "something else than the form of one verb is changed"
 
 
-def _uncommon_phrase(place: Place) -> Fault:
-    """Up to five words take the place of up to four, and the rarest is rarer than it was.
+@in_places("uncommon_phrase", "uncommon phrase")
+def _uncommon_phrase(change: Change) -> Fault:
+    """Up to five words replace up to four, and the rarest is rarer than before.
 
     Not seen: whether they mean the same.
     """
-    if not _replaces(place, old=4, new=5):
+    if not _replaces(change, old=4, new=5):
         return "something else than a short phrase is replaced"
-    if _special(place.before) or _special(place.after):
+    if _special(change.before) or _special(change.after):
         return "a name or a number is changed"
-    rare = RARER * _rarest(place.added) <= _rarest(place.removed)
+    rare = RARER * _rarest(change.added) <= _rarest(change.removed)
     return None if rare else "the new phrase is no less common than the old one"
 
 
-def _hypernym(place: Place) -> Fault:
-    """Up to three words take the place of as many or more, none of them rarer than those were.
+@in_places("hypernym", "wider term")
+def _hypernym(change: Change) -> Fault:
+    """Up to three words replace as many or more, none of them rarer than those.
 
     The wider term is mostly the more common word. Not seen: whether it is wider.
     """
-    if not _replaces(place, old=5, new=3) or len(place.added) > len(place.removed):
+    if not _replaces(change, old=5, new=3) or len(change.added) > len(change.removed):
         return "something else than a short term is replaced by one that is no longer"
-    if _special(place.after):
+    if _special(change.after):
         return "the new term is a name or a number"
-    common = _rarest(place.added) >= _rarest(place.removed)
+    common = _rarest(change.added) >= _rarest(change.removed)
     return None if common else "the new term is less common than the old one"
 
 
-def _complement(place: Place) -> Fault:
-    """Words are put in that say something new. Not seen: whether the source says it."""
-    new = _stems(place.added)
-    if place.removed:
+@in_places("complement", "complement")
+def _complement(change: Change) -> Fault:
+    """Words that say something new are inserted. Not seen: whether the source says it."""
+    new = _stems(change.added)
+    if change.removed:
         return "words are taken away"
-    more = len([one for one in new if one not in _stems(place.sentence)])
+    more = sum(word not in _stems(change.sentence) for word in new)
     return (
         None if more >= 2 and 2 * more > len(new) else "what is put in says too little that is new"
     )
 
 
-def _different_entity(place: Place) -> Fault:
+@in_places("different_entity", "different entity")
+def _different_entity(change: Change) -> Fault:
     """Names become other names, numbers other numbers. Not seen: things without a capital."""
-    kinds = [{_entity(token) for token in part} - {""} for part in (place.before, place.after)]
+    kinds = [{_entity(token) for token in part} - {""} for part in (change.before, change.after)]
     same = kinds[0] == kinds[1] and len(kinds[0]) == 1 and "other" not in kinds[0]
     return None if same else "something else than a name or number is replaced by one of its kind"
 
 
-def _conflicting_fact(place: Place) -> Fault:
+@in_places("conflicting_fact", "conflicting fact")
+def _conflicting_fact(change: Change) -> Fault:
     """A longer phrase becomes another with at least two new words that are no names.
 
     Not seen: whether the two exclude each other.
     """
-    if len(place.removed) < 2 or len(place.added) < 4:
+    if len(change.removed) < 2 or len(change.added) < 4:
         return "something else than a phrase of several words is replaced by another"
-    old = _stems(place.sentence)
-    new = [one for one in place.after if is_content(one.text) and stem(one.text) not in old]
-    told = [
-        one for one in new if not is_name(one.text, first=one.first) and not is_number(one.text)
-    ]
-    return None if len(told) >= 2 else "the new phrase says too little that is new"
+    old = _stems(change.sentence)
+    words = [token.text for token in change.after if _entity(token) == "other"]
+    facts = [word for word in words if stem(word) not in old]
+    return None if len(facts) >= 2 else "the new phrase says too little that is new"
 
 
-def _replaces(place: Place, *, old: int, new: int) -> bool:
+def _replaces(change: Change, *, old: int, new: int) -> bool:
     """Return whether a short phrase becomes another, and not only a form of itself."""
-    before, after = place.removed, place.added
-    told = [lemma(one) for one in after if is_content(one)]
+    before, after = change.removed, change.added
+    lemmas = {lemma(word) for word in after if is_content(word)}
     short = 0 < len(before) <= old and 0 < len(after) <= new
-    return short and bool(told) and not set(told) <= {lemma(one) for one in before}
+    return short and bool(lemmas) and not lemmas <= {lemma(word) for word in before}
 
 
 def _special(part: Iterable[Token]) -> bool:
@@ -177,42 +291,86 @@ def _entity(token: Token) -> str:
 
 
 def _rarest(words: Iterable[str]) -> int:
-    return min((frequency(one) for one in words if is_content(one)), default=0)
+    return min((frequency(word) for word in words if is_content(word)), default=0)
 
 
 def _stems(words: Iterable[str]) -> list[str]:
-    return [stem(one) for one in words if is_content(one)]
+    return [stem(word) for word in words if is_content(word)]
 
 
 # --- changed sentences --------------------------------------------------------------------------
 
 
-def in_sentences(what: str, fault: Rewritten, merging: Rewritten | None = None) -> Check:
-    """Return the check that sentences take another form, the others staying as they are.
+Words = Sequence[str]
+SentenceFault = Callable[[Words, Words], Fault]
+"""(words of a sentence before, and after) -> what is wrong with the change."""
 
-    With `merging`, two or more may become one; it tells what is wrong with that one.
+
+def in_sentences(
+    name: str, noun: str, merging: SentenceFault | None = None
+) -> Callable[[SentenceFault], SentenceFault]:
+    """Register a kind of change in the form of sentences, by what is wrong with one sentence.
+
+    All other sentences stay as they are. With `merging`, two or more may become one; it returns
+    what is wrong with that one.
     """
 
-    def check(text: str, parent: str, amount: Amount) -> Fault:
-        found = rewritten(text, parent)
-        for old, new in found:
-            judge = fault if len(old) == 1 else merging
-            if len(new) != 1 or not old or judge is None:
-                return "a sentence is added or missing"
-            problem = judge(_lower(" ".join(old)), _lower(new[0]))
-            if problem:
-                return problem
-        return _counted(len(found), what, amount)
+    def register(fault: SentenceFault) -> SentenceFault:
+        @kind(name)
+        def check(text: str, parent: str, amount: Amount) -> Fault:
+            changed = rewritten(text, parent)
+            for old, new in changed:
+                fault_of = fault if len(old) == 1 else merging
+                if len(new) != 1 or not old or fault_of is None:
+                    return "a sentence is added or missing"
+                if problem := fault_of(_words(" ".join(old)), _words(new[0])):
+                    return problem
+            return _counted(len(changed), noun, amount)
 
-    return check
+        return fault
+
+    return register
 
 
-def _lower(sentence: str) -> list[str]:
+def rewritten(text: str, parent: str) -> list[tuple[list[str], list[str]]]:
+    """Return (sentences before, sentences after) of each run that differs; one may be empty.
+
+    If there are fewer than before, each new sentence stands for the old ones in a row that share
+    more words with it than with the next new one.
+    """
+    old, new = sentences(parent), sentences(text)
+    runs = []
+    for start, end, new_start, new_end in changed_runs(old, new):
+        runs += _aligned(old[start:end], new[new_start:new_end])
+    return runs
+
+
+def _aligned(old: list[str], new: list[str]) -> list[tuple[list[str], list[str]]]:
+    if not new or len(old) < len(new):
+        return [(old, new)]
+    left, aligned = list(old), []
+    for index, sentence in enumerate(new):
+        after = new[index + 1 :]
+        merged = [left.pop(0)]
+        while len(left) > len(after) and (
+            not after or _shared(left[0], sentence) >= _shared(left[0], after[0])
+        ):
+            merged.append(left.pop(0))
+        aligned.append((merged, [sentence]))
+    return aligned
+
+
+def _shared(first: str, second: str) -> int:
+    return len({*tokens(first.lower())} & {*tokens(second.lower())})
+
+
+def _words(sentence: str) -> list[str]:
     return [token.lower() for token in tokens(spelled_out(sentence)) if is_word(token)]
 
 
-def _passive_voice(old: Sequence[str], new: Sequence[str]) -> Fault:
-    """A form of `be` with a participle comes in, the sentence's words stay, some in other places.
+@in_sentences("passive_voice", "sentence in the passive")
+def _passive_voice(old: Words, new: Words) -> Fault:
+    """A form of `be` with a participle is added; the sentence's words stay, some moved.
 
     Not seen: a participle that is an adjective (`is tired`), who did it.
     """
@@ -223,34 +381,45 @@ def _passive_voice(old: Sequence[str], new: Sequence[str]) -> Fault:
     return None if _moved(old, new) else "nothing has changed its place"
 
 
-def _passives(words: Sequence[str]) -> int:
+def _passives(words: Words) -> int:
     """Return how many participles have a form of `be` up to three words before them."""
     return sum(
-        is_participle(word) and not BE.isdisjoint(words[max(0, place - 3) : place])
-        for place, word in enumerate(words)
+        is_participle(word) and not BE.isdisjoint(words[max(0, index - 3) : index])
+        for index, word in enumerate(words)
         if word not in BE
     )
 
 
-def _moved(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Return whether words that both have stand in another order."""
-    one, other = ([lemma(word) for word in words if is_content(word)] for words in (old, new))
-    return [word for word in one if word in other] != [word for word in other if word in one]
+def _moved(old: Words, new: Words) -> bool:
+    """Return whether the common words have another order."""
+    before, after = ([lemma(word) for word in words if is_content(word)] for words in (old, new))
+    return [word for word in before if word in after] != [word for word in after if word in before]
 
 
-def _inversion(old: Sequence[str], new: Sequence[str]) -> Fault:
-    """The same words in another order; only `do` may come in, and a verb follow it.
+@in_sentences("inversion", "inversion")
+def _inversion(old: Words, new: Words) -> Fault:
+    """The same words in another order; only `do` may be added, and change a verb's form.
 
     Not seen: whether the order is an unusual one.
     """
-    one, other = ([lemma(word) for word in words if word not in DO] for words in (old, new))
-    if Counter(one) != Counter(other):
+    before, after = ([lemma(word) for word in words if word not in DO] for words in (old, new))
+    if Counter(before) != Counter(after):
         return "the sentence does not have the same words"
-    return "the words stand in the same order" if one == other else None
+    return "the words stand in the same order" if before == after else None
 
 
-def _complex_sentence(old: Sequence[str], new: Sequence[str]) -> Fault:
-    """More clauses hang on words such as `which` and `because`; what is said stays.
+def _subordinated(old: Words, new: Words) -> Fault:
+    if _count(new, SUBORDINATORS) <= _count(old, SUBORDINATORS):
+        return "no clause is made to depend on another"
+    stems = Counter(_stems(old))
+    if stems.keys() & (Counter(_stems(new)) - stems).keys():
+        return "something is said twice"
+    return None if _keeps(old, new, more=1) else "more than the form of a sentence is changed"
+
+
+@in_sentences("complex_sentence", "complex sentence", merging=_subordinated)
+def _complex_sentence(old: Words, new: Words) -> Fault:
+    """More clauses depend on words such as `which` and `because`; the content stays.
 
     Not seen: clauses without such a word.
     """
@@ -259,68 +428,61 @@ def _complex_sentence(old: Sequence[str], new: Sequence[str]) -> Fault:
     return _subordinated(old, new)
 
 
-def _subordinated(old: Sequence[str], new: Sequence[str]) -> Fault:
-    if _count(new, SUBORDINATORS) <= _count(old, SUBORDINATORS):
-        return "no clause is made to depend on another"
-    said = Counter(_stems(old))
-    if said.keys() & (Counter(_stems(new)) - said).keys():
-        return "something is said twice"
-    return None if _keeps(old, new, more=1) else "more than the form of a sentence is changed"
-
-
-def _abbreviation(old: Sequence[str], new: Sequence[str]) -> Fault:
-    """A sentence is said in clearly fewer words, almost all of which it had.
+@in_sentences("abbreviation", "abbreviated sentence")
+def _abbreviation(old: Words, new: Words) -> Fault:
+    """A sentence has clearly fewer words, almost all of them old ones.
 
     Not seen: whether what is left out matters.
     """
     if len(new) > SHORTER * len(old) or len(old) - len(new) < FEWER:
         return "no sentence is made clearly shorter"
-    told = set(_stems(new))
-    if len(told) < 2:
+    kept = set(_stems(new))
+    if len(kept) < 2:
         return "next to nothing is left of a sentence"
-    more = told - set(_stems(old))
+    more = kept - set(_stems(old))
     return None if len(more) <= 1 else "the shorter sentence says something new"
 
 
-def _keeps(old: Sequence[str], new: Sequence[str], *, more: int) -> bool:
-    """Return whether most words that say something are still there, and few others."""
-    one, other = ({lemma(word) for word in words if is_content(word)} for words in (old, new))
-    return len(one & other) >= KEPT * len(one) and len(other - one) <= more
+def _keeps(old: Words, new: Words, *, more: int) -> bool:
+    """Return whether most content words are kept, and few are new."""
+    before, after = ({lemma(word) for word in words if is_content(word)} for words in (old, new))
+    return len(before & after) >= KEPT * len(before) and len(after - before) <= more
 
 
-def _count(words: Sequence[str], of: frozenset[str]) -> int:
-    return sum(word in of for word in words)
+def _count(words: Words, vocabulary: frozenset[str]) -> int:
+    return sum(word in vocabulary for word in words)
 
 
 # --- the last sentence --------------------------------------------------------------------------
 
 
+@kind("negation")
 def _negation(text: str, parent: str, _: Amount) -> Fault:
-    """Only the last sentence differs: words such as `not` come or go, the others stay.
+    """Only the last sentence differs: words such as `not` are added or removed, the others stay.
 
-    `do` may come and go with them, a verb may change its form, and a connective may lead in. Not
-    seen: a denial by another word (`refused`).
+    `do` may go with them, a verb may change its form, and a connective may lead in. Not seen: a
+    denial by another word (`refused`).
     """
     old, new = sentences(parent), sentences(text)
     if not old or len(old) != len(new) or old[:-1] != new[:-1]:
         return "something else than the last sentence is changed"
-    before, after = (_lower(each[-1]) for each in (old, new))
-    rest = [_unsaid(words) for words in (before, after)]
-    if rest[0] != rest[1]:
+    before, after = _words(old[-1]), _words(new[-1])
+    if _without_polarity(before) != _without_polarity(after):
         return "more than what is affirmed or denied is changed"
-    said = [sorted(word for word in words if word in POLARITY) for words in (before, after)]
-    turned = said[0] != said[1] and any(NEGATIVE & set(words) for words in said)
+    polar = [sorted(word for word in words if word in POLARITY) for words in (before, after)]
+    turned = polar[0] != polar[1] and any(NEGATIVE & set(words) for words in polar)
     return None if turned else "the last sentence is not turned into its contrary"
 
 
-def _unsaid(words: Sequence[str]) -> list[str]:
-    """Return the words that a denial leaves as they are."""
+def _without_polarity(words: Words) -> list[str]:
+    """Return the words that a denial does not change."""
     left_out = POLARITY | DO | CONNECTIVES | {"a", "an", "one"}
     return [lemma(word) for word in words if word not in left_out]
 
 
+@kind("continuation")
 def _continuation(text: str, parent: str, amount: Amount) -> Fault:
-    """The text goes on after its end, in sentences that it does not have yet.
+    """The text continues with new sentences.
 
     Not seen: whether the source says it.
     """
@@ -328,27 +490,8 @@ def _continuation(text: str, parent: str, amount: Amount) -> Fault:
     more = new[len(old) :]
     if new[: len(old)] != old:
         return "the text does not stand before what is new"
-    if any(is_refusal(one) for one in more):
+    if any(map(is_refusal, more)):
         return "it is a refusal"
     if set(more) & set(old):
         return "a sentence stands there twice"
     return _counted(len(more), "new sentence", amount)
-
-
-KINDS: dict[str, Check] = {
-    "repetition": in_places("repetition", _repetition),
-    "passive_voice": in_sentences("sentence in the passive", _passive_voice),
-    "inversion": in_sentences("inversion", _inversion),
-    "improper_connective": in_places("connective", _improper_connective),
-    "incorrect_verb_form": in_places("incorrect verb form", _incorrect_verb_form),
-    "uncommon_phrase": in_places("uncommon phrase", _uncommon_phrase),
-    "complex_sentence": in_sentences("complex sentence", _complex_sentence, _subordinated),
-    "abbreviation": in_sentences("abbreviated sentence", _abbreviation),
-    "hypernym": in_places("wider term", _hypernym),
-    "complement": in_places("complement", _complement),
-    "continuation": _continuation,
-    "different_entity": in_places("different entity", _different_entity),
-    "conflicting_fact": in_places("conflicting fact", _conflicting_fact),
-    "negation": _negation,
-}
-"""Check -> what is wrong with a text that should have this kind of change, or None."""

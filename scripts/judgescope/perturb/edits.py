@@ -1,7 +1,7 @@
-"""What a perturbation is: edits of a text at known places, and every other character untouched.
+"""Perturbations as edits of a text at known offsets; every other character stays.
 
-No edit tears a combining mark from its base: a text is never cut before a combining mark, a
-variation selector, a joiner or a skin tone, nor behind a zero-width joiner. (Full segmentation,
+No edit separates a combining mark from its base: a text is never cut before a combining mark, a
+variation selector, a joiner or a skin tone, nor after a zero-width joiner. (Full segmentation,
 Unicode annex 29, would need its tables.)
 """
 
@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from rapidfuzz.distance import Postfix, Prefix
 
 _JOINER = "\u200d"
 _NON_JOINER = "\u200c"
@@ -23,13 +25,13 @@ class Edit(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The offset just behind `before`."""
+        """The offset just after `before`."""
         return self.offset + len(self.before)
 
 
 @dataclass(frozen=True)
 class Perturbed:
-    """A damaged text and how it came about.
+    """A damaged text and its edits.
 
     `status` is `ok`, `short: k of K` (fewer edits than wanted took effect) or `impossible: reason`.
     For ok and short, `text` differs from the original and equals `apply_edits(original, edits)`;
@@ -42,7 +44,7 @@ class Perturbed:
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """Return the text with all edits made; every character outside of them stays as it is.
+    """Return the text with all edits made.
 
     The edits are sorted and do not overlap; one that does not fit the text is a ValueError.
     """
@@ -56,7 +58,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 def undone_edits(text: str, edits: Iterable[Edit]) -> str:
-    """Return the text that `apply_edits` made this one of."""
+    """Return the text before `apply_edits`."""
     parts, done, moved = [], 0, 0
     for edit in edits:
         start = edit.offset + moved
@@ -72,7 +74,7 @@ def impossible(text: str, reason: str) -> Perturbed:
 
 
 def perturbed(text: str, edits: Iterable[Edit], *, done: int, wanted: int) -> Perturbed:
-    """Return the text with the edits made, by which `done` of `wanted` changes took effect."""
+    """Return the text with the edits made; `done` of `wanted` changes took effect."""
     ordered = tuple(sorted(edits))
     result = apply_edits(text, ordered)
     if result == text:
@@ -81,36 +83,28 @@ def perturbed(text: str, edits: Iterable[Edit], *, done: int, wanted: int) -> Pe
 
 
 def edit_between(before: str, after: str) -> list[Edit]:
-    """Return the one edit that makes `after` of `before`: what differs between equal ends."""
+    """Return the one edit that makes `after` of `before`, the smallest and rightmost, or none."""
     if before == after:
         return []
-    start = 0
-    while start < min(len(before), len(after)) and before[start] == after[start]:
-        start += 1
-    end = 0
-    most = min(len(before), len(after)) - start
-    while end < most and before[len(before) - 1 - end] == after[len(after) - 1 - end]:
-        end += 1
+    start = Prefix.similarity(before, after)
+    end = Postfix.similarity(before[start:], after[start:])
     return [Edit(start, before[start : len(before) - end], after[start : len(after) - end])]
 
 
 class Amount(NamedTuple):
-    """How many edits were asked for: exactly `k`, or `min_edits` and more; None is any number."""
+    """The requested number of edits: exactly `k`, or at least `min_edits`; None: any number."""
 
     k: int | str | None = None
     min_edits: int | None = None
 
-    def problem(self, found: int, what: str) -> str | None:
+    def problem(self, count: int, noun: str) -> str | None:
         """Return what is wrong with a number of edits, or None."""
-        if isinstance(self.k, int) and found != self.k:
-            return f"it has {_counted(found, what)}, not {self.k}"
-        if self.min_edits is not None and found < self.min_edits:
-            return f"it has {_counted(found, what)}, fewer than {self.min_edits}"
+        counted = f"it has {count} {noun if count == 1 else noun + 's'}"
+        if isinstance(self.k, int) and count != self.k:
+            return f"{counted}, not {self.k}"
+        if self.min_edits is not None and count < self.min_edits:
+            return f"{counted}, fewer than {self.min_edits}"
         return None
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what if number == 1 else what + 's'}"
 
 
 Check = Callable[[str, str, Amount], str | None]

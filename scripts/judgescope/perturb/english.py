@@ -1,7 +1,7 @@
-"""What the checks of made texts know of English: words, their forms, their classes, how common.
+"""English words for the checks of made texts: their forms, classes and frequencies.
 
-Lists and endings, nothing to download. A word may belong to several classes, and only a sentence
-tells which: what is said here is what a word looks like.
+Lists and endings, no download. A word may belong to several classes, which only its sentence
+would distinguish: a class here is what the word looks like.
 """
 
 import re
@@ -45,7 +45,7 @@ POLARITY = NEGATIVE | _words("""
 longer any anyone anybody anything anywhere some someone somebody something somewhere everyone
 everybody everything everywhere every all always ever either still already yet too also
 """)
-"""Words by which a statement and its denial differ."""
+"""Words in which a statement and its denial differ."""
 BE = _words("be am is are was were been being get gets got gotten getting")
 DO = _words("do does did")
 FUNCTION = (
@@ -62,7 +62,7 @@ around along behind near off out up down within upon toward towards per have has
 would shall should can could may might must very just only more most much many so how what why s
 """)
 )
-"""Words that say little by themselves."""
+"""Function words."""
 NUMBERS = _words("""
 zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand
@@ -115,9 +115,9 @@ def is_word(token: str) -> bool:
 
 
 def lemma(word: str) -> str:
-    """Return what a verb's forms have in common; other words lose the same endings.
+    """Return the common root of a verb's forms; other words lose the same endings.
 
-    Not a word: `hoping` and `hops` both give `hop`.
+    The root is no word: `hoping` and `hops` both give `hop`.
     """
     low = word.lower().replace("’", "'").removesuffix("'s")
     if low in _BASE:
@@ -126,8 +126,8 @@ def lemma(word: str) -> str:
         root = low.removesuffix(ending)
         torn = (ending == "d" and root[-1:] != "e") or (ending == "s" and root[-1:] in ("s", "u"))
         if root != low and len(root) > 2 and not torn:
-            known = _BASE.get(root) or _BASE.get(f"{root}e")
-            return known or _closed(root, doubled=ending in ("ing", "ed"))
+            base = _BASE.get(root) or _BASE.get(f"{root}e")
+            return base or _closed(root, doubled=ending in ("ing", "ed"))
     return _closed(low)
 
 
@@ -138,7 +138,7 @@ def _closed(root: str, *, doubled: bool = False) -> str:
 
 
 def stem(word: str) -> str:
-    """Return what words of one family have in common: `approved`, `approval`, `approve`."""
+    """Return the common root of a word family: `approved`, `approval`, `approve`."""
     low = lemma(word)
     for ending in _DERIVATIONS:
         root = low.removesuffix(ending)
@@ -153,7 +153,7 @@ def is_participle(word: str) -> bool:
 
 
 def is_content(word: str) -> bool:
-    """Return whether a word says something by itself."""
+    """Return whether a word is a content word."""
     return is_word(word) and word.lower() not in FUNCTION
 
 
@@ -163,14 +163,14 @@ def is_number(word: str) -> bool:
 
 
 def is_name(word: str, *, first: bool) -> bool:
-    """Return whether a word has a capital of its own; the first of a sentence, if it is unknown."""
+    """Return whether a word is a name by its capital; the first of a sentence, if it is unknown."""
     if not word[:1].isupper() or word == "I":
         return False
     return not first or word.lower() not in _dictionary() or any(map(str.isupper, word[1:]))
 
 
 def frequency(word: str) -> int:
-    """Return how often a word stands in the counts that pyspellchecker carries; 0 is unknown."""
+    """Return the frequency of a word in the counts of pyspellchecker; 0 if unknown."""
     counts = _dictionary()
     return max(int(counts.get(part, 0)) for part in (word.lower(), lemma(word)))
 

@@ -1,26 +1,64 @@
-"""Ratings of candidates: from their number of errors, or from comparisons with anchors."""
+"""Ratings of candidates: by their number of errors, or by comparisons with anchors."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import to_builtins
 from numpy.typing import NDArray
 
+from judgescope.core.errors import UserError
 from judgescope.core.rng import stream_seed
-from judgescope.perturb.specs import GradeSpec
-from judgescope.schema.tables import CHOSEN
-from judgescope.statistics.anchors import balanced, estimated_ratings, usual_counts
+from judgescope.engines.requests import Reply, Request
+from judgescope.parsing.parsers import parse
+from judgescope.perturb.specs import CompareAnchorsSpec, GradeSpec
+from judgescope.replies.asker import Obtain, RequestFor
+from judgescope.replies.judging import reply_columns
+from judgescope.schema.tables import CHOSEN, UNRESOLVED
+from judgescope.statistics.anchors import (
+    balanced,
+    comparator_accuracy,
+    estimated_ratings,
+    usual_counts,
+)
 
 Row = dict[str, Any]
-SPARE, UNRESOLVED = "spare", "unresolved"
+SPARE = "spare"
 OFF = "no rating has so many errors"
+AT_ONCE = 2_000
+"""The number of pairs whose prompts are in memory at a time."""
+
+
+def usable(rows: Iterable[Row]) -> tuple[list[Row], dict[str, str]]:
+    """Return the candidates with usable texts, and target -> why not for all others.
+
+    An item uses equal texts once; `step` becomes the number of errors that were made.
+    """
+    kept, why = list[Row](), dict[str, str]()
+    seen = dict[tuple[str, str], str]()
+    for row in rows:
+        words = (row["item"], " ".join(row["text"].split()))
+        if row["status"].startswith("failed"):
+            why[row["target"]] = row["status"]
+        elif words in seen:
+            why[row["target"]] = f"the same text as {seen[words]}"
+        else:
+            seen[words] = row["target"]
+            short = row["status"].startswith("short: ")
+            kept.append({**row, "step": int(row["status"].split()[1]) if short else row["step"]})
+    return kept, why
+
+
+# --- grades -------------------------------------------------------------------------------------
 
 
 class Grade(NamedTuple):
-    """What is known of a candidate's rating: its place from the lowest, None without one.
+    """The rating of a candidate, as its index from the lowest, or None.
 
-    `shares` are of the anchors of the rating below, of the same twice and of the one above: above,
-    above, below, below; None beyond the ends and where nothing was compared.
+    `shares`: the shares of anchors of the next lower rating that the text is above, of the same
+    rating that it is above and below, and of the next higher one that it is below; None beyond the
+    ends of the scale and without comparisons.
     """
 
     rating: int | None
@@ -31,13 +69,13 @@ class Grade(NamedTuple):
 
 
 def by_errors(candidates: Iterable[Row], classes: int, per_rating: int) -> dict[str, Grade]:
-    """Return target -> its grade: the highest rating without errors, one less for so many more."""
-    found = {}
+    """Return target -> grade: the highest rating without errors, one less per `per_rating`."""
+    grades = {}
     for row in candidates:
         steps, rest = divmod(row["step"], per_rating)
         fits = not rest and steps < classes
-        found[row["target"]] = Grade(classes - 1 - steps) if fits else Grade(None, status=OFF)
-    return found
+        grades[row["target"]] = Grade(classes - 1 - steps) if fits else Grade(None, status=OFF)
+    return grades
 
 
 def by_anchors(
@@ -46,51 +84,52 @@ def by_anchors(
     classes: Sequence[float],
     usual: NDArray[np.float64] | None = None,
 ) -> dict[str, Grade]:
-    """Return target -> its grade by comparisons; `usual` numbers of errors settle what is equal."""
+    """Return target -> grade by comparisons; `usual` numbers of errors break ties."""
     outcomes = outcomes_of([row["target"] for row in candidates], comparisons, classes)
     errors = np.array([row["step"] for row in candidates], dtype=np.float64)
     distance = np.zeros(outcomes.shape[:2])
     if usual is not None and not np.isnan(usual).any():
         distance = np.abs(errors[:, None] - usual)
-    told = estimated_ratings(outcomes, distance)
-    found = {}
-    for at, row in enumerate(candidates):
-        if (rating := int(told.rating[at])) < 0:
-            found[row["target"]] = Grade(None, status=UNRESOLVED)
+    estimated = estimated_ratings(outcomes, distance)
+    grades = {}
+    for index, row in enumerate(candidates):
+        if (rating := int(estimated.rating[index])) < 0:
+            grades[row["target"]] = Grade(None, status=UNRESOLVED)
             continue
-        shares = _shares(outcomes[at], rating)
-        margin, tied = float(told.margin[at]), bool(told.tied[at])
-        found[row["target"]] = Grade(rating, margin, tied, shares)
-    return found
+        margin, tied = float(estimated.margin[index]), bool(estimated.tied[index])
+        grades[row["target"]] = Grade(rating, margin, tied, _shares(outcomes[index], rating))
+    return grades
 
 
 def outcomes_of(
     targets: Sequence[str], comparisons: Iterable[Row], classes: Sequence[float]
 ) -> NDArray[np.float64]:
-    """Return the outcomes as an array (targets, classes, anchors), NaN where there is none."""
-    place = {target: at for at, target in enumerate(targets)}
-    told: dict[tuple[int, int], list[float]] = {}
+    """Return the outcomes as an array (targets, classes, anchors), NaN if there is none."""
+    index_of = {target: index for index, target in enumerate(targets)}
+    values: dict[tuple[int, int], list[float]] = {}
     for row in comparisons:
-        if row["target"] in place:
+        if row["target"] in index_of:
             rating = int(np.argmin(np.abs(np.asarray(classes) - row["rating"])))
             value = np.nan if row["outcome"] is None else row["outcome"]
-            told.setdefault((place[row["target"]], rating), []).append(value)
-    most = max(map(len, told.values()), default=0)
-    found = np.full((len(targets), len(classes), most), np.nan)
-    for (at, rating), values in told.items():
-        found[at, rating, : len(values)] = values
-    return found
+            values.setdefault((index_of[row["target"]], rating), []).append(value)
+    n_anchors = max(map(len, values.values()), default=0)
+    outcomes = np.full((len(targets), len(classes), n_anchors), np.nan)
+    for place, known in values.items():
+        outcomes[place][: len(known)] = known
+    return outcomes
 
 
 def _shares(outcomes: NDArray[np.float64], rating: int) -> tuple[float | None, ...]:
     """Return how often a text (outcomes: classes, anchors) is above and below its neighbours."""
 
-    def share(at: int, sign: int) -> float | None:
-        known = outcomes[at][~np.isnan(outcomes[at])] if 0 <= at < len(outcomes) else []
+    def share(neighbour: int, sign: int) -> float | None:
+        if not 0 <= neighbour < len(outcomes):
+            return None
+        known = outcomes[neighbour][~np.isnan(outcomes[neighbour])]
         return float(np.mean(np.sign(known) == sign)) if len(known) else None
 
-    places = ((rating - 1, 1), (rating, 1), (rating, -1), (rating + 1, -1))
-    return tuple(share(at, sign) for at, sign in places)
+    neighbours = ((rating - 1, 1), (rating, 1), (rating, -1), (rating + 1, -1))
+    return tuple(share(neighbour, sign) for neighbour, sign in neighbours)
 
 
 def usual_errors(
@@ -103,70 +142,47 @@ def usual_errors(
     return usual_counts(counts, rating, classes)
 
 
-def counts_of_each(
+def counts_by_rating(
     candidates: Sequence[Row], grades: Mapping[str, Grade], classes: int
 ) -> list[list[int]]:
-    """Return for each rating the numbers of errors that texts of it had; else the usual one."""
+    """Return for each rating the numbers of errors of its texts; without texts, the usual one."""
     usual = usual_errors(candidates, grades, classes)
-    seen = [
-        sorted(row["step"] for row in candidates if grades[row["target"]].rating == rating)
-        for rating in range(classes)
-    ]
+    counts: list[list[int]] = [[] for _ in range(classes)]
+    for row in candidates:
+        if (rating := grades[row["target"]].rating) is not None:
+            counts[rating].append(row["step"])
     return [
-        known or [0 if np.isnan(mean) else round(mean)]
-        for known, mean in zip(seen, usual.tolist(), strict=True)
+        sorted(known) or [0 if np.isnan(mean) else round(mean)]
+        for known, mean in zip(counts, usual.tolist(), strict=True)
     ]
 
 
 def chosen_of(
     candidates: Sequence[Row],
     grades: Mapping[str, Grade],
-    wanted: int,
+    count: int,
     classes: int,
     *,
     seed: int,
 ) -> set[str]:
-    """Return the targets that make up the set: so many of each item, of every rating alike.
+    """Return the targets of the set: `count` of each item, of every rating equally many.
 
-    Where they cannot be even, each item has one more of the ratings that follow the last one's.
+    If they cannot be equal, each item has one more of the ratings that follow those of the item
+    before.
     """
     items: dict[str, list[Row]] = {}
     for row in candidates:
         if grades[row["target"]].rating is not None:
             items.setdefault(row["item"], []).append(row)
-    found = set[str]()
+    chosen = set[str]()
     for number, (_, rows) in enumerate(sorted(items.items())):
-        told = [grades[row["target"]] for row in rows]
-        rating = np.array([one.rating for one in told], dtype=np.int64)
-        margin = np.array([one.margin or 0.0 for one in told])
+        graded = [grades[row["target"]] for row in rows]
+        rating = np.array([grade.rating for grade in graded], dtype=np.int64)
+        margin = np.array([grade.margin or 0.0 for grade in graded])
         order = [f"{stream_seed(seed, 'graded', row['target']):032x}" for row in rows]
-        first = number * wanted % classes
-        found |= {rows[at]["target"] for at in balanced(rating, margin, order, wanted, first)}
-    return found
-
-
-def usable(rows: Iterable[Row]) -> tuple[list[Row], dict[str, str]]:
-    """Return the candidates whose texts can be used, and target -> why not for all others.
-
-    A text that an item has already is not used twice; `step` is how many errors there are.
-    """
-    kept, why = list[Row](), dict[str, str]()
-    seen = dict[tuple[str, str], str]()
-    for row in rows:
-        own = (row["item"], " ".join(row["text"].split()))
-        if row["status"].startswith("failed"):
-            why[row["target"]] = row["status"]
-        elif own in seen:
-            why[row["target"]] = f"the same text as {seen[own]}"
-        else:
-            seen[own] = row["target"]
-            kept.append({**row, "step": errors_in(row["status"], row["step"])})
-    return kept, why
-
-
-def errors_in(status: str, errors: int) -> int:
-    """Return how many errors a candidate has in the end."""
-    return int(status.split()[1]) if status.startswith("short: ") else errors
+        indices = balanced(rating, margin, order, count, number * count % classes)
+        chosen |= {rows[index]["target"] for index in indices}
+    return chosen
 
 
 def graded_set(
@@ -208,3 +224,123 @@ def _graded(spec: GradeSpec, row: Row, grade: Grade, chosen: bool) -> Row:
         **dict(zip(names, grade.shares, strict=True)),
         "status": CHOSEN if chosen else grade.status,
     }
+
+
+# --- comparisons with anchors, in both orders ---------------------------------------------------
+
+
+class Text(NamedTuple):
+    """A compared text, with the source that the prompt shows."""
+
+    target: str
+    source: str | None
+    text: str
+
+
+class Pair(NamedTuple):
+    """A text, and an anchor with its rating."""
+
+    text: Text
+    anchor: Text
+    rating: float
+
+
+def pairs_of(
+    anchors: Iterable[Row],
+    candidates: Iterable[Row] | None,
+    systems: Iterable[Row],
+    sources: Mapping[str, str | None],
+) -> Iterator[Pair]:
+    """Yield every candidate with every anchor; without candidates, anchors of different ratings.
+
+    `anchors`, `candidates` and `systems` (which include the anchors' texts) are rows of tables;
+    `sources`: item -> the source that a prompt shows.
+    """
+
+    def shown(row: Row) -> Text:
+        return Text(row["target"], sources[row["item"]], row["text"])
+
+    texts = {row["target"]: row for row in systems}
+    rated = [(shown(texts[row["target"]]), row["rating"]) for row in anchors]
+    if candidates is None:
+        for (first, lower), (second, higher) in combinations(rated, 2):
+            if lower != higher:
+                yield Pair(first, second, higher)
+        return
+    for row, (anchor, rating) in product(usable(candidates)[0], rated):
+        yield Pair(shown(row), anchor, rating)
+
+
+def compared(
+    spec: CompareAnchorsSpec, pairs: Iterator[Pair], request_for: RequestFor, obtain: Obtain
+) -> tuple[list[Row], list[Row]]:
+    """Return rows of table `comparisons`, one for each pair, and the answers behind them."""
+    aspect = to_builtins(spec.aspect)
+    columns = {"judge": spec.name, "kind": "compare", "aspect": spec.aspect.aspect}
+
+    def ask(first: Text, second: Text) -> Request:
+        shown = {"text": first.text, "text_b": second.text}
+        sources = {"source": first.source, "source_b": second.source}
+        about = f"{first.target} against {second.target}"
+        return request_for(about, {"aspect": aspect, **shown, **sources})
+
+    rows, answers = list[Row](), list[Row]()
+    while batch := list(islice(pairs, AT_ONCE)):
+        requests = [(ask(pair.text, pair.anchor), ask(pair.anchor, pair.text)) for pair in batch]
+        replies = obtain(request for both in requests for request in both)
+        for pair, both in zip(batch, requests, strict=True):
+            ahead, back = (replies[request.key, 0] for request in both)
+            rows.append(_outcome(spec.dataset, pair, ahead, back))
+            target, anchor = pair.text.target, pair.anchor.target
+            answers += [
+                {**columns, "target": target, "target_b": anchor, **reply_columns(ahead)},
+                {**columns, "target": anchor, "target_b": target, **reply_columns(back)},
+            ]
+    return rows, answers
+
+
+def _outcome(dataset: str, pair: Pair, ahead: Reply, back: Reply) -> Row:
+    """Return the row of a pair: 1 or -1 if both orders prefer the same text, else 0.
+
+    None if a reply says nothing.
+    """
+    first, second = (
+        parse(
+            reply.text, scale=None, finish=reply.finish, parser="choice", reply_status=reply.status
+        ).value
+        for reply in (ahead, back)
+    )
+    missing = (first is None) + (second is None)
+    agreed = first if first is not None and second is not None and first == -second else 0.0
+    return {
+        "dataset": dataset,
+        "target": pair.text.target,
+        "anchor": pair.anchor.target,
+        "rating": pair.rating,
+        "outcome": None if missing else agreed,
+        "n_missing": missing,
+    }
+
+
+def check_comparator(
+    spec: CompareAnchorsSpec, anchors: Iterable[Row], comparisons: Sequence[Row]
+) -> None:
+    """Raise UserError if the comparator cannot distinguish anchors of neighbouring ratings."""
+    rating = {row["target"]: row["rating"] for row in anchors}
+    values = [np.nan if row["outcome"] is None else row["outcome"] for row in comparisons]
+    better = [rating[row["target"]] - row["rating"] for row in comparisons]
+    order = {value: number for number, value in enumerate(spec.classes)}
+    distance = [abs(order[rating[row["target"]]] - order[row["rating"]]) for row in comparisons]
+    accuracy = comparator_accuracy(np.array(values), np.sign(better), np.array(distance) == 1)
+    if accuracy.value is not None and accuracy.value >= spec.least_accuracy:
+        return
+    raise UserError(
+        "the comparator cannot tell anchors of neighbouring ratings apart: texts rated by it would "
+        "pile up at the ends of the scale",
+        where=f"perturbations/{spec.perturbation}.yaml, key anchors.least_accuracy",
+        got=f"{spec.comparator.model.card['model']} is right, in both orders, in "
+        + (f"{accuracy.value:.3f}" if accuracy.value is not None else "none")
+        + f" of {accuracy.n} pairs of {spec.dataset}, {spec.aspect.aspect}",
+        allowed=f"{spec.least_accuracy} or more",
+        todo="name another comparator or form; the replies are kept. 0 goes on in any case",
+    )

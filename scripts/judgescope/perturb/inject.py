@@ -1,27 +1,169 @@
-"""Errors put into a text one after the other, each beside all that were there before.
+"""Errors that rules put into a text one after the other, each in addition to those before.
 
-What an error made is locked: no later one touches it, so a text with n errors has n of them.
+The text that an error changed is locked: no later error touches it, so a text with n errors has n
+of them. Each kind of error damages sub-aspects of a text's quality (Hu et al. 2025, tables 12 and
+13) by word forms and word lists alone, in English; the wording of the errors is our own.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from judgescope.perturb.edits import Perturbed, edit_between, impossible
-from judgescope.perturb.error_rules import BETWEEN, OFF_TOPIC, WITHIN, Site, Span
+from judgescope.perturb.english import frequency, is_name, tokens
 from judgescope.perturb.sentences import split_sentences
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+Span = tuple[int, int]
+
+
+class Site(NamedTuple):
+    """A part of a sentence, and the replacements of which each makes an error."""
+
+    start: int
+    end: int
+    options: tuple[str, ...]
+
+
+NAMES: Final = (
+    *("Velunda", "Orsimund", "Tarkeby", "Quillmore", "Brennick", "Asgavel", "Dorvane", "Ilmerra"),
+    *("Fenwold", "Karsholm", "Ruddick", "Sabrowe", "Threnfield", "Ulverade", "Wexmoor", "Yestrine"),
+)
+"""Names of no person and no place."""
+OFF_TOPIC: Final = (
+    "Most people peel an onion from the root end.",
+    "A violin has four strings and a bow of horsehair.",
+    "The moon needs about four weeks for its way around the earth.",
+    "Some snails can sleep for three years.",
+    "Chess was played in India long before it came to Europe.",
+    "Fresh paint dries faster in a warm room.",
+    "Bees find their way home by the position of the sun.",
+    "A good pair of shoes lasts longer with wooden shoe trees.",
+    "Ink was once made from the galls of oak trees.",
+    "The longest word in the dictionary is seldom used.",
+    "Cats sleep for most of the day.",
+    "Marble is lighter than many people believe.",
+    "Tomatoes were thought to be poisonous for a long time.",
+    "A sundial is of no use at night.",
+    "Glass can be melted and blown again and again.",
+    "Candles burn more evenly out of the wind.",
+    "Wool keeps warm even where it is wet.",
+    "The first elevators were moved by hand.",
+    "Old maps often show islands that do not exist.",
+    "Salt was once worth as much as silver.",
+)
+"""Sentences that belong to no text; each is put into a text at most once."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_NUMBER = re.compile(r"(?<![\w.,])\d{1,18}(?![\w]|[.,]\d)")
+_NAME = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
+_AUXILIARY = re.compile(
+    r"\b(?:is|are|was|were|will|can|could|should|has|have|had|would|may|must)\b"
+    r"(?! not\b| never\b|n['’]t\b)"
+)
+_DENIED = re.compile(
+    r"\b(?P<aux>is|are|was|were|will|can|could|should|has|have|had|would|may|must) not\b"
+)
+_TAIL = re.compile(
+    r"\b(?P<kept>[\w'’-]+),? (?:in|on|at|after|before|with|for|from|by|during|near|until|since"
+    r"|because|which|who|where|when|although|while|to) (?:[^\s,;:.!?]+ ?){1,8}(?=[,;:.!?])"
+)
+_PHRASE = re.compile(r"\b[a-z]+(?:['’-][a-z]+)* [a-z]+ [a-z]+\b")
+_AGREE = {"is": "are", "are": "is", "was": "were", "were": "was", "has": "have", "have": "has"}
+_AGREE |= {"does": "do", "do": "does", "a": "an", "an": "a"}
+_REFER = {"he": "she", "she": "he", "his": "their", "her": "its", "him": "it", "they": "it"}
+_REFER |= {"them": "him", "their": "her", "it": "they", "its": "his", "this": "those"}
+_REFER |= {"these": "that", "who": "which", "which": "who", "here": "there", "there": "here"}
+_COUNTED = ("three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+SHORTEST_MISSPELT: Final = 5
+
+
+def _swapped(words: Mapping[str, str]) -> Callable[[str], Iterator[Site]]:
+    """Return the kind of error that replaces a word by another and keeps its capital."""
+
+    def sites(sentence: str) -> Iterator[Site]:
+        for word in _WORD.finditer(sentence):
+            new = words.get(word[0].lower())
+            if new and not word[0].isupper():
+                yield Site(*word.span(), (new.capitalize() if word[0][0].isupper() else new,))
+
+    return sites
+
+
+def _negation(sentence: str) -> Iterator[Site]:
+    for match in _AUXILIARY.finditer(sentence):
+        yield Site(*match.span(), (f"{match[0]} not",))
+    for match in _DENIED.finditer(sentence):
+        yield Site(*match.span(), (match["aux"],))
+
+
+def _number(sentence: str) -> Iterator[Site]:
+    for digits in _NUMBER.finditer(sentence):
+        value, step = int(digits[0]), max(1, int(digits[0]) // 10)
+        others = (value + step * factor for factor in (1, 2, 3, 4))
+        yield Site(*digits.span(), tuple(f"{other:0{len(digits[0])}d}" for other in others))
+    for word in _WORD.finditer(sentence):
+        if word[0] in _COUNTED:
+            yield Site(*word.span(), tuple(number for number in _COUNTED if number != word[0]))
+
+
+def _name(sentence: str) -> Iterator[Site]:
+    first = next(_WORD.finditer(sentence), None)
+    for name in _NAME.finditer(sentence):
+        begins = first is not None and name.start() == first.start()
+        if is_name(tokens(name[0])[0], first=begins) and name[0] not in NAMES:
+            ending = "'s" if name[0].endswith(("'s", "’s")) else ""
+            yield Site(*name.span(), tuple(f"{other}{ending}" for other in NAMES))
+
+
+def _misspelling(sentence: str) -> Iterator[Site]:
+    """Two letters within a word change places, so that the result is no word."""
+    for match in _WORD.finditer(sentence):
+        word = match[0]
+        if len(word) < SHORTEST_MISSPELT or not word.isalpha() or not word.islower():
+            continue
+        swapped = (
+            f"{word[:i]}{word[i + 1]}{word[i]}{word[i + 2 :]}" for i in range(1, len(word) - 2)
+        )
+        options = [other for other in swapped if other != word and not frequency(other)]
+        if frequency(word) and options:
+            yield Site(*match.span(), tuple(dict.fromkeys(options)))
+
+
+def _repeated(sentence: str) -> Iterator[Site]:
+    for phrase in _PHRASE.finditer(sentence):
+        yield Site(*phrase.span(), (f"{phrase[0]}, {phrase[0]},",))
+
+
+def _left_out(sentence: str) -> Iterator[Site]:
+    """The end of a clause is deleted; the word before it is locked, so that it stays deleted."""
+    for tail in _TAIL.finditer(sentence):
+        yield Site(*tail.span(), (tail["kept"],))
+
+
+WITHIN: Final[Mapping[str, Callable[[str], Iterator[Site]]]] = {
+    "reference": _swapped(_REFER),
+    "negation": _negation,
+    "number": _number,
+    "name": _name,
+    "grammar": _swapped(_AGREE),
+    "spelling": _misspelling,
+    "redundancy": _repeated,
+    "deletion": _left_out,
+}
+"""Kind of error within a sentence -> the sites for it in a sentence."""
+
+
 PUT_IN = -1
-"""The place of a sentence that the text did not have."""
+"""The place of a sentence that the original text does not have."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence as it is now, the parts of it that are locked, and its place in the original."""
+    """A sentence in its present form, its locked spans, and its place in the original text."""
 
     text: str
     place: int
@@ -32,50 +174,51 @@ class Sentence:
         return all(site.end <= start or end <= site.start for start, end in self.locks)
 
     def with_error(self, site: Site, new: str) -> "Sentence":
-        """Return the sentence with a site's error, which is locked."""
-        moved = len(new) - (site.end - site.start)
+        """Return the sentence with an error at a site, which is locked."""
+        shift = len(new) - (site.end - site.start)
         locks = [
-            (start + moved, end + moved) if start >= site.end else (start, end)
+            (start + shift, end + shift) if start >= site.end else (start, end)
             for start, end in self.locks
         ]
         text = f"{self.text[: site.start]}{new}{self.text[site.end :]}"
-        own = (site.start, site.start + len(new))
-        return replace(self, text=text, locks=tuple(sorted([*locks, own])))
+        error = (site.start, site.start + len(new))
+        return replace(self, text=text, locks=tuple(sorted([*locks, error])))
 
 
 @dataclass(frozen=True)
 class Draft:
-    """The sentences of a text, and what stands before, between and behind them."""
+    """The sentences of a text, and the gaps before, between and after them."""
 
     sentences: tuple[Sentence, ...]
     gaps: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """Return the whole text."""
-        told = zip(self.gaps, (*(one.text for one in self.sentences), ""), strict=True)
-        return "".join(f"{gap}{sentence}" for gap, sentence in told)
+        """Return the text with its gaps."""
+        texts = (*(sentence.text for sentence in self.sentences), "")
+        return "".join(f"{gap}{text}" for gap, text in zip(self.gaps, texts, strict=True))
 
-    def put(self, at: int, sentence: Sentence) -> "Draft":
-        """Return the text with a sentence before the one at `at`, at 1 or later."""
-        sentences = (*self.sentences[:at], sentence, *self.sentences[at:])
+    def insert(self, index: int, text: str) -> "Draft":
+        """Return the text with a locked sentence before the one at `index`, 1 or later."""
+        sentence = Sentence(text, PUT_IN, ((0, len(text)),))
         gap = self.gaps[1] if len(self.sentences) > 1 else " "
-        return Draft(sentences, (*self.gaps[:at], gap, *self.gaps[at:]))
-
-    def without(self, at: int) -> "Draft":
-        """Return the text without a sentence and the gap before it; of the first, behind it."""
-        gone = max(1, at)
         return Draft(
-            self.sentences[:at] + self.sentences[at + 1 :],
-            self.gaps[:gone] + self.gaps[gone + 1 :],
+            (*self.sentences[:index], sentence, *self.sentences[index:]),
+            (*self.gaps[:index], gap, *self.gaps[index:]),
         )
 
-    def turned(self, at: int) -> "Draft":
-        """Return the text with two neighbours in each other's place."""
-        first, second = self.sentences[at : at + 2]
-        return replace(
-            self, sentences=(*self.sentences[:at], second, first, *self.sentences[at + 2 :])
+    def without(self, index: int) -> "Draft":
+        """Return the text without a sentence and the gap before it; of the first, after it."""
+        gap = max(1, index)
+        return Draft(
+            self.sentences[:index] + self.sentences[index + 1 :],
+            self.gaps[:gap] + self.gaps[gap + 1 :],
         )
+
+    def with_sentences(self, index: int, *sentences: Sentence) -> "Draft":
+        """Return the text with sentences in place of as many from `index` on."""
+        after = self.sentences[index + len(sentences) :]
+        return replace(self, sentences=(*self.sentences[:index], *sentences, *after))
 
 
 def draft_of(text: str) -> Draft:
@@ -89,96 +232,74 @@ def draft_of(text: str) -> Draft:
     )
 
 
-def inject(text: str, rng: "Generator", *, kinds: Sequence[str], count: int) -> list[Perturbed]:
-    """Return the text with one error, with two, … and with `count`, each edited from the last.
-
-    Where there is no room for another error, the last text is the one before it, impossible.
-    Source: paper 002, local and global injection, by rule.
-    """
-    before, found = draft_of(text).text, list[Perturbed]()
-    for draft in islice(drafts(text, rng, kinds=kinds), count):
-        found.append(Perturbed(draft.text, "ok", tuple(edit_between(before, draft.text))))
-        before = draft.text
-    if len(found) < count:
-        found.append(impossible(before, f"there is no room for error {len(found) + 1}"))
-    return found
-
-
 def drafts(text: str, rng: "Generator", *, kinds: Sequence[str]) -> Iterator[Draft]:
     """Yield the text with one error more each time, until it has no room for another.
 
     The kind is drawn first, then the place, then the error. Errors within sentences do not
-    overlap; sentences change places so that two that are in the wrong order stay so; one that has
-    an error is never left out.
+    overlap; sentences change places so that two in the wrong order stay so; one with an error is
+    never deleted.
     """
     draft = draft_of(text)
-    while open_ := [ways for kind in kinds if (ways := list(_ways(draft, kind, rng)))]:
-        ways = open_[rng.integers(len(open_))]
+    while possible := [ways for kind in kinds if (ways := list(_ways(draft, kind, rng)))]:
+        ways = possible[rng.integers(len(possible))]
         draft = ways[rng.integers(len(ways))]
         yield draft
 
 
 def _ways(draft: Draft, kind: str, rng: "Generator") -> Iterator[Draft]:
-    """Yield the text with one more error of a kind, in every place that has room for it."""
+    """Yield the text with one more error of a kind, at every site for it."""
     if kind in WITHIN:
-        for at, sentence in enumerate(draft.sentences):
+        for index, sentence in enumerate(draft.sentences):
             for site in WITHIN[kind](sentence.text):
                 if sentence.free(site):
                     new = site.options[rng.integers(len(site.options))]
-                    changed = sentence.with_error(site, new)
-                    sentences = (*draft.sentences[:at], changed, *draft.sentences[at + 1 :])
-                    yield replace(draft, sentences=sentences)
+                    yield draft.with_sentences(index, sentence.with_error(site, new))
     if kind in BETWEEN:
-        yield from _BETWEEN[kind](draft)
+        yield from BETWEEN[kind](draft)
 
 
 def _reordered(draft: Draft) -> Iterator[Draft]:
-    """Neighbours that are in the right order, and only those, may change places."""
-    for at, (first, second) in enumerate(zip(draft.sentences, draft.sentences[1:], strict=False)):
+    """Two neighbours in the right order change places."""
+    for index, (first, second) in enumerate(pairwise(draft.sentences)):
         if PUT_IN < first.place < second.place and first.text != second.text:
-            yield draft.turned(at)
+            yield draft.with_sentences(index, second, first)
 
 
-def _said_twice(draft: Draft) -> Iterator[Draft]:
-    """A sentence of the text comes again right behind itself."""
-    for at, one in enumerate(draft.sentences):
-        again = draft.sentences[at + 1 : at + 2]
-        if one.place > PUT_IN and (not again or again[0].text != one.text):
-            yield draft.put(at + 1, _locked(one.text))
+def _repeated_sentence(draft: Draft) -> Iterator[Draft]:
+    """A sentence of the text is repeated right after itself."""
+    for index, sentence in enumerate(draft.sentences):
+        following = draft.sentences[index + 1 : index + 2]
+        if sentence.place > PUT_IN and (not following or following[0].text != sentence.text):
+            yield draft.insert(index + 1, sentence.text)
 
 
-def _shortened(draft: Draft) -> Iterator[Draft]:
-    """A sentence goes that has no error and stands in the right order to all others."""
-    own = [one for one in draft.sentences if one.place > PUT_IN]
-    for at, one in enumerate(draft.sentences):
-        if len(own) > 1 and one.place > PUT_IN and not one.locks and _in_order(draft, at):
-            yield draft.without(at)
+def _deleted_sentence(draft: Draft) -> Iterator[Draft]:
+    """A sentence is deleted that has no error and is in the right order to all others."""
+    n_original = sum(sentence.place > PUT_IN for sentence in draft.sentences)
+    for index, sentence in enumerate(draft.sentences):
+        in_order = all(other.place < sentence.place for other in draft.sentences[:index]) and all(
+            other.place > sentence.place or other.place == PUT_IN
+            for other in draft.sentences[index + 1 :]
+        )
+        if n_original > 1 and sentence.place > PUT_IN and not sentence.locks and in_order:
+            yield draft.without(index)
 
 
-def _in_order(draft: Draft, at: int) -> bool:
-    place = draft.sentences[at].place
-    before = all(one.place < place for one in draft.sentences[:at])
-    return before and all(
-        one.place > place or one.place == PUT_IN for one in draft.sentences[at + 1 :]
-    )
+def _off_topic(draft: Draft) -> Iterator[Draft]:
+    """A sentence about something else is put in, anywhere but at the beginning."""
+    present = {sentence.text for sentence in draft.sentences}
+    for index in range(1, len(draft.sentences) + 1):
+        for text in OFF_TOPIC:
+            if text not in present:
+                yield draft.insert(index, text)
 
 
-def _strayed(draft: Draft) -> Iterator[Draft]:
-    """A sentence about something else comes in, anywhere but at the beginning."""
-    there = {one.text for one in draft.sentences}
-    for at in range(1, len(draft.sentences) + 1):
-        for told in OFF_TOPIC:
-            if told not in there:
-                yield draft.put(at, _locked(told))
-
-
-def _locked(text: str) -> Sentence:
-    return Sentence(text, PUT_IN, ((0, len(text)),))
-
-
-_BETWEEN = {
+BETWEEN: Final[Mapping[str, Callable[[Draft], Iterator[Draft]]]] = {
     "order": _reordered,
-    "redundancy": _said_twice,
-    "deletion": _shortened,
-    "off-topic": _strayed,
+    "redundancy": _repeated_sentence,
+    "deletion": _deleted_sentence,
+    "off-topic": _off_topic,
 }
+"""Kind of error between sentences -> the texts with one more; some kinds are in `WITHIN` too."""
+ERRORS: Final = tuple(dict.fromkeys([*WITHIN, *BETWEEN]))
+"""The kinds of error that a card may name."""

@@ -1,6 +1,6 @@
-"""Where the sentences of a text begin and end: rules only, nothing to download, nothing to train.
+"""Sentence boundaries: rules only, no download, no training.
 
-A sentence ends at a line break, or at a terminator with the closing quotes and brackets behind it.
+A sentence ends at a line break, or at a terminator with the closing quotes and brackets after it.
 A full stop after an abbreviation, an initial or a list number is not a terminator. The rules do
 not rely on capitals (much of the data is lower-cased); abbreviations are mostly English ones.
 """
@@ -62,18 +62,18 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _ends(text: str, start: int, stop: int) -> Iterator[int]:
-    """Yield the offsets behind the sentences that end within the line text[start:stop]."""
+    """Yield the ends of the sentences within the line text[start:stop]."""
     words = _WORD.finditer(text, start, stop)
-    following, seen, told = next(words), start, False
+    following, scanned, has_words = next(words), start, False
     for mark in _END.finditer(text, start, stop):
-        told = told or any(map(str.isalnum, text[seen : mark.start()]))
-        seen = mark.start()
+        has_words = has_words or any(map(str.isalnum, text[scanned : mark.start()]))
+        scanned = mark.start()
         while following.start() < mark.end():
             following = next(words)
-        if told and _is_end(text, start, mark, following[0]):
+        if has_words and _is_end(text, start, mark, following[0]):
             yield mark.end()
-            start = seen = mark.end()
-            told = False
+            start = scanned = mark.end()
+            has_words = False
 
 
 def _is_end(text: str, start: int, mark: re.Match[str], following: str) -> bool:
@@ -87,11 +87,11 @@ def _is_end(text: str, start: int, mark: re.Match[str], following: str) -> bool:
 
 
 def _is_abbreviated(text: str, start: int, stop: int, following: str) -> bool:
-    """Return whether the full stop behind text[start:stop] belongs to the last word of it."""
-    at = stop
-    while at > start and not text[at - 1].isspace():
-        at -= 1
-    last = text[at:stop].lstrip(_OPENING)
+    """Return whether the full stop after text[start:stop] belongs to its last word."""
+    begin = stop
+    while begin > start and not text[begin - 1].isspace():
+        begin -= 1
+    last = text[begin:stop].lstrip(_OPENING)
     word = last.casefold()
     if word in _TITLES or (word.isdecimal() and text[start:stop].strip() == word):
         return True

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from judgescope.core.errors import UserError
-from judgescope.perturb.attacks import TOP, inert
 from judgescope.perturb.specs import Addition
+from judgescope.perturb.targets import TOP, inert
 from judgescope.prompts import plain
 from judgescope.schema.cards import AttackPerturbation
 

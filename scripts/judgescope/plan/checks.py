@@ -1,6 +1,6 @@
 """What must hold between cards, before any job is planned."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from judgescope.core.errors import UserError
@@ -16,6 +16,7 @@ from judgescope.schema.cards import (
     AnyPerturbation,
     CommandModel,
     Dataset,
+    GradedPerturbation,
     Judge,
     MadePerturbation,
     Model,
@@ -197,6 +198,16 @@ def check_judge(
 
 
 def _check_parser(judge: Judge, model: Model, where: str) -> None:
+    if judge.parser is not None:
+        from judgescope.parsing.parsers import card_parsers
+
+        if judge.parser not in card_parsers():
+            raise UserError(
+                "there is no such parser",
+                where=f"{where}, key parser",
+                got=judge.parser,
+                allowed=card_parsers(),
+            )
     if computes(model) and judge.parser not in {None, "number"}:
         raise UserError(
             "this judge gives numbers, which no parser reads",
@@ -342,7 +353,7 @@ def _shown(scale: Scale) -> str:
 
 def check_dataset(plan: "Plan", dataset: Dataset, source: str) -> None:
     """Check that there is something of a dataset to judge, and what its perturbations need."""
-    from judgescope.perturb import RULES
+    from judgescope.perturb.rules import RULES
 
     sets = plan.target_sets(dataset.dataset)
     if not sets:
@@ -415,6 +426,19 @@ def check_perturbation(
         _check_rule(card, where)
     elif isinstance(card, MadePerturbation):
         check_writer(models[card.model], f"{where}, key model")
+        from judgescope.perturb.validation import CHECKS
+
+        _check_names(card.checks, CHECKS, "check", f"{where}, key checks")
+    if isinstance(card, RulePerturbation | GradedPerturbation):
+        from judgescope.perturb.inject import ERRORS
+
+        _check_names(card.errors, ERRORS, "kind of error", f"{where}, key errors")
+
+
+def _check_names(names: Sequence[str], known: Collection[str], noun: str, where: str) -> None:
+    for name in names:
+        if name not in known:
+            raise UserError(f"there is no such {noun}", where=where, got=name, allowed=known)
 
 
 def check_writer(model: Model, where: str) -> None:
@@ -429,7 +453,7 @@ def check_writer(model: Model, where: str) -> None:
 
 
 def _check_rule(card: RulePerturbation, where: str) -> None:
-    from judgescope.perturb import RULES, check_options
+    from judgescope.perturb.rules import RULES, check_options
 
     if card.rule not in RULES:
         raise UserError(

@@ -23,7 +23,7 @@ from judgescope.core.set_names import (
     TRIAL,
     WRITTEN,
 )
-from judgescope.perturb import RULES
+from judgescope.perturb.rules import RULES
 from judgescope.plan.distilling import student_of
 from judgescope.plan.generators import (
     Maker,

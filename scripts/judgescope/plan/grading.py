@@ -8,12 +8,12 @@ from judgescope.core.set_names import COMPARED, ORIGINAL, REFEREE, REST, SYSTEMS
 from judgescope.data.specs import TakeSpec
 from judgescope.methods.specs import GradedTexts
 from judgescope.parsing.judgment import Scale
-from judgescope.perturb.specs import GradeSpec
-from judgescope.perturb.writer_specs import (
+from judgescope.perturb.specs import (
     CandidatesSpec,
     CompareAnchorsSpec,
     ComparedAspect,
     Even,
+    GradeSpec,
     ModelErrors,
     OfEachRating,
     OnTrial,

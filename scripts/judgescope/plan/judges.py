@@ -70,7 +70,7 @@ def prompt_hash(
     told = {
         "forms": forms,
         "aspects": [one.model_dump(exclude={"parent", "criteria"}) for one in aspects],
-        **({"spotlight": Spotlight("").told} if any(one.spotlight for one in judges) else {}),
+        **({"spotlight": Spotlight("").preamble} if any(one.spotlight for one in judges) else {}),
     }
     return hashlib.sha256(canonical(told).encode()).hexdigest()[:8] if forms else None
 

@@ -11,8 +11,13 @@ from judgescope.core.set_names import ANALYSES, ORIGINAL, REFERENCES, SYSTEMS
 from judgescope.data.specs import IngestFiles, IngestSpec
 from judgescope.engines import ENGINES
 from judgescope.perturb.edits import Amount
-from judgescope.perturb.specs import Addition, PerturbSpec, RuleUse
-from judgescope.perturb.writer_specs import MakeTextsSpec, WriteReferencesSpec
+from judgescope.perturb.specs import (
+    Addition,
+    MakeTextsSpec,
+    PerturbSpec,
+    RuleUse,
+    WriteReferencesSpec,
+)
 from judgescope.plan.attacks import addition
 from judgescope.plan.code import code_hash
 from judgescope.plan.generators import (

@@ -1,7 +1,7 @@
-"""Prompts: files of config/prompts, filled with what a judge or a writer may see.
+"""Prompts: templates of config/prompts, filled with what a judge or a writer may see.
 
-Texts of data sets and models are values, never templates: what looks like markup in them stays
-text. Templates run in Jinja's sandbox and fail on a name that they are not given.
+Texts of data sets and models are values, never templates: markup in them stays text. Templates run
+in Jinja's sandbox and fail on an undefined name.
 """
 
 import os
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import (
     DictLoader,
@@ -30,13 +30,13 @@ from judgescope.schema.cards.judges import MOST_ERRORS
 
 SUFFIX = ".jinja"
 PLAIN_NAME = re.compile(r"[\w-][\w.-]*\.jinja")
-"""No way out of the folder of prompts."""
+"""Leaves no way out of the folder of prompts."""
 MOST_CHARACTERS = 20_000_000
-"""Of a prompt."""
+"""The maximum length of a prompt."""
 MOST_DIGITS = 10_000
-"""Of a number that a template computes."""
+"""The maximum length of a number that a template computes."""
 MOST_SECONDS = 5.0
-"""Of computing, for one prompt; most take less than a thousandth of one."""
+"""The maximum computing time of one prompt; most take less than a millisecond."""
 PARTS = "sub_aspects"
 DRAFTING = {
     "aspect": "draft-steps",
@@ -46,6 +46,8 @@ DRAFTING = {
 """What a card lacks (the steps of a kind of card, an aspect's parts) -> the form that drafts it."""
 Templates = Mapping[str, str]
 """File name -> template, a form's own and all that it includes."""
+Texts = Mapping[str, str | None]
+"""Name in a form -> text."""
 FAULTS = (
     TemplateError,
     TypeError,
@@ -58,18 +60,21 @@ FAULTS = (
 """What code in a template can raise: a form is the user's program."""
 
 
+# --- templates ----------------------------------------------------------------------------------
+
+
 def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
     """Return a form's template and those that it includes; the first folder that has one wins.
 
-    Raises UserError for a template that is not there or cannot be read as one.
+    Raises UserError for a template that is missing or invalid.
     """
-    found: dict[str, str] = {}
-    wanted = {form + SUFFIX: where}
-    while wanted:
-        name, where = wanted.popitem()
-        found[name] = _read(name, folders, where)
+    templates: dict[str, str] = {}
+    waiting = {form + SUFFIX: where}
+    while waiting:
+        name, where = waiting.popitem()
+        templates[name] = _read(name, folders, where)
         try:
-            tree = parsed(found[name])
+            tree = parsed(templates[name])
             undeclared(tree)  # compiles it: every filter is known
         except TemplateSyntaxError as error:
             raise UserError(
@@ -80,18 +85,62 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
             raise UserError(
                 f"this prompt is no template: {error}", where=f"prompts/{name}"
             ) from None
-        used = {one for one in meta.find_referenced_templates(tree) if one}
-        wanted |= dict.fromkeys(used - found.keys(), f"prompts/{name}")
-    return found
+        included = {include for include in meta.find_referenced_templates(tree) if include}
+        waiting |= dict.fromkeys(included - templates.keys(), f"prompts/{name}")
+    return templates
+
+
+def _read(name: str, folders: list[Path], where: str) -> str:
+    if not PLAIN_NAME.fullmatch(name):
+        raise UserError(
+            "a prompt is named by letters, digits, -, _ and dots within, and lies in prompts/",
+            where=where,
+            got=name.removesuffix(SUFFIX),
+            todo="include no file of another folder",
+        )
+    for folder in folders:
+        path = folder / "prompts" / name
+        if not os.path.isfile(path):  # unlike Path, accepts names that no file can have
+            continue
+        try:
+            return path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"this prompt is not UTF-8: {error.reason}",
+                where=f"prompts/{name}, byte {error.start}",
+                todo="save it as UTF-8",
+            ) from None
+    known = {path.name for folder in folders for path in (folder / "prompts").glob(f"*{SUFFIX}")}
+    raise UserError(
+        "there is no prompt of this name",
+        where=where,
+        got=name.removesuffix(SUFFIX),
+        allowed=[other.removesuffix(SUFFIX) for other in known],
+        todo=f"write prompts/{name} or name an existing one",
+    )
+
+
+def parsed(template: str) -> nodes.Template:
+    """Return the syntax tree of a template; raises jinja2's TemplateSyntaxError."""
+    return Sandbox().parse(template)
+
+
+def undeclared(tree: nodes.Template) -> set[str]:
+    """Return the names that a template needs; OverflowError for too large constants.
+
+    Jinja compiles a template to find them, and computes its constants.
+    """
+    with bounded_memory():
+        return meta.find_undeclared_variables(tree)
 
 
 _CLOCK = Clock()
 _EACH = "for each"
-"""The filter around what a loop goes through; no template can name it."""
+"""The filter around the items of a loop; no template can name it."""
 
 
 class _Timed:
-    """Goes through something if there is time. No generator: to close one takes memory."""
+    """An iterator that ends with the time limit; no generator, whose closing takes memory."""
 
     def __init__(self, items: Iterable[Any]) -> None:
         self._items = iter(items)
@@ -105,39 +154,39 @@ class _Timed:
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """Where templates run: they change nothing, reach nothing, and compute nothing endless.
+    """The environment of templates: they change nothing, reach nothing, and end in time.
 
-    Time is looked at in every step of a loop, and with every call.
+    Every step of a loop and every call checks the time.
     """
 
     intercepted_binops = frozenset({"**"})
 
     def __init__(self, **settings: Any) -> None:
-        """Forget what draws at random: a prompt is what its request is known by."""
+        """Remove what draws at random: a prompt is part of its request's key."""
         super().__init__(**settings)
         del self.globals["lipsum"], self.filters["random"]
         self.filters[_EACH] = _Timed
 
     def _generate(self, source: nodes.Template, *names: Any, **settings: Any) -> str:
-        """Return the code of a template, each of whose loops looks at the time."""
+        """Return the code of a template, with a time check in each loop."""
         for loop in source.find_all(nodes.For):
             loop.iter = nodes.Filter(loop.iter, _EACH, [], [], None, None, lineno=loop.lineno)
         return super()._generate(source, *names, **settings)
 
-    def call(self, *told: Any, **named: Any) -> Any:
+    def call(self, *args: Any, **named: Any) -> Any:
         """Call what a template calls, if there is time."""
         _CLOCK.tick()
-        return super().call(*told, **named)
+        return super().call(*args, **named)
 
-    def call_filter(self, *told: Any, **named: Any) -> Any:
+    def call_filter(self, *args: Any, **named: Any) -> Any:
         """Filter an item of a sequence, if there is time."""
         _CLOCK.tick()
-        return super().call_filter(*told, **named)
+        return super().call_filter(*args, **named)
 
-    def call_test(self, *told: Any, **named: Any) -> Any:
+    def call_test(self, *args: Any, **named: Any) -> Any:
         """Test an item of a sequence, if there is time."""
         _CLOCK.tick()
-        return super().call_test(*told, **named)
+        return super().call_test(*args, **named)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Return a power; raise OverflowError for one of too many digits."""
@@ -146,57 +195,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
 
-def parsed(template: str) -> nodes.Template:
-    """Return the syntax tree of a template; raises jinja2's TemplateSyntaxError."""
-    return Sandbox().parse(template)
+# --- filling ------------------------------------------------------------------------------------
 
 
-def undeclared(tree: nodes.Template) -> set[str]:
-    """Return the names that a template wants to be told; OverflowError for too large constants.
-
-    Jinja compiles a template to find them, and computes what is constant in it.
-    """
-    with bounded_memory():
-        return meta.find_undeclared_variables(tree)
-
-
-def _read(name: str, folders: list[Path], where: str) -> str:
-    if not PLAIN_NAME.fullmatch(name):
-        raise UserError(
-            "a prompt is named by letters, digits, -, _ and dots within, and lies in prompts/",
-            where=where,
-            got=name.removesuffix(SUFFIX),
-            todo="include no file of another folder",
-        )
-    for folder in folders:
-        path = folder / "prompts" / name
-        if os.path.isfile(path):  # unlike Path, says so of names that no file can have, too
-            return _text(path)
-    there = {path.name for folder in folders for path in (folder / "prompts").glob(f"*{SUFFIX}")}
-    raise UserError(
-        "there is no prompt of this name",
-        where=where,
-        got=name.removesuffix(SUFFIX),
-        allowed=[name.removesuffix(SUFFIX) for name in there],
-        todo=f"write prompts/{name} or name an existing one",
-    )
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"this prompt is not UTF-8: {error.reason}",
-            where=f"prompts/{path.name}, byte {error.start}",
-            todo="save it as UTF-8",
-        ) from None
-
-
-def messages(form: str, templates: Templates, **values: Any) -> list[dict[str, str]]:
+def messages(form: str, templates: Templates, **values: object) -> list[dict[str, str]]:
     """Return the filled template as one user message, without blanks at its ends.
 
-    Raises UserError when the template uses a name that it is not given, or fails with what it is.
+    Raises UserError if the template uses an undefined name, or fails with these values.
     """
     return as_messages(rendered(form, templates, **values).strip())
 
@@ -206,12 +211,18 @@ def as_messages(prompt: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": prompt}]
 
 
-def rendered(form: str, templates: Templates, **values: Any) -> str:
+def rendered(form: str, templates: Templates, **values: object) -> str:
     """Return the filled template as it is (see `messages`)."""
     try:
         with bounded_memory(), _CLOCK.set(MOST_SECONDS):
             template = _environment(tuple(sorted(templates.items()))).get_template(form + SUFFIX)
-            return "".join(_bounded(template.generate(**values)))
+            pieces, size = list[str](), 0
+            for piece in template.generate(**values):
+                pieces.append(piece)
+                size += len(piece)
+                if size > MOST_CHARACTERS:
+                    raise OverflowError(f"it has more than {MOST_CHARACTERS:,} characters")
+            return "".join(pieces)
     except FAULTS as error:
         raise UserError(
             f"this prompt cannot be filled: {str(error) or type(error).__name__}",
@@ -220,36 +231,103 @@ def rendered(form: str, templates: Templates, **values: Any) -> str:
         ) from None
 
 
-def _bounded(pieces: Iterable[str]) -> Iterator[str]:
-    size = 0
-    for piece in pieces:
-        size += len(piece)
-        if size > MOST_CHARACTERS:
-            raise OverflowError(f"it has more than {MOST_CHARACTERS:,} characters")
-        yield piece
-
-
 @cache
 def _environment(templates: tuple[tuple[str, str], ...]) -> Environment:
     return Sandbox(loader=DictLoader(dict(templates)), undefined=StrictUndefined)
+
+
+class Filled(NamedTuple):
+    """A prompt, and its parts: the pieces between the texts, and the texts, in order.
+
+    If a form changes its texts, the parts are the texts that are in it unchanged.
+    """
+
+    prompt: str
+    parts: list[str]
+
+
+class Form:
+    """A form that is filled for many texts: everything else is rendered once.
+
+    This makes planning cheap: a form that only prints its texts, or tests whether they are there,
+    is a list of pieces with texts between them. A form that does more with a text (a filter, a
+    loop, a macro) is rendered anew for each.
+    """
+
+    def __init__(self, form: str, templates: Templates, fixed: Mapping[str, object]) -> None:
+        self.form, self.templates, self.fixed = form, templates, fixed
+        self.prints: bool | None = None
+        self._pieces: dict[tuple[bool, ...], list[str]] = {}
+
+    def fill(self, texts: Texts) -> Filled:
+        """Return the prompt that `messages` returns for these texts."""
+        if self.prints is None:
+            trees = map(parsed, self.templates.values())
+            self.prints = all(only_prints(tree, texts) for tree in trees)
+        present = tuple(map(bool, texts.values()))
+        if present not in self._pieces:
+            self._pieces[present] = self._split(texts)
+        parts = self._pieces[present].copy()
+        for index in range(1, len(parts), 2):
+            parts[index] = texts[parts[index]] or ""
+        if self.prints:
+            return Filled("".join(parts).strip(), parts)
+        prompt = rendered(self.form, self.templates, **self.fixed, **texts)
+        return Filled(prompt.strip(), parts)
+
+    def _split(self, texts: Texts) -> list[str]:
+        """Return the pieces, and between them the names of the texts.
+
+        A NUL, which no card can hold, marks the place of each text.
+        """
+        marks = {name: f"\0{name}\0" if text else text for name, text in texts.items()}
+        prompt = rendered(self.form, self.templates, **self.fixed, **marks)
+        return re.split(f"\0({'|'.join(texts)})\0", prompt)
+
+
+_PRINTING = (nodes.Template, nodes.Output, nodes.If, nodes.Not, nodes.And, nodes.Or)
+"""Nodes that depend on a text only by printing it, or on whether it is there."""
+
+
+def only_prints(node: nodes.Node, texts: Texts) -> bool:
+    """Return whether a template at most prints the texts unchanged, or tests if there are any."""
+    if isinstance(node, nodes.Name):
+        return node.name != "self"
+    if isinstance(node, nodes.For):  # over demonstrations, say
+        return not _mentions(node.iter, texts) and all(
+            only_prints(child, texts) for child in (*node.body, *node.else_)
+        )
+    if isinstance(node, _PRINTING):
+        return all(only_prints(child, texts) for child in node.iter_child_nodes())
+    if isinstance(node, nodes.Stmt) and not isinstance(node, nodes.Include):
+        return False
+    return not _mentions(node, texts)
+
+
+def _mentions(node: nodes.Node, texts: Texts) -> bool:
+    names = [*node.find_all(nodes.Name), *([node] if isinstance(node, nodes.Name) else [])]
+    return any(name.name in {*texts, "self"} for name in names)
+
+
+# --- the names in prompts -----------------------------------------------------------------------
 
 
 def rated(aspect: Aspect, scale: Scale) -> dict[str, Any]:
     """Return the names `aspect` and `scale` of a prompt; whole numbers without a decimal point.
 
     `aspect.steps` is a numbered list, `aspect.unlike` a list of qualities, `aspect.worst` and
-    `aspect.best` say what the ends are like. They are not there where the card has none: a form
-    that shows them fails before anything is asked.
+    `aspect.best` describe the ends. Names that the card does not set are undefined: a form that
+    shows them fails before anything is asked.
     """
     limits = {name: plain(getattr(scale, name)) for name in ("min", "max", "step")}
-    about: dict[str, Any] = {"name": aspect.name, "definition": aspect.definition}
+    names: dict[str, object] = {"name": aspect.name, "definition": aspect.definition}
     if aspect.steps:
-        about["steps"] = numbered(aspect.steps)
+        names["steps"] = numbered(aspect.steps)
     if aspect.unlike:
-        about["unlike"] = aspect.unlike
+        names["unlike"] = aspect.unlike
     ends = {"worst": aspect.worst, "best": aspect.best}
-    about |= {name: end for name, end in ends.items() if end is not None}
-    return {"aspect": about, "scale": {**limits, "labels": scale.labels}}
+    names |= {name: end for name, end in ends.items() if end is not None}
+    return {"aspect": names, "scale": {**limits, "labels": scale.labels}}
 
 
 def annotating(annotation: Annotation, task: str) -> dict[str, Any]:
@@ -278,10 +356,10 @@ class LoweredAspect(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the card of a writer tells of the change that it makes."""
+    """The change that a writer makes, as its card describes it."""
 
     reply: str = "whole"
-    """Whether the whole text is wanted, or (`appended`) what is put behind it."""
+    """Whether the whole text is wanted, or (`appended`) a continuation of it."""
     adjustment: str | None = None
     instructions: list[str] = []
     demonstrations: list[dict[str, str]] = []
@@ -289,35 +367,35 @@ class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 NO_CHANGE = Change()
-"""Of writers that make a text of its source alone, or a better one."""
+"""For writers that make a text of its source alone, or a better one."""
 
 
-def change_of(card: Mapping[str, Any]) -> Change:
-    """Return what the keys of a writer's card tell of its change; other keys tell nothing."""
+def change_of(card: Mapping[str, object]) -> Change:
+    """Return the change that a writer's card describes; other keys of the card are ignored."""
     return convert(card, Change)
 
 
 def to_write(
-    task: str, degree: Mapping[str, int | str | None], change: Change, **seen: str | None
-) -> dict[str, Any]:
+    task: str, degree: Mapping[str, int | str | None], change: Change, **shown: str | None
+) -> dict[str, object]:
     """Return the names of a writer's prompt: its task, how many edits, and `source`, `text` and
-    `problem` (why an earlier attempt cannot be used).
+    `problem` (why an earlier attempt is unusable).
 
-    What is not told of the change is no name: a form that shows it fails before anything is asked.
-    `instructions` are numbered.
+    Names that the change does not set are undefined: a form that shows them fails before anything
+    is asked. `instructions` are numbered.
     """
-    names: dict[str, Any] = {"source": None, "problem": None, "reply": change.reply}
-    told = {name: value for name, value in to_builtins(change).items() if value}
+    names: dict[str, object] = {"source": None, "problem": None, "reply": change.reply}
+    names |= {name: value for name, value in to_builtins(change).items() if value}
     if change.instructions:
-        told["instructions"] = numbered(change.instructions)
-    return {"task": task, **degree, **names, **told, **seen}
+        names["instructions"] = numbered(change.instructions)
+    return {"task": task, **degree, **names, **shown}
 
 
-def to_merge_names(text: str, lists: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def to_merge_names(text: str, lists: Sequence[Sequence[Mapping[str, object]]]) -> dict[str, object]:
     """Return the names of a supervisor's prompt: the text, and annotators' lists of errors in it.
 
-    An error has location, explanation, severity and category, each None where it is not told;
-    `categories` says whether any has one, `most` how many are kept.
+    An error has location, explanation, severity and category, each None if missing; `categories`
+    says whether any has one, `most` how many are kept.
     """
     categories = any(error["category"] for errors in lists for error in errors)
     return {"text": text, "lists": lists, "categories": categories, "most": MOST_ERRORS}

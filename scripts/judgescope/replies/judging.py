@@ -12,8 +12,7 @@ import orjson
 from judgescope.core.canonical import canonical
 from judgescope.engines.base import Subject, compared
 from judgescope.engines.requests import Reply, Request, request_of
-from judgescope.prompts import Templates, annotating, as_messages, plain, rated
-from judgescope.prompts.filled import Filled, Form
+from judgescope.prompts import Filled, Form, Templates, annotating, as_messages, plain, rated
 from judgescope.prompts.spotlight import SHOWN, Spotlight
 from judgescope.replies.few_shot import Demonstrations
 from judgescope.schema.cards import (
@@ -112,7 +111,7 @@ class Questions:
         }
         form = self._form([light.shot(shot) for shot in shots]) if shots else self._form_of(number)
         prompt, parts = form.fill(marked)
-        return Filled(light.told + prompt, [light.told + parts[0], *parts[1:]])
+        return Filled(light.preamble + prompt, [light.preamble + parts[0], *parts[1:]])
 
     @property
     def own_scale(self) -> Scale:

@@ -245,6 +245,8 @@ PART = ["aspect", "criterion"]
 """The columns that are constant within a row group of a cell's file; its statistics hold them."""
 CHOSEN = "chosen"
 """The status of those texts of a graded set that are its targets."""
+UNRESOLVED = "unresolved"
+"""The status of a candidate that comparisons give no rating."""
 
 RESULT_COLUMNS = SimpleNamespace(
     first=[*_RESULT, *_ESTIMATE], optional=list(_APPLIES_TO), last="signature"

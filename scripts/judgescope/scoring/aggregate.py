@@ -9,8 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judgescope.core.rng import stream
-from judgescope.parsing.judgment import NO_VALUE, Judgment, Scale
-from judgescope.parsing.policy import apply_policy
+from judgescope.parsing.judgment import NO_VALUE, Judgment, Scale, stand_in
 from judgescope.schema.tables import SCHEMAS, table_of
 from judgescope.scoring.specs import CellPart, Missing
 
@@ -98,7 +97,7 @@ def aggregated(
                 # a stream for each filling, so that no other row changes it
                 names = ("missing", *part, *(name or "" for name in units[row]), draw)
                 rng = stream(missing.seed, *names)
-                [filled[row]] = apply_policy([None], missing.policy, scale, rng)
+                filled[row] = stand_in(missing.policy, scale, rng)
         counts = [row["n_missing"] for row in rows]
         full = _scores(units, filled, part, estimator)
         rows = [{**row, "n_missing": count} for row, count in zip(full, counts, strict=True)]

@@ -6,8 +6,7 @@ from msgspec import Struct
 
 from judgescope.core.cells import Block
 from judgescope.core.job_spec import JobSpec
-from judgescope.parsing.judgment import Scale
-from judgescope.parsing.policy import Policy
+from judgescope.parsing.judgment import Policy, Scale
 
 Pair = tuple[str, str | None]
 """An aspect, and the criterion in which it is worded, if any."""

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from annotation_setup import PIECES, PLAIN
 from judgescope.distill.examples import taught_reply, taught_score
-from judgescope.parsing.annotation import MOST, read_annotation
+from judgescope.parsing.annotation import MOST, Entry, read_annotation
 from judgescope.parsing.judgment import ErrorSpan, Scale
-from judgescope.parsing.labelled import Entry
 from judgescope.parsing.locate import locate_errors
 from judgescope.parsing.parsers import parse
 from judgescope.schema.cards.judges import PERCENT

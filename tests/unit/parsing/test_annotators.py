@@ -8,8 +8,7 @@ import pytest
 from annotators_setup import ASPECT, VARIANTS
 from judgescope.parsing import annotation as parser
 from judgescope.parsing.judgment import ErrorSpan, Scale
-from judgescope.prompts import annotating, load, rated
-from judgescope.prompts.filled import Form
+from judgescope.prompts import Form, annotating, load, rated
 from judgescope.schema.cards import Annotation, Aspect, Criterion, Wording
 from judgescope.schema.cards import judges as cards
 from judgescope.schema.loading import read_card

@@ -41,7 +41,7 @@ def test_the_last_labelled_choice_or_a_reply_that_is_nothing_else(text: str, val
     ("text", "status"),
     [
         ("Both have their merits.", "unparsed"),
-        ("A is better than B.", "unparsed"),
+        ("A is better known than B.", "unparsed"),
         ("Choice: C", "unparsed"),
         ("Choice: Alpha", "unparsed"),
         ("Choice:", "unparsed"),

@@ -56,3 +56,50 @@ def test_an_article_two_texts_and_the_question_again_are_no_choice(text: str) ->
 )
 def test_the_reason_is_all_but_the_choice(text: str, rationale: str | None) -> None:
     assert judged(text).rationale == rationale
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "rule"),
+    [
+        ("A is better.", 1, "sentence"),
+        ("**B** is better", -1, "sentence"),
+        ("A is better than B.", 1, "sentence"),
+        ("Overall, B is the better one.", -1, "sentence"),
+        ("A is better. It keeps to its source.", 1, "sentence"),
+        ("I prefer A.", 1, "sentence"),
+        ("Both are fine. I prefer B over A.", -1, "sentence"),
+        ("We would choose Summary B!", -1, "sentence"),
+        ("The answer is: A", 1, "labelled"),
+        ("Therefore, the answer is **B**.", -1, "labelled"),
+        ("It flows.\nMy final answer: B", -1, "labelled"),
+    ],
+)
+def test_a_plain_sentence_that_only_makes_a_choice(text: str, value: float, rule: str) -> None:
+    assert (judged(text).value, judged(text).rule) == (value, rule)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("A is better known as an author.", "no_choice"),
+        ("A is better in style, B in content.", "no_choice"),
+        ("Is A better? A is better?", "no_choice"),
+        ("It flows. A is better. It is short.", "no_choice"),
+        ("If A is better, say so.", "no_choice"),
+        ("I prefer a shorter text.", "no_choice"),
+        ("I prefer A and B equally.", "no_choice"),
+        ("I do not prefer A.", "no_choice"),
+        ("I would prefer A if it were shorter.", "no_choice"),
+        ("The answer is: a matter of taste.", "no_choice"),
+        ("The answer is: A and B", "no_choice"),
+        ("The text says the answer is: A", "no_choice"),
+        ("A is better. B is better.", "contradiction"),
+        ("A is better. Summary B is more fluent.", "contradiction"),
+    ],
+)
+def test_a_sentence_that_says_something_else_makes_no_choice(text: str, rule: str) -> None:
+    assert (judged(text).status, judged(text).rule) == ("unparsed", rule)
+
+
+def test_the_sentence_that_makes_the_choice_is_no_part_of_the_reason() -> None:
+    assert judged("Both are fine. I prefer B.").rationale == "Both are fine."

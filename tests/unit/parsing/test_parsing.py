@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgescope.parsing.judgment import Judgment, Scale
-from judgescope.parsing.parsers import PARSERS, parse
+from judgescope.parsing.judgment import PARSERS, Judgment, Scale
+from judgescope.parsing.parsers import parse
 
 FIVE = Scale(1, 5, 1)
 HALVES = Scale(1, 5, 0.5)
@@ -152,7 +152,7 @@ def test_a_verdict_is_read_by_a_named_rule(
     text: str, scale: Scale, value: float, rule: str
 ) -> None:
     found = judged(text, scale)
-    assert (found.status, found.value, found.rule, found.parser) == ("ok", value, rule, "score@4")
+    assert (found.status, found.value, found.rule, found.parser) == ("ok", value, rule, "score@5")
 
 
 NO_VERDICTS: list[tuple[str, Scale, str, str]] = [
@@ -282,7 +282,7 @@ def test_replies_that_are_no_answers_are_the_same_for_all_parsers(
 
 
 def test_unknown_parsers_and_a_missing_scale_are_errors() -> None:
-    with pytest.raises(ValueError, match="there are score, number, chiang-lee"):
+    with pytest.raises(ValueError, match="there are annotation, chiang-lee, choice"):
         parse("4", scale=FIVE, finish="stop", parser="scores")
     with pytest.raises(ValueError, match="needs a scale"):
         judged("4", None)

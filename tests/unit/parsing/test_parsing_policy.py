@@ -1,15 +1,18 @@
 """Scales, what stands in for unparsed replies in sensitivity runs, and the errors of endpoints."""
 
-import math
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import ValidationError, convert
 
-from judgescope.parsing.judgment import Scale
+from judgescope.core.errors import UserError
+from judgescope.parsing.judgment import Scale, stand_in
 from judgescope.parsing.parsers import parse
-from judgescope.parsing.policy import POLICIES, apply_policy
+from judgescope.plan.checks import check_judge
+from judgescope.schema.cards import Judge, OpenAIModel
+from judgescope.scoring.specs import Missing
 
 FIVE = Scale(1, 5, 1)
 HALVES = Scale(1, 5, 0.5)
@@ -37,32 +40,34 @@ def test_scales_know_their_values() -> None:
         ("mid", UNIT, 0.5),
     ],
 )
-def test_policies_fill_only_what_is_missing(
-    policy: Any, scale: Scale, filling: float | None
-) -> None:
-    assert apply_policy([4, None, math.nan], policy, scale) == [4, filling, filling]
+def test_policies_replace_what_is_missing(policy: Any, scale: Scale, filling: float | None) -> None:
+    assert stand_in(policy, scale) == filling
 
 
 @pytest.mark.parametrize("scale", [HALVES, UNIT])
 def test_the_random_policy_is_seeded_and_uniform_on_the_scale(scale: Scale) -> None:
-    missing = [None] * 2_000
-    drawn = apply_policy(missing, "random", scale, np.random.default_rng(7))
-    assert drawn == apply_policy(missing, "random", scale, np.random.default_rng(7))
-    assert drawn != apply_policy(missing, "random", scale, np.random.default_rng(8))
+
+    def drawn_by(seed: int) -> list[float | None]:
+        rng = np.random.default_rng(seed)
+        return [stand_in("random", scale, rng) for _ in range(2_000)]
+
+    drawn = drawn_by(7)
+    assert drawn == drawn_by(7)
+    assert drawn != drawn_by(8)
     values = [value for value in drawn if value is not None]
-    assert len(values) == len(missing)
+    assert len(values) == 2_000
     assert fmean(values) == pytest.approx((scale.min + scale.max) / 2, abs=0.15)
     assert set(values) == set(scale.grid() or values)
     assert all(scale.contains(value) for value in values)
 
 
 def test_policies_refuse_what_they_cannot_do() -> None:
-    assert POLICIES == ("drop", "worst", "mid", "random")
+    for policy in ("drop", "worst", "mid", "random"):
+        assert convert({"policy": policy, "seed": 1}, Missing).policy == policy
     with pytest.raises(ValueError, match="needs a generator"):
-        apply_policy([None], "random", FIVE)
-    unknown: Any = "best"
-    with pytest.raises(ValueError, match="no policy 'best'"):
-        apply_policy([None], unknown, FIVE)
+        stand_in("random", FIVE)
+    with pytest.raises(ValidationError, match="Invalid enum value 'best'"):
+        convert({"policy": "best", "seed": 1}, Missing)
 
 
 @pytest.mark.parametrize(
@@ -80,3 +85,13 @@ def test_policies_refuse_what_they_cannot_do() -> None:
 def test_a_request_too_long_for_the_model_is_told_from_other_errors(told: str, rule: str) -> None:
     found = parse(told, scale=FIVE, finish="error", reply_status="error")
     assert (found.status, found.rule, found.value) == ("error", rule, None)
+
+
+@pytest.mark.parametrize("name", ["merged", "scores"])
+def test_a_judge_names_a_parser_that_exists_and_is_for_judges(name: str) -> None:
+    judge = Judge.model_validate({"judge": "j", "model": "m", "form": "f", "parser": name})
+    model = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1")
+    with pytest.raises(UserError, match="there is no such parser") as error:
+        check_judge(judge, model, {})
+    assert "judges/j.yaml, key parser" in str(error.value) and "chiang-lee" in str(error.value)
+    check_judge(judge.model_copy(update={"parser": "result"}), model, {})

@@ -2,12 +2,20 @@
 
 import pytest
 
-from judgescope.parsing.annotation import OVERALL, read_annotation, read_merged
-from judgescope.parsing.judgment import ErrorSpan, Scale
-from judgescope.parsing.labelled import Entry, field_of, is_nothing, read_labelled
+from judgescope.parsing.annotation import (
+    OVERALL,
+    TRIES,
+    Entry,
+    field_of,
+    is_nothing,
+    read_annotation,
+    read_labelled,
+    read_merged,
+    read_objects,
+)
+from judgescope.parsing.judgment import PARSERS, ErrorSpan, Scale
 from judgescope.parsing.locate import Place, locate, locate_errors
-from judgescope.parsing.objects import TRIES, read_objects
-from judgescope.parsing.parsers import NO_SETTINGS, PARSERS, parse
+from judgescope.parsing.parsers import NO_SETTINGS, parse
 from judgescope.parsing.text import fold, without_reasoning
 
 FIVE = Scale(1, 5, 1)
@@ -330,7 +338,7 @@ def test_what_stands_outside_of_reasoning_is_kept() -> None:
 
 
 def test_a_parser_is_there_and_has_its_settings() -> None:
-    with pytest.raises(ValueError, match=r"no parser 'scores'; there are score, number"):
+    with pytest.raises(ValueError, match=r"no parser 'scores'; there are annotation, chiang-lee"):
         parse("4", scale=FIVE, finish=None, parser="scores")
     with pytest.raises(ValueError, match=r"the parser score has the settings \(\), not \['a'\]"):
         parse("4", scale=FIVE, finish=None, settings={"a": 1.0})
@@ -362,4 +370,4 @@ def test_a_reply_that_is_no_answer_is_not_read(
 ) -> None:
     found = parse(text, scale=FIVE, finish=finish, reply_status=status)
     assert (found.status, found.rule) == expected
-    assert (found.value is None) == (expected[0] != "ok") and found.parser == "score@4"
+    assert (found.value is None) == (expected[0] != "ok") and found.parser == "score@5"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgescope.parsing.judgment import Scale
-from judgescope.parsing.parsers import PARSERS, parse
+from judgescope.parsing.judgment import PARSERS, Scale
+from judgescope.parsing.parsers import parse
 
 FIVE = Scale(1, 5, 1)
 TEN = Scale(1, 10, 1)
@@ -39,6 +39,8 @@ CLEAR: list[tuple[str, float, str]] = [
     ("It drifts twice, so its flow is 2 (weak).", 2, "glossed"),
     ("I think the fluency here is 5 (very good)", 5, "glossed"),
     ("The rating is 4 (good).", 4, "labelled"),
+    ("The response is 3 (good) in terms of fluency.", 3, "glossed"),
+    ("The text is 2 (weak) with regard to its style and tone, it drifts.", 2, "glossed"),
     # a quality by its name
     ("It has no slip, scoring a perfect fluency of 5.", 5, "given"),
     ("It drifts, earning a coherence of 2.", 2, "given"),
@@ -54,6 +56,10 @@ CLEAR: list[tuple[str, float, str]] = [
     ("The answer is: 1", 1, "labelled"),
     ("My answer is: 4", 4, "labelled"),
     ("The answer: 2", 2, "labelled"),
+    ("The answer is 1", 1, "answer"),
+    ("The answer is **4**.", 4, "answer"),
+    ("The answer is 2\nIt drifts.", 2, "answer"),
+    ("It drifts. So the answer is 2.", 2, "answer"),
     # a label beats prose, wherever each stands
     ("Rating: 1\nIt speaks of a game with a score of 4.", 1, "labelled"),
     ("Rating: 1. The fact tells of a score of 222 - 0.", 1, "labelled"),
@@ -93,6 +99,19 @@ TRAPS: list[tuple[str, str, str]] = [
     ("He left, earning a salary of 4.", "unparsed", "no_verdict"),
     ("The number of slips is 3 (few).", "unparsed", "no_verdict"),
     ("Reason: 1. It is short. 2. It is true.", "unparsed", "no_verdict"),
+    ("The response is 3 (three) in terms of paragraphs.", "unparsed", "no_verdict"),
+    ("It is 3 (good) in terms of fluency but 2 (weak) in style.", "unparsed", "no_verdict"),
+    ("It is 3 (good) in terms of fluency, 2 (weak) in style.", "unparsed", "no_verdict"),
+    # the answer to the question that the text is about
+    ("The answer is 2 sentences long.", "unparsed", "no_verdict"),
+    ("The answer is 4 of many.", "unparsed", "no_verdict"),
+    ("I wonder if the answer is 1.", "unparsed", "no_verdict"),
+    ("The correct answer is 4.", "unparsed", "no_verdict"),
+    ("The answer is 4. The text says 5 instead.", "unparsed", "no_verdict"),
+    ("The answer is 3.5", "off_grid", "answer.off_grid"),
+    # the end of a decimal number is no last sentence
+    ("The median of these numbers is 6.5.", "unparsed", "no_verdict"),
+    ("They add 3.7 and 6.2.", "unparsed", "no_verdict"),
     ("Example: 4. It rambles.", "unparsed", "no_verdict"),
     ("Coherence: 3. It drifts.\nFluency: 4. It reads well.", "unparsed", "no_verdict"),
     # what the values mean
@@ -171,6 +190,6 @@ def test_a_choice_is_read_where_it_is_clear(
 
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:
-    changed = {"score": 4, "result": 4, "annotation": 4, "choice": 3, "number": 2}
+    changed = {"score": 5, "result": 5, "annotation": 5, "merged": 3, "choice": 4, "number": 2}
     assert {name: PARSERS[name].version for name in changed} == changed
     assert PARSERS["chiang-lee"].version == 1

@@ -21,7 +21,7 @@ from judgescope.perturb.grading import (
     by_anchors,
     by_errors,
     chosen_of,
-    counts_of_each,
+    counts_by_rating,
     usable,
     usual_errors,
 )
@@ -130,7 +130,7 @@ def test_comparisons_rate_texts_and_tell_where_they_lie_among_the_anchors() -> N
     assert found["a2"].rating == 0 and found["a2"].shares == (None, 0.0, 0.0, 1.0)
     assert found["a3"] == Grade(None, status="unresolved")
     assert usual_errors(rows, found, 3).tolist() == [3, 1.5, 0]
-    assert counts_of_each(rows, found, 3) == [[3], [2], [0]]
+    assert counts_by_rating(rows, found, 3) == [[3], [2], [0]]
     assert chosen_of(rows, found, 1, 3, seed=0) == {"a2"}
     assert chosen_of(rows, found, 5, 3, seed=0) == {"a1", "a2"}
 

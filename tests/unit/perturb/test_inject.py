@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 import running
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.perturb import apply_edits, inject_errors, split_sentences
-from judgescope.perturb.edits import edit_between
-from judgescope.perturb.error_rules import BETWEEN, NAMES, OFF_TOPIC, WITHIN
-from judgescope.perturb.inject import Draft, draft_of, drafts, inject
+from judgescope.perturb.edits import apply_edits, edit_between
+from judgescope.perturb.inject import BETWEEN, NAMES, OFF_TOPIC, WITHIN, Draft, draft_of, drafts
+from judgescope.perturb.rules import inject_errors
+from judgescope.perturb.sentences import split_sentences
+from judgescope.perturb.targets import inject_dataset
 from judgescope.plan import load_plan
 from judgescope.schema.cards import RulePerturbation
 from judgescope.schema.loading import validate_card
@@ -32,7 +33,7 @@ CARD = {
 
 
 def injected(kind: str, count: int = 3, seed: int = 0, text: str = TEXT) -> list[str]:
-    made = inject(text, np.random.default_rng(seed), kinds=[kind], count=count)
+    made = inject_errors(text, np.random.default_rng(seed), kinds=[kind], count=count)
     return [one.text for one in made if one.status == "ok"]
 
 
@@ -91,7 +92,7 @@ def test_stray_sentences_come_once_each_and_never_first() -> None:
 
 
 def test_a_text_that_has_no_room_says_so_and_ends() -> None:
-    made = inject("Rain fell.", np.random.default_rng(1), kinds=["number", "name"], count=3)
+    made = inject_errors("Rain fell.", np.random.default_rng(1), kinds=["number", "name"], count=3)
     assert [one.status for one in made] == ["impossible: there is no room for error 1"]
     assert made[0].text == "Rain fell." and not made[0].edits
 
@@ -123,9 +124,9 @@ def test_every_error_of_a_row_is_still_there_at_its_end(seed: int, kinds: set[st
 def test_the_same_names_make_the_same_texts_whatever_the_order_of_items() -> None:
     named = {"seed": 7, "dataset": "a", "perturbation": "b", "degree": "single"}
     two = {"x": TEXT, "y": "It is 5 metres long. He saw Ruth."}
-    one = inject_errors(["order", "number"], 4, two, **named)  # type: ignore[arg-type]
+    one = inject_dataset(["order", "number"], 4, two, **named)  # type: ignore[arg-type]
     turned = dict(reversed(two.items()))
-    again = inject_errors(["order", "number"], 4, turned, **named)  # type: ignore[arg-type]
+    again = inject_dataset(["order", "number"], 4, turned, **named)  # type: ignore[arg-type]
     assert one == again and one["x"] != one["y"]
 
 
@@ -137,6 +138,20 @@ def test_rule_errors_and_steps_belong_together(keys: dict[str, object]) -> None:
     assert isinstance(validate_card("perturbation", CARD, "here"), RulePerturbation)
     with pytest.raises((UserError, UserErrors), match="belong together"):
         validate_card("perturbation", CARD | keys, "here")
+
+
+def test_a_kind_of_error_that_does_not_exist_is_refused_with_the_nearest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running.write_card(tmp_path, "perturbations", "errors-in-fluency", errors=["speling"])
+    monkeypatch.chdir(tmp_path)
+    study = {
+        **{"study": "rows", "datasets": ["demo-news"], "judges": ["rules"]},
+        **{"methods": ["perspectives"], "perturbations": ["errors-in-fluency"]},
+    }
+    with pytest.raises(UserError, match="there is no such kind of error") as error:
+        load_plan(study, HOME, source="study.yaml")
+    assert "nearest: spelling" in str(error.value)
 
 
 def test_an_aspect_that_no_dataset_has_is_told_with_the_nearest(

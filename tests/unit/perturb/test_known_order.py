@@ -10,7 +10,7 @@ import running
 from asking import Study
 from judgescope.core.errors import UserError
 from judgescope.perturb.english import frequency
-from judgescope.perturb.error_rules import NAMES, OFF_TOPIC
+from judgescope.perturb.inject import NAMES, OFF_TOPIC
 from judgescope.plan import load_plan
 from running import HOME
 from scripted import Body, Said, reply, serve

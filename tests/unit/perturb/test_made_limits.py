@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judgescope.engines.requests import Reply, Request
 from judgescope.perturb.edits import edit_between
-from judgescope.perturb.made import Replies, checked, make_texts
+from judgescope.perturb.writing import Replies, checked, make_texts
 
 short = st.text("ab", max_size=4)
 

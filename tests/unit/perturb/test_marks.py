@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgescope.perturb.candidates import marked_edits, unmarked
 from judgescope.perturb.edits import Edit, apply_edits, undone_edits
-from judgescope.perturb.marks import marked_edits, unmarked
 
 TEXT = "The mill opened in May. It makes flour. People like it."
 

@@ -14,17 +14,10 @@ from hypothesis import strategies as st
 
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
-from judgescope.perturb import (
-    RULES,
-    Edit,
-    Perturbed,
-    apply_edits,
-    check_options,
-    perturb_dataset,
-    split_sentences,
-)
-from judgescope.perturb.edits import may_cut
-from judgescope.perturb.orders import choose, derange
+from judgescope.perturb.edits import Edit, Perturbed, apply_edits, may_cut
+from judgescope.perturb.rules import RULES, check_options, choose, derange
+from judgescope.perturb.sentences import split_sentences
+from judgescope.perturb.targets import perturb_dataset
 
 SUMMEVAL = Path(__file__).parents[3] / "../shared/data/summeval/model_annotations.12systems.jsonl"
 ONE_TEXT = [name for name, rule in RULES.items() if "k" in rule.options]
@@ -338,7 +331,7 @@ def test_no_larger_number_of_places_can_be_deranged(
     ],
 )
 def test_options_a_rule_does_not_take(rule: str, options: dict[str, object], allowed: str) -> None:
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(UserError) as error:
         check_options(rule, options, where="perturbations/x.yaml")
     assert "perturbations/x.yaml" in str(error.value)
     assert allowed in str(error.value).split("allowed:")[1]

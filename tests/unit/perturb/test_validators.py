@@ -2,18 +2,19 @@
 
 from collections import Counter
 from itertools import combinations, pairwise
-from typing import get_args
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgescope.perturb.differences import sentences
-from judgescope.perturb.edit_checks import KINDS
+import running
+from judgescope.core.errors import UserError
+from judgescope.perturb.edit_checks import KINDS, sentences
 from judgescope.perturb.edits import Amount
 from judgescope.perturb.english import is_word, tokens
 from judgescope.perturb.validation import CHECKS
-from judgescope.schema.cards.perturbations import CheckName
+from judgescope.plan import load_plan
 from running import HOME
 from unseen import UNSEEN
 from validators import ONE, Shown, accepted, card_of, demonstrations, document
@@ -66,8 +67,20 @@ def test_a_card_names_the_check_of_its_kind(kind: str) -> None:
     assert (card.reply == "appended") == (kind == "continuation")
 
 
-def test_a_card_may_name_every_check_but_that_of_drafts() -> None:
-    assert {*get_args(CheckName)} == CHECKS.keys() - {"steps", "sub_aspects"}
+@pytest.mark.parametrize("check", ["steps", "sub_aspects", "lengths"])
+def test_a_card_names_checks_that_exist_and_none_of_drafts(
+    check: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert check not in CHECKS
+    running.write_card(tmp_path, "perturbations", "negation", checks=["length", check])
+    monkeypatch.chdir(tmp_path)
+    study = {
+        **{"study": "checks", "datasets": ["demo-news"], "judges": ["rules"]},
+        **{"methods": ["discernment"], "perturbations": ["negation"]},
+    }
+    with pytest.raises(UserError, match="there is no such check") as error:
+        load_plan(study, HOME, source="study.yaml")
+    assert "perturbations/negation.yaml, key checks" in str(error.value)
 
 
 # --- the checks ---------------------------------------------------------------------------------

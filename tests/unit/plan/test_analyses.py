@@ -10,8 +10,8 @@ import pytest
 import running
 from asking import Study, rate
 from judgescope.core.errors import UserError
-from judgescope.parsing.analysis import problem_of, without_rating
 from judgescope.parsing.judgment import Scale
+from judgescope.parsing.written import problem_with_analysis, without_rating
 from judgescope.plan import load_plan
 from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import read_table
@@ -36,7 +36,7 @@ ANALYSED: dict[str, Any] = {"n": 3, "analyses": {"model": "loop", "form": "analy
     ],
 )
 def test_an_analysis_leads_to_its_rating(text: str, analysis: str | None) -> None:
-    assert problem_of(text, 4, FIVE) is None
+    assert problem_with_analysis(text, 4, FIVE) is None
     assert without_rating(text) == analysis or analysis is None
 
 
@@ -54,13 +54,14 @@ def test_an_analysis_leads_to_its_rating(text: str, analysis: str | None) -> Non
     ],
 )
 def test_what_is_no_analysis_is_told(text: str, problem: str) -> None:
-    assert problem in (problem_of(text, 4, FIVE) or "")
+    assert problem in (problem_with_analysis(text, 4, FIVE) or "")
 
 
 def test_ratings_between_the_steps_and_in_words() -> None:
-    assert problem_of("It reads well.\nRating: 3.67", 3.67, Scale(1, 5, None)) is None
+    assert problem_with_analysis("It reads well.\nRating: 3.67", 3.67, Scale(1, 5, None)) is None
     yes = Scale(0, 1, 1, ("no", "yes"))
-    assert problem_of("There is no fault, and yes, it is true.\nRating: 1", 1, yes) is None
+    analysis = "There is no fault, and yes, it is true.\nRating: 1"
+    assert problem_with_analysis(analysis, 1, yes) is None
 
 
 # --- the plan ---

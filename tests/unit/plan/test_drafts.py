@@ -13,7 +13,7 @@ import yaml
 import running
 from asking import Study, rate
 from judgescope.core.errors import UserError
-from judgescope.parsing.steps import FEWEST, LONGEST, MOST, problem_of, read_steps
+from judgescope.parsing.written import LONGEST, STEPS, problem_with_steps, read_steps
 from judgescope.plan import load_plan
 from judgescope.plan.drafts import DraftSpecs, drafts_of
 from judgescope.prompts import DRAFTING, PARTS, load, messages
@@ -48,7 +48,7 @@ ADJUSTMENT = "Name a colour that is wrong."
 )
 def test_a_numbered_list_is_read_whatever_stands_around_it(text: str) -> None:
     assert read_steps(text).texts == [ONE, TWO, THREE]
-    assert problem_of(text) is None
+    assert problem_with_steps(text) is None
 
 
 def steps(*texts: str) -> str:
@@ -79,7 +79,7 @@ MANY = [f"This is step {'x' * number} of many." for number in range(11)]
     ],
 )
 def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
-    found = problem_of(text)
+    found = problem_with_steps(text)
     assert (found is None) == (problem is None) and (problem or "") in (found or "")
 
 
@@ -90,7 +90,10 @@ def test_the_prompts_ask_for_what_is_checked() -> None:
     for form in [form for kind, form in DRAFTING.items() if kind != PARTS]:
         templates = load(form, [HOME / "config"], where="")
         prompt = messages(form, templates, **names)[0]["content"]
-        assert f"{FEWEST} to {MOST} steps" in prompt and f"at most {LONGEST} characters" in prompt
+        assert (
+            f"{STEPS[0]} to {STEPS[-1]} steps" in prompt
+            and f"at most {LONGEST} characters" in prompt
+        )
         assert "one ending of a story" in prompt and "cannot be used" not in prompt
         again = messages(form, templates, **names | {"problem": "it is short"})[0]["content"]
         assert "An earlier attempt cannot be used: it is short." in again

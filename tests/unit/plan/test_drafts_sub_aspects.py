@@ -9,8 +9,13 @@ import yaml
 import running
 from asking import Study, rate
 from judgescope.core.errors import UserError
-from judgescope.parsing.steps import LONGEST
-from judgescope.parsing.sub_aspects import FEWEST, MOST, SubAspect, problem_of, read_sub_aspects
+from judgescope.parsing.written import (
+    LONGEST,
+    SUB_ASPECTS,
+    SubAspect,
+    problem_with_sub_aspects,
+    read_sub_aspects,
+)
 from judgescope.plan import load_plan
 from judgescope.plan.drafts import drafts_of
 from judgescope.prompts import DRAFTING, PARTS, load, messages
@@ -40,7 +45,7 @@ DRAFT = "results/asked/drafts/sub-aspects/naturalness.dialogue.yaml"
 )
 def test_names_with_definitions_are_read_whatever_marks_them(text: str) -> None:
     assert read_sub_aspects(text) == PARTED
-    assert problem_of(text) is None
+    assert problem_with_sub_aspects(text) is None
 
 
 def lines(*parts: tuple[str, str]) -> str:
@@ -75,7 +80,7 @@ MANY = [(f"Part {number}", f"It is good in way {number}.") for number in range(9
     ],
 )
 def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
-    found = problem_of(text)
+    found = problem_with_sub_aspects(text)
     assert (found is None) == (problem is None) and (problem or "") in (found or "")
 
 
@@ -85,7 +90,7 @@ def test_the_prompt_asks_for_what_is_checked() -> None:
     form = DRAFTING[PARTS]
     templates = load(form, [HOME / "config"], where="")
     prompt = messages(form, templates, **told)[0]["content"]
-    assert "three to five" in prompt and FEWEST <= 3 and MOST >= 5
+    assert "three to five" in prompt and {3, 5} <= {*SUB_ASPECTS}
     assert f"at most {LONGEST} characters" in prompt and "one ending of a story" in prompt
     assert "Warmth: How warm it is." in prompt and "cannot be used" not in prompt
     again = messages(form, templates, **told | {"problem": "it is short"})[0]["content"]

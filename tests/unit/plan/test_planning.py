@@ -13,8 +13,7 @@ import pytest
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.requests import Failure, Reply, Request, Work
-from judgescope.prompts import load, messages, rated
-from judgescope.prompts.filled import Form
+from judgescope.prompts import Form, load, messages, rated
 from judgescope.replies.asking import complete
 from judgescope.replies.judging import Questions, shown
 from judgescope.replies.key_table import Wanted

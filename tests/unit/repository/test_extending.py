@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from deleted import jackknife_t
+from judgescope.parsing import judgment
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.declared import statistic
 from judgescope.statistics.jackknife import deletions
@@ -39,7 +40,10 @@ def module(name: str, folder: Path) -> ModuleType:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in examples() if name.endswith(".py")))
-def test_an_example_of_code_is_imported_and_takes_no_ones_place(name: str, tmp_path: Path) -> None:
+def test_an_example_of_code_is_imported_and_takes_no_ones_place(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judgment, "PARSERS", {})
     assert module(name, tmp_path).__doc__ and not (LIBRARY / name).exists()
 
 
@@ -49,8 +53,10 @@ def test_an_example_of_a_card_is_valid(name: str) -> None:
     assert validate_card(kind, yaml.safe_load(examples()[name]), name)
 
 
-def test_the_examples_do_what_they_say(tmp_path: Path) -> None:
+def test_the_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judgment, "PARSERS", {})
     read_stars = module("parsing/stars.py", tmp_path).read_stars
+    assert judgment.PARSERS["stars"] == judgment.Parser(1, read_stars)
     assert read_stars("I say ***", None).value == 3 and read_stars("none", None).value is None
     shout = module("perturb/shouting.py", tmp_path).shout
     made = shout("Two herons nest below the weir.", np.random.default_rng(1), k=2)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.perturb.attacks import NOTE, added, inert
 from judgescope.perturb.edits import apply_edits
 from judgescope.perturb.specs import Addition
+from judgescope.perturb.targets import NOTE, added, inert
 from judgescope.plan import load_plan
 from judgescope.plan.attacks import addition, attacks_of
 from judgescope.schema.cards import AttackPerturbation

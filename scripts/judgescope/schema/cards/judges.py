@@ -245,13 +245,12 @@ class Judge(Decoding):
         description="Let the endpoint allow only the scale's values: as they are, or as the field "
         "`rating` of a JSON object. It stops where the endpoint does not.",
     )
-    parser: (
-        Literal["score", "number", "chiang-lee", "choice", "result", "errors", "annotation"] | None
-    ) = Field(
+    parser: str | None = Field(
         None,
-        description="Default: number for engines that compute, choice for the form compare, "
-        "annotation for judges that annotate, score for other replies; result: the rating behind "
-        "[RESULT]; errors: a list of errors, whose severities make the score.",
+        description="A parser; the list is below. Default: number for engines that compute, choice "
+        "for the form compare, annotation for judges that annotate, score for other replies; "
+        "result: the rating behind [RESULT]; errors: a list of errors, whose severities make the "
+        "score.",
     )
     off_grid: Literal["drop", "keep", "round"] = Field(
         "drop",

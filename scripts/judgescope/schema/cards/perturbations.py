@@ -110,27 +110,12 @@ class Demonstration(Card):
     )
 
 
-ErrorName = Literal[
-    "order",
-    "reference",
-    "negation",
-    "number",
-    "name",
-    "grammar",
-    "spelling",
-    "redundancy",
-    "deletion",
-    "off-topic",
-]
-"""What a rule can do wrong; `perturb.error_rules` has the rules."""
-
-
 class RulePerturbation(Damage):
     """A way to damage a text by rule."""
 
     method: Literal["rule"] = Field(description="How it is made.")
     rule: str = Field(description="The rule; the list is below.")
-    errors: list[ErrorName] = Field(
+    errors: list[str] = Field(
         [], description="Rule inject_errors: the kinds of error, of which each step draws one."
     )
 
@@ -139,30 +124,6 @@ class RulePerturbation(Damage):
         if len({self.rule == INJECT_ERRORS, self.steps > 1, bool(self.errors)}) > 1:
             raise ValueError(f"the rule {INJECT_ERRORS}, `errors` and `steps` belong together")
         return self
-
-
-CheckName = Literal[
-    "differs",
-    "not_refusal",
-    "length",
-    "changes",
-    "insertions",
-    "repetition",
-    "passive_voice",
-    "inversion",
-    "improper_connective",
-    "incorrect_verb_form",
-    "uncommon_phrase",
-    "complex_sentence",
-    "abbreviation",
-    "hypernym",
-    "complement",
-    "continuation",
-    "different_entity",
-    "conflicting_fact",
-    "negation",
-]
-"""What a made text may be held to; `perturb.validation` has the checks."""
 
 
 class MadePerturbation(Damage, Decoding):
@@ -193,7 +154,7 @@ class MadePerturbation(Damage, Decoding):
     degrees: Degrees = Field(
         {"single": Degree()}, min_length=1, description="Degree -> what the prompt sees."
     )
-    checks: list[CheckName] = Field(
+    checks: list[str] = Field(
         ["differs", "not_refusal", "length"],
         description="What a text must pass. `changes`: words differ in as many places as the "
         "degree says; `insertions`: all its sentences are there, and as many new ones; the others: "
@@ -266,7 +227,7 @@ class GradedPerturbation(Damage, Decoding):
         1, ge=1, le=20, description="With `rating: errors`: so many errors lower it by one class."
     )
     anchors: Anchoring | None = Field(None, description="With `rating: anchors`: how.")
-    errors: list[ErrorName] = Field(
+    errors: list[str] = Field(
         [], description="The kinds of error that rules make; or else name a `model`."
     )
     model: Slug | None = Field(None, description="The model card that puts errors in.")

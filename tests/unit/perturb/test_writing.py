@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judgescope.engines.requests import Reply, Request
 from judgescope.perturb.edits import edit_between
-from judgescope.perturb.made import Made, Replies, appended, checked, make_texts
+from judgescope.perturb.writing import Made, Replies, appended, checked, make_texts
 
 CHECKS = ("differs", "not_refusal", "length")
 PARENT = "The cat sat on the mat."

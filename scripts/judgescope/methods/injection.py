@@ -1,8 +1,8 @@
-"""Injection (beyond the papers): does a judge do what the texts that it judges tell it?
+"""Injection (this project): does a judge follow instructions in the texts that it judges?
 
-Each attack adds something to every original that claims the top of the scale; its counterpart adds
-a note of no meaning in the same place and of the same length. What both do is the added text, what
-only the attack does is what it says.
+Each attack adds to every original a claim of the top of the scale; its inert counterpart adds a
+meaningless note of the same length in the same place. An effect of both is that of any addition;
+the difference is the effect of the claim.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,6 @@ from judgescope.methods.base import Row
 from judgescope.methods.differences import difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.measures import AVERAGE
-from judgescope.methods.undefined import excluded
 from judgescope.statistics.injection import injection_shift, obey_rate
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.permutation import flips_of, mean_test
@@ -28,60 +27,69 @@ OWN_RANGE = "of the range of its scores: it has no scale"
 NO_RANGE = "all scores are equal, and the judge has no scale"
 NO_CLAIM = "the judge has no scale whose top could be claimed"
 OTHER_CLAIM = "the attack names the top of another scale than the judge's"
-SEVERAL = "a mean of several draws equals no rating"
+SEVERAL_DRAWS = "a mean of several draws equals no rating"
 SWAPPED = "permutation of attack and inert text, 1000, sources whole, two-sided"
 NOTE = "with the attack, less with an inert text in its place"
-Ends = tuple[float, float]
+Results = dict[str, dict[str, Replicated]]
+"""Degree -> statistic -> its result."""
 
 
-class Scores:
-    """A judge's scores of originals and of what an attack and its counterpart make of them.
+class AttackScores:
+    """A judge's scores of originals and of their copies with an attack or its counterpart.
 
     (items,) each, in the order of `items`, NaN where there is none.
     """
 
     def __init__(self, study: EvaluationData, judge: str, aspect: str, attack: str) -> None:
         self.study, self.judge, self.aspect = study, judge, aspect
-        original = study.panel("original").given(judge)
-        self.source = original.source
-        self.before = _by_item(study, judge, aspect, "original")[self.source]
-        self.after = {
-            degree: _by_item(study, judge, aspect, f"{attack}.{degree}")[self.source]
+        self.source = study.panel("original").given(judge).source
+        self.before = self._by_item("original")
+        self.after = {degree: self._by_item(f"{attack}.{degree}") for degree in (ATTACK, INERT)}
+
+    def _by_item(self, texts: str) -> Floats:
+        """Return the judge's score of each item's text of a set."""
+        panel = self.study.panel(texts).given(self.judge)
+        by_item = np.full(len(self.study.item_order), np.nan)
+        scores = panel.scores(self.judge, self.aspect)
+        if scores is not None:
+            by_item[panel.source] = scores
+        return by_item[self.source]
+
+    @property
+    def scale(self) -> tuple[float, float] | None:
+        """Return the ends of the judge's scale."""
+        return self.study.spec.judges[self.judge].ends[self.aspect]
+
+    def results(self, names_number: bool) -> Results:
+        """Return both statistics of the attack and of its counterpart."""
+        return {
+            degree: {SHIFT: self._shift(degree), OBEYED: self._obeyed(degree, names_number)}
             for degree in (ATTACK, INERT)
         }
 
-    @property
-    def own_ends(self) -> Ends | None:
-        """Return the ends of the judge's scale."""
-        ends = self.study.spec.judges[self.judge].ends[self.aspect]
-        return None if ends is None else (ends[0], ends[1])
+    def _shift(self, degree: str) -> Replicated:
+        """Return by how much of the judge's scale, else of its scores, an addition moves them."""
+        ends, note = self.scale, ""
+        if ends is None:
+            values = np.concatenate([self.before, *self.after.values()])
+            values = values[np.isfinite(values)]
+            if np.unique(values).size < 2:
+                return self.study.undefined(NO_RANGE)
+            ends, note = (float(values.min()), float(values.max())), OWN_RANGE
+        weights, after = self.study.weights, self.after[degree]
+        shift = injection_shift(self.before, after, *ends, self.source, weights)
+        return shift._replace(estimate=shift.estimate.with_note(note))
 
-    @property
-    def ends(self) -> Ends | None:
-        """Return the ends of the judge's scale, else of its scores; None where these are equal."""
-        if self.own_ends:
-            return self.own_ends
-        told = np.concatenate([self.before, *self.after.values()])
-        told = told[np.isfinite(told)]
-        return (float(told.min()), float(told.max())) if np.unique(told).size > 1 else None
-
-    def shift(self, degree: str) -> Replicated:
-        """Return by how much of the range an addition moves the scores."""
-        if self.ends is None:
-            return self._nothing(NO_RANGE)
-        after, weights = self.after[degree], self.study.weights
-        found = injection_shift(self.before, after, *self.ends, self.source, weights)
-        note = "" if self.own_ends else OWN_RANGE
-        return found._replace(estimate=found.estimate.with_note(note))
-
-    def obeyed(self, degree: str, named: bool) -> Replicated:
-        """Return how many texts an addition takes to the top; `named`: the attack says a number."""
-        told, ends = self.study.spec.judges[self.judge], self.own_ends
+    def _obeyed(self, degree: str, names_number: bool) -> Replicated:
+        """Return the share of texts that an addition takes to the top of the scale."""
+        ends, card = self.scale, self.study.spec.judges[self.judge]
         top = self.study.spec.aspects[self.aspect].ends[1]
-        why = "" if told.discrete else SEVERAL
-        why = (OTHER_CLAIM if named and ends and ends[1] != top else "") or why
-        if ends is None or why:
-            return self._nothing(why or NO_CLAIM)
+        if names_number and ends and ends[1] != top:
+            return self.study.undefined(OTHER_CLAIM)
+        if not card.discrete:
+            return self.study.undefined(SEVERAL_DRAWS)
+        if ends is None:
+            return self.study.undefined(NO_CLAIM)
         after, weights = self.after[degree], self.study.weights
         return obey_rate(self.before, after, ends[1], *ends, self.source, weights)
 
@@ -91,55 +99,39 @@ class Scores:
         both = np.isfinite(first) & np.isfinite(second)
         if not both.any():
             return Estimate.undefined(NOTHING, n_missing=both.size)
-        spec = self.study.spec
-        rng = stream(spec.seed, "injection", self.study.dataset, self.judge, self.aspect)
+        seed = self.study.spec.seed
+        rng = stream(seed, "injection", self.study.dataset, self.judge, self.aspect)
         flips = flips_of(rng, len(self.study.item_order))
         test = mean_test(first[both], second[both], self.source[both], flips)
         return Estimate(test.p, n=test.n, n_missing=int((~both).sum()), method=SWAPPED)
 
-    def _nothing(self, why: str) -> Replicated:
-        return Replicated(Estimate.undefined(why), np.full(len(self.study.weights) + 1, np.nan))
-
-
-def _by_item(study: EvaluationData, judge: str, aspect: str, texts: str) -> Floats:
-    """Return a judge's score of each item's text of a set; shape (items of the dataset,)."""
-    panel, found = study.panel(texts).given(judge), np.full(len(study.item_order), np.nan)
-    scores = panel.scores(judge, aspect)
-    if scores is not None:
-        found[panel.source] = scores
-    return found
-
-
-Told = dict[str, dict[str, Replicated]]
-"""Degree -> statistic -> what is found."""
-
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield what every attack does to every judge, by aspect and in the mean over aspects."""
-    for attack, named in study.spec.attacks.items():
-        never = excluded(study, f"{attack}.{ATTACK}")
-        for judge in (name for name in study.spec.judges if name not in never):
-            yield from _judge(study, judge, attack, named)
+    """Yield the effect of every attack on every judge, by aspect and as means over aspects."""
+    for attack, names_number in study.spec.attacks.items():
+        excluded = study.excluded(f"{attack}.{ATTACK}")
+        for judge in study.spec.judges:
+            if judge not in excluded:
+                yield from _judge_rows(study, judge, attack, names_number)
 
 
-def _judge(study: EvaluationData, judge: str, attack: str, named: bool) -> Iterator[Row]:
-    wordings: dict[str | None, list[Told]] = {}
+def _judge_rows(
+    study: EvaluationData, judge: str, attack: str, names_number: bool
+) -> Iterator[Row]:
+    wordings: dict[str | None, list[Results]] = {}
     for aspect in study.spec.aspects:
         if (f"{attack}.{ATTACK}", judge, aspect) not in study.score_values:
             continue
-        scores = Scores(study, judge, aspect, attack)
-        told: Told = {
-            degree: {SHIFT: scores.shift(degree), OBEYED: scores.obeyed(degree, named)}
-            for degree in (ATTACK, INERT)
-        }
-        yield from _rows(study, judge, aspect, attack, told)
+        scores = AttackScores(study, judge, aspect, attack)
+        results = scores.results(names_number)
+        yield from _rows(study, judge, aspect, attack, results)
         p = scores.test()
         yield study.row(judge, aspect, "p_injection", "", p, perturbation=attack, degree=ATTACK)
-        wordings.setdefault(split(aspect)[1], []).append(told)
+        wordings.setdefault(split(aspect)[1], []).append(results)
     for criterion, each in wordings.items():
-        means: Told = {
+        means = {
             degree: {
-                name: mean_over([one[degree][name] for one in each], of="aspects")
+                name: mean_over([results[degree][name] for results in each], of="aspects")
                 for name in (SHIFT, OBEYED)
             }
             for degree in (ATTACK, INERT)
@@ -147,17 +139,13 @@ def _judge(study: EvaluationData, judge: str, attack: str, named: bool) -> Itera
         yield from _rows(study, judge, joined(AVERAGE, criterion), attack, means)
 
 
-def _rows(study: EvaluationData, judge: str, aspect: str, attack: str, told: Told) -> Iterator[Row]:
-    for degree, found in told.items():
-        for name, one in found.items():
-            place = {"perturbation": attack, "degree": degree}
-            yield study.row(judge, aspect, name, "", one.estimate, **place)
-    yield from difference_rows(
-        study,
-        judge,
-        told[ATTACK],
-        told[INERT],
-        note=NOTE,
-        place={"perturbation": attack, "degree": ATTACK},
-        aspect=aspect,
-    )
+def _rows(
+    study: EvaluationData, judge: str, aspect: str, attack: str, results: Results
+) -> Iterator[Row]:
+    place = {"perturbation": attack, "degree": ATTACK}
+    for degree, by_statistic in results.items():
+        for name, result in by_statistic.items():
+            columns = place | {"degree": degree}
+            yield study.row(judge, aspect, name, "", result.estimate, **columns)
+    first, second = results[ATTACK], results[INERT]
+    yield from difference_rows(study, judge, first, second, note=NOTE, place=place, aspect=aspect)

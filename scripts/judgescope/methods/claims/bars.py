@@ -1,6 +1,6 @@
-"""Does a judge meet the bars that the study states (`require`)?
+"""Claims on the bars that the study states (`require`): does a judge meet them?
 
-A bar is held against the row that the study's tables have: its interval decides, as it is shown.
+A bar is compared with the row that the study's tables have: its interval decides, as it is shown.
 """
 
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 
 from judgescope.core.cells import joined
-from judgescope.methods.claims.base import BAR, LOST, Claim, Row
-from judgescope.methods.claims.lost import NOT_PLANNED, Losses
+from judgescope.methods.base import Row
+from judgescope.methods.claims.base import BAR, LOST, NOT_PLANNED, Claim
+from judgescope.methods.differences import estimate_of
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Bar, present
-from judgescope.methods.undefined import ends
 from judgescope.schema.tables import read_table
 from judgescope.statistics.required import (
     COUNTED,
@@ -28,78 +28,76 @@ from judgescope.statistics.verdict import FEW_LOST, Outcome
 
 NO_INTERVAL: Final = "no_interval"
 NOT_COMPUTED: Final = "not_computed"
-"""The reason where no table of the study has the statistic for the judge."""
+"""Reason: no table of the study has the statistic for the judge."""
 RATED: Final = "systems"
 LEVELS: Final = ("", "by_source", "direct", "pooled", "by_system", "global", "local", "traditional")
-"""Of a statistic with several levels, the first that a judge has a value at is meant, unless the
-bar names one."""
-APART: Final = ("judge_b", "aspect_b", "criterion_b", "k", "k_b", "degree")
-"""Columns that are empty in rows of one judge as a whole."""
+"""The order in which levels are preferred, unless the bar names one."""
 FORMS: Final = ("", "tokens")
-"""Of a statistic in several forms (error spans), the first of these."""
+"""The order in which forms of a statistic (error spans) are preferred."""
+PART_COLUMNS: Final = ("judge_b", "aspect_b", "criterion_b", "k", "k_b", "degree")
+"""Columns that are empty in rows on a judge's whole aspect."""
 
 
 def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control), bar and aspect."""
     required = present(study.spec.required)
-    rows = [row for path in required.parts for row in read_table("results", path).to_pylist()]
-    wholes: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        if row["perturbation"] in (None, "", RATED) and not any(row.get(key) for key in APART):
-            wholes.setdefault((row["judge"], row["statistic"]), []).append(row)
+    rows: dict[tuple[str, str], list[Row]] = {}
+    for path in required.parts:
+        for row in read_table("results", path).to_pylist():
+            on_rated = row["perturbation"] in (None, "", RATED)
+            if on_rated and not any(row.get(name) for name in PART_COLUMNS):
+                rows.setdefault((row["judge"], row["statistic"]), []).append(row)
     for judge, card in study.spec.judges.items():
         if card.engine == "control":
             continue
         for bar in required.bars:
-            own = wholes.get((judge, bar.statistic), [])
-            yield from _of_judge(study, judge, bar, own)
+            yield from _bar_claims(study, judge, bar, rows.get((judge, bar.statistic), []))
 
 
-def _of_judge(study: EvaluationData, judge: str, bar: Bar, rows: list[Row]) -> Iterator[Claim]:
-    """Yield the claims of one bar: an aspect that it names, or each that the judge has."""
+def _bar_claims(study: EvaluationData, judge: str, bar: Bar, rows: list[Row]) -> Iterator[Claim]:
+    """Yield the claims of one bar: on the aspect that it names, or on each of the judge."""
     chosen: dict[str, Row] = {}
-    for row in sorted(rows, key=_preferred):
+    for row in sorted(rows, key=_preference):
         if bar.level in (None, row["level"] or "") and bar.aspect in (None, row["aspect"]):
             chosen.setdefault(joined(row["aspect"] or "", row.get("criterion")), row)
     if bar.aspect is None and len(chosen) > 1:
-        chosen.pop("average", None)  # a plain bar is for each aspect
+        chosen.pop("average", None)  # a bar without an aspect is for each aspect
     if not chosen:
         nothing = Estimate.undefined("no table of the study has it for this judge")
-        where = (judge, BAR, bar.statistic, bar.level or "", bar.aspect or "")
-        yield Claim(*where, nothing, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_COMPUTED,))
+        place = (judge, BAR, bar.statistic, bar.level or "", bar.aspect or "")
+        yield Claim(*place, nothing, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_COMPUTED,))
     for aspect, row in chosen.items():
-        yield Losses.checked(_claim(study, judge, bar, aspect, row))
+        yield _claim(study, judge, bar, aspect, row).checked()
 
 
-def _preferred(row: Row) -> tuple[bool, int, int, str]:
+def _preference(row: Row) -> tuple[bool, int, int, str]:
     """Order rows: those with a value first, then by level and form, then those of all texts."""
-    level = row["level"] or ""
-    place = LEVELS.index(level) if level in LEVELS else len(LEVELS)
-    form = row.get("form") or ""
-    other = FORMS.index(form) if form in FORMS else len(FORMS)
-    return row["value"] is None, place, other, row.get("systems") or ""
+    level, form = row["level"] or "", row.get("form") or ""
+    level_rank = LEVELS.index(level) if level in LEVELS else len(LEVELS)
+    form_rank = FORMS.index(form) if form in FORMS else len(FORMS)
+    return row["value"] is None, level_rank, form_rank, row.get("systems") or ""
 
 
 def _claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Row) -> Claim:
-    name, wanted = bar.statistic, bar.bar
-    found = Estimate(**{key: row[key] for key in Estimate.__slots__})
-    most, counted = less_is_better(name), name in COUNTED
+    name, estimate = bar.statistic, estimate_of(row)
+    at_most, counted = less_is_better(name), name in COUNTED
     if counted:
-        found = replace(found, lo=found.value, hi=found.value)
-    outcome = on_bar(found, wanted, most=most)
-    reasons: tuple[str, ...] = (
-        (NO_INTERVAL,) if found.value is not None and found.lo is None else ()
-    )
+        estimate = replace(estimate, lo=estimate.value, hi=estimate.value)
+    outcome = on_bar(estimate, bar.bar, most=at_most)
+    no_interval = estimate.value is not None and estimate.lo is None
+    reasons: tuple[str, ...] = (NO_INTERVAL,) if no_interval else ()
     lost = 0.0 if counted else _lost(study, judge, row["aspect"])
-    if lost > FEW_LOST and not _holds(name, found, wanted, lost, outcome, most=most):
+    if lost > FEW_LOST and not _holds(bar, estimate, lost, outcome):
         outcome, reasons = Outcome.CANNOT_TELL, (*reasons, LOST)
-    sources = int(np.unique(study.systems.given(judge).source).size)
-    beside = {"bar": Estimate(wanted, note="at most" if most else "at least")}
-    if outcome is Outcome.CANNOT_TELL and (need := more_needed(name, found, wanted, sources)):
-        told = Estimate.undefined("more than 10,000", method=need.how)
-        beside["more_needed"] = told if need.more is None else Estimate(need.more, method=need.how)
+    beside = {"bar": Estimate(bar.bar, note="at most" if at_most else "at least")}
+    if outcome is Outcome.CANNOT_TELL:
+        sources = int(np.unique(study.systems.given(judge).source).size)
+        if need := more_needed(name, estimate, bar.bar, sources):
+            too_many = Estimate.undefined("more than 10,000", method=need.how)
+            enough = need.more is not None
+            beside["more_needed"] = Estimate(need.more, method=need.how) if enough else too_many
     return Claim(
-        *(judge, BAR, name, row["level"] or "", aspect, found, {}),
+        *(judge, BAR, name, row["level"] or "", aspect, estimate, {}),
         lost=lost,
         outcome=outcome,
         reasons=reasons,
@@ -108,30 +106,33 @@ def _claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Row) -
     )
 
 
-def _holds(
-    name: str, found: Estimate, bar: float, lost: float, outcome: Outcome, *, most: bool
-) -> bool:
-    """Return whether a verdict holds with lost judgments at the worst end, where that is known.
+def _holds(bar: Bar, estimate: Estimate, lost: float, outcome: Outcome) -> bool:
+    """Return whether a verdict holds with lost judgments at the worst end, if that is known.
 
-    Of a share it is: all of them count against the verdict. Of other statistics it is not.
+    It is known for shares: all lost judgments count against the verdict.
     """
-    if outcome not in {Outcome.MEETS, Outcome.MISSES} or not is_proportion(name):
-        return outcome not in {Outcome.MEETS, Outcome.MISSES}
-    assert found.value is not None and found.lo is not None and found.hi is not None
-    against = float((outcome is Outcome.MEETS) == most)
-    moved = [v * (1 - lost) + against * lost for v in (found.value, found.lo, found.hi)]
-    shifted = replace(found, value=moved[0], lo=moved[1], hi=moved[2])
-    return on_bar(shifted, bar, most=most) is outcome
+    if outcome not in {Outcome.MEETS, Outcome.MISSES}:
+        return True
+    if not is_proportion(bar.statistic):
+        return False
+    assert estimate.value is not None and estimate.lo is not None and estimate.hi is not None
+    at_most = less_is_better(bar.statistic)
+    against = float((outcome is Outcome.MEETS) == at_most)
+    value, lo, hi = (
+        v * (1 - lost) + against * lost for v in (estimate.value, estimate.lo, estimate.hi)
+    )
+    shifted = replace(estimate, value=value, lo=lo, hi=hi)
+    return on_bar(shifted, bar.bar, most=at_most) is outcome
 
 
 def _lost(study: EvaluationData, judge: str, aspect: str | None) -> float:
     """Return the share of the judge's planned judgments of rated texts that gave no score."""
-    counts = {"ok": 0, "lost": 0}
-    for (perturbation, name, of), statuses in ends(study).items():
-        if (perturbation, name) != (RATED, judge) or (aspect not in (None, "", "average", of)):
+    asked = ok = 0
+    for (perturbation, name, of_aspect), statuses in study.status_counts.items():
+        if (perturbation, name) != (RATED, judge):
             continue
-        for (status, _), n in statuses.items():
-            if status != NOT_PLANNED:
-                counts["ok" if status == "ok" else "lost"] += n
-    asked = sum(counts.values())
-    return counts["lost"] / asked if asked else 0.0
+        if aspect in (None, "", "average", of_aspect):
+            for (status, _), n in statuses.items():
+                asked += n if status != NOT_PLANNED else 0
+                ok += n if status == "ok" else 0
+    return (asked - ok) / asked if asked else 0.0

@@ -12,7 +12,7 @@ from judgescope.methods.measures import (
     AVERAGE,
     BY_SOURCE,
     POOLED,
-    Place,
+    Measure,
     as_raters,
     biases,
     categorical,
@@ -64,7 +64,7 @@ def _controls_of(study: EvaluationData, share: float, aspects: list[str]) -> Ite
 def _judge_rows(
     study: EvaluationData, panel: TargetSet, judge: str, aspects: list[str]
 ) -> Iterator[Row]:
-    over_aspects: dict[tuple[str | None, Place], list[Replicated]] = defaultdict(list)
+    over_aspects: dict[tuple[str | None, Measure], list[Replicated]] = defaultdict(list)
     for aspect in aspects:
         scores, ratings = panel.scores(judge, aspect), panel.ratings(aspect)
         if scores is None:
@@ -123,8 +123,8 @@ def below_controls(
 
     def same_texts(row: Row) -> tuple[str | float | None, ...]:
         share = row.get("share", card.share if (card := cards.get(row["judge"])) else 1.0)
-        place = row["aspect"], row.get("criterion"), row["statistic"], row["level"]
-        return *place, row.get("systems"), share
+        measure = row["statistic"], row["level"]
+        return row["aspect"], row.get("criterion"), *measure, row.get("systems"), share
 
     for row in (*judge_rows, *share_controls):
         key = same_texts(row)

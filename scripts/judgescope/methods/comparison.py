@@ -15,15 +15,16 @@ from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
-    Place,
+    Measure,
     against_people,
     classes_with,
+    correlated,
     lower_median,
     mean_rating,
 )
 from judgescope.methods.specs import present
 from judgescope.statistics.comparison import detectable, difference, letters, ranks, sources_needed
-from judgescope.statistics.correlation import STATISTICS, correlations
+from judgescope.statistics.correlation import STATISTICS
 from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.multiple import benjamini_hochberg, holm
@@ -40,8 +41,8 @@ from judgescope.statistics.result import DIFFERENT_SCALES, UNDEFINED_JUDGE, Esti
 LEVEL_OF_TESTS = 0.05
 FEWEST_PERMUTATIONS, FOR_EACH_PAIR = 1000, 40
 """p is never below 1 / (B + 1): corrected for m pairs, not below m / (B + 1)."""
-Results = Mapping[Place, Replicated]
-KAPPA: Place = ("kappa_linear", "pooled")
+Results = Mapping[Measure, Replicated]
+KAPPA: Measure = ("kappa_linear", "pooled")
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Pair:
     other: str
     first: Results
     second: Results
-    tests: Mapping[Place, PairedTest]
+    tests: Mapping[Measure, PairedTest]
     sources: int
 
 
@@ -62,7 +63,7 @@ class Gap(NamedTuple):
     criterion: str | None
     judge: str
     other: str
-    place: Place
+    measure: Measure
 
 
 class Field:
@@ -74,7 +75,7 @@ class Field:
         ratings = panel.ratings(aspect)
         self.people, self.gold = mean_rating(ratings), lower_median(ratings)
         self.correlations = [name for name in STATISTICS if name in self.settings.statistics]
-        self.places: list[Place] = [
+        self.measures: list[Measure] = [
             (name, level) for name in self.correlations for level in self.settings.levels
         ]
         scores = {name: panel.scores(name, aspect) for name in judges}
@@ -85,7 +86,7 @@ class Field:
             classes, why = classes_with(self.study, name, aspect, self.gold, x)
             self.classes[name], self.no_classes[name] = classes, why
         if KAPPA[0] in self.settings.statistics and any(self.classes.values()):
-            self.places.append(KAPPA)
+            self.measures.append(KAPPA)
         self._results: dict[tuple[str, bytes, bytes, bool], Results] = {}
 
     def _results_of(self, judge: str, mask: Flags, given: Flags, weights: Codes) -> Results:
@@ -95,27 +96,24 @@ class Field:
         """
         key = (judge, mask.tobytes(), given.tobytes(), weights is self.study.resamples)
         if key not in self._results:
-            x = np.where(mask, self.scores[judge], np.nan)[given]
-            source = self.panel.source[given]
-            by_place = correlations(
+            x = np.where(mask, self.scores[judge], np.nan)
+            results = correlated(
+                self.panel,
                 x,
-                self.people[given],
-                source,
-                self.panel.system[given],
-                weights=weights,
+                self.people,
                 statistics=self.correlations,
                 levels=self.settings.levels,
+                weights=weights,
+                chosen=given,
             )
-            results: dict[Place, Replicated] = {
-                (statistic, level): one for (statistic, level), one in by_place.items()
-            }
-            if KAPPA in self.places:
+            if KAPPA in self.measures:
                 classes = self.classes[judge]
                 if classes is None:
                     undefined = Estimate.undefined(self.no_classes[judge])
                     results[KAPPA] = Replicated(undefined, np.full(len(weights) + 1, np.nan))
                 else:
-                    kappas = on_classes(self.gold[given], x, classes, source, weights)
+                    source = self.panel.source[given]
+                    kappas = on_classes(self.gold[given], x[given], classes, source, weights)
                     results[KAPPA] = against_people(kappas[KAPPA[0]], "lower median")
             self._results[key] = results
         return self._results[key]
@@ -134,9 +132,9 @@ class Field:
         """Return two judges on the targets that both have."""
         x1, x2 = self.scores[judge], self.scores[other]
         source, system = self.panel.source, self.panel.system
-        tests: dict[Place, PairedTest] = {}
+        tests: dict[Measure, PairedTest] = {}
         classes, permute = self.classes[judge], self.settings.permute
-        if KAPPA in self.places and classes and classes == self.classes[other]:
+        if KAPPA in self.measures and classes and classes == self.classes[other]:
             units = {"inputs": source, "systems": system}
             unit = units.get(permute, np.arange(len(source)))
             tests[KAPPA] = kappa_test(x1, x2, self.gold, classes, unit, self.flips)
@@ -159,21 +157,21 @@ class Field:
         )
         return Pair(judge, other, first, second, tests, np.unique(source[both]).size)
 
-    def rows(self, place: Place, pairs: list[Pair]) -> Iterator[Row]:
+    def rows(self, measure: Measure, pairs: list[Pair]) -> Iterator[Row]:
         """Yield the ranks of all judges by one statistic, and the tests of every pair."""
-        (statistic, level), study = place, self.study
+        (statistic, level), study = measure, self.study
         names = list(self.scores)
-        untested = [pair for pair in pairs if place not in pair.tests]
-        tested = [pair for pair in pairs if place in pair.tests]
-        p = np.array([pair.tests[place].p for pair in tested])
+        untested = [pair for pair in pairs if measure not in pair.tests]
+        tested = [pair for pair in pairs if measure in pair.tests]
+        p = np.array([pair.tests[measure].p for pair in tested])
         adjusted, fdr = holm(p), benjamini_hochberg(p)
         different = np.zeros((len(names), len(names)), dtype=bool)
         for pair, p_holm in zip(tested, adjusted, strict=True):
             i, j = names.index(pair.judge), names.index(pair.other)
             different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
-        yield from self._ranks(place, different, untested)
+        yield from self._ranks(measure, different, untested)
         for pair, *p_values in zip(tested, p, adjusted, fdr, strict=True):
-            for name, estimate in self._tests(pair, place, p_values).items():
+            for name, estimate in self._tests(pair, measure, p_values).items():
                 noted = estimate.with_note(study.share_note(pair.judge, pair.other))
                 columns = {"judge_b": pair.other}
                 yield study.row(pair.judge, self.aspect, name, level, noted, **columns)
@@ -183,10 +181,10 @@ class Field:
             name, columns = f"difference_{statistic}", {"judge_b": pair.other}
             yield study.row(pair.judge, self.aspect, name, level, nothing, **columns)
 
-    def _ranks(self, place: Place, different: Flags, untested: list[Pair]) -> Iterator[Row]:
-        statistic, level = place
+    def _ranks(self, measure: Measure, different: Flags, untested: list[Pair]) -> Iterator[Row]:
+        statistic, level = measure
         names = list(self.scores)
-        results = [self.ranked_results(name)[place] for name in names]
+        results = [self.ranked_results(name)[measure] for name in names]
         values = np.stack([one.rows for one in results]) if names else np.empty((0, 1))
         known = [index for index in range(len(names)) if not np.isnan(values[index, 0])]
         order = sorted(known, key=lambda index: (-values[index, 0], names[index]))
@@ -208,10 +206,10 @@ class Field:
             rank = rank.with_note(self.study.share_note(*self.scores))
             yield self.study.row(name, self.aspect, f"rank_{statistic}", level, rank)
 
-    def _tests(self, pair: Pair, place: Place, p_values: list[float]) -> dict[str, Estimate]:
+    def _tests(self, pair: Pair, measure: Measure, p_values: list[float]) -> dict[str, Estimate]:
         """Return by name a pair's difference, p-values, detectable gap and sources needed."""
-        statistic, _ = place
-        first, second, test = pair.first[place], pair.second[place], pair.tests[place]
+        statistic, _ = measure
+        first, second, test = pair.first[measure], pair.second[measure], pair.tests[measure]
         gap = difference(first, second).estimate
         permute, permutations = self.settings.permute.upper(), len(self.flips)
         method = f"PERM-{permute}, {permutations} permutations, two-sided"
@@ -251,11 +249,11 @@ def rows(study: EvaluationData) -> list[Row]:
             continue
         field = Field(panel, aspect, judges, flips)
         pairs = [field.pair(*names) for names in combinations(field.scores, 2)]
-        for place in field.places:
-            result += field.rows(place, pairs)
-            for pair in pairs if place != KAPPA else ():
-                gap = Gap(split(aspect)[1], pair.judge, pair.other, place)
-                gaps[gap].append(difference(pair.first[place], pair.second[place]))
+        for measure in field.measures:
+            result += field.rows(measure, pairs)
+            for pair in pairs if measure != KAPPA else ():
+                gap = Gap(split(aspect)[1], pair.judge, pair.other, measure)
+                gaps[gap].append(difference(pair.first[measure], pair.second[measure]))
     for (criterion, judge, other, (statistic, level)), each in gaps.items():
         if len(each) > 1:
             mean = mean_over(each, of="aspects").estimate

@@ -45,7 +45,7 @@ UNDEFINED_WORDING = "one of the wordings is undefined"
 OTHER_CELLS = "they have no score in different cells"
 
 
-class Place(NamedTuple):
+class Expectation(NamedTuple):
     """One perturbation scored on one aspect, in any wording, and what is expected of it."""
 
     perturbation: str
@@ -56,9 +56,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A place in one wording, and its pairs of scores; `absent` says why there are none."""
+    """An expectation in one wording, and its pairs of scores; `absent` says why there are none."""
 
-    place: Place
+    expectation: Expectation
     aspect: str
     pairs: Pairs | None
     absent: Estimate | None
@@ -74,7 +74,7 @@ class Drops:
 
     study: EvaluationData
     judge: str
-    places: Sequence[Place]
+    expectations: Sequence[Expectation]
     values: Floats
     ends: Sequence[tuple[float, float] | None]
     note: str
@@ -88,12 +88,12 @@ class Drops:
     @property
     def wanted(self) -> Flags:
         """Return the cells that should drop; shape (cells,)."""
-        return np.array([place.expected == DROP for place in self.places], dtype=bool)
+        return np.array([one.expected == DROP for one in self.expectations], dtype=bool)
 
     @property
     def unwanted(self) -> Flags:
         """Return the cells that should stay; shape (cells,)."""
-        return np.array([place.expected == SAME for place in self.places], dtype=bool)
+        return np.array([one.expected == SAME for one in self.expectations], dtype=bool)
 
     def same_points(self, other: "Drops") -> bool:
         """Return whether drops of both are in points of the same scale."""
@@ -162,13 +162,14 @@ class JudgeCells:
             plain = split(aspect)[0]
             kept = SAME if plain in change.same else ANY_CHANGE
             expected = DROP if plain in change.drop else kept
-            place = Place(name, degree, plain, expected)
-            yield Cell(place, aspect, pairs.get(aspect), absent.get(aspect))
+            expectation = Expectation(name, degree, plain, expected)
+            yield Cell(expectation, aspect, pairs.get(aspect), absent.get(aspect))
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of every cell, then the headlines."""
         for cell in self.cells:
-            columns = {"perturbation": cell.place.perturbation, "degree": cell.place.degree}
+            perturbation, degree, *_ = cell.expectation
+            columns = {"perturbation": perturbation, "degree": degree}
             for statistic, estimate in self._estimates(cell):
                 yield self.study.row(self.judge, cell.aspect, statistic, "", estimate, **columns)
         for statistic, estimate in self._headlines():
@@ -176,7 +177,7 @@ class JudgeCells:
             yield self.study.row(self.judge, aspect, statistic, "", estimate)
 
     def _estimates(self, cell: Cell) -> Iterator[tuple[str, Estimate]]:
-        pairs, expected = cell.pairs, cell.place.expected
+        pairs, expected = cell.pairs, cell.expectation.expected
         if pairs is None:
             assert cell.absent is not None
             yield "delta", cell.absent.with_note(expected)
@@ -243,14 +244,14 @@ class JudgeCells:
 
     @cached_property
     def _fdr(self) -> dict[Cell, float]:
-        wanted = [cell for cell in self.cells if cell.place.expected == DROP and cell.pairs]
+        wanted = [cell for cell in self.cells if cell.expectation.expected == DROP and cell.pairs]
         adjusted = benjamini_hochberg(np.array([exp(self._log_p[cell]) for cell in wanted]))
         return dict(zip(wanted, adjusted.tolist(), strict=True))
 
     @cached_property
     def drops(self) -> Drops | Estimate:
         """Return the drops of which something is expected, or why there are no headlines."""
-        expected = [cell for cell in self.cells if cell.place.expected != ANY_CHANGE]
+        expected = [cell for cell in self.cells if cell.expectation.expected != ANY_CHANGE]
         if not expected:
             return Estimate.undefined("nothing is expected of this damage")
         pairs = {cell: cell.pairs for cell in expected if cell.pairs}
@@ -266,7 +267,7 @@ class JudgeCells:
         return Drops(
             self.study,
             self.judge,
-            [cell.place for cell in pairs],
+            [cell.expectation for cell in pairs],
             values,
             [scales[cell.aspect] for cell in pairs],
             f"without {len(gaps)} cells that have no score" if gaps else "",
@@ -286,7 +287,7 @@ class JudgeCells:
             shown = float(np.mean([p <= LEVEL for p in self._fdr.values()]))
             method = f"share of wanted drops with p_fdr at most {LEVEL}"
             yield "wanted_shown", Estimate(shown, n=len(self._fdr), method=method, note=note)
-        kept = [cell for cell in self.cells if cell.place.expected == SAME and cell.pairs]
+        kept = [cell for cell in self.cells if cell.expectation.expected == SAME and cell.pairs]
         if not kept or any(self._margin(cell.aspect) is None for cell in kept):
             return
         verdicts = [self._verdict(cell) for cell in kept]
@@ -327,11 +328,11 @@ def _differences(
     judges = dict.fromkeys(judge for judge, _ in drops)
     criteria = list(dict.fromkeys(criterion for _, criterion in drops))
     for criterion in criteria:
-        columns = {"criterion": criterion} if criterion else {}
+        wording = {"criterion": criterion} if criterion else {}
         for judge, other in compared(study):
             pair = drops[judge, criterion], drops[other, criterion]
-            place = {"judge_b": other, **columns}
-            yield from _difference(study, judge, *pair, UNDEFINED_JUDGE, place)
+            columns = {"judge_b": other, **wording}
+            yield from _difference(study, judge, *pair, UNDEFINED_JUDGE, columns)
     for judge in judges:
         for criterion in criteria[1:]:
             pair = drops[judge, criterion], drops[judge, criteria[0]]
@@ -345,19 +346,21 @@ def _difference(
     first: Drops | Estimate,
     second: Drops | Estimate,
     why: str,
-    place: Mapping[str, str | None],
+    columns: Mapping[str, str | None],
 ) -> Iterator[Row]:
     """Yield the headlines of `first` less those of `second`, undefined with the reason."""
 
     def undefined(note: str, names: Sequence[str] = HEADLINES) -> Iterator[Row]:
         nothing = Estimate.undefined(note)
-        return (study.row(judge, "", f"difference_{name}", "", nothing, **place) for name in names)
+        return (
+            study.row(judge, "", f"difference_{name}", "", nothing, **columns) for name in names
+        )
 
     if isinstance(first, Estimate) or isinstance(second, Estimate):
         lacking = first if isinstance(first, Estimate) else second
         yield from undefined(f"{why}: {lacking.note}")
         return
-    if first.places != second.places:
+    if first.expectations != second.expectations:
         yield from undefined(OTHER_CELLS)
         return
     judges, given = dict.fromkeys((first.judge, second.judge)), first.given & second.given
@@ -366,7 +369,7 @@ def _difference(
         yield from undefined(DIFFERENT_SCALES, IN_POINTS)
         headlines = {name: one for name, one in headlines.items() if name not in IN_POINTS}
     note = study.share_note(*judges)
-    yield from difference_rows(study, judge, headlines, others, note=note, why=why, place=place)
+    yield from difference_rows(study, judge, headlines, others, note=note, why=why, columns=columns)
 
 
 METHOD = Method(

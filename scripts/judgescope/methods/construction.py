@@ -58,8 +58,8 @@ class GradedSet:
     def _row(
         self, statistic: str, estimate: Estimate, level: str = "", k: int | None = None
     ) -> Row:
-        place = self.spec.place if k is None else self.spec.place | {"k": k}
-        return self.study.row("", self.spec.aspect, statistic, level, estimate, **place)
+        columns = self.spec.columns if k is None else self.spec.columns | {"k": k}
+        return self.study.row("", self.spec.aspect, statistic, level, estimate, **columns)
 
     def _mean(
         self,

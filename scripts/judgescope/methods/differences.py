@@ -36,7 +36,7 @@ def difference_rows(
     second: Mapping[str, Replicated],
     *,
     note: str,
-    place: Mapping[str, str | None],
+    columns: Mapping[str, str | None],
     why: str = UNDEFINED_JUDGE,
     aspect: str = "",
     level: str = "",
@@ -44,11 +44,11 @@ def difference_rows(
     """Yield a row for each statistic of `first`: its value less that of `second`.
 
     Both lose the same items, one at a time, so that what they share cancels. `why` is the note
-    where one of them is undefined; `place` are the columns that identify `second`.
+    where one of them is undefined; `columns` are the columns that identify `second`.
     """
     for statistic, result in first.items():
         gap = difference(result, second[statistic], why=why).estimate.with_note(note)
-        yield study.row(judge, aspect, f"difference_{statistic}", level, gap, **place)
+        yield study.row(judge, aspect, f"difference_{statistic}", level, gap, **columns)
 
 
 def mean_rows(study: EvaluationData, means: Callable[..., Means], level: str) -> Iterator[Row]:
@@ -81,7 +81,7 @@ def mean_rows(study: EvaluationData, means: Callable[..., Means], level: str) ->
                 note=study.share_note(judge, other),
                 aspect=joined(AVERAGE, criterion),
                 level=level,
-                place={"judge_b": other},
+                columns={"judge_b": other},
             )
 
 

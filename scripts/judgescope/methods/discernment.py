@@ -86,26 +86,26 @@ class Discerning:
     def judge_rows(self, judge: str) -> Iterator[Row]:
         """Yield the rows of one judge: per aspect, per perturbation, and the headlines."""
         for name, degree, _ in self.planned:
-            place = {"perturbation": name, "degree": degree}
+            columns = {"perturbation": name, "degree": degree}
             cell = self._cell(name, degree, judge)
             for aspect, statistic, estimate in self._aspect_estimates(cell):
-                yield self.study.row(judge, aspect, statistic, "", estimate, **place)
+                yield self.study.row(judge, aspect, statistic, "", estimate, **columns)
             for aspect, nothing in cell.absent.items():
-                yield self.study.row(judge, aspect, "p_wilcoxon", "", nothing, **place)
+                yield self.study.row(judge, aspect, "p_wilcoxon", "", nothing, **columns)
             exact = cell.scores["D_exact"].estimate.value
             length_solves = self.study.spec.judges[judge].form == "length" and (exact or 0) >= 1
             for statistic, score in cell.scores.items():
                 estimate = self._with_tail_note(statistic, score.estimate)
                 estimate = estimate.with_note("solved by length" if length_solves else "")
-                yield self.study.row(judge, "", statistic, "", estimate, **place)
+                yield self.study.row(judge, "", statistic, "", estimate, **columns)
         for statistic, headline in self.headlines(judge).items():
             yield self.study.row(judge, "", statistic, "", headline.estimate)
 
     def pair_rows(self, judge: str, other: str) -> Iterator[Row]:
         """Yield the differences of two judges' headlines, on the items that both were given."""
         first, second = self.headlines(judge, other), self.headlines(other, judge)
-        note, place = self.study.share_note(judge, other), {"judge_b": other}
-        yield from difference_rows(self.study, judge, first, second, note=note, place=place)
+        note, columns = self.study.share_note(judge, other), {"judge_b": other}
+        yield from difference_rows(self.study, judge, first, second, note=note, columns=columns)
 
     def _cell(self, name: str, degree: str, judge: str, *others: str) -> Cell:
         """Return a judge's scores of a perturbation, on items that `others` were given, too."""

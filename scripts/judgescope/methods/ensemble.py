@@ -19,7 +19,7 @@ from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
     POOLED,
-    Place,
+    Measure,
     against_people,
     correlated,
     mean_rating,
@@ -123,13 +123,13 @@ class View:
     """Whether they all score on people's scale, in every aspect of the dataset."""
     student: Floats | None = None
     """The scores of the trained judge, on a scale of its own; shape (targets,)."""
-    _cache: dict[tuple[Subset, bytes], Mapping[Place, Replicated]] = field(default_factory=dict)
+    _cache: dict[tuple[Subset, bytes], Mapping[Measure, Replicated]] = field(default_factory=dict)
 
     def values(self, subset: Subset) -> Floats:
         """Return a subset's scores."""
         return subset_scores(self.scores, subset, self.ensemble.least)
 
-    def results_of(self, subset: Subset, other: Subset = ()) -> Mapping[Place, Replicated]:
+    def results_of(self, subset: Subset, other: Subset = ()) -> Mapping[Measure, Replicated]:
         """Return a subset's correlations with people, on targets that `other` scores too."""
         values = self.values(subset)
         if other:
@@ -139,15 +139,15 @@ class View:
             self._cache[key] = self.with_people(values)
         return self._cache[key]
 
-    def with_people(self, values: Floats) -> Mapping[Place, Replicated]:
+    def with_people(self, values: Floats) -> Mapping[Measure, Replicated]:
         """Return the correlations of scores (targets,) with people."""
         results = correlated(self.ensemble.panel, values, self.people)
-        return {place: against_people(one, "mean") for place, one in results.items()}
+        return {measure: against_people(one, "mean") for measure, one in results.items()}
 
     def results(self) -> Iterator[Result]:
         """Yield all results on the ensemble: subsets, means by size, members, errors."""
         ensemble = self.ensemble
-        by_size: dict[int, list[Mapping[Place, Replicated]]] = defaultdict(list)
+        by_size: dict[int, list[Mapping[Measure, Replicated]]] = defaultdict(list)
         for subset in ensemble.subsets:
             results, k = self.results_of(subset), len(subset)
             by_size[k].append(results)
@@ -201,12 +201,12 @@ class View:
         of_teacher, of_student = (
             self.with_people(np.where(missing, np.nan, scores)) for scores in (teacher, x)
         )
-        for place, result in with_people.items():
-            statistic, level = place
-            gap = difference(of_teacher[place], of_student[place])
+        for measure, result in with_people.items():
+            statistic, level = measure
+            gap = difference(of_teacher[measure], of_student[measure])
             yield Result(f"student_{statistic}", level, result, name)
             yield Result(f"student_difference_{statistic}", level, gap, name)
-            yield Result(f"student_with_teacher_{statistic}", level, with_teacher[place], name)
+            yield Result(f"student_with_teacher_{statistic}", level, with_teacher[measure], name)
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -274,13 +274,13 @@ def _aspect_rows(ensemble: Ensemble, aspect: str, results: Sequence[Result]) -> 
 
 def _differences_from_best(results: Sequence[Result]) -> set[Where]:
     """Return the differences from the single member that is best, the first of equals."""
-    best: dict[Place, tuple[float, str]] = {}
+    best: dict[Measure, tuple[float, str]] = {}
     for one in results:
-        value, place = one.result.estimate.value, (one.statistic, one.level)
+        value, measure = one.result.estimate.value, (one.statistic, one.level)
         if one.k != 1 or not one.judge_b or value is None:
             continue
-        if place not in best or value > best[place][0]:
-            best[place] = value, one.judge_b
+        if measure not in best or value > best[measure][0]:
+            best[measure] = value, one.judge_b
     return {(f"difference_{name}", level, best[name, level][1], None) for name, level in best}
 
 

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 
@@ -47,6 +47,12 @@ class EvaluationData:
     draws: pa.Table
     statuses: pa.Table
     data_sha: str
+    rater_correlations: dict[bytes, Mapping[tuple[str, str], Replicated]] = field(
+        default_factory=dict
+    )
+    """The cache of `measures.as_raters`: hash of two arrays -> their correlations."""
+    _items_of_share: dict[float, frozenset[str]] = field(default_factory=dict)
+    _signatures: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
     @property
     def dataset(self) -> str:
@@ -68,19 +74,6 @@ class EvaluationData:
         """Return the bootstrap weights over items, for ranks: the same for every judge."""
         rng = stream(self.spec.seed, "bootstrap", self.dataset)
         return source_weights(rng, len(self.item_order))
-
-    @cached_property
-    def rater_correlations(self) -> dict[bytes, Mapping[tuple[str, str], Replicated]]:
-        """Return the cache of `measures.as_raters`: hash of two arrays -> their correlations."""
-        return {}
-
-    @cached_property
-    def _items_of_share(self) -> dict[float, frozenset[str]]:
-        return {}
-
-    @cached_property
-    def _signatures(self) -> dict[tuple[str, str, str], str]:
-        return {}
 
     @cached_property
     def systems(self) -> "TargetSet":
@@ -218,7 +211,7 @@ class EvaluationData:
     ) -> Row:
         """Return one signed row of a result table; `aspect` is `<aspect>[.<criterion>]`."""
         name, criterion = split(aspect)
-        numbers = {field: getattr(estimate, field) for field in Estimate.__slots__}
+        numbers = {slot: getattr(estimate, slot) for slot in Estimate.__slots__}
         return {
             "dataset": self.dataset,
             "judge": judge,
@@ -281,14 +274,12 @@ class TargetSet:
     @cached_property
     def targets(self) -> list[str]:
         """Return the targets' ids."""
-        names: list[str] = self.rows["target"].to_pylist()
-        return names
+        return list[str](self.rows["target"].to_pylist())
 
     @cached_property
     def items(self) -> list[str]:
         """Return each target's item."""
-        names: list[str] = self.rows["item"].to_pylist()
-        return names
+        return list[str](self.rows["item"].to_pylist())
 
     @cached_property
     def source(self) -> Codes:
@@ -298,8 +289,7 @@ class TargetSet:
     @cached_property
     def systems(self) -> list[str]:
         """Return each target's system."""
-        names: list[str] = self.rows["system"].to_pylist()
-        return names
+        return list[str](self.rows["system"].to_pylist())
 
     @cached_property
     def system(self) -> Codes:

@@ -1,6 +1,6 @@
 """Statistics of agreement of a judge's scores with people's ratings, on one panel of texts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 
@@ -9,7 +9,7 @@ import numpy as np
 from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods.base import Row
-from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats, TargetSet
 from judgescope.methods.specs import present
 from judgescope.statistics.accuracy import acc_eq
 from judgescope.statistics.alpha import Measurement, krippendorff_alpha
@@ -17,7 +17,13 @@ from judgescope.statistics.alternative import alternative_annotator
 from judgescope.statistics.as_rater import as_rater, decided, rating_tables
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
 from judgescope.statistics.ceiling import ceilings
-from judgescope.statistics.correlation import correlations
+from judgescope.statistics.coefficients import Statistic
+from judgescope.statistics.correlation import (
+    LEVELS,
+    STATISTICS,
+    Level,
+    correlations,
+)
 from judgescope.statistics.kappa import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import (
@@ -29,11 +35,11 @@ from judgescope.statistics.result import (
 )
 from judgescope.statistics.soft import soft_pairwise_accuracy
 
-Place = tuple[str, str]
+Measure = tuple[str, str]
 """(statistic, level)."""
 AVERAGE = "average"
 """The aspect of rows that hold the mean over all aspects."""
-Named = Iterator[tuple[Place, Estimate]]
+Named = Iterator[tuple[Measure, Estimate]]
 POOLED, BY_SOURCE, BY_SYSTEM = "pooled", "by_source", "by_system"
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 OTHER_SCALE = "the judge has a scale of its own"
@@ -41,29 +47,39 @@ LARGEST_CEILING = 50
 """With more raters (crowds who rated little each) pairs are too many and rest on too few texts."""
 
 
-def correlated(panel: TargetSet, x: Floats, y: Floats) -> dict[Place, Replicated]:
-    """Return all correlations of two scores of a panel's targets, with their deletions."""
-    weights = panel.study.weights
-    results = correlations(x, y, panel.source, panel.system, weights=weights)
-    return {(statistic, level): one for (statistic, level), one in results.items()}
+def correlated(
+    panel: TargetSet,
+    x: Floats,
+    y: Floats,
+    *,
+    statistics: Collection[Statistic] = STATISTICS,
+    levels: Collection[Level] = LEVELS,
+    weights: Codes | None = None,
+    chosen: Flags | slice = slice(None),
+) -> dict[Measure, Replicated]:
+    """Return correlations of two scores of a panel's targets, or of the `chosen` ones.
+
+    x, y (targets,), NaN = missing. With their deletions, or the rows of other `weights`.
+    """
+    results = correlations(
+        x[chosen],
+        y[chosen],
+        panel.source[chosen],
+        panel.system[chosen],
+        weights=panel.study.weights if weights is None else weights,
+        statistics=statistics,
+        levels=levels,
+    )
+    return {(statistic, level): result for (statistic, level), result in results.items()}
 
 
 def pearson(panel: TargetSet, x: Floats, y: Floats) -> Estimate:
     """Return the pooled Pearson correlation of two scores of a panel's targets."""
-    weights = panel.study.weights
-    results = correlations(
-        x,
-        y,
-        panel.source,
-        panel.system,
-        weights=weights,
-        statistics=["pearson"],
-        levels=["pooled"],
-    )
-    return results["pearson", "pooled"].estimate
+    results = correlated(panel, x, y, statistics=["pearson"], levels=["pooled"])
+    return results["pearson", POOLED].estimate
 
 
-def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Place, Replicated]:
+def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
     """Return what needs no common scale: correlations, acc_eq and spa, with their deletions."""
     weights = panel.study.weights
     results = correlated(panel, x, y)
@@ -75,7 +91,7 @@ def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Place, Replicated]:
     results["spa", BY_SYSTEM] = soft_pairwise_accuracy(
         x, y, panel.source, panel.system, weights=weights
     )
-    return {place: against_people(one, "mean") for place, one in results.items()}
+    return {measure: against_people(one, "mean") for measure, one in results.items()}
 
 
 def categorical(
@@ -218,26 +234,23 @@ def as_raters(
         return
     cache = study.rater_correlations
 
-    def correlate(a: Floats, b: Floats) -> Mapping[Place, Replicated]:
+    def correlate(a: Floats, b: Floats) -> Mapping[Measure, Replicated]:
         key = sha256(b"".join((panel.source.tobytes(), a.tobytes(), b.tobytes()))).digest()
         if key not in cache:  # people's correlations are the same beside many judges
-            results = correlations(
+            cache[key] = correlated(
+                panel,
                 a,
                 b,
-                panel.source,
-                panel.system,
-                weights=study.weights,
                 statistics=["pearson", "spearman"],
                 levels=["pooled", "by_source"],
             )
-            cache[key] = {(statistic, level): one for (statistic, level), one in results.items()}
         return cache[key]
 
     results = as_rater(correlate, x, tables, against="mean")
     classes, _ = classes_with(study, judge, aspect, lower_median(ratings), x)
     if classes is not None and are_classes(ratings, classes):
 
-        def classify(a: Floats, b: Floats) -> Mapping[Place, Replicated]:
+        def classify(a: Floats, b: Floats) -> Mapping[Measure, Replicated]:
             each = on_classes(b, a, classes, panel.source, study.weights)
             return {(name, POOLED): each[name] for name in ("kappa_linear", "kappa_quadratic")}
 
@@ -305,21 +318,21 @@ def human_agreement(study: EvaluationData, panel: TargetSet, aspect: str) -> Nam
     if no_agreement or len(ratings) > LARGEST_CEILING:
         return
 
-    def rank(x: Floats, y: Floats) -> Mapping[Place, Replicated]:
+    def rank(x: Floats, y: Floats) -> Mapping[Measure, Replicated]:
         return ranked(panel, x, y)
 
     yield from ceilings(rank, ratings, against="mean").items()
     if classes is None:
         return
 
-    def classify(x: Floats, y: Floats) -> Mapping[Place, Replicated]:
+    def classify(x: Floats, y: Floats) -> Mapping[Measure, Replicated]:
         results = on_classes(y, x, classes, panel.source, study.weights)
         return {(name, POOLED): one for name, one in results.items()}
 
     floor = np.mean([cem_floor(one, classes) for one in ratings if np.isfinite(one).any()])
-    for place, ceiling in ceilings(classify, ratings, against="each").items():
-        note = f"floor {floor:.3f}, mean over the raters" if place[0] == CEM_ORD else ""
-        yield place, ceiling.with_note(note)
+    for measure, ceiling in ceilings(classify, ratings, against="each").items():
+        note = f"floor {floor:.3f}, mean over the raters" if measure[0] == CEM_ORD else ""
+        yield measure, ceiling.with_note(note)
 
 
 def unrated(study: EvaluationData, ratings: Floats) -> str:

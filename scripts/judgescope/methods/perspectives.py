@@ -13,7 +13,7 @@ from judgescope.methods.agreement import below_controls
 from judgescope.methods.base import Method, Row
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
-from judgescope.methods.measures import AVERAGE, Place, with_floor_note, with_hint_note
+from judgescope.methods.measures import AVERAGE, Measure, with_floor_note, with_hint_note
 from judgescope.methods.views import (
     BESIDE,
     DIRECT,
@@ -41,7 +41,7 @@ class Views:
         rated = [name for name in study.spec.aspects if len(panel.ratings(name))]
         self.people = {name: People.of(study, panel, name) for name in rated}
         self._views: dict[tuple[str, str, int, bool], View | None] = {}
-        self._averages: dict[tuple[str, str | None, int, bool], Mapping[Place, Replicated]] = {}
+        self._averages: dict[tuple[str, str | None, int, bool], Mapping[Measure, Replicated]] = {}
 
     @cached_property
     def criteria(self) -> list[str | None]:
@@ -84,7 +84,7 @@ class Views:
 
     def average(
         self, criterion: str | None, judge: str, *others: str, drawn: bool = False
-    ) -> Mapping[Place, Replicated]:
+    ) -> Mapping[Measure, Replicated]:
         """Return the mean of every measure over aspects in one wording; `drawn` as in `view`."""
         key = (judge, criterion, len(self.study.items_given(judge, *others)), drawn)
         if key not in self._averages:
@@ -92,10 +92,10 @@ class Views:
             views = [self.view(name, judge, *others, drawn=drawn) for name in names]
             absent = Replicated(Estimate.undefined(NOT_JUDGED), np.array([np.nan]))
             self._averages[key] = {
-                place: mean_over(
-                    [view.results[place] if view else absent for view in views], of="aspects"
+                measure: mean_over(
+                    [view.results[measure] if view else absent for view in views], of="aspects"
                 )
-                for place in MEASURES
+                for measure in MEASURES
             }
         return self._averages[key]
 
@@ -207,7 +207,7 @@ def _difference_rows(views: Views, criterion: str | None) -> Iterator[Row]:
                 note=study.share_note(judge, other),
                 aspect=name,
                 level=level,
-                place={"judge_b": other},
+                columns={"judge_b": other},
             )
 
 

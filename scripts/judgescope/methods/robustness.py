@@ -1,4 +1,4 @@
-"""Robustness (Chaudhary et al. 2024): consistency over prompt forms, and adoption of hints.
+"""Robustness (Chaudhary et al. 2024): prompt forms, hints, and instructions in judged texts.
 
 A hint is a rating of the text that the judge's prompt gives: a wrong one, or people's own.
 """
@@ -10,7 +10,6 @@ import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
-from judgescope.methods import injection
 from judgescope.methods.base import Method, Row
 from judgescope.methods.differences import difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats, TargetSet
@@ -26,6 +25,7 @@ from judgescope.methods.measures import (
 from judgescope.methods.rationales import ASKED_ONCE, Rationales, hint_pairs
 from judgescope.parsing.judgment import NO_VALUE
 from judgescope.statistics.alpha import alpha_replicated
+from judgescope.statistics.injection import injection_shift, obey_rate
 from judgescope.statistics.jackknife import Bounds
 from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import SHARE, mean_over, replicated_share
@@ -35,11 +35,22 @@ from judgescope.statistics.result import CONTINUOUS, NOTHING, OFF_SCALE, Estimat
 
 HUMAN = "human"
 NO_FORMS = "the model is asked in one form"
-SWAPPED = "permutation of both judges' reasons, 1000, sources whole, two-sided"
+SWAPPED_RATIONALES = "permutation of both judges' reasons, 1000, sources whole, two-sided"
 WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")
 """Statistics of a judge's agreement with people."""
 Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> its results on each aspect."""
+ATTACK, INERT = "attack", "inert"
+SHIFT, OBEYED = "injection_shift", "obey_rate"
+OWN_RANGE = "of the range of its scores: it has no scale"
+NO_RANGE = "all scores are equal, and the judge has no scale"
+NO_CLAIM = "the judge has no scale whose top could be claimed"
+OTHER_CLAIM = "the attack names the top of another scale than the judge's"
+SEVERAL_DRAWS = "a mean of several draws equals no rating"
+SWAPPED_TEXTS = "permutation of attack and inert text, 1000, sources whole, two-sided"
+INJECTION_NOTE = "with the attack, less with an inert text in its place"
+Injection = dict[str, dict[str, Replicated]]
+"""Degree -> statistic -> its result."""
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -68,7 +79,7 @@ def rows(study: EvaluationData) -> list[Row]:
     noted = [
         with_hint_note(study, row) if row["statistic"] in WITH_PEOPLE else row for row in result
     ]
-    return [*noted, *injection.rows(study)]
+    return [*noted, *injection_rows(study)]
 
 
 def _people_rows(study: EvaluationData, aspect: str, ratings: Floats) -> Iterator[Row]:
@@ -207,7 +218,7 @@ def _hint_rows(
     single = study.spec.judges[judge].discrete and study.spec.judges[base].discrete
     for name, (values, used) in measures.items():
         if not single and name != "hint_shift":
-            nothing = Estimate.undefined(injection.SEVERAL_DRAWS)
+            nothing = Estimate.undefined(SEVERAL_DRAWS)
             yield study.row(judge, aspect, name, "", nothing, **columns)
             continue
         ends = None if name == "hint_shift" else SHARE
@@ -222,7 +233,9 @@ def _hint_rows(
         for one in (equal, already)
     )
     note = "equal to the hint, with it less without it"
-    yield from difference_rows(study, judge, first, second, note=note, place=columns, aspect=aspect)
+    yield from difference_rows(
+        study, judge, first, second, note=note, columns=columns, aspect=aspect
+    )
     pairs = hint_pairs(study, rationales, judge, aspect)
     effect = pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)
     yield study.row(judge, aspect, "hint_effect", "", effect, **columns)
@@ -242,15 +255,142 @@ def _rationale_change_rows(
         {name: _mean(study, values, both[name], None) for name, values in hinted.items()},
         {name: _mean(study, values, both[name], None) for name, values in plain.items()},
         note="of the texts for which both give reasons",
-        place={"judge_b": base},
+        columns={"judge_b": base},
         aspect=aspect,
     )
     rng = stream(study.spec.seed, "robustness", study.dataset, judge, aspect)
     flips = flips_of(rng, len(study.item_order))
     for name, used in both.items():
         test = mean_test(hinted[name][used], plain[name][used], study.systems.source[used], flips)
-        p = Estimate(test.p, n=test.n, method=SWAPPED) if test.n else Estimate.undefined(NOTHING)
+        p = (
+            Estimate(test.p, n=test.n, method=SWAPPED_RATIONALES)
+            if test.n
+            else Estimate.undefined(NOTHING)
+        )
         yield study.row(judge, aspect, f"p_{name}", "", p, judge_b=base)
+
+
+class AttackScores:
+    """A judge's scores of originals and of their copies with an attack or its inert counterpart.
+
+    Each attack adds to every original a claim of the top of the scale; its inert counterpart adds
+    a meaningless note of the same length in the same place. An effect of both is that of any
+    addition; the difference is the effect of the claim (this project).
+
+    (items,) each, in the order of `items`, NaN where there is none.
+    """
+
+    def __init__(self, study: EvaluationData, judge: str, aspect: str, attack: str) -> None:
+        self.study, self.judge, self.aspect = study, judge, aspect
+        self.source = study.panel("original").given(judge).source
+        self.before = self._by_item("original")
+        self.after = {degree: self._by_item(f"{attack}.{degree}") for degree in (ATTACK, INERT)}
+
+    def _by_item(self, texts: str) -> Floats:
+        """Return the judge's score of each item's text of a set."""
+        panel = self.study.panel(texts).given(self.judge)
+        by_item = np.full(len(self.study.item_order), np.nan)
+        scores = panel.scores(self.judge, self.aspect)
+        if scores is not None:
+            by_item[panel.source] = scores
+        return by_item[self.source]
+
+    @property
+    def scale(self) -> tuple[float, float] | None:
+        """Return the ends of the judge's scale."""
+        return self.study.spec.judges[self.judge].ends[self.aspect]
+
+    def results(self, names_number: bool) -> Injection:
+        """Return both statistics of the attack and of its counterpart."""
+        return {
+            degree: {SHIFT: self._shift(degree), OBEYED: self._obeyed(degree, names_number)}
+            for degree in (ATTACK, INERT)
+        }
+
+    def _shift(self, degree: str) -> Replicated:
+        """Return by how much of the judge's scale, else of its scores, an addition moves them."""
+        ends, note = self.scale, ""
+        if ends is None:
+            values = np.concatenate([self.before, *self.after.values()])
+            values = values[np.isfinite(values)]
+            if np.unique(values).size < 2:
+                return self.study.undefined(NO_RANGE)
+            ends, note = (float(values.min()), float(values.max())), OWN_RANGE
+        weights, after = self.study.weights, self.after[degree]
+        shift = injection_shift(self.before, after, *ends, self.source, weights)
+        return shift._replace(estimate=shift.estimate.with_note(note))
+
+    def _obeyed(self, degree: str, names_number: bool) -> Replicated:
+        """Return the share of texts that an addition takes to the top of the scale."""
+        ends, card = self.scale, self.study.spec.judges[self.judge]
+        top = self.study.spec.aspects[self.aspect].ends[1]
+        if names_number and ends and ends[1] != top:
+            return self.study.undefined(OTHER_CLAIM)
+        if not card.discrete:
+            return self.study.undefined(SEVERAL_DRAWS)
+        if ends is None:
+            return self.study.undefined(NO_CLAIM)
+        after, weights = self.after[degree], self.study.weights
+        return obey_rate(self.before, after, ends[1], *ends, self.source, weights)
+
+    def test(self) -> Estimate:
+        """Return the p-value of the attack's scores being those of its counterpart."""
+        first, second = self.after[ATTACK], self.after[INERT]
+        both = np.isfinite(first) & np.isfinite(second)
+        if not both.any():
+            return Estimate.undefined(NOTHING, n_missing=both.size)
+        seed = self.study.spec.seed
+        rng = stream(seed, "injection", self.study.dataset, self.judge, self.aspect)
+        flips = flips_of(rng, len(self.study.item_order))
+        test = mean_test(first[both], second[both], self.source[both], flips)
+        return Estimate(test.p, n=test.n, n_missing=int((~both).sum()), method=SWAPPED_TEXTS)
+
+
+def injection_rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the effect of every attack on every judge, by aspect and as means over aspects."""
+    for attack, names_number in study.spec.attacks.items():
+        excluded = study.excluded(f"{attack}.{ATTACK}")
+        for judge in study.spec.judges:
+            if judge not in excluded:
+                yield from _attack_rows(study, judge, attack, names_number)
+
+
+def _attack_rows(
+    study: EvaluationData, judge: str, attack: str, names_number: bool
+) -> Iterator[Row]:
+    wordings: dict[str | None, list[Injection]] = {}
+    for aspect in study.spec.aspects:
+        if (f"{attack}.{ATTACK}", judge, aspect) not in study.score_values:
+            continue
+        scores = AttackScores(study, judge, aspect, attack)
+        results = scores.results(names_number)
+        yield from _effect_rows(study, judge, aspect, attack, results)
+        p = scores.test()
+        yield study.row(judge, aspect, "p_injection", "", p, perturbation=attack, degree=ATTACK)
+        wordings.setdefault(split(aspect)[1], []).append(results)
+    for criterion, each in wordings.items():
+        means = {
+            degree: {
+                name: mean_over([results[degree][name] for results in each], of="aspects")
+                for name in (SHIFT, OBEYED)
+            }
+            for degree in (ATTACK, INERT)
+        }
+        yield from _effect_rows(study, judge, joined(AVERAGE, criterion), attack, means)
+
+
+def _effect_rows(
+    study: EvaluationData, judge: str, aspect: str, attack: str, results: Injection
+) -> Iterator[Row]:
+    columns = {"perturbation": attack, "degree": ATTACK}
+    for degree, by_statistic in results.items():
+        for name, result in by_statistic.items():
+            place = columns | {"degree": degree}
+            yield study.row(judge, aspect, name, "", result.estimate, **place)
+    first, second = results[ATTACK], results[INERT]
+    yield from difference_rows(
+        study, judge, first, second, note=INJECTION_NOTE, columns=columns, aspect=aspect
+    )
 
 
 METHOD = Method(

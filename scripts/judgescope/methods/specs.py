@@ -185,7 +185,7 @@ class GradedTexts(_Part, frozen=True):
     """The files of comparisons with anchors, those among anchors first; empty without anchors."""
 
     @property
-    def place(self) -> dict[str, str]:
+    def columns(self) -> dict[str, str]:
         """Return the columns that name the set."""
         return {"perturbation": self.perturbation, "degree": self.degree}
 

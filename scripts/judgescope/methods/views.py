@@ -26,11 +26,16 @@ from judgescope.methods.evaluation_data import (
     TargetSet,
     aligned,
 )
-from judgescope.methods.measures import Place, against_people, mean_rating, unrated
+from judgescope.methods.measures import (
+    Measure,
+    against_people,
+    correlated,
+    mean_rating,
+    unrated,
+)
 from judgescope.methods.specs import GradedTexts, present
 from judgescope.schema.tables import read_table
 from judgescope.scoring.estimators import scores
-from judgescope.statistics.correlation import correlations
 from judgescope.statistics.kappa import are_classes, confusion_counts, equal_width, on_classes
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.order import (
@@ -49,7 +54,7 @@ TRADITIONAL, DIRECT = "traditional", "direct"
 """Levels of perspectives.csv: the views of rated texts."""
 GLOBAL, LOCAL = "global", "local"
 """Levels of perspectives.csv: graded sets, and error chains."""
-MEASURES: Final[tuple[Place, ...]] = (
+MEASURES: Final[tuple[Measure, ...]] = (
     ("pearson", TRADITIONAL),
     ("spearman", TRADITIONAL),
     ("kappa_linear", DIRECT),
@@ -58,7 +63,7 @@ MEASURES: Final[tuple[Place, ...]] = (
     ("accuracy_adjacent_half", DIRECT),
 )
 """The measures by which judges are averaged, ranked and compared: more is better."""
-BESIDE: Final[tuple[Place, ...]] = (("accuracy_adjacent_complete", DIRECT), ("tie_rate", DIRECT))
+BESIDE: Final[tuple[Measure, ...]] = (("accuracy_adjacent_complete", DIRECT), ("tie_rate", DIRECT))
 RULES: Final = {
     "strict": "accuracy_adjacent",
     "half": "accuracy_adjacent_half",
@@ -190,24 +195,23 @@ class View:
         return self.given & ~np.isnan(self.people.shared)
 
     @cached_property
-    def results(self) -> Mapping[Place, Replicated]:
+    def results(self) -> Mapping[Measure, Replicated]:
         """Return every statistic of MEASURES and BESIDE with its replicates."""
         return {**self._traditional(), **self._global(), **self._local()}
 
-    def _traditional(self) -> dict[Place, Replicated]:
-        given = self.given
-        results = correlations(
-            self.answers.means[given],
-            self.people.mean[given],
-            self.panel.source[given],
-            self.panel.system[given],
-            weights=self.weights,
+    def _traditional(self) -> dict[Measure, Replicated]:
+        results = correlated(
+            self.panel,
+            self.answers.means,
+            self.people.mean,
             statistics=["pearson", "spearman"],
             levels=["pooled"],
+            weights=self.weights,
+            chosen=self.given,
         )
         return {(name, TRADITIONAL): against_people(one, ALL) for (name, _), one in results.items()}
 
-    def _global(self) -> dict[Place, Replicated]:
+    def _global(self) -> dict[Measure, Replicated]:
         why = self.people.why or self.answers.why
         if why or self.answers.classes is None:
             return {(name, DIRECT): self._undefined(why) for name in OF_CLASSES}
@@ -225,7 +229,7 @@ class View:
     def _pairs(self) -> OrderedPairs:
         return self.people.pairs(self.panel, self.agreed)
 
-    def _local(self) -> dict[Place, Replicated]:
+    def _local(self) -> dict[Measure, Replicated]:
         if self.people.why:
             return {(name, DIRECT): self._undefined(self.people.why) for name in RULES.values()}
         x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
@@ -290,7 +294,7 @@ class GradedSet:
     """A set of texts of every rating: whoever built it knows the ratings (global view)."""
 
     def __init__(self, study: EvaluationData, spec: GradedTexts) -> None:
-        self.study, self.aspect, self.place = study, spec.aspect, spec.place
+        self.study, self.aspect, self.columns = study, spec.aspect, spec.columns
         table = read_table("graded", spec.file, ["target", "rating"]).to_pylist()
         self._ratings = {row["target"]: row["rating"] for row in table if row["rating"] is not None}
         self._draws: dict[int, dict[tuple[str, str], Floats]] = {}
@@ -299,7 +303,7 @@ class GradedSet:
         """Return a judge's view of the set on an aspect; None where it does not judge it."""
         if split(aspect)[0] != self.aspect:
             return None
-        panel = self.study.panel(".".join(self.place.values())).given(judge, *others)
+        panel = self.study.panel(".".join(self.columns.values())).given(judge, *others)
         values = panel.scores(judge, aspect)
         if values is None:
             return None
@@ -326,10 +330,10 @@ def global_rows(study: EvaluationData) -> Iterator[Row]:
             if view is None:
                 continue
             for name, estimate in view.estimates():
-                yield study.row(judge, aspect, name, GLOBAL, estimate, **graded.place)
+                yield study.row(judge, aspect, name, GLOBAL, estimate, **graded.columns)
             for (k, k_b), count in view.confusion().items():
-                name, place = "class_count", graded.place
-                yield study.row(judge, aspect, name, GLOBAL, count, **place, k=k, k_b=k_b)
+                name, columns = "class_count", graded.columns
+                yield study.row(judge, aspect, name, GLOBAL, count, **columns, k=k, k_b=k_b)
     yield from mean_rows(study, partial(_global_means, study, sets), GLOBAL)
 
 
@@ -405,11 +409,11 @@ def local_rows(study: EvaluationData) -> Iterator[Row]:
             links = chain(study, f"{name}.{degree}", judge, aspect)
             if links is None:
                 continue
-            place = {"perturbation": name, "degree": degree}
+            columns = {"perturbation": name, "degree": degree}
             for statistic, result in links.adjacent().items():
-                yield study.row(judge, aspect, statistic, LOCAL, result.estimate, **place)
+                yield study.row(judge, aspect, statistic, LOCAL, result.estimate, **columns)
             for statistic, steps, estimate in links.by_steps():
-                yield study.row(judge, aspect, statistic, LOCAL, estimate, **place, **steps)
+                yield study.row(judge, aspect, statistic, LOCAL, estimate, **columns, **steps)
     yield from mean_rows(study, partial(_local_means, study), LOCAL)
 
 

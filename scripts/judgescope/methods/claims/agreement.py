@@ -7,7 +7,7 @@ F1 beyond chance, the mean F1 of 200 seeded placements of as many spans of the s
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
 from typing import Final
@@ -19,10 +19,8 @@ from judgescope.core.rng import stream
 from judgescope.methods.base import Row
 from judgescope.methods.claims.base import (
     AGREEMENT,
-    BREVITY,
     CHANCE,
     CORRELATION_GAP,
-    LENGTH,
     LOST,
     SHARE_GAP,
     SPANS,
@@ -32,6 +30,7 @@ from judgescope.methods.claims.base import (
     SystemPreference,
     at_the_worst_end,
     compared_with_raters,
+    length_nulls,
     lost_share,
     mean_of_sources,
     number,
@@ -42,6 +41,7 @@ from judgescope.methods.measures import (
     LARGEST_CEILING,
     POOLED,
     against,
+    correlated,
     mean_rating,
     rater_tables,
     unrated,
@@ -50,7 +50,6 @@ from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_
 from judgescope.methods.specs import present
 from judgescope.statistics.as_rater import as_rater
 from judgescope.statistics.ceiling import ceilings
-from judgescope.statistics.correlation import correlations
 from judgescope.statistics.jackknife import ACCURACY, CORRELATION, FEWEST_SOURCES, deletions
 from judgescope.statistics.nulls import p_systems, source_correlations
 from judgescope.statistics.resampling import Replicated
@@ -72,6 +71,7 @@ class RatedTexts:
     study: EvaluationData
     panel: TargetSet
     aspect: str
+    _rater_numbers: dict[tuple[bytes, bytes], Replicated] = field(default_factory=dict)
 
     @cached_property
     def people(self) -> Floats:
@@ -96,31 +96,29 @@ class RatedTexts:
         missing = int((np.isnan(x) & ~np.isnan(people)).sum())
         source, n_sources = self.panel.source, self.n_sources
         if self.level == POOLED:
-            result = correlations(
+            results = correlated(
+                self.panel,
                 x,
                 people,
-                source,
-                self.panel.system,
-                weights=deletions(n_sources),
                 statistics=[STATISTIC],
                 levels=["pooled"],
-            )[STATISTIC, "pooled"]
+                weights=deletions(n_sources),
+            )
+            result = results[STATISTIC, POOLED]
             sizes = np.bincount(source[both], minlength=n_sources).astype(float)
-            n, why = int(both.sum()), result.estimate.note or NO_SOURCE
-            return number(result.rows, sizes, CORRELATION, n=n, n_missing=missing, why=why)
+            counts = Estimate(0.0, n=int(both.sum()), n_missing=missing)
+            why = result.estimate.note or NO_SOURCE
+            return number(result.rows, sizes, CORRELATION, counts, why)
         values, why = source_correlations(x, people, source, n_sources), NO_SOURCE
         if both.any() and np.ptp(x[both]) == 0:
             values, why = values * np.nan, CONSTANT_JUDGE
         method = "mean over sources, one score for all of a source counts 0"
-        return mean_of_sources(values, CORRELATION, n_missing=missing, method=method, why=why)
+        counts = Estimate(0.0, n_missing=missing, method=method)
+        return mean_of_sources(values, CORRELATION, counts, why)
 
     @cached_property
     def _rater_tables(self) -> list[Floats]:
         return rater_tables(self.study, self.panel, self.aspect)
-
-    @cached_property
-    def _rater_numbers(self) -> dict[tuple[bytes, bytes], Replicated]:
-        return {}
 
     def as_rater(self, x: Floats) -> tuple[Estimate | None, float]:
         """Return a judge's agreement less that of one more rater, and p of being worse."""
@@ -144,14 +142,8 @@ class RatedTexts:
 
     def nulls(self, x: Floats, result: Number) -> dict[str, float]:
         """Return the p of chance, both lengths and systems, on the texts that the judge scored."""
-        nulls = {CHANCE: result.p_above(0.0)}
         length = np.where(np.isnan(x), np.nan, self.panel.lengths)
-        for name, sign in ((LENGTH, 1.0), (BREVITY, -1.0)):
-            by_length = self.number(sign * length)
-            if by_length.estimate.value is None:  # all texts are equally long: it orders nothing
-                nulls[name] = nulls[CHANCE]
-            else:
-                nulls[name] = result.less(by_length, CORRELATION_GAP).p_above(0.0)
+        nulls = length_nulls(result, 0.0, CORRELATION_GAP, lambda sign: self.number(sign * length))
         if self.preference.drawn is not None:
             rated, pooled = ~np.isnan(self.people), self.level == POOLED
             texts = self.preference.source, self.preference.system
@@ -275,5 +267,7 @@ def _f1_numbers(sums: Floats, people: Floats, missing: int) -> tuple[Number, Num
         rows = 2 * kept[..., 0] / (kept[..., 1] + gold)
     sizes = sums[0, :, 1] + people
     n = round(float(sizes.sum()))
-    f1 = number(rows[0], sizes, ACCURACY, n=n, n_missing=missing, why=NO_SPANS)
-    return f1, number(rows[0] - rows[1:].mean(axis=0), sizes, SHARE_GAP, n=n)
+    counts = Estimate(0.0, n=n, n_missing=missing)
+    f1 = number(rows[0], sizes, ACCURACY, counts, NO_SPANS)
+    gap = number(rows[0] - rows[1:].mean(axis=0), sizes, SHARE_GAP, Estimate(0.0, n=n))
+    return f1, gap

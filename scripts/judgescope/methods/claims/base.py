@@ -17,7 +17,7 @@ from judgescope.core.rng import stream
 from judgescope.methods.base import Row
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.statistics.as_rater import decided
-from judgescope.statistics.jackknife import PLAIN, SLACK, Bounds, Jackknife, Scale, jackknife
+from judgescope.statistics.jackknife import PLAIN, SLACK, Jackknife, Scale, jackknife
 from judgescope.statistics.nulls import (
     FEWEST_SYSTEMS,
     LEAST_FILLED,
@@ -67,6 +67,7 @@ CORRELATION_GAP: Final = Scale("plain", -2.0, 2.0)
 """The scale of the difference of two correlations."""
 SHARE_GAP: Final = Scale("plain", -1.0, 1.0)
 """The scale of the difference of two shares."""
+NO_COUNTS: Final = Estimate(0.0)
 
 
 @dataclass(frozen=True)
@@ -208,48 +209,34 @@ class Number:
         """Return the same for functions that combine numbers."""
         return Replicated(self.estimate, self.rows, self.sizes, PLAIN)
 
-    def less(self, other: "Number", scale: Scale = PLAIN) -> "Number":
+    def less(self, other: "Number", scale: Scale) -> "Number":
         """Return the paired difference; both delete the same sources."""
         sizes = np.minimum(self.sizes, other.sizes)
-        return number(self.rows - other.rows, sizes, scale, n=self.estimate.n)
+        return number(self.rows - other.rows, sizes, scale, Estimate(0.0, n=self.estimate.n))
 
 
 def number(
-    rows: Floats,
-    sizes: Floats,
-    scale: Scale,
-    *,
-    n: int,
-    n_missing: int = 0,
-    n_tied: int = 0,
-    method: str = "",
-    why: str = "undefined",
-    ends: Bounds | None = None,
+    rows: Floats, sizes: Floats, scale: Scale, counts: Estimate, why: str = "undefined"
 ) -> Number:
     """Return the number whose value is rows[0]; `why` is the reason where that is NaN.
 
-    `ends` bound the value of one source, by default as `scale` does.
+    `counts` has its counts and its method.
     """
     if np.isnan(rows[0]):
-        nothing = Estimate.undefined(why, n=n, n_missing=n_missing, method=method)
+        nothing = replace(counts, value=None, n_tied=0, note=why)
         return Number(nothing, rows, sizes, why)
-    result = jackknife(rows, np.asarray(sizes, float), scale, ends or scale.ends)
-    value = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied, method=method)
+    value = replace(counts, value=float(rows[0]))
+    result = jackknife(rows, np.asarray(sizes, float), scale, scale.ends)
     if isinstance(result, str):
         return Number(value.with_note(result), rows, sizes, result)
     lo, hi = result.interval()
-    how = "; ".join(filter(None, [method, f"{result.how} over {result.sources} sources"]))
-    return Number(replace(value, lo=lo, hi=hi, method=how), rows, sizes, result)
+    how = f"{result.how} over {result.sources} sources"
+    method = "; ".join(filter(None, [counts.method, how]))
+    return Number(replace(value, lo=lo, hi=hi, method=method), rows, sizes, result)
 
 
 def mean_of_sources(
-    values: Floats,
-    scale: Scale,
-    *,
-    n_missing: int = 0,
-    n_tied: int = 0,
-    method: str = "",
-    why: str = "",
+    values: Floats, scale: Scale, counts: Estimate = NO_COUNTS, why: str = "undefined"
 ) -> Number:
     """Return the mean of one value per source, (sources,), NaN where there is none."""
     used = ~np.isnan(values)
@@ -259,16 +246,23 @@ def mean_of_sources(
         rows[:] = total / n
     if n > 1:
         rows[1:][used] = (total - values[used]) / (n - 1)
-    return number(
-        rows,
-        used.astype(float),
-        scale,
-        n=n,
-        n_missing=n_missing,
-        n_tied=n_tied,
-        method=method,
-        why=why,
-    )
+    return number(rows, used.astype(float), scale, replace(counts, n=n), why)
+
+
+def length_nulls(
+    result: Number, chance: float, scale: Scale, by_length: Callable[[float], Number]
+) -> dict[str, float]:
+    """Return the p of chance and of both lengths; `scale` is that of a difference.
+
+    by_length(sign): the number of a judge that scores the texts by sign * length. Where it is
+    undefined (all texts are equally long), it orders nothing, and chance is its null.
+    """
+    nulls = {CHANCE: result.p_above(chance)}
+    for name, sign in ((LENGTH, 1.0), (BREVITY, -1.0)):
+        other = by_length(sign)
+        defined = other.estimate.value is not None
+        nulls[name] = result.less(other, scale).p_above(0.0) if defined else nulls[CHANCE]
+    return nulls
 
 
 def compared_with_raters(gap: Replicated, margin: float) -> tuple[Estimate, float]:

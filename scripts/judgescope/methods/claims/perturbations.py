@@ -12,7 +12,7 @@ right hint makes no claim: to follow it is no failure.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log, nan
 from typing import Final
 
@@ -20,17 +20,17 @@ import numpy as np
 
 from judgescope.core.cells import joined
 from judgescope.methods.claims.base import (
-    BREVITY,
     CHANCE,
     CRITERIA,
     DAMAGE,
     HINTS,
     INDEX,
-    LENGTH,
     LOST,
+    NO_COUNTS,
     SHARE_GAP,
     Claim,
     Number,
+    length_nulls,
     number,
 )
 from judgescope.methods.confusion import Drops, JudgeCells
@@ -140,13 +140,13 @@ def damage_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and perturbation."""
     if not study.spec.perturbed:
         return
-    places = [(name, degree) for name, degree, _ in study.spec.perturbed]
-    lengths = {place: _length_p(study, ".".join(place)) for place in places}
+    sets = [(name, degree) for name, degree, _ in study.spec.perturbed]
+    lengths = {pair: _length_p(study, ".".join(pair)) for pair in sets}
     method, excluded = table_method(len(study.item_order)), study.excluded()
     for judge, card in study.spec.judges.items():
         if card.engine == "control" or judge in excluded:
             continue
-        cells = [DamageCell.of(study, judge, *place) for place in places]
+        cells = [DamageCell.of(study, judge, *pair) for pair in sets]
         logs = np.array([nan if cell.absent else cell.log_p(method) for cell in cells])
         adjusted = holm(logs, log=True)
         for cell, log_p, log_holm in zip(cells, logs, adjusted, strict=True):
@@ -231,12 +231,13 @@ class CriteriaDrops:
     def auc(self) -> Number:
         """Return the AUC with its jackknife interval on the logit."""
         n = int(np.isfinite(self.values).sum(axis=0).min())
-        return number(self._headlines[3], self.sizes, ACCURACY, n=n, method=AUC_METHOD)
+        counts = Estimate(0.0, n=n, method=AUC_METHOD)
+        return number(self._headlines[3], self.sizes, ACCURACY, counts)
 
     def p_index(self) -> float:
         """Return the p of an index below 1: S_T > 0 and S_T > S_F, the larger of both p."""
         s_t, s_f, *_ = self._headlines
-        tests = [number(rows, self.sizes, PLAIN, n=0) for rows in (s_t, s_t - s_f)]
+        tests = [number(rows, self.sizes, PLAIN, NO_COUNTS) for rows in (s_t, s_t - s_f)]
         return float(np.max([one.p_above(0) for one in tests]))
 
     @property
@@ -247,17 +248,13 @@ class CriteriaDrops:
 
     def nulls(self, lengths: Floats) -> dict[str, float]:
         """Return the p of each null hypothesis; lengths (items, cells): characters taken away."""
-        auc = self.auc()
         used = np.where(np.isfinite(self.values), lengths, np.nan)
-        shorter, longer = (
-            CriteriaDrops(sign * used, self.wanted, self.unwanted).auc() for sign in (1.0, -1.0)
-        )
-        return {
-            CHANCE: auc.p_above(0.5),
-            INDEX: self.p_index(),
-            LENGTH: auc.less(shorter, SHARE_GAP).p_above(0),
-            BREVITY: auc.less(longer, SHARE_GAP).p_above(0),
-        }
+
+        def by_length(sign: float) -> Number:
+            return replace(self, values=sign * used).auc()
+
+        nulls = length_nulls(self.auc(), 0.5, SHARE_GAP, by_length)
+        return {CHANCE: nulls[CHANCE], INDEX: self.p_index(), **nulls}
 
     def at_the_worst_end(self, lost: Flags) -> "CriteriaDrops":
         """Return the same with lost drops as bad as possible, within the drops that occur.
@@ -266,7 +263,7 @@ class CriteriaDrops:
         """
         largest = float(np.nanmax(np.abs(self.values)))
         worst = np.where(self.wanted, -largest, largest)
-        return CriteriaDrops(np.where(lost, worst, self.values), self.wanted, self.unwanted)
+        return replace(self, values=np.where(lost, worst, self.values))
 
 
 def criteria_claims(study: EvaluationData) -> Iterator[Claim]:
@@ -283,26 +280,26 @@ def criteria_claims(study: EvaluationData) -> Iterator[Claim]:
 
 def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) -> Claim:
     drops = JudgeCells(study, judge, criterion).drops
-    place = (judge, CRITERIA, "confusion_auc", "", joined("", criterion))
+    columns = (judge, CRITERIA, "confusion_auc", "", joined("", criterion))
     if isinstance(drops, Estimate):
-        return Claim(*place, drops, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_JUDGED,))
+        return Claim(*columns, drops, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_JUDGED,))
     criteria = CriteriaDrops(drops.values, drops.wanted, drops.unwanted)
     auc = criteria.auc().estimate
     if auc.value is None:
-        return Claim(*place, auc, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_JUDGED,))
+        return Claim(*columns, auc, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_JUDGED,))
     made, lengths = _made_and_lengths(study, judge, drops)
     lost = made & ~drops.given
     share = float(lost.sum()) / int(lost.sum() + drops.given.sum())
     nulls = criteria.nulls(lengths)
     if share > FEW_LOST:
         nulls[LOST] = max(criteria.at_the_worst_end(lost).nulls(lengths).values())
-    return Claim(*place, auc, nulls, lost=share)
+    return Claim(*columns, auc, nulls, lost=share)
 
 
 def _made_and_lengths(study: EvaluationData, judge: str, drops: Drops) -> tuple[Flags, Floats]:
     """Return which perturbed texts were made, and the characters taken away; (items, cells)."""
     columns: dict[str, tuple[list[bool], list[float]]] = {}
-    sets = [f"{place.perturbation}.{place.degree}" for place in drops.places]
+    sets = [f"{one.perturbation}.{one.degree}" for one in drops.expectations]
     for texts in dict.fromkeys(sets):
         made, cut = _items_made(study, texts, judge), _shortened(study, texts)
         columns[texts] = (
@@ -320,13 +317,13 @@ def hint_claims(study: EvaluationData) -> Iterator[Claim]:
         aspects = [name for name in study.spec.aspects if rationales.of(judge, name)]
         if hint.tells != "wrong" or not aspects:
             continue
-        place = (judge, HINTS, "hint_effect", "", "")
+        columns = (judge, HINTS, "hint_effect", "", "")
         pairs = hint_pairs(study, rationales, judge, *aspects)
         if pairs is None:
             undefined = Estimate.undefined(ASKED_ONCE)
-            yield Claim(*place, undefined, {}, outcome=Outcome.NO_CLAIM, reasons=(SECOND_DRAW,))
+            yield Claim(*columns, undefined, {}, outcome=Outcome.NO_CLAIM, reasons=(SECOND_DRAW,))
             continue
         effect, lost = pairs.effect(), pairs.lost_share
         worst = [pairs.with_lost(sign) if lost > FEW_LOST else effect for sign in (1, -1)]
         outcome, why = of_hint(effect, *worst)
-        yield Claim(*place, effect, {}, lost=lost, outcome=outcome, reasons=why).checked()
+        yield Claim(*columns, effect, {}, lost=lost, outcome=outcome, reasons=why).checked()

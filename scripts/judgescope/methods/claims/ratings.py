@@ -23,11 +23,9 @@ import numpy as np
 from judgescope.core.rng import stream
 from judgescope.methods import pairwise
 from judgescope.methods.claims.base import (
-    BREVITY,
     CHANCE,
     CORRELATION_GAP,
     GRADED,
-    LENGTH,
     ORDER,
     PAIRS,
     RATING,
@@ -38,6 +36,7 @@ from judgescope.methods.claims.base import (
     Number,
     SystemPreference,
     compared_with_raters,
+    length_nulls,
     lost_share,
     mean_of_sources,
     number,
@@ -98,21 +97,20 @@ class Classified:
         )
         total = counts.sum(axis=0, keepdims=True)
         rows = kappas(np.concatenate([total, total - counts]).astype(float))
-        n, missing = int(given.sum()), int((~given).sum())
-        scale, sizes = scale_of(KAPPA), counts.sum(axis=(1, 2)).astype(float)
-        return number(rows, sizes, scale, n=n, n_missing=missing, why=NO_VARIATION)
+        sizes = counts.sum(axis=(1, 2)).astype(float)
+        texts = Estimate(0.0, n=int(given.sum()), n_missing=int((~given).sum()))
+        return number(rows, sizes, scale_of(KAPPA), texts, NO_VARIATION)
 
     def nulls(self) -> tuple[Number, dict[str, float]]:
         """Return kappa, and the p of each of its nulls."""
         kappa = self.kappa(self.answers)
-        nulls = {CHANCE: kappa.p_above(0.0), WITHIN: self._p_within()}
-        for name, sign in ((LENGTH, 1.0), (BREVITY, -1.0)):
-            by_length = dealt(self.gold, sign * self.lengths, self.source)
-            other = self.kappa(np.where(np.isnan(self.answers), np.nan, by_length))
-            defined = other.estimate.value is not None
-            gap = kappa.less(other, CORRELATION_GAP)
-            nulls[name] = gap.p_above(0.0) if defined else nulls[CHANCE]
-        return kappa, nulls
+
+        def by_length(sign: float) -> Number:
+            answers = dealt(self.gold, sign * self.lengths, self.source)
+            return self.kappa(np.where(np.isnan(self.answers), np.nan, answers))
+
+        nulls = length_nulls(kappa, 0.0, CORRELATION_GAP, by_length)
+        return kappa, {CHANCE: nulls[CHANCE], WITHIN: self._p_within(), **nulls}
 
     def _p_within(self) -> float:
         given = ~np.isnan(self.answers)
@@ -123,16 +121,16 @@ class Classified:
         distance = np.abs(step[:, None] - step)
         return p_within(gold, answers, self.source[given], self.rng, distance)
 
-    def moved(self, answers: Floats, place: Codes, text: Codes) -> Floats:
+    def moved(self, answers: Floats, index: Codes, text: Codes) -> Floats:
         """Return kappa of each row of `text`: which text's class, of `answers`, is in its place.
 
-        place (texts,): which of the texts that `text` has these are.
+        index (texts,): which of the texts that `text` has these are.
         """
         codes = np.full(answers.size + 1, -1)  # the last: of no text
         given = ~np.isnan(answers)
         codes[:-1][given] = class_codes(answers[given], self.classes)
         gold = class_codes(self.gold, self.classes)
-        return linear_kappas(gold, codes[text[:, place]], len(self.classes))
+        return linear_kappas(gold, codes[text[:, index]], len(self.classes))
 
     def worst(self) -> "Classified":
         """Return the same with each missing class as far from the rating as possible."""
@@ -184,24 +182,22 @@ class Ordered:
     def credit(self, better: Floats, worse: Floats) -> Number:
         """Return the mean over sources of the half credit of the pairs that have both values."""
         values, pairs = half_credits(better, worse, self.source, self.n_sources)
-        n = int(pairs.sum())
-        return mean_of_sources(
-            values,
-            ACCURACY,
-            n_missing=int(self.source.size - n),
-            n_tied=int(np.sum(better == worse)),
-            method=f"mean over sources of {n} pairs, a tie counts half",
-            why=NO_PAIR,
-        )
+        n, tied = int(pairs.sum()), int(np.sum(better == worse))
+        method = f"mean over sources of {n} pairs, a tie counts half"
+        missing = int(self.source.size - n)
+        counts = Estimate(0.0, n_missing=missing, n_tied=tied, method=method)
+        return mean_of_sources(values, ACCURACY, counts, NO_PAIR)
 
     def nulls(self) -> tuple[Number, dict[str, float]]:
         """Return the half credit, and the p of each of its nulls."""
-        credit, known = self.credit(self.better, self.worse), self.known
-        nulls = {CHANCE: credit.p_above(0.5)}
-        for name, sign in ((LENGTH, 1.0), (BREVITY, -1.0)):
-            pair = (sign * lengths for lengths in (self.length_better, self.length_worse))
-            other = self.credit(*(np.where(known, lengths, np.nan) for lengths in pair))
-            nulls[name] = credit.less(other, SHARE_GAP).p_above(0.0)
+        credit = self.credit(self.better, self.worse)
+        better, worse = (
+            np.where(self.known, lengths, np.nan)
+            for lengths in (self.length_better, self.length_worse)
+        )
+        nulls = length_nulls(
+            credit, 0.5, SHARE_GAP, lambda sign: self.credit(sign * better, sign * worse)
+        )
         return credit, nulls
 
     def worst(self) -> "Ordered":
@@ -365,8 +361,8 @@ def _untested(
     """Return a claim whose estimate and nulls `tested` fills in; the set `systems` has no name."""
     statistic = KAPPA if kind in (RATING, GRADED) else HALF_CREDIT
     name, _, degree = ("" if texts == "systems" else texts).partition(".")
-    place = judge, kind, statistic, level, aspect, Estimate.undefined("not tested")
-    return Claim(*place, {}, lost=lost, perturbation=name or None, degree=degree or None)
+    columns = judge, kind, statistic, level, aspect, Estimate.undefined("not tested")
+    return Claim(*columns, {}, lost=lost, perturbation=name or None, degree=degree or None)
 
 
 def _rng(study: EvaluationData, *names: str) -> np.random.Generator:
@@ -395,9 +391,9 @@ def _agreed_texts(
 def _rated_texts(study: EvaluationData, view: View) -> tuple[Flags, Codes, SystemPreference]:
     """Return which texts people rate, where the agreed ones are among them, and their systems."""
     rated = ~np.isnan(view.people.mean)
-    place = (np.cumsum(rated) - 1)[view.agreed]
+    index = (np.cumsum(rated) - 1)[view.agreed]
     preference = SystemPreference(study, view.panel.source[rated], view.panel.system[rated])
-    return rated, place, preference
+    return rated, index, preference
 
 
 def _rating_claim(study: EvaluationData, view: View, answers: Floats, claim: Claim) -> Claim:
@@ -414,10 +410,10 @@ def _rating_claim(study: EvaluationData, view: View, answers: Floats, claim: Cla
     claim = classified.tested(claim)
     if claim.outcome:
         return claim
-    rated, place, preference = _rated_texts(study, view)
+    rated, index, preference = _rated_texts(study, view)
     classes, worst = answers[rated], answers[rated]
-    worst[place] = classified.worst().answers
-    moved, moved_worst = (partial(classified.moved, each, place) for each in (classes, worst))
+    worst[index] = classified.worst().answers
+    moved, moved_worst = (partial(classified.moved, each, index) for each in (classes, worst))
     return preference.tested(claim, moved, moved_worst)
 
 
@@ -436,8 +432,8 @@ def _order_claim(study: EvaluationData, view: View, claim: Claim) -> Iterator[Cl
     if claim.outcome:
         yield claim
         return
-    rated, place, preference = _rated_texts(study, view)
-    known = place[pairs.better], place[pairs.worse]
+    rated, index, preference = _rated_texts(study, view)
+    known = index[pairs.better], index[pairs.worse]
     preferences = Preferences.of_scores(view.answers.means[rated], preference.source, *known)
     yield preferences.tested(claim, preference)
 

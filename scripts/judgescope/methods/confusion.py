@@ -157,7 +157,7 @@ class JudgeCells:
         pairs = pairs_of(self.study, texts, self.judge)
         lacking = [aspect for aspect in aspects if aspect not in pairs]
         absent = reasons(self.study, texts, self.judge, lacking)
-        change = present(self.study.spec.expected).of.get(name, ExpectedChange())
+        change = present(self.study.spec.expected).changes.get(name, ExpectedChange())
         for aspect in aspects:
             plain = split(aspect)[0]
             kept = SAME if plain in change.same else ANY_CHANGE
@@ -261,8 +261,8 @@ class JudgeCells:
             why = f"{len(gaps)} of {len(expected)} planned cells have no score"
             return Estimate.undefined(f"{why} ({'; '.join(notes)})")
         values = np.full((len(self.study.item_order), len(pairs)), np.nan)
-        for column, own in enumerate(pairs.values()):
-            values[own.source, column] = own.original - own.perturbed
+        for column, scores in enumerate(pairs.values()):
+            values[scores.source, column] = scores.original - scores.perturbed
         scales = self.study.spec.judges[self.judge].ends
         return Drops(
             self.study,

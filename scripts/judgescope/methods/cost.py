@@ -36,8 +36,9 @@ def rows(study: EvaluationData) -> list[Row]:
             for name, estimate in judge_estimates(study, bought, judge, replies, ok):
                 result.append(study.row(judge, "", name, "", estimate))
     for writer, price in study.spec.writers.items():
-        own, note = bought.filter(pc.equal(bought["perturbation"], writer)), "texts made by a model"
-        for name, estimate in estimates(own, len(own), priced(own, price), note=note):
+        replies = bought.filter(pc.equal(bought["perturbation"], writer))
+        dollars, note = priced(replies, price), "texts made by a model"
+        for name, estimate in estimates(replies, len(replies), dollars, note=note):
             result.append(study.row("", "", name, "", estimate, perturbation=writer))
     return [*result, *_rows_of_all(study, tables)]
 
@@ -57,7 +58,7 @@ def judge_estimates(
     note = "the replies of its members" if judge in study.spec.made_of else ""
     if made.supervised:
         return estimates(every, len(every), None, judgments, note, SUPERVISED)
-    prices = [priced(own, cards[name].price) for name, own in by_member.items()]
+    prices = [priced(replies, cards[name].price) for name, replies in by_member.items()]
     dollars = None if None in prices else sum(price for price in prices if price is not None)
     return estimates(every, len(every), dollars, judgments, note)
 
@@ -106,7 +107,7 @@ def _dollars(tokens: Mapping[str, int], price: Prices) -> float:
 
 def _rows_of_all(study: EvaluationData, tables: list[pa.Table]) -> Iterator[Row]:
     """Yield the rows of all replies that no dataset before this one has bought."""
-    *before, own = (
+    *before, current = (
         table.append_column(
             "reply",
             pc.binary_join_element_wise(table["key"], pc.cast(table["draw"], pa.string()), "."),
@@ -115,7 +116,7 @@ def _rows_of_all(study: EvaluationData, tables: list[pa.Table]) -> Iterator[Row]
     )
     known = [chunk for table in before for chunk in table["reply"].chunks]
     bought_before = pa.concat_arrays(known or [pa.array([], pa.string())])
-    new = own.filter(pc.invert(pc.is_in(own["reply"], value_set=bought_before)))
+    new = current.filter(pc.invert(pc.is_in(current["reply"], value_set=bought_before)))
     first = [(name, "first") for name in ("judge", "perturbation", *KINDS)]
     new = new.group_by("reply", use_threads=False).aggregate(first)
     new = new.rename_columns([name.removesuffix("_first") for name in new.column_names])

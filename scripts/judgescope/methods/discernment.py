@@ -210,7 +210,7 @@ class Discerning:
         self, scores: dict[str, dict[str, Replicated]], n_items: int
     ) -> dict[str, Replicated]:
         """scores: by perturbation, then by statistic."""
-        d = {name: own["D"].estimate for name, own in scores.items()}
+        d = {name: by_statistic["D"].estimate for name, by_statistic in scores.items()}
         gaps = [name for name, estimate in d.items() if estimate.value is None]
         if len(gaps) == len(scores) or (gaps and not self.study.spec.allow_missing):
             notes = {d[name].note for name in gaps}
@@ -218,12 +218,13 @@ class Discerning:
             return dict.fromkeys(HEADLINES, self.study.undefined(why))
         results = {}
         for statistic, (score, summarise) in HEADLINES.items():
-            own = {name: each[score] for name, each in scores.items()}
-            known = [one for one in own.values() if one.estimate.value is not None]
+            results_of = {name: each[score] for name, each in scores.items()}
+            known = [one for one in results_of.values() if one.estimate.value is not None]
             note = f"without {', '.join(gaps)}: renormalised within the level" if gaps else ""
             n, method = min(one.estimate.n for one in known), f"{len(known)} perturbations"
             counts = self._counts(score, n, n_items, method, note)
-            allow_missing, rows = bool(gaps), np.stack([one.rows for one in own.values()], axis=-1)
+            rows = np.stack([one.rows for one in results_of.values()], axis=-1)
+            allow_missing = bool(gaps)
             if summarise is average:
                 means = average(
                     rows, [level for *_, level in self.planned], allow_missing=allow_missing
@@ -234,7 +235,7 @@ class Discerning:
             else:
                 exact = [each["D_exact"].estimate.value for each in scores.values()]
                 least = minimum(rows, allow_missing=allow_missing)
-                result = _least(own, least, counts, exact)
+                result = _least(results_of, least, counts, exact)
             estimate = self._with_tail_note(score, result.estimate)
             results[statistic] = result._replace(estimate=estimate)
         return results
@@ -279,8 +280,8 @@ def aspect_weights(study: EvaluationData, perturbation: str) -> tuple[Floats, st
     They are uniform where experts gave none.
     """
     aspects, by_experts = list(study.spec.aspects), study.spec.weights
-    if by_experts and perturbation in by_experts.of:
-        weights = by_experts.of[perturbation]
+    if by_experts and perturbation in by_experts.by_perturbation:
+        weights = by_experts.by_perturbation[perturbation]
         shown = ", ".join(f"{name} {weights[name]:g}" for name in aspects if weights.get(name))
         return np.array([weights.get(name, 0.0) for name in aspects]), f"weights {shown}", True
     lacking = f" ({by_experts.id} has none for it)" if by_experts else ""

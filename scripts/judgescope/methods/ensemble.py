@@ -25,6 +25,7 @@ from judgescope.methods.measures import (
     mean_rating,
     on_their_scale,
 )
+from judgescope.methods.specs import EnsembleMembers
 from judgescope.statistics.comparison import difference
 from judgescope.statistics.correlation import LEVELS, STATISTICS
 from judgescope.statistics.ensemble import (
@@ -69,46 +70,40 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """A derived judge on some texts: its members by id, and how many of them make a score.
-
-    `mixed` are the aspects on which the members have different scales; `student` is the judge that
-    was trained on this one's scores, None where there is none or it does not judge these texts.
-    """
+    """A derived judge on some texts, with its members and the judge trained on its scores."""
 
     judge: str
-    members: Sequence[str]
-    least: int
-    mixed: Sequence[str]
+    card: EnsembleMembers
     panel: TargetSet
-    student: str | None = None
 
     @cached_property
     def subsets(self) -> list[Subset]:
         """Return the subsets that have rows, the ensemble itself last."""
-        return subsets(len(self.members))
+        return subsets(len(self.card.members))
 
     @property
     def everyone(self) -> Subset:
         """Return the subset of all members."""
-        return tuple(range(len(self.members)))
+        return tuple(range(len(self.card.members)))
 
     def named(self, subset: Subset) -> str:
         """Return the ids of a subset's members as the column `judge_b` has them."""
-        return TOGETHER.join(self.members[index] for index in subset)
+        return TOGETHER.join(self.card.members[index] for index in subset)
 
     def views(self) -> dict[str, "View"]:
         """Return the aspects that people rate and all members judge."""
         spec, views = self.panel.study.spec, {}
         for aspect in spec.aspects:
             ratings = self.panel.ratings(aspect)
-            each = [self.panel.scores(name, aspect) for name in self.members]
+            each = [self.panel.scores(name, aspect) for name in self.card.members]
             scores = [one for one in each if one is not None]
             if len(ratings) and len(scores) == len(each):
                 has_scale = spec.judges[self.judge].ends[aspect] is not None
                 one_scale = has_scale and on_their_scale(self.panel.study, self.judge, aspect)
-                student = self.panel.scores(self.student, aspect) if self.student else None
+                student = self.card.student
+                student_scores = self.panel.scores(student, aspect) if student else None
                 people = mean_rating(ratings)
-                views[aspect] = View(self, np.stack(scores), people, one_scale, student)
+                views[aspect] = View(self, np.stack(scores), people, one_scale, student_scores)
         return views
 
 
@@ -127,7 +122,7 @@ class View:
 
     def values(self, subset: Subset) -> Floats:
         """Return a subset's scores."""
-        return subset_scores(self.scores, subset, self.ensemble.least)
+        return subset_scores(self.scores, subset, self.ensemble.card.min_members)
 
     def results_of(self, subset: Subset, other: Subset = ()) -> Mapping[Measure, Replicated]:
         """Return a subset's correlations with people, on targets that `other` scores too."""
@@ -158,7 +153,7 @@ class View:
                 same = [results[statistic, level] for results in each]
                 mean = mean_over(same, of="subsets")
                 yield Result(f"subset_mean_{statistic}", level, mean, k=size)
-        for index, member in enumerate(ensemble.members):
+        for index, member in enumerate(ensemble.card.members):
             others = tuple(other for other in ensemble.everyone if other != index)
             for name, subset in (("contribution", others), ("difference", (index,))):
                 whole = self.results_of(ensemble.everyone, subset)
@@ -185,7 +180,7 @@ class View:
             yield Result("error_correlation", POOLED, result, ensemble.named((first, second)), 2)
         mean = mean_error_correlation(each)
         yield Result("error_correlation_mean", POOLED, mean)
-        number = effective_judges(mean, len(ensemble.members))
+        number = effective_judges(mean, len(ensemble.card.members))
         yield Result("effective_judges", POOLED, number)
 
     def student_results(self) -> Iterator[Result]:
@@ -193,7 +188,11 @@ class View:
 
         And those of the ensemble with people less its own, on the targets that both score.
         """
-        x, teacher, name = self.student, self.values(self.ensemble.everyone), self.ensemble.student
+        x, teacher, name = (
+            self.student,
+            self.values(self.ensemble.everyone),
+            self.ensemble.card.student,
+        )
         if x is None:
             return
         with_people, with_teacher = self.with_people(x), correlated(self.ensemble.panel, x, teacher)
@@ -222,8 +221,8 @@ def rows(study: EvaluationData) -> list[Row]:
                     result.append(row)
             continue
         for systems, panel in study.rated(judge).items():
-            ensemble = Ensemble(judge, card.members, card.least, card.mixed, panel, card.student)
-            result += [row | {"systems": systems} for row in _ensemble_rows(ensemble)]
+            ensemble_rows = _ensemble_rows(Ensemble(judge, card, panel))
+            result += [row | {"systems": systems} for row in ensemble_rows]
     return result
 
 
@@ -235,8 +234,8 @@ def _ensemble_rows(ensemble: Ensemble) -> Iterator[Row]:
         aspect: list(replace(view, one_scale=one_scale).results()) for aspect, view in views.items()
     }
     yield from _with_averages(ensemble, results)
-    if ensemble.student is not None:
-        shared = replace(ensemble, panel=ensemble.panel.given(ensemble.student))
+    if (student := ensemble.card.student) is not None:
+        shared = replace(ensemble, panel=ensemble.panel.given(student))
         views = shared.views()
         results = {aspect: list(view.student_results()) for aspect, view in views.items()}
         yield from _with_averages(shared, results)
@@ -259,9 +258,9 @@ def _with_averages(ensemble: Ensemble, results: Mapping[str, list[Result]]) -> I
 
 def _aspect_rows(ensemble: Ensemble, aspect: str, results: Sequence[Result]) -> Iterator[Row]:
     """Yield the rows of an aspect, with the notes of some of them."""
-    best, size = _differences_from_best(results), len(ensemble.members)
+    best, size = _differences_from_best(results), len(ensemble.card.members)
     notes = [MANY.format(size)] if size > MOST_MEMBERS else []
-    notes += [SCALES] if aspect in ensemble.mixed else []
+    notes += [SCALES] if aspect in ensemble.card.mixed else []
     for one in results:
         own_notes = [BEST.format(size)] if one.where in best else []
         own_notes += notes if one.k == size and one.statistic in STATISTICS else []

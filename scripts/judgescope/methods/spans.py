@@ -131,8 +131,8 @@ class Annotations:
         placeless = [total - own for total, own in zip(errors, spans, strict=True)]
         yield "span_placeless", self._share(placeless, errors)
         kinds = [Counter(one.match for one in each) for each in quoted]
-        found = [sum(each[kind] for kind in FOUND) for each in kinds]
-        yield "span_match_rate", self._share(found, spans)
+        matched = [sum(each[kind] for kind in FOUND) for each in kinds]
+        yield "span_match_rate", self._share(matched, spans)
         for kind in FOUND:
             yield f"span_match_{kind}", self._share([each[kind] for each in kinds], spans)
         rules = [(one.rule or "").split("+")[1:] for one in self.parsed]
@@ -161,22 +161,22 @@ class Annotations:
 class Prediction:
     """An annotation's spans in the text, quotes that are not there, and errors without a quote."""
 
-    found: list[Span]
-    lost: list[str]
-    placeless: int
+    spans: list[Span]
+    not_in_text: list[str]
+    unquoted: int
 
     @classmethod
     def of(cls, errors: Sequence[ListedError]) -> "Prediction":
         """Return the spans among the errors of an annotation."""
-        found, lost, placeless = list[Span](), list[str](), 0
+        spans, not_in_text, unquoted = list[Span](), list[str](), 0
         for one in errors:
             if not one.location:
-                placeless += 1
+                unquoted += 1
             elif one.match == NOT_FOUND or one.start is None or one.end is None:
-                lost.append(one.location)
+                not_in_text.append(one.location)
             else:
-                found.append(_span(one.start, one.end, one.category))
-        return cls(found, lost, placeless)
+                spans.append(_span(one.start, one.end, one.category))
+        return cls(spans, not_in_text, unquoted)
 
     def counts(self, gold: Sequence[Span], tokens: Sequence[Stretch], form: str) -> Counts:
         """Return the counts of one form; a quote that is not in the text is predicted and wrong.
@@ -186,11 +186,11 @@ class Prediction:
         name, _, with_category = form.partition("_")
         category = bool(with_category)
         if name == "exact":
-            counts = exact_counts(self.found, gold, category=category)
-            lost = len(self.lost)
+            counts = exact_counts(self.spans, gold, category=category)
+            lost = len(self.not_in_text)
         else:
-            counts = token_counts(self.found, gold, tokens=tokens, category=category)
-            lost = sum(max(1, len(words.split())) for words in self.lost)
+            counts = token_counts(self.spans, gold, tokens=tokens, category=category)
+            lost = sum(max(1, len(words.split())) for words in self.not_in_text)
         return counts._replace(predicted=counts.predicted + lost)
 
 
@@ -214,7 +214,7 @@ class Gold:
         targets = [one.target for one in annotations.parsed]
         predictions = [Prediction.of(one.errors) for one in annotations.parsed]
         missing, note = len(annotations.lost), _left_out(predictions)
-        categorised = any(span.category for one in predictions for span in one.found)
+        categorised = any(span.category for one in predictions for span in one.spans)
         for form in FORMS:
             counts = [
                 one.counts(self.spans[target], self.tokens[target], form)
@@ -243,8 +243,8 @@ def _span(start: int, end: int, category: str | None) -> Span:
 
 def _left_out(predictions: Sequence[Prediction]) -> str:
     """Return the note on errors that are not compared as spans, "" without any."""
-    lost = sum(len(one.lost) for one in predictions)
-    bare = sum(one.placeless for one in predictions)
+    lost = sum(len(one.not_in_text) for one in predictions)
+    bare = sum(one.unquoted for one in predictions)
     notes = [f"spans that are not found count as wrong: {lost}"] if lost else []
     notes += [f"errors that quote no words are left out: {bare}"] if bare else []
     return "; ".join(notes)

@@ -92,7 +92,7 @@ def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
         own = study(
             {"j": scores},
             perturbed=perturbed,
-            expected={"id": "e@1", "of": expected, "margin": 0.2},
+            expected={"id": "e@1", "changes": expected, "margin": 0.2},
         )
         rows = [
             {**row, "text": "w" * (15 - cut * row["perturbation"].startswith("cuts"))}

@@ -87,7 +87,7 @@ def test_an_aspect_that_weighs_nothing_does_not_count() -> None:
     scores = fallen(drops(*[1] * 20))
     for name in SETS:
         scores[name]["true"] = np.full(ITEMS, 4.0)
-    weights = {"id": "w", "of": {"typos": {"true": 1.0}, "cuts": {"clear": 1.0}}}
+    weights = {"id": "w", "by_perturbation": {"typos": {"true": 1.0}, "cuts": {"clear": 1.0}}}
     claims = told(made(scores, weights=weights))
     assert claims["typos"].outcome == Outcome.MISSES
     assert claims["cuts"].outcome == Outcome.NOTICED

@@ -137,7 +137,7 @@ def test_the_paper_s_table_4_as_scores_of_a_judge() -> None:
             {"chatgpt": cells},
             aspects=aspects,
             perturbed=[[name, "single", "word"] for name in names],
-            expected={"id": "table-21@1", "of": told, "margin": 0.2},
+            expected={"id": "table-21@1", "changes": told, "margin": 0.2},
         )
     )
     values = [one(rows, name)["value"] for name in confusion.HEADLINES]

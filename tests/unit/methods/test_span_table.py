@@ -254,7 +254,7 @@ def test_what_is_not_found_is_wrong_in_every_form() -> None:
     tokens, gold = words_of(TEXTS["a"]), [Span(4, 9, "name")]
     assert one.counts(gold, tokens, "exact") == (1, 3, 1)
     assert one.counts(gold, tokens, "tokens_category") == (1, 1 + 3 + 1, 1)
-    assert one.placeless == 1
+    assert one.unquoted == 1
 
 
 def test_an_ensemble_without_a_list_of_a_text_says_so(tmp_path: Path) -> None:

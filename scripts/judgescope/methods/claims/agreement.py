@@ -231,8 +231,8 @@ def _span_claim(
         most_words = max(most_words, counts.predicted)
         people[source] += counts.gold
         sums[0, source] += counts.matched, counts.predicted
-        sums[1:, source] += placed_at_random(prediction.found, spans, tokens, rng, PLACEMENTS)
-        located = replace(prediction, lost=[]).counts(spans, tokens, "tokens").predicted
+        sums[1:, source] += placed_at_random(prediction.spans, spans, tokens, rng, PLACEMENTS)
+        located = replace(prediction, not_in_text=[]).counts(spans, tokens, "tokens").predicted
         sums[1:, source, 1] += counts.predicted - located  # words that are not in the text
     missing = len(annotations.lost)
     f1, gap = _f1_numbers(sums, people, missing)

@@ -84,14 +84,14 @@ def annotations_of(
     study: EvaluationData,
 ) -> list[tuple[tuple[str, str, str], "Annotations"]]:
     """Return ((judge, aspect, set of texts), the annotations of this cell), sorted."""
+    derived = {name for name, card in study.spec.judges.items() if card.engine == "derived"}
     cells: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in read_table("marked", present(study.spec.marked)).to_pylist():
         # A derived judge has a text's list of errors, or lacks it; others may not apply to a text.
-        if row["status"] != "not_applicable" or study.spec.judges[row["judge"]].engine == "derived":
+        if row["status"] != "not_applicable" or row["judge"] in derived:
             cells[row["judge"], row["aspect"], row["perturbation"]].append(row)
     return [
-        (cell, Annotations(study, rows, study.spec.judges[cell[0]].engine == "derived"))
-        for cell, rows in sorted(cells.items())
+        (cell, Annotations(study, rows, cell[0] in derived)) for cell, rows in sorted(cells.items())
     ]
 
 

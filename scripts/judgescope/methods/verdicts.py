@@ -34,8 +34,6 @@ MAKERS: Final[dict[str, tuple[Callable[[EvaluationData], Iterable[Claim]], ...]]
     "robustness": (perturbations.hint_claims,),
 }
 """Table whose inputs a claim needs -> the functions that make its claims."""
-
-
 NO_INTERVAL: Final = "no_interval"
 NOT_COMPUTED: Final = "not_computed"
 """Reason: no table of the study has the statistic for the judge."""

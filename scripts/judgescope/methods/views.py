@@ -7,7 +7,7 @@ whose rating or order is known by construction. Correlation and order rest on th
 draws, and are the same on any scale; its rating is the mode of its draws.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
@@ -339,12 +339,20 @@ def global_rows(study: EvaluationData) -> Iterator[Row]:
 
 def _global_means(study: EvaluationData, sets: list[GradedSet], judge: str, *others: str) -> Means:
     """Return a judge's means over graded sets, of the items that `others` were given, too."""
+    views = (
+        (aspect, graded.view(judge, aspect, *others))
+        for graded, aspect in product(sets, study.spec.aspects)
+    )
+    return _means(((aspect, view.results) for aspect, view in views if view), "graded sets")
+
+
+def _means(results: Iterable[tuple[str, Mapping[str, Replicated]]], of: str) -> Means:
+    """Return the mean of each statistic of (aspect, results) in one wording of the aspects."""
     each: dict[tuple[str | None, str], list[Replicated]] = {}
-    for graded, aspect in product(sets, study.spec.aspects):
-        view = graded.view(judge, aspect, *others)
-        for name, result in view.results.items() if view else ():
+    for aspect, by_statistic in results:
+        for name, result in by_statistic.items():
             each.setdefault((split(aspect)[1], name), []).append(result)
-    return {key: mean_over(results, of="graded sets") for key, results in each.items()}
+    return {key: mean_over(same, of=of) for key, same in each.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,10 +427,12 @@ def local_rows(study: EvaluationData) -> Iterator[Row]:
 
 def _local_means(study: EvaluationData, judge: str, *others: str) -> Means:
     """Return a judge's means over error chains, of the items that `others` were given, too."""
-    each: dict[tuple[str | None, str], list[Replicated]] = {}
-    for (name, degree), aspect in product(study.spec.in_a_row, study.spec.aspects):
-        links = chain(study, f"{name}.{degree}", judge, aspect, *others)
-        results = links.adjacent() if links else {}
-        for statistic in CHAIN_MEANS if links else ():
-            each.setdefault((split(aspect)[1], statistic), []).append(results[statistic])
-    return {key: mean_over(results, of="rows of texts") for key, results in each.items()}
+    chains = (
+        (aspect, chain(study, f"{name}.{degree}", judge, aspect, *others))
+        for (name, degree), aspect in product(study.spec.in_a_row, study.spec.aspects)
+    )
+    accuracies = ((aspect, links.adjacent()) for aspect, links in chains if links)
+    averaged = (
+        (aspect, {name: results[name] for name in CHAIN_MEANS}) for aspect, results in accuracies
+    )
+    return _means(averaged, "rows of texts")

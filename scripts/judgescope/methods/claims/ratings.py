@@ -311,8 +311,8 @@ def order_claims(study: EvaluationData) -> Iterator[Claim]:
                 continue
             lengths, source, pairs = links.lengths, links.source, links.pairs.apart(1)
             ordered = Ordered.of_texts(study, links.scores, lengths, source, pairs)
-            every = np.zeros_like(links.scores)
-            lost = lost_share(study, texts, judge, aspect, links.scores, every)
+            scores = links.scores  # the replies alone say what is lost of a chain
+            lost = lost_share(study, texts, judge, aspect, scores, scores)
             if ordered.source.size:
                 yield ordered.tested(_untested(judge, SEQUENCE, LOCAL, aspect, lost, texts))
 

@@ -16,6 +16,7 @@ from judgescope.methods.claims.base import (
     ORDER,
     PAIRS,
     RATING,
+    SEQUENCE,
     VERDICT,
     SystemPreference,
     verdict_rows,
@@ -336,3 +337,29 @@ def test_pairs_are_held_against_one_more_rater_and_against_a_taste_for_systems()
     taste = np.array([2.0, 4, 1, 3, 2.5, 4.5])[world.system]
     row = told(by(taste), ratings.pair_claims)["j", PAIRS]
     assert outcome(row) == "not_shown" and "systems" in reasons(row)
+
+
+def test_replies_alone_say_how_much_of_an_error_chain_is_lost() -> None:
+    world = World(unanimous=True)
+    x = points(-world.system.astype(float))
+    x[::4] = NAN
+    study = world.study({"j": x}, in_a_row=[["worse", "few"]])
+    targets, scores = study.targets.to_pylist(), study.scores.to_pylist()
+    named = {"perturbation": "worse", "degree": "few", "status": "ok"}
+    steps = world.system.tolist()
+    chain = [row | named | {"step": step} for row, step in zip(targets, steps, strict=True)]
+    study = replace(
+        study,
+        targets=table_of("targets", chain),
+        scores=table_of("scores", [row | {"perturbation": "worse.few"} for row in scores]),
+    )
+    [claim] = ratings.order_claims(study)
+    assert (claim.kind, claim.perturbation, claim.degree) == (SEQUENCE, "worse", "few")
+    assert claim.lost == 0 and claim.estimate.n_missing > 0
+    cell = {"dataset": "d", "perturbation": "worse.few", "judge": "j", "aspect": ASPECT}
+    ended = [
+        cell | {"status": status, "rule": status, "n": n}
+        for status, n in (("ok", 90), ("unparsed", 10))
+    ]
+    [claim] = ratings.order_claims(replace(study, statuses=table_of("statuses", ended)))
+    assert claim.lost == 0.1 and LOST in claim.nulls

@@ -65,7 +65,7 @@ class GradedSet:
         self,
         texts: list[Row],
         values: Sequence[float] | Floats,
-        of: str,
+        described: str,
         ends: Bounds | None = SHARE,
     ) -> Estimate:
         """Return the mean of one value of each text, with its interval over sources."""
@@ -75,7 +75,7 @@ class GradedSet:
         source = np.array([order[row["item"]] for row in texts], dtype=np.int64)[known]
         ones, missing = np.ones(int(known.sum())), int(np.count_nonzero(~known))
         weights = self.study.weights
-        return share(numbers[known], ones, source, weights, missing, of=of, ends=ends)
+        return share(numbers[known], ones, source, weights, missing, of=described, ends=ends)
 
     def rating_rows(self) -> Iterator[Row]:
         """Yield the number of texts and errors of each rating, and the shares of outcomes."""
@@ -104,8 +104,8 @@ class GradedSet:
         """
         for name in SHARES:
             values = [np.nan if row[name] is None else row[name] for row in self.chosen]
-            of = "of the anchors, over the chosen texts that have such"
-            yield self._row(f"anchors_{name}", self._mean(self.chosen, values, of))
+            described = "of the anchors, over the chosen texts that have such"
+            yield self._row(f"anchors_{name}", self._mean(self.chosen, values, described))
         rated = [row for row in self.candidates if row["margin"] is not None]
         tied = self._mean(rated, [row["n_tied"] for row in rated], "rated candidates")
         yield self._row("ratings_tied", tied)

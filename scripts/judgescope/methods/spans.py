@@ -119,12 +119,12 @@ class Annotations:
         """Yield each statistic of the lists of errors and its estimate."""
         lists = [one.errors for one in self.parsed]
         errors, ones = [len(each) for each in lists], [1] * len(lists)
-        yield "span_errors", self._share(errors, ones, "over annotations")
+        yield "span_errors", self._share(errors, ones, "annotations")
         yield "span_clean", self._share([not each for each in lists], ones)
         rated = [[one.severity for one in each if one.severity] for each in lists]
         counts = [len(each) for each in rated]
         unrated = sum(errors) - sum(counts)
-        severity = self._share([sum(each) for each in rated], counts, "over errors", unrated)
+        severity = self._share([sum(each) for each in rated], counts, "errors", unrated)
         yield "span_severity", severity
         quoted = [[one for one in each if one.location] for each in lists]
         spans = [len(each) for each in quoted]
@@ -140,11 +140,15 @@ class Annotations:
             yield f"span_{name}", self._share([name in each for each in rules], ones)
 
     def _share(
-        self, hits: Sequence[float], total: Sequence[int], of: str = "", lost: int | None = None
+        self,
+        hits: Sequence[float],
+        total: Sequence[int],
+        units: str = "",
+        lost: int | None = None,
     ) -> Estimate:
         """Return the sum of `hits` over that of `total`, each of an annotation.
 
-        It is a share of `total`, or a mean of what `of` names.
+        It is a share of `total`, or a mean over `units`.
         """
         return share(
             np.array(hits, dtype=np.float64),
@@ -152,8 +156,8 @@ class Annotations:
             self.source,
             self.study.weights,
             len(self.lost) if lost is None else lost,
-            of=of and f"mean {of}",
-            ends=None if of else SHARE,
+            of=units and f"mean over {units}",
+            ends=None if units else SHARE,
         )
 
 

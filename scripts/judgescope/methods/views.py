@@ -346,13 +346,13 @@ def _global_means(study: EvaluationData, sets: list[GradedSet], judge: str, *oth
     return _means(((aspect, view.results) for aspect, view in views if view), "graded sets")
 
 
-def _means(results: Iterable[tuple[str, Mapping[str, Replicated]]], of: str) -> Means:
-    """Return the mean of each statistic of (aspect, results) in one wording of the aspects."""
+def _means(results: Iterable[tuple[str, Mapping[str, Replicated]]], sets: str) -> Means:
+    """Return the mean of each statistic over (aspect, results), by wording; `sets` names them."""
     each: dict[tuple[str | None, str], list[Replicated]] = {}
     for aspect, by_statistic in results:
         for name, result in by_statistic.items():
             each.setdefault((split(aspect)[1], name), []).append(result)
-    return {key: mean_over(same, of=of) for key, same in each.items()}
+    return {key: mean_over(same, of=sets) for key, same in each.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from judgescope.methods.claims.base import CRITERIA, Claim
-from judgescope.methods.claims.criteria import Apart
-from judgescope.methods.claims.numbers import mean_of_sources
-from judgescope.methods.hinting import HintPairs
+from judgescope.methods.claims.base import CRITERIA, Claim, mean_of_sources
+from judgescope.methods.claims.perturbations import CriteriaDrops
+from judgescope.methods.rationales import HintPairs
 from judgescope.statistics.discernment import discernment, log_p_exact
 from judgescope.statistics.jackknife import CORRELATION
 from judgescope.statistics.multiple import holm
@@ -149,7 +148,7 @@ def apart(rng: np.random.Generator, drops: Floats, wanted: NDArray[np.bool_]) ->
     """Return whether a judge with these mean drops is said to keep criteria apart, 40 items."""
     common = rng.normal(size=(40, 1))
     values = drops + 0.7 * common + rng.normal(size=(40, drops.size))
-    nulls = Apart(values, wanted, ~wanted).nulls(np.zeros_like(values))
+    nulls = CriteriaDrops(values, wanted, ~wanted).nulls(np.zeros_like(values))
     where = ("judge", CRITERIA, "confusion_auc", "", "", Estimate(0.5), nulls)
     [verdict] = verdicts([Claim(*where).evidence])
     return verdict.outcome is Outcome.BETTER

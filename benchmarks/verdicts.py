@@ -25,12 +25,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from effects import RULES as EFFECTS
 from effects import Rule
 
-from judgescope.methods.claims.agreement import Field, nulls_of
-from judgescope.methods.claims.base import CHANCE, LOST, ORDER, RATING, SYSTEMS, Claim
-from judgescope.methods.claims.lost import at_the_worst_end
-from judgescope.methods.claims.order import Ordered, Preferences
-from judgescope.methods.claims.rating import Classified
-from judgescope.methods.claims.tastes import Tastes
+from judgescope.methods.claims.agreement import RatedTexts
+from judgescope.methods.claims.base import (
+    CHANCE,
+    LOST,
+    ORDER,
+    RATING,
+    SYSTEMS,
+    Claim,
+    SystemPreference,
+    at_the_worst_end,
+)
+from judgescope.methods.claims.ratings import Classified, Ordered, Preferences
 from judgescope.statistics.order import ordered_pairs
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import LEVEL, Evidence, Outcome, verdicts
@@ -49,7 +55,7 @@ def points(values: Floats) -> Floats:
     return np.clip(np.round(3 + values), 1, 5)
 
 
-def field(y: Floats, lengths: Floats, seed: int) -> Field:
+def field(y: Floats, lengths: Floats, seed: int) -> RatedTexts:
     """Return what agreement is measured against: one rater, (texts,)."""
     order = {str(s): s for s in range(SOURCES)}
     study: Any = SimpleNamespace(
@@ -58,7 +64,7 @@ def field(y: Floats, lengths: Floats, seed: int) -> Field:
     panel: Any = SimpleNamespace(
         source=SOURCE, system=SYSTEM, lengths=lengths, ratings=lambda _: y[None, :]
     )
-    return Field(study, panel, "aspect")
+    return RatedTexts(study, panel, "aspect")
 
 
 def agrees(
@@ -66,12 +72,12 @@ def agrees(
 ) -> Mapping[str, float]:
     """Return the nulls of a claim of agreement, with lost judgments (NaN) at the worst end."""
     own = field(y, lengths, seed)
-    nulls = nulls_of(own, x, own.number(x))
+    nulls = own.nulls(x, own.number(x))
     if not systems:
         del nulls[SYSTEMS]
     if np.isnan(x).any():
         worst = at_the_worst_end(x, own.people, SOURCE)
-        nulls[LOST] = max(nulls_of(own, worst, own.number(worst)).values())
+        nulls[LOST] = max(own.nulls(worst, own.number(worst)).values())
     return nulls
 
 
@@ -148,9 +154,9 @@ def tastes_rating(rng: np.random.Generator) -> bool:
     return claimed(_tastes().tested(claim, moved, moved).nulls)
 
 
-def _tastes() -> Tastes:
+def _tastes() -> SystemPreference:
     study: Any = SimpleNamespace(spec=SimpleNamespace(seed=1), dataset="simulated")
-    return Tastes(study, SOURCE, SYSTEM)
+    return SystemPreference(study, SOURCE, SYSTEM)
 
 
 def only_source(rng: np.random.Generator) -> bool:

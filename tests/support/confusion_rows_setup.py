@@ -65,7 +65,7 @@ def study(
                 "aspects": {name: {"values": None, "ends": [1.0, 5.0]} for name in aspects},
                 "judges": dict.fromkeys(judges, card),
                 **{"perturbed": perturbed, "excluded": [], "allow_missing": False, "targets": sets},
-                **{"expected": {"id": "e@1", "of": EXPECTED, "margin": 0.2}, "weights": None},
+                **{"expected": {"id": "e@1", "changes": EXPECTED, "margin": 0.2}, "weights": None},
                 "compared": [],
                 "criteria": [
                     name for name in dict.fromkeys(split(each)[1] for each in aspects) if name

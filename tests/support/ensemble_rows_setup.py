@@ -51,7 +51,7 @@ def rows(
     **spec: Any,
 ) -> list[Row]:
     """Return the rows of an ensemble `all` of some judges, and of the judge `taught`."""
-    own = {"members": sorted(members), "least": least, "mixed": [*mixed]}
+    own = {"members": sorted(members), "min_members": least, "mixed": [*mixed]}
     told = {"all": own | ({"student": "taught"} if student else {})}
     cards = {"all": {"engine": "derived", "discrete": False} | dict(card or {})}
     scores = {**members, "all": mean_of(members, least)}

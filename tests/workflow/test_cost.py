@@ -143,7 +143,7 @@ def price_of(judge: str, supervised: bool = False, **prices: dict[str, float] | 
     made["cheap"] = Members(members=["rules", "rules"], supervised=False)
     cards["cheap"] = facts_of(engine="derived")
     study = SimpleNamespace(spec=SimpleNamespace(judges=cards, made_of=made))
-    found = dict(cost._of_judge(study, judged_by("a", "b"), judge, 10, 10))  # type: ignore[arg-type]
+    found = dict(cost.judge_estimates(study, judged_by("a", "b"), judge, 10, 10))  # type: ignore[arg-type]
     assert found["replies"].value == (20 if judge == "both" else 10)
     return found["usd"]
 

@@ -41,7 +41,9 @@ def test_members_are_known_by_id_whatever_the_order_of_the_card(
     told = {**STUDY, "judges": ["rules", "chrf", "length", "both"], "methods": ["ensemble"]}
     plan = load_plan(told, HOME, source="study.yaml")
     assert ensembles_of(plan, "demo-dialogue") == {
-        "both": EnsembleMembers(members=["chrf", "length", "rules"], least=1, mixed=["naturalness"])
+        "both": EnsembleMembers(
+            members=["chrf", "length", "rules"], min_members=1, mixed=["naturalness"]
+        )
     }
     assert plan.target_sets("demo-dialogue") == ["systems"]
 

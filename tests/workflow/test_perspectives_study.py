@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import AVERAGE
-from judgescope.methods.overall import OVERALL
 from perspectives_study_setup import write_dataset
 from running import rows, snakemake, write_study
 

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,90 +10,90 @@ from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
-    Place,
+    BY_SOURCE,
+    POOLED,
+    Measure,
     as_raters,
+    biases,
     categorical,
-    hinted,
-    human,
+    human_agreement,
     lower_median,
     mean_rating,
     ranked,
     replacement,
-    swayed,
+    with_hint_note,
 )
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.resampling import Replicated, few_not_modal
 from judgescope.statistics.result import Estimate
 
 THIN = 0.9
-"""A value per source that stands for fewer of the sources than this is warned of."""
+"""A mean over a smaller share of the sources than this has a warning."""
 DEGENERATE = 0.95
-"""A judge that gives one score to so many of the targets says next to nothing."""
+"""If so many of a judge's scores are equal, they carry almost no information."""
 BIASES = {"partial_pearson", "partial_spearman", "length_slope", "self_preference"}
 
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of agreement.csv: people first, then every judge with scores."""
     aspects = [name for name in study.spec.aspects if len(study.systems.ratings(name))]
-    found: list[Row] = []
+    result: list[Row] = []
     for plain, aspect in {split(name)[0]: name for name in aspects}.items():
-        for (statistic, level), estimate in human(study, study.systems, aspect):
-            found.append(study.row("human", plain, statistic, level, estimate))
+        for (statistic, level), estimate in human_agreement(study, study.systems, aspect):
+            result.append(study.row("human", plain, statistic, level, estimate))
     for judge in study.spec.judges:
         for systems, panel in study.rated(judge).items():
-            own = _judge_rows(study, panel, judge, aspects)
-            found += [row | {"systems": systems} for row in own]
+            judge_rows = _judge_rows(study, panel, judge, aspects)
+            result += [row | {"systems": systems} for row in judge_rows]
     shares = {card.share for card in study.spec.judges.values()} - {1.0}
-    beside = [row for share in sorted(shares) for row in _controls_of(study, share, aspects)]
-    return [hinted(study, row) for row in below_controls(study, found, beside)]
+    controls = [row for share in sorted(shares) for row in _controls_of(study, share, aspects)]
+    return [with_hint_note(study, row) for row in below_controls(study, result, controls)]
 
 
 def _controls_of(study: EvaluationData, share: float, aspects: list[str]) -> Iterator[Row]:
-    """Yield the rows of the controls on a share of the items, to hold its judges against."""
+    """Yield the rows of the controls on a share of the items, to compare its judges with."""
     cards = study.spec.judges
-    named = next(name for name, card in cards.items() if card.share == share)
+    judge_of_share = next(name for name, card in cards.items() if card.share == share)
     for judge, card in cards.items():
         if card.engine == "control":
             for systems, panel in study.rated(judge).items():
-                for row in _judge_rows(study, panel.given(named), judge, aspects):
+                for row in _judge_rows(study, panel.given(judge_of_share), judge, aspects):
                     yield row | {"systems": systems, "share": share}
 
 
 def _judge_rows(
     study: EvaluationData, panel: TargetSet, judge: str, aspects: list[str]
 ) -> Iterator[Row]:
-    over_aspects: dict[tuple[str | None, Place], list[Replicated]] = defaultdict(list)
+    over_aspects: dict[tuple[str | None, Measure], list[Replicated]] = defaultdict(list)
     for aspect in aspects:
         scores, ratings = panel.scores(judge, aspect), panel.ratings(aspect)
         if scores is None:
             continue
         mean = mean_rating(ratings)
-        told = ranked(study, panel, scores, mean)
-        flag, rare = _degenerate(scores), few_not_modal(mean, panel.source)
-        for (statistic, level), found in told.items():
-            over_aspects[split(aspect)[1], (statistic, level)].append(found)
-            one = _warned(found.estimate, level, panel)
-            one = one.with_note(flag) if flag and level == "pooled" else one
-            one = one.with_note(rare) if one.lo is not None else one
-            yield study.row(judge, aspect, statistic, level, one)
+        degenerate, rare = _degenerate(scores), few_not_modal(mean, panel.source)
+        for (statistic, level), result in ranked(panel, scores, mean).items():
+            over_aspects[split(aspect)[1], (statistic, level)].append(result)
+            estimate = _with_thin_note(result.estimate, level, panel)
+            estimate = estimate.with_note(degenerate if level == POOLED else "")
+            estimate = estimate.with_note(rare if estimate.lo is not None else "")
+            yield study.row(judge, aspect, statistic, level, estimate)
         others = (
             *as_raters(study, panel, judge, aspect, scores, ratings),
             *categorical(study, panel, judge, aspect, scores, lower_median(ratings)),
             *replacement(study, panel, judge, aspect, scores, ratings),
-            *swayed(study, panel, judge, aspect, scores, mean),
+            *biases(study, panel, judge, aspect, scores, mean),
         )
         for (statistic, level), estimate in others:
-            noted = estimate.with_note(rare) if estimate.lo is not None else estimate
-            yield study.row(judge, aspect, statistic, level, noted)
+            estimate = estimate.with_note(rare if estimate.lo is not None else "")
+            yield study.row(judge, aspect, statistic, level, estimate)
     for (criterion, (statistic, level)), each in over_aspects.items():
         if len(each) > 1:
-            average = mean_over(each, of="aspects")
-            name = joined(AVERAGE, criterion)
-            yield study.row(judge, name, statistic, level, average.estimate)
+            average = mean_over(each, of="aspects").estimate
+            yield study.row(judge, joined(AVERAGE, criterion), statistic, level, average)
 
 
 def _degenerate(scores: Floats) -> str:
-    """Return a warning where nearly all scores are one, "" where they are not (or all are)."""
+    """Return a warning if nearly all scores are equal, "" if they are not (or all are)."""
     values, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
     if values.size < 2 or counts.max() < DEGENERATE * counts.sum():
         return ""
@@ -102,46 +101,46 @@ def _degenerate(scores: Floats) -> str:
     return f"degenerate: {share:.1%} of the scores are {values[counts.argmax()]:.4g}"
 
 
-def _warned(estimate: Estimate, level: str, panel: TargetSet) -> Estimate:
-    """Warn where a mean over sources leaves out more than a tenth of them."""
+def _with_thin_note(estimate: Estimate, level: str, panel: TargetSet) -> Estimate:
+    """Warn if a mean over sources leaves out more than a tenth of them."""
     planned = np.unique(panel.source).size
-    if level != "by_source" or estimate.value is None or estimate.n >= THIN * planned:
+    if level != BY_SOURCE or estimate.value is None or estimate.n >= THIN * planned:
         return estimate
     return estimate.with_note(f"warning: rests on {estimate.n / planned:.0%} of the sources")
 
 
 def below_controls(
-    study: EvaluationData, found: list[Row], beside: Sequence[Row] = ()
+    study: EvaluationData, judge_rows: list[Row], share_controls: Sequence[Row] = ()
 ) -> list[Row]:
     """Note on every judge's number which control ranks above it, with the control's value.
 
     By point estimate; the best control of each statistic on the same texts, the first of equals.
-    `beside` has rows of controls on a share of the items, which are not told themselves.
+    `share_controls` are rows of controls on a share of the items, which are not returned.
     """
     cards = study.spec.judges
     controls = {name for name, card in cards.items() if card.engine == "control"}
-    best: dict[tuple[Any, ...], Row] = {}
+    best: dict[tuple[str | float | None, ...], Row] = {}
 
-    def of(row: Row) -> tuple[Any, ...]:
+    def same_texts(row: Row) -> tuple[str | float | None, ...]:
         share = row.get("share", card.share if (card := cards.get(row["judge"])) else 1.0)
-        place = row["aspect"], row.get("criterion"), row["statistic"], row["level"]
-        return *place, row.get("systems"), share
+        measure = row["statistic"], row["level"]
+        return row["aspect"], row.get("criterion"), *measure, row.get("systems"), share
 
-    for row in (*found, *beside):
-        place = of(row)
+    for row in (*judge_rows, *share_controls):
+        key = same_texts(row)
         if row["judge"] not in controls or row["value"] is None:
             continue
-        if place not in best or row["value"] > best[place]["value"]:
-            best[place] = row
-    told = []
-    for row in found:
-        over = best.get(of(row))
-        apart = row["judge"] in controls or row["judge"] == "human" or row["statistic"] in BIASES
-        if over and not apart and row["value"] is not None and row["value"] < over["value"]:
-            said = f"warning: below control {over['judge']} ({over['value']:.3f})"
-            row = row | {"note": "; ".join(filter(None, [row["note"], said]))}
-        told.append(row)
-    return told
+        if key not in best or row["value"] > best[key]["value"]:
+            best[key] = row
+    noted = []
+    for row in judge_rows:
+        control = best.get(same_texts(row))
+        exempt = row["judge"] in controls or row["judge"] == "human" or row["statistic"] in BIASES
+        if control and not exempt and row["value"] is not None and row["value"] < control["value"]:
+            note = f"warning: below control {control['judge']} ({control['value']:.3f})"
+            row = row | {"note": "; ".join(filter(None, [row["note"], note]))}
+        noted.append(row)
+    return noted
 
 
 METHOD = Method(

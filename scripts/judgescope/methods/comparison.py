@@ -2,29 +2,29 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import combinations
-from math import comb
-from typing import Any, NamedTuple
+from math import comb, isnan, nan
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
 from judgescope.methods.base import Method, Row
-from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
-    Place,
-    against,
+    Measure,
+    against_people,
     classes_with,
+    correlated,
     lower_median,
     mean_rating,
 )
 from judgescope.methods.specs import present
 from judgescope.statistics.comparison import detectable, difference, letters, ranks, sources_needed
-from judgescope.statistics.correlation import STATISTICS, correlations
+from judgescope.statistics.correlation import STATISTICS
 from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.multiple import benjamini_hochberg, holm
@@ -41,287 +41,237 @@ from judgescope.statistics.result import DIFFERENT_SCALES, UNDEFINED_JUDGE, Esti
 LEVEL_OF_TESTS = 0.05
 FEWEST_PERMUTATIONS, FOR_EACH_PAIR = 1000, 40
 """p is never below 1 / (B + 1): corrected for m pairs, not below m / (B + 1)."""
-Found = Mapping[Place, Replicated]
-KAPPA: Place = ("kappa_linear", "pooled")
+Results = Mapping[Measure, Replicated]
+KAPPA: Measure = ("kappa_linear", "pooled")
 
 
-class _Pair(NamedTuple):
+@dataclass(frozen=True)
+class Pair:
     """Two judges on the targets that both have, and the tests of their differences."""
 
     judge: str
     other: str
-    first: Found
-    second: Found
-    tests: Mapping[Place, PairedTest]
+    first: Results
+    second: Results
+    tests: Mapping[Measure, PairedTest]
     sources: int
 
 
-class _Field:
-    """All judges of one aspect on one panel; what is computed for a judge is kept."""
-
-    def __init__(self, study: EvaluationData, panel: TargetSet, aspect: str, flips: Flips) -> None:
-        self.study, self.panel, self.flips = study, panel, flips
-        self.wanted = present(study.spec.comparison)
-        ratings = panel.ratings(aspect)
-        self.people, self.gold = mean_rating(ratings), lower_median(ratings)
-        self.correlations = [name for name in STATISTICS if name in self.wanted.statistics]
-        self.places: list[Place] = [
-            (name, level) for name in self.correlations for level in self.wanted.levels
-        ]
-        scores = {name: panel.scores(name, aspect) for name in _judges(study)}
-        self.scores = {name: x for name, x in scores.items() if x is not None}
-        classes = {
-            name: classes_with(study, name, aspect, self.gold, x) for name, x in self.scores.items()
-        }
-        self.classes = {name: own for name, (own, _) in classes.items()}
-        self.why = {name: reason for name, (_, reason) in classes.items()}
-        if KAPPA[0] in self.wanted.statistics and any(self.classes.values()):
-            self.places.append(KAPPA)
-        self._found: dict[tuple[str, bytes, bytes, bool], Found] = {}
-
-    def given(self, *judges: str) -> NDArray[np.bool_]:
-        """Return which targets are of items that all of some judges were given."""
-        items = self.study.items_given(*judges)
-        return np.array([item in items for item in self.panel.items], dtype=bool)
-
-    def of(
-        self,
-        judge: str,
-        mask: NDArray[np.bool_],
-        given: NDArray[np.bool_],
-        weights: NDArray[np.int64],
-    ) -> Found:
-        """Return a judge's correlations on the targets of a mask; what was not given is no gap.
-
-        With the rows of the weights: the items' deletions, or their resamples.
-        """
-        key = (judge, mask.tobytes(), given.tobytes(), weights is self.study.resamples)
-        if key not in self._found:
-            x = np.where(mask, self.scores[judge], np.nan)[given]
-            told = correlations(
-                x,
-                self.people[given],
-                self.panel.source[given],
-                self.panel.system[given],
-                weights=weights,
-                statistics=self.correlations,
-                levels=self.wanted.levels,
-            )
-            found: dict[Place, Replicated] = {(*place,): one for place, one in told.items()}
-            if KAPPA in self.places:
-                found[KAPPA] = self._kappa(judge, x, given, weights)
-            self._found[key] = found
-        return self._found[key]
-
-    def _kappa(
-        self, judge: str, x: Floats, given: NDArray[np.bool_], weights: NDArray[np.int64]
-    ) -> Replicated:
-        classes = self.classes[judge]
-        if classes is None:
-            nothing = np.full(len(weights) + 1, np.nan)
-            return Replicated(Estimate.undefined(self.why[judge]), nothing)
-        gold, source = self.gold[given], self.panel.source[given]
-        found = on_classes(gold, x, classes, source, weights)[KAPPA[0]]
-        return found._replace(estimate=against(found.estimate, "lower median"))
-
-    @cached_property
-    def ranked(self) -> NDArray[np.bool_]:
-        """Return which targets the ranks rest on: those that every judge was given."""
-        return self.given(*self.scores)
-
-    def own(self, judge: str) -> Found:
-        """Return a judge's correlations on the ranked targets that it has, and on resamples."""
-        drawn = self.study.resamples
-        return self.of(judge, ~np.isnan(self.scores[judge]), self.ranked, drawn)
-
-    def sources(self, judge: str) -> int:
-        """Return the number of sources among them of which a judge has scores."""
-        return np.unique(self.panel.source[self.ranked & ~np.isnan(self.scores[judge])]).size
-
-    def pair(self, judge: str, other: str) -> _Pair:
-        """Return two judges on the targets that both have."""
-        x1, x2 = self.scores[judge], self.scores[other]
-        both = ~(np.isnan(x1) | np.isnan(x2))
-        tests: dict[Place, PairedTest] = {}
-        classes = self.classes[judge]
-        if KAPPA in self.places and classes and classes == self.classes[other]:
-            tests[KAPPA] = kappa_test(x1, x2, self.gold, classes, self._unit(), self.flips)
-        for level in self.wanted.levels:
-            found = permutation_tests(
-                x1,
-                x2,
-                self.people,
-                self.panel.source,
-                self.panel.system,
-                self.flips,
-                level=level,
-                permute=self.wanted.permute,
-                statistics=self.correlations,
-            )
-            tests |= {(statistic, level): test for statistic, test in found.items()}
-        sources = np.unique(self.panel.source[both]).size
-        given = self.given(judge, other)
-        first, second = (self.of(name, both, given, self.study.weights) for name in (judge, other))
-        return _Pair(judge, other, first, second, tests, sources)
-
-    def _unit(self) -> Any:
-        """Return what is swapped together: the code of each target's source, system or own."""
-        own = {"inputs": self.panel.source, "systems": self.panel.system}
-        return own.get(self.wanted.permute, np.arange(len(self.panel.targets)))
-
-
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of comparison.csv: every judge's rank, and every pair of judges."""
-    systems, panel = study.shared_panel(_judges(study))
-    flips = _flips(study, panel)
-    found: list[Row] = []
-    gaps: dict[_Gap, list[Replicated]] = defaultdict(list)
-    for aspect in study.spec.aspects:
-        if len(panel.ratings(aspect)):
-            field = _Field(study, panel, aspect, flips)
-            pairs = [field.pair(*names) for names in combinations(field.scores, 2)]
-            for place in field.places:
-                found += _rows(study, field, aspect, place, pairs)
-                for pair in pairs if place != KAPPA else ():
-                    own = _Gap(split(aspect)[1], pair.judge, pair.other, place)
-                    gaps[own].append(difference(pair.first[place], pair.second[place]))
-    found += _averages(study, gaps)
-    return [row | {"systems": systems} for row in found]
-
-
-class _Gap(NamedTuple):
-    """What has a mean over aspects: the difference of two judges in a correlation, in a wording."""
+class Gap(NamedTuple):
+    """A difference of two judges in a correlation, in one wording; it is averaged over aspects."""
 
     criterion: str | None
     judge: str
     other: str
-    place: Place
+    measure: Measure
 
 
-def _averages(study: EvaluationData, gaps: Mapping[_Gap, list[Replicated]]) -> Iterator[Row]:
-    """Yield the mean over aspects of two judges' differences, where there are several aspects."""
-    for (criterion, judge, other, (statistic, level)), each in gaps.items():
-        if len(each) > 1:
-            mean = mean_over(each, of="aspects").estimate
-            mean = mean.with_note(study.told_share(judge, other))
-            aspect, name = joined(AVERAGE, criterion), f"difference_{statistic}"
-            yield study.row(judge, aspect, name, level, mean, judge_b=other)
+class Field:
+    """All judges of one aspect on one panel; results are cached."""
+
+    def __init__(self, panel: TargetSet, aspect: str, judges: list[str], flips: Flips) -> None:
+        self.panel, self.aspect, self.flips, self.study = panel, aspect, flips, panel.study
+        self.settings = present(self.study.spec.comparison)
+        ratings = panel.ratings(aspect)
+        self.people, self.gold = mean_rating(ratings), lower_median(ratings)
+        self.correlations = [name for name in STATISTICS if name in self.settings.statistics]
+        self.measures: list[Measure] = [
+            (name, level) for name in self.correlations for level in self.settings.levels
+        ]
+        scores = {name: panel.scores(name, aspect) for name in judges}
+        self.scores = {name: x for name, x in scores.items() if x is not None}
+        self.classes: dict[str, list[float] | None] = {}
+        self.no_classes: dict[str, str] = {}
+        for name, x in self.scores.items():
+            classes, why = classes_with(self.study, name, aspect, self.gold, x)
+            self.classes[name], self.no_classes[name] = classes, why
+        if KAPPA[0] in self.settings.statistics and any(self.classes.values()):
+            self.measures.append(KAPPA)
+        self._results: dict[tuple[str, bytes, bytes, bool], Results] = {}
+
+    def _results_of(self, judge: str, mask: Flags, given: Flags, weights: Codes) -> Results:
+        """Return a judge's correlations on the targets of a mask; what was not given is no gap.
+
+        The weights are the items' deletions, or their resamples.
+        """
+        key = (judge, mask.tobytes(), given.tobytes(), weights is self.study.resamples)
+        if key not in self._results:
+            x = np.where(mask, self.scores[judge], np.nan)
+            results = correlated(
+                self.panel,
+                x,
+                self.people,
+                statistics=self.correlations,
+                levels=self.settings.levels,
+                weights=weights,
+                chosen=given,
+            )
+            if KAPPA in self.measures:
+                classes = self.classes[judge]
+                if classes is None:
+                    undefined = Estimate.undefined(self.no_classes[judge])
+                    results[KAPPA] = Replicated(undefined, np.full(len(weights) + 1, np.nan))
+                else:
+                    source = self.panel.source[given]
+                    kappas = on_classes(self.gold[given], x[given], classes, source, weights)
+                    results[KAPPA] = against_people(kappas[KAPPA[0]], "lower median")
+            self._results[key] = results
+        return self._results[key]
+
+    def ranked_results(self, judge: str) -> Results:
+        """Return a judge's correlations on the targets that every judge was given, on resamples."""
+        given, has_score = self.panel.is_given(*self.scores), ~np.isnan(self.scores[judge])
+        return self._results_of(judge, has_score, given, self.study.resamples)
+
+    def ranked_sources(self, judge: str) -> int:
+        """Return the number of sources of the ranked targets of which a judge has scores."""
+        given, has_score = self.panel.is_given(*self.scores), ~np.isnan(self.scores[judge])
+        return np.unique(self.panel.source[given & has_score]).size
+
+    def pair(self, judge: str, other: str) -> Pair:
+        """Return two judges on the targets that both have."""
+        x1, x2 = self.scores[judge], self.scores[other]
+        source, system = self.panel.source, self.panel.system
+        tests: dict[Measure, PairedTest] = {}
+        classes, permute = self.classes[judge], self.settings.permute
+        if KAPPA in self.measures and classes and classes == self.classes[other]:
+            units = {"inputs": source, "systems": system}
+            unit = units.get(permute, np.arange(len(source)))
+            tests[KAPPA] = kappa_test(x1, x2, self.gold, classes, unit, self.flips)
+        for level in self.settings.levels:
+            by_statistic = permutation_tests(
+                x1,
+                x2,
+                self.people,
+                source,
+                system,
+                self.flips,
+                level=level,
+                permute=permute,
+                statistics=self.correlations,
+            )
+            tests |= {(statistic, level): test for statistic, test in by_statistic.items()}
+        both, given = ~(np.isnan(x1) | np.isnan(x2)), self.panel.is_given(judge, other)
+        first, second = (
+            self._results_of(name, both, given, self.study.weights) for name in (judge, other)
+        )
+        return Pair(judge, other, first, second, tests, np.unique(source[both]).size)
+
+    def rows(self, measure: Measure, pairs: list[Pair]) -> Iterator[Row]:
+        """Yield the ranks of all judges by one statistic, and the tests of every pair."""
+        (statistic, level), study = measure, self.study
+        names = list(self.scores)
+        untested = [pair for pair in pairs if measure not in pair.tests]
+        tested = [pair for pair in pairs if measure in pair.tests]
+        p = np.array([pair.tests[measure].p for pair in tested])
+        adjusted, fdr = holm(p), benjamini_hochberg(p)
+        different = np.zeros((len(names), len(names)), dtype=bool)
+        for pair, p_holm in zip(tested, adjusted, strict=True):
+            i, j = names.index(pair.judge), names.index(pair.other)
+            different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
+        yield from self._ranks(measure, different, untested)
+        for pair, *p_values in zip(tested, p, adjusted, fdr, strict=True):
+            for name, estimate in self._tests(pair, measure, p_values).items():
+                noted = estimate.with_note(study.share_note(pair.judge, pair.other))
+                columns = {"judge_b": pair.other}
+                yield study.row(pair.judge, self.aspect, name, level, noted, **columns)
+        for pair in untested:
+            reasons = [self.no_classes[name] for name in (pair.judge, pair.other)]
+            nothing = Estimate.undefined(next(filter(None, reasons), DIFFERENT_SCALES))
+            name, columns = f"difference_{statistic}", {"judge_b": pair.other}
+            yield study.row(pair.judge, self.aspect, name, level, nothing, **columns)
+
+    def _ranks(self, measure: Measure, different: Flags, untested: list[Pair]) -> Iterator[Row]:
+        statistic, level = measure
+        names = list(self.scores)
+        results = [self.ranked_results(name)[measure] for name in names]
+        values = np.stack([one.rows for one in results]) if names else np.empty((0, 1))
+        known = [index for index in range(len(names)) if not np.isnan(values[index, 0])]
+        order = sorted(known, key=lambda index: (-values[index, 0], names[index]))
+        groups = letters(order, different)
+        fewest = min((self.ranked_sources(names[index]) for index in known), default=0)
+        ranking = zip(names, results, ranks(values, fewest), groups, strict=True)
+        for name, result, rank, group in ranking:
+            if not group:
+                rank = Estimate.undefined(result.estimate.note, n=rank.n)
+            else:
+                others = [
+                    pair.other if pair.judge == name else pair.judge
+                    for pair in untested
+                    if name in (pair.judge, pair.other)
+                ]
+                others = [other for other in others if not self.no_classes[other]]
+                rank = rank.with_note(f"group {group}")
+                rank = rank.with_note(f"not tested against {', '.join(others)}" if others else "")
+            rank = rank.with_note(self.study.share_note(*self.scores))
+            yield self.study.row(name, self.aspect, f"rank_{statistic}", level, rank)
+
+    def _tests(self, pair: Pair, measure: Measure, p_values: list[float]) -> dict[str, Estimate]:
+        """Return by name a pair's difference, p-values, detectable gap and sources needed."""
+        statistic, _ = measure
+        first, second, test = pair.first[measure], pair.second[measure], pair.tests[measure]
+        gap = difference(first, second).estimate
+        permute, permutations = self.settings.permute.upper(), len(self.flips)
+        method = f"PERM-{permute}, {permutations} permutations, two-sided"
+        estimates = {f"difference_{statistic}": gap}
+        for name, p in zip(("p", "p_holm", "p_fdr"), p_values, strict=True):
+            estimates[f"{name}_{statistic}"] = _number(p, test.n, method)
+        least = detectable(first, second) if gap.lo is not None else None
+        n, wished = pair.sources, self.settings.wished
+        needed = nan if least is None else sources_needed(n, least, wished)
+        method = "power .8 at .05, two-sided"
+        estimates[f"detectable_{statistic}"] = _number(nan if least is None else least, n, method)
+        method = f"for a difference of {wished:g}, power .8 at .05"
+        estimates[f"sources_needed_{statistic}"] = _number(needed, n, method)
+        return estimates
 
 
-def _judges(study: EvaluationData) -> list[str]:
-    """Return the judges that are compared: none that is given a rating of the very text."""
+def _number(value: float, n: int, method: str) -> Estimate:
+    if isnan(value):
+        return Estimate.undefined(UNDEFINED_JUDGE, n=n, method=method)
+    return Estimate(float(value), n=n, method=method)
+
+
+def rows(study: EvaluationData) -> list[Row]:
+    """Return the rows of comparison.csv: every judge's rank, and every pair of judges."""
     wanted = present(study.spec.comparison).judges
-    return [
+    judges = [
         name
         for name, card in study.spec.judges.items()
         if (not wanted or name in wanted) and not card.hint
     ]
+    systems, panel = study.shared_panel(judges)
+    flips = _flips(panel, len(judges))
+    result: list[Row] = []
+    gaps: dict[Gap, list[Replicated]] = defaultdict(list)
+    for aspect in study.spec.aspects:
+        if not len(panel.ratings(aspect)):
+            continue
+        field = Field(panel, aspect, judges, flips)
+        pairs = [field.pair(*names) for names in combinations(field.scores, 2)]
+        for measure in field.measures:
+            result += field.rows(measure, pairs)
+            for pair in pairs if measure != KAPPA else ():
+                gap = Gap(split(aspect)[1], pair.judge, pair.other, measure)
+                gaps[gap].append(difference(pair.first[measure], pair.second[measure]))
+    for (criterion, judge, other, (statistic, level)), each in gaps.items():
+        if len(each) > 1:
+            mean = mean_over(each, of="aspects").estimate
+            mean = mean.with_note(study.share_note(judge, other))
+            aspect, name = joined(AVERAGE, criterion), f"difference_{statistic}"
+            result.append(study.row(judge, aspect, name, level, mean, judge_b=other))
+    return [row | {"systems": systems} for row in result]
 
 
-def _flips(study: EvaluationData, panel: TargetSet) -> Flips:
-    """Return the assignments that all pairs of a dataset share."""
-    wanted = present(study.spec.comparison)
-    permute, count = wanted.permute, wanted.permutations
-    pairs = comb(len(_judges(study)), 2)
-    count = count or max(FEWEST_PERMUTATIONS, FOR_EACH_PAIR * pairs)
+def _flips(panel: TargetSet, judges: int) -> Flips:
+    """Return the permutations that all pairs of a dataset share."""
+    study = panel.study
+    settings = present(study.spec.comparison)
+    permute = settings.permute
+    count = settings.permutations or max(FEWEST_PERMUTATIONS, FOR_EACH_PAIR * comb(judges, 2))
     sizes = {"inputs": len(study.item_order), "systems": len(set(panel.systems))}
     rng = stream(study.spec.seed, "permutation", study.dataset, permute)
     return flips_of(rng, sizes.get(permute, len(panel.targets)), count)
-
-
-def _rows(
-    study: EvaluationData,
-    field: _Field,
-    aspect: str,
-    place: Place,
-    pairs: list[_Pair],
-) -> Iterator[Row]:
-    names, level = list(field.scores), place[1]
-    untested = [pair for pair in pairs if place not in pair.tests]
-    pairs = [pair for pair in pairs if place in pair.tests]
-    p = np.array([pair.tests[place].p for pair in pairs])
-    adjusted, fdr = holm(p), benjamini_hochberg(p)
-    different = np.zeros((len(names), len(names)), dtype=bool)
-    for pair, own in zip(pairs, adjusted, strict=True):
-        i, j = names.index(pair.judge), names.index(pair.other)
-        different[i, j] = different[j, i] = own <= LEVEL_OF_TESTS
-    others = {
-        name: [
-            other for pair in untested for other in pair[:2] if name in pair[:2] and other != name
-        ]
-        for name in names
-    }
-    yield from _ranks(study, field, aspect, place, names, different, others)
-    for pair, *p_values in zip(pairs, p, adjusted, fdr, strict=True):
-        told = _of_pair(study, pair, place, p_values, len(field.flips))
-        for name, estimate in told.items():
-            noted = estimate.with_note(study.told_share(pair.judge, pair.other))
-            yield study.row(pair.judge, aspect, name, level, noted, judge_b=pair.other)
-    for pair in untested:
-        reasons = [field.why[name] for name in (pair.judge, pair.other)]
-        why = next(filter(None, reasons), DIFFERENT_SCALES)
-        nothing = Estimate.undefined(why)
-        name = f"difference_{place[0]}"
-        yield study.row(pair.judge, aspect, name, level, nothing, judge_b=pair.other)
-
-
-def _ranks(
-    study: EvaluationData,
-    field: _Field,
-    aspect: str,
-    place: Place,
-    names: list[str],
-    different: Any,
-    untested: Mapping[str, list[str]],
-) -> Iterator[Row]:
-    statistic, level = place
-    values = (
-        np.stack([field.own(name)[place].rows for name in names]) if names else np.empty((0, 1))
-    )
-    known = [at for at in range(len(names)) if not np.isnan(values[at, 0])]
-    order = sorted(known, key=lambda at: (-values[at, 0], names[at]))
-    groups = letters(order, different)
-    fewest = min((field.sources(names[at]) for at in known), default=0)
-    for name, rank, group in zip(names, ranks(values, fewest), groups, strict=True):
-        why = field.own(name)[place].estimate.note
-        one = rank.with_note(f"group {group}") if group else Estimate.undefined(why, n=rank.n)
-        apart = [other for other in untested.get(name, []) if group and not field.why[other]]
-        one = one.with_note(f"not tested against {', '.join(apart)}") if apart else one
-        one = one.with_note(study.told_share(*field.scores))
-        yield study.row(name, aspect, f"rank_{statistic}", level, one)
-
-
-def _of_pair(
-    study: EvaluationData,
-    pair: _Pair,
-    place: Place,
-    p_values: list[float],
-    permutations: int,
-) -> dict[str, Estimate]:
-    """Return by name what is said of a pair: first minus second, p-values, detectable gap."""
-    statistic, _ = place
-    wanted = present(study.spec.comparison)
-    first, second, test = pair.first[place], pair.second[place], pair.tests[place]
-    gap = difference(first, second).estimate
-    how = f"PERM-{wanted.permute.upper()}, {permutations} permutations, two-sided"
-    told = {f"difference_{statistic}": gap}
-    for name, value in zip(("p", "p_holm", "p_fdr"), p_values, strict=True):
-        told[f"{name}_{statistic}"] = _plain(value, test.n, how)
-    least = detectable(first, second) if gap.lo is not None else None
-    told[f"detectable_{statistic}"] = _plain(
-        float("nan") if least is None else least, pair.sources, "power .8 at .05, two-sided"
-    )
-    needed = float("nan") if least is None else sources_needed(pair.sources, least, wanted.wished)
-    told[f"sources_needed_{statistic}"] = _plain(
-        needed, pair.sources, f"for a difference of {wanted.wished:g}, power .8 at .05"
-    )
-    return told
-
-
-def _plain(value: float, n: int, method: str) -> Estimate:
-    if np.isnan(value):
-        return Estimate.undefined(UNDEFINED_JUDGE, n=n, method=method)
-    return Estimate(float(value), n=n, method=method)
 
 
 METHOD = Method(parts=("comparison",), bars=False)

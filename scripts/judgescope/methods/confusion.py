@@ -1,25 +1,24 @@
-"""Confusion (paper 001): does damage to one quality lower the scores of others, too?
+"""Confusion (Hu et al. 2024): does damage to one quality lower the scores of others, too?
 
-A cell is one damage seen through one aspect. Of some cells a drop is wanted, of others none is: the
-study's expectations say of which.
+A cell is one perturbation scored on one aspect. The study expects a drop in some cells and none in
+others.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import exp
+from typing import NamedTuple
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import Method, Row
-from judgescope.methods.changes import Wording, change_rows
-from judgescope.methods.drops import DROP, HEADLINES, SAME, Drops, Place
-from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.pairs import Pairs, pairs_of
+from judgescope.methods.differences import compared, difference_rows
+from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats
+from judgescope.methods.pairs import Pairs, pairs_of, reasons
 from judgescope.methods.specs import ExpectedChange, present
-from judgescope.methods.undefined import Ends, ends, excluded, reasons
-from judgescope.statistics.confusion import items_needed, p_equivalence
+from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
 from judgescope.statistics.discernment import (
     WilcoxonMethod,
     log_p_asymptotic,
@@ -28,105 +27,182 @@ from judgescope.statistics.discernment import (
 )
 from judgescope.statistics.means import SHARE, clustered_mean
 from judgescope.statistics.multiple import benjamini_hochberg
-from judgescope.statistics.result import Estimate
+from judgescope.statistics.registry import scale_of
+from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
+from judgescope.statistics.result import DIFFERENT_SCALES, NOTHING, UNDEFINED_JUDGE, Estimate
 
-NOTHING = "nothing is expected"
+DROP, SAME, ANY_CHANGE = "should drop", "should stay", "nothing is expected"
+HEADLINES = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
+IN_POINTS = ("s_t_mean", "s_f_mean")
+"""Headlines in points of a judge's scale: not comparable between judges with other scales."""
 LEVEL = 0.05
 POINTS = 4.0
-"""The margin is in points of a scale of 1 to 5, which is so long."""
+"""The length of a scale of 1 to 5, in whose points the margin is given."""
 NO_DROP, DROPS, UNDECIDED = "no drop", "drop", "undecided"
 VERDICTS = {NO_DROP: "unwanted_no_drop", DROPS: "unwanted_drop", UNDECIDED: "unwanted_undecided"}
 NO_SCALE = "no scale: the margin has no meaning"
+UNDEFINED_WORDING = "one of the wordings is undefined"
+OTHER_CELLS = "they have no score in different cells"
+
+
+class Expectation(NamedTuple):
+    """One perturbation scored on one aspect, in any wording, and what is expected of it."""
+
+    perturbation: str
+    degree: str
+    aspect: str
+    expected: str
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One damage through one aspect: what is expected, and the pairs of scores, if there are any.
+    """An expectation in one wording, and its pairs of scores; `absent` says why there are none."""
 
-    `absent` says why there are none.
-    """
-
-    name: str
-    degree: str
+    expectation: Expectation
     aspect: str
-    expected: str
     pairs: Pairs | None
     absent: Estimate | None
 
-    @property
-    def whatever_wording(self) -> Place:
-        """Return what it is, for judges and wordings beside each other."""
-        return Place(self.name, self.degree, split(self.aspect)[0], self.expected)
+
+@dataclass(frozen=True, eq=False)
+class Drops:
+    """The drops of a judge, in one wording, in the cells of which something is expected.
+
+    values (items, cells): original - perturbed, NaN where there is no pair of scores; `ends` are
+    those of the judge's scale, cell by cell; `note` names planned cells that are missing.
+    """
+
+    study: EvaluationData
+    judge: str
+    expectations: Sequence[Expectation]
+    values: Floats
+    ends: Sequence[tuple[float, float] | None]
+    note: str
+    _cache: dict[tuple[bytes, int], dict[str, Replicated]] = field(default_factory=dict)
 
     @property
-    def place(self) -> dict[str, str]:
-        """Return the columns of its rows."""
-        return {"perturbation": self.name, "degree": self.degree}
+    def given(self) -> Flags:
+        """Return which drops there are; shape (items, cells)."""
+        return np.isfinite(self.values)
+
+    @property
+    def wanted(self) -> Flags:
+        """Return the cells that should drop; shape (cells,)."""
+        return np.array([one.expected == DROP for one in self.expectations], dtype=bool)
+
+    @property
+    def unwanted(self) -> Flags:
+        """Return the cells that should stay; shape (cells,)."""
+        return np.array([one.expected == SAME for one in self.expectations], dtype=bool)
+
+    def same_points(self, other: "Drops") -> bool:
+        """Return whether drops of both are in points of the same scale."""
+        return self.judge == other.judge or (self.ends == other.ends and None not in self.ends)
+
+    def headlines(self, given: Flags, *judges: str) -> dict[str, Replicated]:
+        """Return S_T, S_F, index and AUC over the drops that are `given`, with their deletions.
+
+        `n` is that of the cell with the fewest pairs; the interval is over all items with any.
+        `n_missing` counts against the items that all of the judges were given.
+        """
+        shared = self.study.items_given(self.judge, *judges)
+        planned = sum(item in shared for item in self.study.panel("original").items)
+        key = given.tobytes(), planned
+        if key not in self._cache:
+            self._cache[key] = self._headlines(given, planned)
+        return self._cache[key]
+
+    def _headlines(self, given: Flags, planned: int) -> dict[str, Replicated]:
+        weights = whole_and_resamples(np.arange(len(given)), self.study.weights)
+        deltas = mean_drops(np.where(given, self.values, np.nan), weights)
+        n, sizes = int(given.sum(axis=0).min()), given.sum(axis=1)
+        results = {}
+        sums = confusion(deltas, self.wanted, self.unwanted)
+        for name, rows in zip(HEADLINES, sums, strict=True):
+            scale, missing = scale_of(name), planned - n
+            results[name] = replicated(
+                rows, NOTHING, sizes=sizes, scale=scale, n=n, n_missing=missing
+            )
+        s_t = results["s_t_mean"].estimate
+        if s_t.value is not None and (s_t.lo is None or s_t.lo <= 0):
+            no_interval = "the wanted drop has no interval"
+            why = (
+                no_interval if s_t.lo is None else "the interval of the wanted drop is not above 0"
+            )
+            undefined = Estimate.undefined(why, n=s_t.n, n_missing=s_t.n_missing)
+            results["confusion_index"] = results["confusion_index"]._replace(estimate=undefined)
+        sets = f"{self.wanted.sum()} wanted drops, {self.unwanted.sum()} unwanted"
+        for name, result in results.items():
+            method = "; ".join(filter(None, [sets, result.estimate.method]))
+            estimate = replace(result.estimate, method=method).with_note(self.note)
+            results[name] = result._replace(estimate=estimate)
+        return results
 
 
-class Confusing:
+class JudgeCells:
     """All cells of one judge, in one wording of the aspects."""
 
-    def __init__(
-        self, study: EvaluationData, found: Ends, judge: str, criterion: str | None
-    ) -> None:
+    def __init__(self, study: EvaluationData, judge: str, criterion: str | None) -> None:
         self.study, self.judge, self.criterion = study, judge, criterion
         self.method: WilcoxonMethod = table_method(len(study.item_order))
         aspects = [name for name in study.spec.aspects if split(name)[1] == criterion]
         self.cells = [
             cell
             for name, degree, _ in study.spec.perturbed
-            for cell in self._cells(found, name, degree, aspects)
+            for cell in self._cells(name, degree, aspects)
         ]
 
-    def _cells(self, found: Ends, name: str, degree: str, aspects: Sequence[str]) -> Iterator[Cell]:
-        place = f"{name}.{degree}"
-        pairs = pairs_of(self.study, found, place, self.judge)
+    def _cells(self, name: str, degree: str, aspects: Sequence[str]) -> Iterator[Cell]:
+        texts = f"{name}.{degree}"
+        pairs = pairs_of(self.study, texts, self.judge)
         lacking = [aspect for aspect in aspects if aspect not in pairs]
-        absent = reasons(self.study, found, place, self.judge, lacking)
-        told = present(self.study.spec.expected).of.get(name, ExpectedChange())
+        absent = reasons(self.study, texts, self.judge, lacking)
+        change = present(self.study.spec.expected).changes.get(name, ExpectedChange())
         for aspect in aspects:
             plain = split(aspect)[0]
-            wanted, kept = (plain in told.drop, plain in told.same)
-            expected = DROP if wanted else SAME if kept else NOTHING
-            yield Cell(name, degree, aspect, expected, pairs.get(aspect), absent.get(aspect))
+            kept = SAME if plain in change.same else ANY_CHANGE
+            expected = DROP if plain in change.drop else kept
+            expectation = Expectation(name, degree, plain, expected)
+            yield Cell(expectation, aspect, pairs.get(aspect), absent.get(aspect))
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of every cell, and those that sum them up."""
+        """Yield the rows of every cell, then the headlines."""
         for cell in self.cells:
-            for statistic, found in self._estimates(cell):
-                yield self.study.row(self.judge, cell.aspect, statistic, "", found, **cell.place)
-        own = {"criterion": self.criterion} if self.criterion else {}
-        for statistic, found in self._headlines():
-            yield self.study.row(self.judge, "", statistic, "", found, **own)
+            perturbation, degree, *_ = cell.expectation
+            columns = {"perturbation": perturbation, "degree": degree}
+            for statistic, estimate in self._estimates(cell):
+                yield self.study.row(self.judge, cell.aspect, statistic, "", estimate, **columns)
+        for statistic, estimate in self._headlines():
+            aspect = joined("", self.criterion)
+            yield self.study.row(self.judge, aspect, statistic, "", estimate)
 
     def _estimates(self, cell: Cell) -> Iterator[tuple[str, Estimate]]:
-        pairs = cell.pairs
+        pairs, expected = cell.pairs, cell.expectation.expected
         if pairs is None:
             assert cell.absent is not None
-            yield "delta", cell.absent.with_note(cell.expected)
+            yield "delta", cell.absent.with_note(expected)
             return
         drop = pairs.estimates()["mean_drop"]
-        yield "delta", drop.with_note(cell.expected)
-        yield "floor_share", self._at_floor(cell, pairs)
+        yield "delta", drop.with_note(expected)
+        yield "floor_share", self._floor_share(cell, pairs)
         counts = replace(drop, lo=None, hi=None, note="")
         p = exp(self._log_p[cell])
         yield "p_wilcoxon", replace(counts, value=p, method=f"one-sided Wilcoxon, {self.method}")
-        if cell.expected == DROP:
-            told = f"Benjamini-Hochberg over {len(self._fdr)} wanted drops"
-            yield "p_fdr", replace(counts, value=self._fdr[cell], method=told)
-        if cell.expected == SAME:
+        if expected == DROP:
+            method = f"Benjamini-Hochberg over {len(self._fdr)} wanted drops"
+            yield "p_fdr", replace(counts, value=self._fdr[cell], method=method)
+        if expected == SAME:
             yield from self._equivalence(cell, pairs, counts)
 
-    def _at_floor(self, cell: Cell, pairs: Pairs) -> Estimate:
+    def _floor_share(self, cell: Cell, pairs: Pairs) -> Estimate:
         """Return the share of originals that cannot drop: at the bottom of the judge's scale."""
         scale = self.study.spec.judges[self.judge].ends[cell.aspect]
         if scale is None:
             return Estimate.undefined("no scale: there is no floor")
         low = (pairs.original <= scale[0]).astype(np.float64)
-        told = "share of originals at the bottom of the scale"
-        found = clustered_mean(low, pairs.source, self.study.weights, of=told, ends=SHARE)
-        return replace(found, n_missing=pairs.n_planned - found.n)
+        of = "share of originals at the bottom of the scale"
+        share = clustered_mean(low, pairs.source, self.study.weights, of=of, ends=SHARE)
+        return replace(share, n_missing=pairs.n_planned - share.n)
 
     def _equivalence(
         self, cell: Cell, pairs: Pairs, counts: Estimate
@@ -140,20 +216,19 @@ class Confusing:
         if p is None or needed is None:
             yield "p_tost", Estimate.undefined("fewer than 2 pairs", n=drops.size)
             return
-        told = f"TOST, paired t, margin {margin:.4g}"
-        noted = replace(counts, value=p, method=told).with_note(self._verdict(cell))
-        yield "p_tost", noted
-        power = f"{told}: power .8 where the true drop is 0"
+        method = f"TOST, paired t, margin {margin:.4g}"
+        yield "p_tost", replace(counts, value=p, method=method).with_note(self._verdict(cell))
+        power = f"{method}: power .8 where the true drop is 0"
         yield "items_needed", replace(counts, value=float(needed), method=power)
 
     def _margin(self, aspect: str) -> float | None:
-        """Return the margin on the judge's scale, None where it has none."""
+        """Return the margin in points of the judge's scale, None if it has no scale."""
         scale = self.study.spec.judges[self.judge].ends[aspect]
         margin = present(self.study.spec.expected).margin
         return None if scale is None else margin * (scale[1] - scale[0]) / POINTS
 
     def _verdict(self, cell: Cell) -> str:
-        """Return what the tests say of a drop that is not wanted; within the margin is none."""
+        """Return what the tests show of an unwanted drop; one within the margin is none."""
         margin = self._margin(cell.aspect)
         if cell.pairs is None or margin is None:
             return UNDECIDED
@@ -169,28 +244,32 @@ class Confusing:
 
     @cached_property
     def _fdr(self) -> dict[Cell, float]:
-        wanted = [cell for cell in self.cells if cell.expected == DROP and cell.pairs]
+        wanted = [cell for cell in self.cells if cell.expectation.expected == DROP and cell.pairs]
         adjusted = benjamini_hochberg(np.array([exp(self._log_p[cell]) for cell in wanted]))
         return dict(zip(wanted, adjusted.tolist(), strict=True))
 
     @cached_property
     def drops(self) -> Drops | Estimate:
-        """Return the drops of which something is expected, or why nothing can be said of them."""
-        used = [cell for cell in self.cells if cell.expected != NOTHING]
-        gaps = [cell for cell in used if cell.pairs is None]
-        if not used or len(gaps) == len(used) or (gaps and not self.study.spec.allow_missing):
-            return _undefined(used, gaps)
-        told = {cell: cell.pairs for cell in used if cell.pairs}
-        values = np.full((len(self.study.item_order), len(told)), np.nan)
-        for column, pairs in enumerate(told.values()):
-            values[pairs.source, column] = pairs.original - pairs.perturbed
+        """Return the drops of which something is expected, or why there are no headlines."""
+        expected = [cell for cell in self.cells if cell.expectation.expected != ANY_CHANGE]
+        if not expected:
+            return Estimate.undefined("nothing is expected of this damage")
+        pairs = {cell: cell.pairs for cell in expected if cell.pairs}
+        gaps = [cell for cell in expected if cell.pairs is None]
+        if not pairs or (gaps and not self.study.spec.allow_missing):
+            notes = sorted({cell.absent.note for cell in gaps if cell.absent})
+            why = f"{len(gaps)} of {len(expected)} planned cells have no score"
+            return Estimate.undefined(f"{why} ({'; '.join(notes)})")
+        values = np.full((len(self.study.item_order), len(pairs)), np.nan)
+        for column, scores in enumerate(pairs.values()):
+            values[scores.source, column] = scores.original - scores.perturbed
         scales = self.study.spec.judges[self.judge].ends
         return Drops(
             self.study,
             self.judge,
-            [cell.whatever_wording for cell in told],
+            [cell.expectation for cell in pairs],
             values,
-            [scales[cell.aspect] for cell in told],
+            [scales[cell.aspect] for cell in pairs],
             f"without {len(gaps)} cells that have no score" if gaps else "",
         )
 
@@ -198,56 +277,99 @@ class Confusing:
         if isinstance(self.drops, Estimate):
             yield from ((name, self.drops) for name in HEADLINES)
             return
-        found = self.drops.headlines(self.drops.given)
-        yield from ((name, one.estimate) for name, one in found.items())
-        cells = [cell for cell in self.cells if cell.expected != NOTHING and cell.pairs]
-        yield from self._shares(cells, self.drops.note)
+        headlines = self.drops.headlines(self.drops.given)
+        yield from ((name, result.estimate) for name, result in headlines.items())
+        yield from self._shares(self.drops.note)
 
-    def _shares(self, cells: Sequence[Cell], note: str) -> Iterator[tuple[str, Estimate]]:
+    def _shares(self, note: str) -> Iterator[tuple[str, Estimate]]:
         """Yield which part of the wanted and of the unwanted drops the tests show."""
         if self._fdr:
             shown = float(np.mean([p <= LEVEL for p in self._fdr.values()]))
-            told = f"share of wanted drops with p_fdr at most {LEVEL}"
-            yield "wanted_shown", Estimate(shown, n=len(self._fdr), method=told, note=note)
-        kept = [cell for cell in cells if cell.expected == SAME]
+            method = f"share of wanted drops with p_fdr at most {LEVEL}"
+            yield "wanted_shown", Estimate(shown, n=len(self._fdr), method=method, note=note)
+        kept = [cell for cell in self.cells if cell.expectation.expected == SAME and cell.pairs]
         if not kept or any(self._margin(cell.aspect) is None for cell in kept):
             return
         verdicts = [self._verdict(cell) for cell in kept]
         for verdict, name in VERDICTS.items():
             share = verdicts.count(verdict) / len(verdicts)
-            told = f"share of unwanted drops with the verdict {verdict}"
-            yield name, Estimate(share, n=len(kept), method=told, note=note)
-
-
-def _undefined(used: Sequence[Cell], gaps: Sequence[Cell]) -> Estimate:
-    """Return why there is no headline: nothing is expected, or cells have no score."""
-    if not used:
-        return Estimate.undefined("nothing is expected of this damage")
-    notes = sorted({cell.absent.note for cell in gaps if cell.absent})
-    return Estimate.undefined(
-        f"{len(gaps)} of {len(used)} planned cells have no score ({'; '.join(notes)})"
-    )
+            method = f"share of unwanted drops with the verdict {verdict}"
+            yield name, Estimate(share, n=len(kept), method=method, note=note)
 
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of confusion.csv."""
     if not study.spec.perturbed:
         return []
-    never, known = excluded(study), ends(study)
+    excluded = study.excluded()
     criteria: list[str | None] = [*study.spec.criteria] or [None]
-    found: list[Row] = []
-    drops: dict[Wording, Drops | Estimate] = {}
+    result: list[Row] = []
+    drops: dict[tuple[str, str | None], Drops | Estimate] = {}
     for judge in study.spec.judges:
         for criterion in criteria:
-            if judge in never:
-                nothing = Estimate.undefined(never[judge])
+            if judge in excluded:
+                nothing = Estimate.undefined(excluded[judge])
                 name = joined("", criterion)
-                found += [study.row(judge, name, each, "", nothing) for each in HEADLINES]
+                result += [study.row(judge, name, each, "", nothing) for each in HEADLINES]
             else:
-                own = Confusing(study, known, judge, criterion)
-                found += own.rows()
-                drops[judge, criterion] = own.drops
-    return [*found, *change_rows(study, drops)]
+                cells = JudgeCells(study, judge, criterion)
+                result += cells.rows()
+                drops[judge, criterion] = cells.drops
+    return [*result, *_differences(study, drops)]
+
+
+def _differences(
+    study: EvaluationData, drops: dict[tuple[str, str | None], Drops | Estimate]
+) -> Iterator[Row]:
+    """Yield the differences of every two judges, and of every wording from the first one.
+
+    Both rest on the same cells, and lose the same items one at a time.
+    """
+    judges = dict.fromkeys(judge for judge, _ in drops)
+    criteria = list(dict.fromkeys(criterion for _, criterion in drops))
+    for criterion in criteria:
+        wording = {"criterion": criterion} if criterion else {}
+        for judge, other in compared(study):
+            pair = drops[judge, criterion], drops[other, criterion]
+            columns = {"judge_b": other, **wording}
+            yield from _difference(study, judge, *pair, UNDEFINED_JUDGE, columns)
+    for judge in judges:
+        for criterion in criteria[1:]:
+            pair = drops[judge, criterion], drops[judge, criteria[0]]
+            wordings = {"criterion": criterion, "criterion_b": criteria[0]}
+            yield from _difference(study, judge, *pair, UNDEFINED_WORDING, wordings)
+
+
+def _difference(
+    study: EvaluationData,
+    judge: str,
+    first: Drops | Estimate,
+    second: Drops | Estimate,
+    why: str,
+    columns: Mapping[str, str | None],
+) -> Iterator[Row]:
+    """Yield the headlines of `first` less those of `second`, undefined with the reason."""
+
+    def undefined(note: str, names: Sequence[str] = HEADLINES) -> Iterator[Row]:
+        nothing = Estimate.undefined(note)
+        return (
+            study.row(judge, "", f"difference_{name}", "", nothing, **columns) for name in names
+        )
+
+    if isinstance(first, Estimate) or isinstance(second, Estimate):
+        lacking = first if isinstance(first, Estimate) else second
+        yield from undefined(f"{why}: {lacking.note}")
+        return
+    if first.expectations != second.expectations:
+        yield from undefined(OTHER_CELLS)
+        return
+    judges, given = dict.fromkeys((first.judge, second.judge)), first.given & second.given
+    headlines, others = (drops.headlines(given, *judges) for drops in (first, second))
+    if not first.same_points(second):
+        yield from undefined(DIFFERENT_SCALES, IN_POINTS)
+        headlines = {name: one for name, one in headlines.items() if name not in IN_POINTS}
+    note = study.share_note(*judges)
+    yield from difference_rows(study, judge, headlines, others, note=note, why=why, columns=columns)
 
 
 METHOD = Method(

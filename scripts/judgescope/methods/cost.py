@@ -1,4 +1,4 @@
-"""What the study's replies cost when they were bought: the usage that the endpoints told."""
+"""The cost of the study's replies, from the usage that the endpoints reported."""
 
 from collections.abc import Iterator, Mapping
 
@@ -27,43 +27,40 @@ def rows(study: EvaluationData) -> list[Row]:
     counts a reply once, though judges and datasets share it: over the datasets it adds up.
     """
     tables = [read_table("bought", path) for path in study.spec.bought]
-    bought = tables[-1]
-    found: list[Row] = []
+    bought, result = tables[-1], list[Row]()
     for judge in study.spec.judges:
-        ends = study.statuses.filter(pc.equal(study.statuses["judge"], judge))
-        if len(ends):
-            ok = pc.sum(ends.filter(pc.equal(ends["status"], "ok"))["n"]).as_py() or 0
-            told = _of_judge(study, bought, judge, pc.sum(ends["n"]).as_py(), ok)
-            found += [study.row(judge, "", name, "", one) for name, one in told]
+        statuses = study.statuses.filter(pc.equal(study.statuses["judge"], judge))
+        if len(statuses):
+            ok = pc.sum(statuses.filter(pc.equal(statuses["status"], "ok"))["n"]).as_py() or 0
+            replies = pc.sum(statuses["n"]).as_py()
+            for name, estimate in judge_estimates(study, bought, judge, replies, ok):
+                result.append(study.row(judge, "", name, "", estimate))
     for writer, price in study.spec.writers.items():
-        mine = bought.filter(pc.equal(bought["perturbation"], writer))
-        for name, one in estimates(
-            mine, len(mine), priced(mine, price), None, "texts made by a model"
-        ):
-            found.append(study.row("", "", name, "", one, perturbation=writer))
-    return [*found, *_of_all(study, tables)]
+        replies = bought.filter(pc.equal(bought["perturbation"], writer))
+        dollars, note = priced(replies, price), "texts made by a model"
+        for name, estimate in estimates(replies, len(replies), dollars, note=note):
+            result.append(study.row("", "", name, "", estimate, perturbation=writer))
+    return [*result, *_rows_of_all(study, tables)]
 
 
-def _of_judge(
+def judge_estimates(
     study: EvaluationData, bought: pa.Table, judge: str, replies: int, judgments: int
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield what a judge's judgments cost; of a derived one, what those of its members did."""
+    """Return the cost of a judge's judgments; of a derived one, that of its members' judgments."""
     cards = study.spec.judges
     made = study.spec.made_of.get(judge) or Members(members=[judge], supervised=False)
     asked = [name for name in made.members if cards[name].engine in ASKED]
     if not asked and not made.supervised:
         note = f"{cards[judge].engine}: nothing is bought"
-        yield from estimates(bought[:0], replies, 0.0, judgments, note)
-        return
-    mine = {name: bought.filter(pc.equal(bought["judge"], name)) for name in asked}
-    every = pa.concat_tables([bought[:0], *mine.values()])
-    prices = [priced(own, cards[name].price) for name, own in mine.items()]
-    dollars = None if None in prices else sum(price for price in prices if price is not None)
+        return estimates(bought[:0], replies, 0.0, judgments, note)
+    by_member = {name: bought.filter(pc.equal(bought["judge"], name)) for name in asked}
+    every = pa.concat_tables([bought[:0], *by_member.values()])
     note = "the replies of its members" if judge in study.spec.made_of else ""
     if made.supervised:
-        yield from estimates(every, len(every), None, judgments, note, SUPERVISED)
-    else:
-        yield from estimates(every, len(every), dollars, judgments, note)
+        return estimates(every, len(every), None, judgments, note, SUPERVISED)
+    prices = [priced(replies, cards[name].price) for name, replies in by_member.items()]
+    dollars = None if None in prices else sum(price for price in prices if price is not None)
+    return estimates(every, len(every), dollars, judgments, note)
 
 
 def priced(bought: pa.Table, price: Prices | None) -> float | None:
@@ -75,25 +72,24 @@ def estimates(
     bought: pa.Table,
     replies: int,
     dollars: float | None,
-    judgments: int | None,
-    note: str,
+    judgments: int | None = None,
+    note: str = "",
     why: str = UNPRICED,
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield the number of replies, their tokens, their price, and that of 1,000 judgments.
 
-    `why` there is no price where `dollars` is None.
+    `why` is the reason if `dollars` is None.
     """
-    tokens = _tokens(bought)
     yield "replies", Estimate(float(replies), n=replies, method="replies, each once")
-    for name, total in tokens.items():
+    for name, total in _tokens(bought).items():
         yield f"{name}_tokens", Estimate(float(total), n=replies, method="sum over replies")
     if dollars is None:
         yield "usd", Estimate.undefined(why, n=replies)
         return
-    untold = pc.sum(pc.is_null(bought["prompt"])).as_py() or 0
-    gap = f"{untold} replies without a usage: not in it" if untold else ""
-    told = Estimate(dollars, n=replies, method="tokens times price").with_note(note).with_note(gap)
-    yield "usd", told
+    without_usage = pc.sum(pc.is_null(bought["prompt"])).as_py() or 0
+    gap = f"{without_usage} replies without a usage: not in it" if without_usage else ""
+    usd = Estimate(dollars, n=replies, method="tokens times price")
+    yield "usd", usd.with_note(note).with_note(gap)
     if judgments:
         each = Estimate(1000 * dollars / judgments, n=judgments, method="price of 1,000 judgments")
         yield "usd_per_1000", each.with_note(note)
@@ -109,39 +105,37 @@ def _dollars(tokens: Mapping[str, int], price: Prices) -> float:
     return nanodollars(tokens, Price.model_validate(price)) / 1e9
 
 
-def _of_all(study: EvaluationData, tables: list[pa.Table]) -> Iterator[Row]:
+def _rows_of_all(study: EvaluationData, tables: list[pa.Table]) -> Iterator[Row]:
     """Yield the rows of all replies that no dataset before this one has bought."""
-    *before, own = (one.append_column("reply", _named(one)) for one in tables)
-    known = pa.concat_arrays([chunk for one in before for chunk in one["reply"].chunks] or [_NONE])
-    new = own.filter(pc.invert(pc.is_in(own["reply"], value_set=known)))
+    *before, current = (
+        table.append_column(
+            "reply",
+            pc.binary_join_element_wise(table["key"], pc.cast(table["draw"], pa.string()), "."),
+        )
+        for table in tables
+    )
+    known = [chunk for table in before for chunk in table["reply"].chunks]
+    bought_before = pa.concat_arrays(known or [pa.array([], pa.string())])
+    new = current.filter(pc.invert(pc.is_in(current["reply"], value_set=bought_before)))
     first = [(name, "first") for name in ("judge", "perturbation", *KINDS)]
     new = new.group_by("reply", use_threads=False).aggregate(first)
     new = new.rename_columns([name.removesuffix("_first") for name in new.column_names])
     if not len(new):  # nothing bought, or nothing that an earlier dataset has not: no number
         return
-    prices = {name: card.price for name, card in study.spec.judges.items()}
-    buyers = [("judge", name, price) for name, price in prices.items()]
+    buyers = [("judge", name, card.price) for name, card in study.spec.judges.items()]
     buyers += [("perturbation", name, price) for name, price in study.spec.writers.items()]
     dollars, unpriced = 0.0, []
-    for kind, name, price in buyers:
-        mine = new.filter(pc.equal(new[kind], name))
+    for column, name, price in buyers:
+        replies = new.filter(pc.equal(new[column], name))
         if price is not None:
-            dollars += _dollars(_tokens(mine), price)
-        elif len(mine):
+            dollars += _dollars(_tokens(replies), price)
+        elif len(replies):
             unpriced.append(name)
-    for name, one in estimates(new, len(new), 0.0, None, ""):
+    note = f"without {', '.join(unpriced)}: no price" if unpriced else ""
+    for name, estimate in estimates(new, len(new), dollars):
         if name == "usd":
-            one = Estimate(dollars, n=one.n, method=one.method, note=one.note)
-            one = one.with_note(f"without {', '.join(unpriced)}: no price" if unpriced else "")
-        yield study.row(ALL, "", name, "", one)
-
-
-_NONE = pa.array([], pa.string())
-
-
-def _named(bought: pa.Table) -> pa.ChunkedArray:
-    """Return a name for each reply: its key and draw."""
-    return pc.binary_join_element_wise(bought["key"], pc.cast(bought["draw"], pa.string()), ".")
+            estimate = estimate.with_note(note)
+        yield study.row(ALL, "", name, "", estimate)
 
 
 METHOD = Method(when="always", parts=("bought",), datasets="all", votes=True, oracles=True)

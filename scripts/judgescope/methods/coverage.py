@@ -1,80 +1,68 @@
-"""What came of every judgment that was planned: no number hides what is missing behind it."""
+"""The status of every planned judgment: no number hides missing judgments behind it."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 
 from judgescope.methods.base import Method, Row
-from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.evaluation_data import EvaluationData, set_columns
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, STATUSES
 from judgescope.statistics.result import Estimate
 
-EXPLAINED = 6
-"""So many rules or reasons are named in a note."""
+MOST_NAMED = 6
+"""The number of rules or reasons that a note names."""
 
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of coverage.csv: per cell the share parsed and the count of each status."""
-    cells: dict[tuple[str, str, str], dict[str, dict[str, int]]] = defaultdict(
-        lambda: defaultdict(dict)
-    )
+    cells: dict[tuple[str, str, str], dict[str, Counter[str]]] = {}
     served: dict[str, set[str]] = defaultdict(set)
     for row in study.statuses.to_pylist():
-        cell = cells[row["judge"], row["aspect"], row["perturbation"]]
-        cell[row["status"]][row["rule"] or ""] = row["n"]
+        cell = cells.setdefault((row["judge"], row["aspect"], row["perturbation"]), {})
+        cell.setdefault(row["status"], Counter())[row["rule"] or ""] = row["n"]
         served[row["judge"]].update(row["served"] or [])
-    found = []
+    result = []
     for (judge, aspect, perturbation), statuses in sorted(cells.items()):
-        name, _, degree = perturbation.partition(".")
-        place = {"perturbation": name, "degree": degree or None}
-        for statistic, estimate in _estimates(statuses):
-            if statistic == "coverage" and (told := study.told_share(judge)):
-                estimate = estimate.with_note(told)
-            if statistic == "coverage" and len(served[judge]) > 1:
-                mixed = f"replies of several servers: {', '.join(sorted(served[judge]))}"
-                estimate = estimate.with_note(mixed)
-            found.append(study.row(judge, aspect, statistic, "", estimate, **place))
+        columns = set_columns(perturbation)
+        share = share_parsed(statuses).with_note(study.share_note(judge))
+        if len(served[judge]) > 1:
+            names = ", ".join(sorted(served[judge]))
+            share = share.with_note(f"replies of several servers: {names}")
+        for statistic, estimate in (("coverage", share), *counts_by_status(statuses)):
+            result.append(study.row(judge, aspect, statistic, "", estimate, **columns))
     for judge, perturbation, reason in study.spec.excluded:
-        name, _, degree = perturbation.partition(".")
-        nothing = Estimate.undefined(reason)
-        place = {"perturbation": name, "degree": degree or None}
-        found.append(study.row(judge, "", "coverage", "", nothing, **place))
-    return found
+        columns, nothing = set_columns(perturbation), Estimate.undefined(reason)
+        result.append(study.row(judge, "", "coverage", "", nothing, **columns))
+    return result
 
 
-def _estimates(statuses: dict[str, dict[str, int]]) -> list[tuple[str, Estimate]]:
-    counts = {status: sum(rules.values()) for status, rules in statuses.items()}
-    planned = sum(counts.values())
+def share_parsed(statuses: dict[str, Counter[str]]) -> Estimate:
+    """Return the share of judgments with a value; statuses: status -> rule -> number."""
+    counts = {status: rules.total() for status, rules in statuses.items()}
+    planned, ok = sum(counts.values()), counts.get("ok", 0)
     asked = planned - counts.get("not_applicable", 0)
-    if asked:
-        share = Estimate(
-            counts.get("ok", 0) / asked,
-            n=asked,
-            n_missing=planned - counts.get("ok", 0),
-            method="share of judgments with a value, of those that could be asked",
-        )
-    else:
-        reasons = _explained(statuses.get("not_applicable", {}))
-        share = Estimate.undefined(f"not applicable: {reasons}", n_missing=planned)
-    counted = [
-        (
-            f"count_{status}",
-            Estimate(float(counts[status]), n=planned, note=_note(status, statuses[status])),
-        )
-        for status in STATUSES
-        if status in counts
-    ]
-    return [("coverage", share), *counted]
+    if not asked:
+        reasons = _explained(statuses.get("not_applicable", Counter()))
+        return Estimate.undefined(f"not applicable: {reasons}", n_missing=planned)
+    method = "share of judgments with a value, of those that could be asked"
+    return Estimate(ok / asked, n=asked, n_missing=planned - ok, method=method)
 
 
-def _note(status: str, rules: dict[str, int]) -> str:
-    """Return the rules behind a count, and what to do where the judge's card can mend it."""
-    return "; ".join([_explained(rules), *([OFF_GRID_REMEDY] if status == OFF_GRID else [])])
+def counts_by_status(statuses: dict[str, Counter[str]]) -> Iterator[tuple[str, Estimate]]:
+    """Yield the count of each status; its note names the rules, and what would help."""
+    planned = sum(rules.total() for rules in statuses.values())
+    for status in STATUSES:
+        if status in statuses:
+            remedies = [OFF_GRID_REMEDY] if status == OFF_GRID else []
+            note = "; ".join([_explained(statuses[status]), *remedies])
+            count = Estimate(float(statuses[status].total()), n=planned, note=note)
+            yield f"count_{status}", count
 
 
-def _explained(rules: dict[str, int]) -> str:
+def _explained(rules: Counter[str]) -> str:
     """Return the rules or reasons behind a count, the most frequent first."""
     ordered = sorted(rules.items(), key=lambda rule: (-rule[1], rule[0]))
-    named = [f"{name} {count}" for name, count in ordered[:EXPLAINED] if name]
-    more = len(ordered) - EXPLAINED
+    named = [f"{name} {count}" for name, count in ordered[:MOST_NAMED] if name]
+    more = len(ordered) - MOST_NAMED
     return ", ".join(named) + (f", and {more} more" if more > 0 else "")
 
 

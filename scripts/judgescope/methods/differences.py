@@ -1,22 +1,31 @@
-"""What a judge has more of than another, on the same items."""
+"""Differences between judges on the same items, and means over sets and datasets."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
+
+import numpy as np
 
 from judgescope.core.cells import joined
 from judgescope.methods.base import Row
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.measures import AVERAGE, floored
-from judgescope.methods.undefined import excluded
-from judgescope.statistics.comparison import difference
+from judgescope.methods.measures import AVERAGE, with_floor_note
+from judgescope.statistics.comparison import difference, ranks
+from judgescope.statistics.means import independent_mean
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import UNDEFINED_JUDGE
+from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
+
+OVERALL = "overall"
+"""The dataset of rows that hold the mean over all datasets."""
+GROUP = ("judge", "judge_b", "criterion", "statistic", "level")
+"""The columns whose rows are averaged over datasets."""
+Means = Mapping[tuple[str | None, str], Replicated]
+"""(criterion, statistic) -> its mean over the constructed sets of texts."""
 
 
 def compared(study: EvaluationData, texts: str = "original") -> Iterator[tuple[str, str]]:
     """Yield every two judges of a set of texts that the study compares, in its order."""
-    wanted, never = study.spec.compared, excluded(study, texts)
-    judges = (name for name in study.spec.judges if name not in never)
+    wanted, excluded = study.spec.compared, study.excluded(texts)
+    judges = (name for name in study.spec.judges if name not in excluded)
     yield from combinations([name for name in judges if not wanted or name in wanted], 2)
 
 
@@ -27,7 +36,7 @@ def difference_rows(
     second: Mapping[str, Replicated],
     *,
     note: str,
-    place: Mapping[str, str | None],
+    columns: Mapping[str, str | None],
     why: str = UNDEFINED_JUDGE,
     aspect: str = "",
     level: str = "",
@@ -35,46 +44,103 @@ def difference_rows(
     """Yield a row for each statistic of `first`: its value less that of `second`.
 
     Both lose the same items, one at a time, so that what they share cancels. `why` is the note
-    where one of them is undefined; `place` are the columns that say of what `second` is.
+    where one of them is undefined; `columns` are the columns that identify `second`.
     """
-    for statistic, one in first.items():
-        gap = difference(one, second[statistic], why=why).estimate.with_note(note)
-        yield study.row(judge, aspect, f"difference_{statistic}", level, gap, **place)
-
-
-Means = Mapping[tuple[str | None, str], Replicated]
-"""(criterion, statistic) -> its mean over what a study built."""
+    for statistic, result in first.items():
+        gap = difference(result, second[statistic], why=why).estimate.with_note(note)
+        yield study.row(judge, aspect, f"difference_{statistic}", level, gap, **columns)
 
 
 def mean_rows(study: EvaluationData, means: Callable[..., Means], level: str) -> Iterator[Row]:
-    """Yield means(judge) of every judge, and of every two that are compared the differences.
+    """Yield means(judge) of every judge, and the differences of every two that are compared.
 
     means(judge, other) is of the items that both were given.
     """
-    known: dict[tuple[str, int], Means] = {}
+    cache: dict[tuple[str, int], Means] = {}
 
-    def of(judge: str, *others: str) -> Means:
+    def means_of(judge: str, *others: str) -> Means:
         key = (judge, len(study.items_given(judge, *others)))
-        if key not in known:
-            known[key] = means(judge, *others)
-        return known[key]
+        if key not in cache:
+            cache[key] = means(judge, *others)
+        return cache[key]
 
     for judge in study.spec.judges:
-        for (criterion, name), found in of(judge).items():
-            aspect = joined(AVERAGE, criterion)
-            yield study.row(judge, aspect, name, level, floored(name, found.estimate))
+        for (criterion, name), mean in means_of(judge).items():
+            estimate = with_floor_note(name, mean.estimate)
+            yield study.row(judge, joined(AVERAGE, criterion), name, level, estimate)
     for judge, other in compared(study):
-        first, second = of(judge, other), of(other, judge)
-        both = [key for key in first if key in second]
-        for criterion in dict.fromkeys(place for place, _ in both):
-            names = [name for place, name in both if place == criterion]
+        first, second = means_of(judge, other), means_of(other, judge)
+        shared = [key for key in first if key in second]
+        for criterion in dict.fromkeys(key[0] for key in shared):
+            names = [name for key, name in shared if key == criterion]
             yield from difference_rows(
                 study,
                 judge,
                 {name: first[criterion, name] for name in names},
                 {name: second[criterion, name] for name in names},
-                note=study.told_share(judge, other),
+                note=study.share_note(judge, other),
                 aspect=joined(AVERAGE, criterion),
                 level=level,
-                place={"judge_b": other},
+                columns={"judge_b": other},
             )
+
+
+def across(table: Iterable[Row]) -> list[Row]:
+    """Return the means over datasets of a table's averages over aspects, and ranks by them.
+
+    Datasets are independent, so that their intervals suffice. Nothing for a single dataset. A
+    judge that no dataset ranks (it is given a rating of the text) has no rank here.
+    """
+    rows = list(table)
+    ranked = {row["judge"] for row in rows if row["statistic"].startswith("rank_")}
+    averages = [
+        row for row in rows if row["aspect"] == AVERAGE and not row["statistic"].startswith("rank_")
+    ]
+    datasets = sorted({row["dataset"] for row in averages})
+    if len(datasets) < 2:
+        return []
+    groups: dict[tuple[str | None, ...], dict[str, Row]] = {}
+    for row in averages:
+        groups.setdefault(tuple(row[name] for name in GROUP), {})[row["dataset"]] = row
+    means = [
+        _overall(dict(zip(GROUP, key, strict=True)), by_dataset, datasets)
+        for key, by_dataset in groups.items()
+    ]
+    return [*means, *_ranks([row for row in means if row["judge"] in ranked])]
+
+
+def _overall(group: Row, by_dataset: Mapping[str, Row], datasets: list[str]) -> Row:
+    absent = Estimate.undefined("not judged")
+    estimates = [
+        estimate_of(by_dataset[name]) if name in by_dataset else absent for name in datasets
+    ]
+    mean = with_floor_note(group["statistic"], independent_mean(estimates, of="datasets"))
+    signatures = [by_dataset[name]["signature"] for name in datasets if name in by_dataset]
+    return {**_overall_row(group, mean), "signature": " + ".join(signatures)}
+
+
+def estimate_of(row: Row) -> Estimate:
+    """Return the estimate that a row of a result table holds."""
+    return Estimate(**{name: row[name] for name in Estimate.__slots__})
+
+
+def _overall_row(group: Row, estimate: Estimate) -> Row:
+    numbers = {name: getattr(estimate, name) for name in Estimate.__slots__}
+    return {"dataset": OVERALL, "aspect": AVERAGE, **group, **numbers}
+
+
+def _ranks(means: list[Row]) -> Iterator[Row]:
+    """Yield each judge's rank by every mean; without intervals, which would need replicates."""
+    groups: dict[tuple[str | None, str, str], list[Row]] = {}
+    for row in means:
+        if row["judge_b"] is None:
+            key = row["criterion"], row["statistic"], row["level"]
+            groups.setdefault(key, []).append(row)
+    for group in groups.values():
+        values = np.array([[row["value"]] for row in group], dtype=np.float64)
+        for row, rank in zip(group, ranks(values, 0), strict=True):
+            if rank.value is None:
+                rank = Estimate.undefined(row["note"], n=rank.n)
+            columns = {name: row[name] for name in GROUP}
+            columns["statistic"] = f"rank_{row['statistic']}"
+            yield {**_overall_row(columns, rank), "signature": row["signature"]}

@@ -1,7 +1,7 @@
-"""Ensembles (paper 004): what does every subset of a derived judge's members reach with people?
+"""Ensembles (Kartáč et al. 2025): the agreement with people of every subset of the members.
 
-Nothing is asked and nothing is scored again: a subset's score of a text is the mean of its members'
-scores, as in scoring/ensembles.py.
+No model is asked and no reply is parsed again: a subset's score of a text is the mean of its
+members' scores, as in scoring/derived.py.
 """
 
 from collections import defaultdict
@@ -16,10 +16,18 @@ import numpy as np
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
-from judgescope.methods.measures import AVERAGE, POOLED, Place, against, mean_rating, on_their_scale
-from judgescope.methods.undefined import excluded
+from judgescope.methods.measures import (
+    AVERAGE,
+    POOLED,
+    Measure,
+    against_people,
+    correlated,
+    mean_rating,
+    on_their_scale,
+)
+from judgescope.methods.specs import EnsembleMembers
 from judgescope.statistics.comparison import difference
-from judgescope.statistics.correlation import LEVELS, STATISTICS, correlations
+from judgescope.statistics.correlation import LEVELS, STATISTICS
 from judgescope.statistics.ensemble import (
     MOST_MEMBERS,
     Subset,
@@ -34,7 +42,7 @@ from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 
 TOGETHER = "+"
-"""Between the ids of members, which have none of it."""
+"""Joins the ids of members, which do not contain it."""
 BEST = (
     "the best of {} members by these very data, so that its value is likely too high and this "
     "difference too low; the interval takes the choice as given"
@@ -45,269 +53,234 @@ Where = tuple[str, str, str | None, int | None]
 """(statistic, level, judge_b, k)."""
 
 
-class Told(NamedTuple):
-    """A number of an ensemble, and the columns that say of what."""
+class Result(NamedTuple):
+    """A result on an ensemble, and the columns that identify it."""
 
     statistic: str
     level: str
-    found: Replicated
+    result: Replicated
     judge_b: str | None = None
     k: int | None = None
 
     @property
     def where(self) -> Where:
-        """Return what tells it from the ensemble's other numbers of an aspect."""
+        """Return the columns that distinguish it from the ensemble's other results on an aspect."""
         return self.statistic, self.level, self.judge_b, self.k
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """A derived judge on some texts: its members by id, and how many of them make a score.
-
-    `mixed` are the aspects on which the members have different scales; `student` is the judge that
-    was taught what this one says, None where there is none or it does not judge these texts.
-    """
+    """A derived judge on some texts, with its members and the judge trained on its scores."""
 
     judge: str
-    members: Sequence[str]
-    least: int
-    mixed: Sequence[str]
+    card: EnsembleMembers
     panel: TargetSet
-    student: str | None = None
-
-    @cached_property
-    def sources(self) -> int:
-        """Return how many sources there are."""
-        return np.unique(self.panel.source).size
 
     @cached_property
     def subsets(self) -> list[Subset]:
-        """Return the subsets that are told, the whole last."""
-        return subsets(len(self.members))
+        """Return the subsets that have rows, the ensemble itself last."""
+        return subsets(len(self.card.members))
 
     @property
-    def whole(self) -> Subset:
-        """Return all members."""
-        return tuple(range(len(self.members)))
+    def everyone(self) -> Subset:
+        """Return the subset of all members."""
+        return tuple(range(len(self.card.members)))
 
     def named(self, subset: Subset) -> str:
         """Return the ids of a subset's members as the column `judge_b` has them."""
-        return TOGETHER.join(self.members[at] for at in subset)
+        return TOGETHER.join(self.card.members[index] for index in subset)
+
+    def views(self) -> dict[str, "View"]:
+        """Return the aspects that people rate and all members judge."""
+        spec, views = self.panel.study.spec, {}
+        for aspect in spec.aspects:
+            ratings = self.panel.ratings(aspect)
+            each = [self.panel.scores(name, aspect) for name in self.card.members]
+            scores = [one for one in each if one is not None]
+            if len(ratings) and len(scores) == len(each):
+                has_scale = spec.judges[self.judge].ends[aspect] is not None
+                one_scale = has_scale and on_their_scale(self.panel.study, self.judge, aspect)
+                student = self.card.student
+                student_scores = self.panel.scores(student, aspect) if student else None
+                people = mean_rating(ratings)
+                views[aspect] = View(self, np.stack(scores), people, one_scale, student_scores)
+        return views
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What an ensemble's members (members, targets) and people (targets,) say of one aspect."""
+    """Scores of an ensemble's members (members, targets) and people's ratings (targets,)."""
 
-    own: Ensemble
+    ensemble: Ensemble
     scores: Floats
     people: Floats
     one_scale: bool
     """Whether they all score on people's scale, in every aspect of the dataset."""
     student: Floats | None = None
-    """What the judge says that was taught, on a scale of its own; shape (targets,)."""
-    _found: dict[tuple[Subset, bytes], Mapping[Place, Replicated]] = field(default_factory=dict)
+    """The scores of the trained judge, on a scale of its own; shape (targets,)."""
+    _cache: dict[tuple[Subset, bytes], Mapping[Measure, Replicated]] = field(default_factory=dict)
 
     def values(self, subset: Subset) -> Floats:
         """Return a subset's scores."""
-        return subset_scores(self.scores, subset, self.own.least)
+        return subset_scores(self.scores, subset, self.ensemble.card.min_members)
 
-    def found(self, subset: Subset, beside: Subset = ()) -> Mapping[Place, Replicated]:
-        """Return a subset's correlations with people, of targets that `beside` scores too."""
+    def results_of(self, subset: Subset, other: Subset = ()) -> Mapping[Measure, Replicated]:
+        """Return a subset's correlations with people, on targets that `other` scores too."""
         values = self.values(subset)
-        if beside:
-            values = np.where(np.isnan(self.values(beside)), np.nan, values)
+        if other:
+            values = np.where(np.isnan(self.values(other)), np.nan, values)
         key = subset, np.isnan(values).tobytes()
-        if key not in self._found:
-            self._found[key] = self.correlated(values)
-        return self._found[key]
+        if key not in self._cache:
+            self._cache[key] = self.with_people(values)
+        return self._cache[key]
 
-    def correlated(self, values: Floats) -> Mapping[Place, Replicated]:
+    def with_people(self, values: Floats) -> Mapping[Measure, Replicated]:
         """Return the correlations of scores (targets,) with people."""
-        found = correlated(self.own.panel, values, self.people)
-        return {
-            at: one._replace(estimate=against(one.estimate, "mean")) for at, one in found.items()
-        }
+        results = correlated(self.ensemble.panel, values, self.people)
+        return {measure: against_people(one, "mean") for measure, one in results.items()}
 
+    def results(self) -> Iterator[Result]:
+        """Yield all results on the ensemble: subsets, means by size, members, errors."""
+        ensemble = self.ensemble
+        by_size: dict[int, list[Mapping[Measure, Replicated]]] = defaultdict(list)
+        for subset in ensemble.subsets:
+            results, k = self.results_of(subset), len(subset)
+            by_size[k].append(results)
+            for (statistic, level), result in results.items():
+                yield Result(statistic, level, result, ensemble.named(subset), k)
+        for size, each in by_size.items():
+            for statistic, level in each[0]:
+                same = [results[statistic, level] for results in each]
+                mean = mean_over(same, of="subsets")
+                yield Result(f"subset_mean_{statistic}", level, mean, k=size)
+        for index, member in enumerate(ensemble.card.members):
+            others = tuple(other for other in ensemble.everyone if other != index)
+            for name, subset in (("contribution", others), ("difference", (index,))):
+                whole = self.results_of(ensemble.everyone, subset)
+                part = self.results_of(subset, ensemble.everyone)
+                for (statistic, level), result in whole.items():
+                    gap = difference(result, part[statistic, level])
+                    yield Result(f"{name}_{statistic}", level, gap, member)
+        yield from self._error_results()
 
-def correlated(panel: TargetSet, x: Floats, y: Floats) -> Mapping[Place, Replicated]:
-    """Return the correlations of two scores of a panel's targets, on the dataset's resamples."""
-    found = correlations(x, y, panel.source, panel.system, weights=panel.study.weights)
-    return {(statistic, level): one for (statistic, level), one in found.items()}
+    def _error_results(self) -> Iterator[Result]:
+        """Yield the correlations of members' errors, and the number of effective judges."""
+        ensemble, panel = self.ensemble, self.ensemble.panel
+        each = []
+        for first, second in combinations(ensemble.everyone, 2):
+            result = error_correlation(
+                self.scores[first],
+                self.scores[second],
+                self.people,
+                panel.source,
+                weights=panel.study.weights,
+                one_scale=self.one_scale,
+            )
+            each.append(result)
+            yield Result("error_correlation", POOLED, result, ensemble.named((first, second)), 2)
+        mean = mean_error_correlation(each)
+        yield Result("error_correlation_mean", POOLED, mean)
+        number = effective_judges(mean, len(ensemble.card.members))
+        yield Result("effective_judges", POOLED, number)
+
+    def student_results(self) -> Iterator[Result]:
+        """Yield the trained judge's correlations with people and with the ensemble.
+
+        And those of the ensemble with people less its own, on the targets that both score.
+        """
+        x, teacher, name = (
+            self.student,
+            self.values(self.ensemble.everyone),
+            self.ensemble.card.student,
+        )
+        if x is None:
+            return
+        with_people, with_teacher = self.with_people(x), correlated(self.ensemble.panel, x, teacher)
+        missing = np.isnan(x) | np.isnan(teacher)
+        of_teacher, of_student = (
+            self.with_people(np.where(missing, np.nan, scores)) for scores in (teacher, x)
+        )
+        for measure, result in with_people.items():
+            statistic, level = measure
+            gap = difference(of_teacher[measure], of_student[measure])
+            yield Result(f"student_{statistic}", level, result, name)
+            yield Result(f"student_difference_{statistic}", level, gap, name)
+            yield Result(f"student_with_teacher_{statistic}", level, with_teacher[measure], name)
 
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of ensemble.csv: every derived judge's subsets, members and their errors."""
-    never, found = excluded(study, "systems"), list[Row]()
-    for judge, told in study.spec.ensembles.items():
-        if judge in never:
-            found += _absent(study, judge, told.members, never[judge])
+    excluded, result = study.excluded("systems"), list[Row]()
+    for judge, card in study.spec.ensembles.items():
+        if judge in excluded:
+            k, members = len(card.members), TOGETHER.join(card.members)
+            nothing = Estimate.undefined(excluded[judge])
+            for level in LEVELS:
+                for statistic in STATISTICS:
+                    row = study.row(judge, "", statistic, level, nothing, judge_b=members, k=k)
+                    result.append(row)
             continue
         for systems, panel in study.rated(judge).items():
-            own = Ensemble(judge, told.members, told.least, told.mixed, panel, told.student)
-            found += [row | {"systems": systems} for row in _rows(study, own)]
-    return found
+            ensemble_rows = _ensemble_rows(Ensemble(judge, card, panel))
+            result += [row | {"systems": systems} for row in ensemble_rows]
+    return result
 
 
-def _absent(study: EvaluationData, judge: str, members: Sequence[str], why: str) -> Iterator[Row]:
-    """Yield the rows of a whole ensemble that cannot judge these texts."""
-    place = {"judge_b": TOGETHER.join(members), "k": len(members)}
-    for level in LEVELS:
-        for statistic in STATISTICS:
-            yield study.row(judge, "", statistic, level, Estimate.undefined(why), **place)
+def _ensemble_rows(ensemble: Ensemble) -> Iterator[Row]:
+    """Yield an ensemble's rows, then those of the judge that was trained on its scores."""
+    views = ensemble.views()
+    one_scale = all(view.one_scale for view in views.values())  # else means would mix two kinds
+    results = {
+        aspect: list(replace(view, one_scale=one_scale).results()) for aspect, view in views.items()
+    }
+    yield from _with_averages(ensemble, results)
+    if (student := ensemble.card.student) is not None:
+        shared = replace(ensemble, panel=ensemble.panel.given(student))
+        views = shared.views()
+        results = {aspect: list(view.student_results()) for aspect, view in views.items()}
+        yield from _with_averages(shared, results)
 
 
-def _rows(study: EvaluationData, own: Ensemble) -> Iterator[Row]:
-    """Yield an ensemble's rows, then those of the judge that it taught."""
-    views = _views(study, own)
-    one_scale = all(view.one_scale for view in views.values())  # else their mean were of two kinds
-    yield from _averaged(
-        study,
-        own,
-        {name: [*_told(replace(view, one_scale=one_scale))] for name, view in views.items()},
-    )
-    if own.student is not None:
-        shared = replace(own, panel=own.panel.given(own.student))
-        taught = {name: [*_taught(view)] for name, view in _views(study, shared).items()}
-        yield from _averaged(study, shared, taught)
+def _with_averages(ensemble: Ensemble, results: Mapping[str, list[Result]]) -> Iterator[Row]:
+    """Yield the rows of every aspect, then the means over aspects in each wording."""
+    wordings: dict[str | None, dict[Where, list[Result]]] = defaultdict(dict)
+    for aspect, each in results.items():
+        for one in each:
+            wordings[split(aspect)[1]].setdefault(one.where, []).append(one)
+        yield from _aspect_rows(ensemble, aspect, each)
+    for criterion, by_place in wordings.items():
+        means = [
+            same[0]._replace(result=mean_over([one.result for one in same], of="aspects"))
+            for same in by_place.values()
+        ]
+        yield from _aspect_rows(ensemble, joined(AVERAGE, criterion), means)
 
 
-def _averaged(
-    study: EvaluationData, own: Ensemble, each: Mapping[str, list[Told]]
-) -> Iterator[Row]:
-    """Yield what is told, aspect by aspect, then the means over aspects in each wording."""
-    averaged: dict[str | None, dict[Where, list[Told]]] = defaultdict(dict)
-    for aspect, told in each.items():
-        for one in told:
-            averaged[split(aspect)[1]].setdefault(one.where, []).append(one)
-        yield from _signed(study, own, aspect, told)
-    for criterion, numbers in averaged.items():
-        means = [_average(same) for same in numbers.values()]
-        yield from _signed(study, own, joined(AVERAGE, criterion), means)
-
-
-def _views(study: EvaluationData, own: Ensemble) -> dict[str, View]:
-    """Return the aspects that people rate and all members judge."""
-    views = {name: _view(study, own, name) for name in study.spec.aspects}
-    return {name: view for name, view in views.items() if view is not None}
-
-
-def _view(study: EvaluationData, own: Ensemble, aspect: str) -> View | None:
-    """Return one such aspect, None of others."""
-    ratings = own.panel.ratings(aspect)
-    each = [own.panel.scores(name, aspect) for name in own.members]
-    scores = [one for one in each if one is not None]
-    if not len(ratings) or len(scores) < len(each):
-        return None
-    known = study.spec.judges[own.judge].ends[aspect] is not None
-    one_scale = known and on_their_scale(study, own.judge, aspect)
-    student = own.panel.scores(own.student, aspect) if own.student is not None else None
-    return View(own, np.stack(scores), mean_rating(ratings), one_scale, student)
-
-
-def _average(same: Sequence[Told]) -> Told:
-    return same[0]._replace(found=mean_over([told.found for told in same], of="aspects"))
-
-
-def _told(view: View) -> Iterator[Told]:
-    """Yield all numbers of one aspect."""
-    own = view.own
-    for subset in own.subsets:
-        for (statistic, level), one in view.found(subset).items():
-            yield Told(statistic, level, one, own.named(subset), len(subset))
-    yield from _sizes(view)
-    for at, member in enumerate(own.members):
-        others = tuple(other for other in own.whole if other != at)
-        for name, beside in (("contribution", others), ("difference", (at,))):
-            yield from _differences(view, name, beside, member)
-    yield from _errors(view)
-
-
-def _sizes(view: View) -> Iterator[Told]:
-    """Yield the means over all subsets of each size."""
-    own = view.own
-    for size in dict.fromkeys(map(len, own.subsets)):
-        each = [view.found(subset) for subset in own.subsets if len(subset) == size]
-        for statistic, level in each[0]:
-            same = [found[statistic, level] for found in each]
-            mean = mean_over(same, of="subsets")
-            yield Told(f"subset_mean_{statistic}", level, mean, k=size)
-
-
-def _differences(view: View, name: str, beside: Subset, member: str) -> Iterator[Told]:
-    """Yield what the whole has more than a subset, of the targets that both score."""
-    own = view.own
-    first, second = view.found(own.whole, beside), view.found(beside, own.whole)
-    for (statistic, level), one in first.items():
-        yield Told(f"{name}_{statistic}", level, difference(one, second[statistic, level]), member)
-
-
-def _errors(view: View) -> Iterator[Told]:
-    """Yield how the errors of every two members go together, and what that makes of all."""
-    own, panel = view.own, view.own.panel
-    pairs = [*combinations(own.whole, 2)]
-    each = [
-        error_correlation(
-            view.scores[first],
-            view.scores[second],
-            view.people,
-            panel.source,
-            weights=panel.study.weights,
-            one_scale=view.one_scale,
+def _aspect_rows(ensemble: Ensemble, aspect: str, results: Sequence[Result]) -> Iterator[Row]:
+    """Yield the rows of an aspect, with the notes of some of them."""
+    best, size = _differences_from_best(results), len(ensemble.card.members)
+    notes = [MANY.format(size)] if size > MOST_MEMBERS else []
+    notes += [SCALES] if aspect in ensemble.card.mixed else []
+    for one in results:
+        own_notes = [BEST.format(size)] if one.where in best else []
+        own_notes += notes if one.k == size and one.statistic in STATISTICS else []
+        estimate = one.result.estimate.with_note("; ".join(own_notes))
+        columns = {"judge_b": one.judge_b, "k": one.k}
+        yield ensemble.panel.study.row(
+            ensemble.judge, aspect, one.statistic, one.level, estimate, **columns
         )
-        for first, second in pairs
-    ]
-    for pair, one in zip(pairs, each, strict=True):
-        yield Told("error_correlation", POOLED, one, own.named(pair), 2)
-    mean = mean_error_correlation(each)
-    yield Told("error_correlation_mean", POOLED, mean)
-    number = effective_judges(mean, len(own.members))
-    yield Told("effective_judges", POOLED, number)
 
 
-def _taught(view: View) -> Iterator[Told]:
-    """Yield what the judge that was taught reaches with people and with the ensemble, and how much
-    more the ensemble reaches with people, of the targets that both score.
-    """
-    own, x, whole = view.own, view.student, view.values(view.own.whole)
-    if x is None:
-        return
-    alone, teacher = view.correlated(x), correlated(own.panel, x, whole)
-    lacks = np.isnan(x) | np.isnan(whole)
-    more, less = (view.correlated(np.where(lacks, np.nan, scores)) for scores in (whole, x))
-    for (statistic, level), one in alone.items():
-        at = (statistic, level)
-        apart = difference(more[at], less[at])
-        yield Told(f"student_{statistic}", level, one, own.student)
-        yield Told(f"student_difference_{statistic}", level, apart, own.student)
-        yield Told(f"student_with_teacher_{statistic}", level, teacher[at], own.student)
-
-
-def _signed(
-    study: EvaluationData, own: Ensemble, aspect: str, told: Sequence[Told]
-) -> Iterator[Row]:
-    """Yield the rows of an aspect, with what is to be said of some of them."""
-    best, size = _best(told), len(own.members)
-    whole = [MANY.format(size)] if size > MOST_MEMBERS else []
-    whole += [SCALES] if aspect in own.mixed else []
-    for one in told:
-        notes = [BEST.format(size)] if one.where in best else []
-        notes += whole if one.k == size and one.statistic in STATISTICS else []
-        estimate = one.found.estimate.with_note("; ".join(notes))
-        place = {"judge_b": one.judge_b, "k": one.k}
-        yield study.row(own.judge, aspect, one.statistic, one.level, estimate, **place)
-
-
-def _best(told: Sequence[Told]) -> set[Where]:
+def _differences_from_best(results: Sequence[Result]) -> set[Where]:
     """Return the differences from the single member that is best, the first of equals."""
-    best: dict[Place, Told] = {}
-    for one in told:
-        value, at = one.found.estimate.value, (one.statistic, one.level)
-        if one.k == 1 and one.judge_b and value is not None:
-            known = best.get(at)
-            if known is None or value > (known.found.estimate.value or 0.0):
-                best[at] = one
-    return {(f"difference_{name}", level, one.judge_b, None) for (name, level), one in best.items()}
+    best: dict[Measure, tuple[float, str]] = {}
+    for one in results:
+        value, measure = one.result.estimate.value, (one.statistic, one.level)
+        if one.k != 1 or not one.judge_b or value is None:
+            continue
+        if measure not in best or value > best[measure][0]:
+            best[measure] = value, one.judge_b
+    return {(f"difference_{name}", level, best[name, level][1], None) for name, level in best}
 
 
 METHOD = Method(selectable=True, texts=("systems",), parts=("ensembles",))

@@ -1,11 +1,11 @@
 """What a method sees of one dataset: its tables as arrays that share one order of targets."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from judgescope import __version__
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import share_of, stream
+from judgescope.methods.base import Row
 from judgescope.methods.specs import StatisticsSpec
 from judgescope.statistics import tallies  # noqa: F401  declares what any method may count
 from judgescope.statistics.declared import tie_rule
@@ -23,9 +24,12 @@ from judgescope.statistics.resampling import Replicated, source_weights
 from judgescope.statistics.result import Estimate
 
 WITHOUT_REFERENCES = "without references"
-"""The value of the column `systems` where the texts that are the references are left out."""
+"""The value of the column `systems` where texts that are the references are left out."""
+MADE = {"ok", "short"}
+"""Outcomes of texts that could be made: `short` has fewer edits than planned."""
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,12 @@ class EvaluationData:
     draws: pa.Table
     statuses: pa.Table
     data_sha: str
+    rater_correlations: dict[bytes, Mapping[tuple[str, str], Replicated]] = field(
+        default_factory=dict
+    )
+    """The cache of `measures.as_raters`: hash of two arrays -> their correlations."""
+    _items_of_share: dict[float, frozenset[str]] = field(default_factory=dict)
+    _signatures: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
     @property
     def dataset(self) -> str:
@@ -51,33 +61,19 @@ class EvaluationData:
 
     @cached_property
     def item_order(self) -> dict[str, int]:
-        """Return item -> code, in the order of the ids: an item is the unit of resampling."""
-        names = sorted(self.items["item"].to_pylist())
-        return {name: code for code, name in enumerate(names)}
+        """Return item -> code, sorted by id: items are the sources that are resampled."""
+        return {name: code for code, name in enumerate(sorted(self.items["item"].to_pylist()))}
 
     @cached_property
-    def weights(self) -> NDArray[np.int64]:
-        """Return the weights that delete one item each, (items, items)."""
+    def weights(self) -> Codes:
+        """Return the weights that delete one item each; shape (items, items)."""
         return deletions(len(self.item_order))
 
     @cached_property
-    def resamples(self) -> NDArray[np.int64]:
+    def resamples(self) -> Codes:
         """Return the bootstrap weights over items, for ranks: the same for every judge."""
         rng = stream(self.spec.seed, "bootstrap", self.dataset)
         return source_weights(rng, len(self.item_order))
-
-    @cached_property
-    def reached(self) -> dict[bytes, Mapping[tuple[str, str], Replicated]]:
-        """Return what `measures.as_raters` keeps: hash of two arrays -> their correlations."""
-        return {}
-
-    @cached_property
-    def _shares(self) -> dict[float, frozenset[str]]:
-        return {}
-
-    @cached_property
-    def _signatures(self) -> dict[tuple[str, str, str], str]:
-        return {}
 
     @cached_property
     def systems(self) -> "TargetSet":
@@ -86,28 +82,26 @@ class EvaluationData:
 
     @cached_property
     def without_references(self) -> "TargetSet":
-        """Return the rated targets less the texts that are the references."""
-        named = pa.array(self.spec.reference_systems, pa.string())
-        rows = self.systems.rows
-        return TargetSet(
-            self, "systems", rows.filter(pc.invert(pc.is_in(rows["system"], value_set=named)))
-        )
+        """Return the rated targets without the texts that are the references."""
+        references = pa.array(self.spec.reference_systems, pa.string())
+        is_reference = pc.is_in(self.systems.rows["system"], value_set=references)
+        return TargetSet(self, "systems", self.systems.rows.filter(pc.invert(is_reference)))
 
     def shared_panel(self, judges: Iterable[str]) -> tuple[str | None, "TargetSet"]:
-        """Return the panel on which judges are held against each other, and its column `systems`.
+        """Return the panel on which judges are compared with each other, and its column `systems`.
 
-        Without the texts that are the references where one of them compares with these.
+        It excludes the reference texts if one of the judges reads references.
         """
         cards = self.spec.judges
-        fair = self.spec.reference_systems and any(cards[name].references for name in judges)
-        return (WITHOUT_REFERENCES, self.without_references) if fair else (None, self.systems)
+        exclude = self.spec.reference_systems and any(cards[name].references for name in judges)
+        return (WITHOUT_REFERENCES, self.without_references) if exclude else (None, self.systems)
 
     def rated(self, judge: str) -> dict[str | None, "TargetSet"]:
         """Return the panels on which a judge is compared with people, by the column `systems`.
 
-        A judge that compares with references is rated without the texts that are the references
-        (methods.md 5), and with them beside if the study wants both. Controls are rated both ways,
-        so that each number has theirs on the same texts.
+        A judge that reads references is compared without the texts that are the references
+        (methods.md 5), and also with them if the study asks for both. Controls are compared on
+        both panels, so that every judge has a control on the same texts.
         """
         card = self.spec.judges[judge]
         control = card.engine == "control"
@@ -117,102 +111,122 @@ class EvaluationData:
             panels = (panels if both else {}) | {WITHOUT_REFERENCES: self.without_references}
         return {systems: panel.given(judge) for systems, panel in panels.items()}
 
-    def fair(self, judge: str, *, whole: bool = False) -> tuple[str | None, "TargetSet"]:
-        """Return the panel on which a judge's claims rest, after its column `systems`.
+    def fair(self, judge: str, *, all_items: bool = False) -> tuple[str | None, "TargetSet"]:
+        """Return the panel on which claims about a judge rest, and its column `systems`.
 
-        Without the texts that are the references where the judge compares with these; `whole`:
-        with the items that it was not given, too.
+        It excludes the reference texts if the judge reads references; `all_items` includes the
+        items that the judge was not given.
         """
-        card = self.spec.judges[judge]
-        apart = self.spec.reference_systems and card.references
-        panel = self.without_references if apart else self.systems
-        return (WITHOUT_REFERENCES if apart else None), panel if whole else panel.given(judge)
+        systems, panel = self.shared_panel([judge])
+        return systems, panel if all_items else panel.given(judge)
 
     def items_given(self, *judges: str) -> frozenset[str]:
-        """Return the items that every one of some judges was given: the smallest share's."""
+        """Return the items that each of some judges was given: those of the smallest share."""
         share = min((self.spec.judges[name].share for name in judges), default=1.0)
-        if share not in self._shares:
-            self._shares[share] = share_of(
+        if share not in self._items_of_share:
+            self._items_of_share[share] = share_of(
                 self.item_order, share, seed=self.spec.seed, dataset=self.dataset
             )
-        return self._shares[share]
+        return self._items_of_share[share]
 
-    def told_share(self, *judges: str) -> str:
-        """Return what a note says of judges that were not given every item, "" of all others."""
-        given, whole = len(self.items_given(*judges)), len(self.item_order)
-        if given == whole:
+    def share_note(self, *judges: str) -> str:
+        """Return the note on judges that were given a share of the items, "" on all others."""
+        given, total = len(self.items_given(*judges)), len(self.item_order)
+        if given == total:
             return ""
         both = " that all of them judge" if len(judges) > 1 else ""
-        return f"of a share of the items{both}: {given} of {whole}"
+        return f"of a share of the items{both}: {given} of {total}"
 
     def panel(self, perturbation: str) -> "TargetSet":
-        """Return the targets of one set (`systems`, `original`, `<id>.<degree>`) by id."""
+        """Return the targets of one set (`systems`, `original`, `<id>.<degree>`), sorted by id."""
         name, _, degree = perturbation.partition(".")
         chosen = pc.equal(self.targets["perturbation"], name)
         if degree:
             chosen = pc.and_(chosen, pc.equal(self.targets["degree"], degree))
-        rows = self.targets.filter(chosen).sort_by("target")
-        return TargetSet(self, perturbation, rows)
+        return TargetSet(self, perturbation, self.targets.filter(chosen).sort_by("target"))
 
     @cached_property
     def score_values(self) -> dict[tuple[str, str, str], dict[str, float]]:
-        """Return (perturbation, judge, aspect) -> target -> score; null scores are left out."""
-        table: dict[tuple[str, str, str], dict[str, float]] = {}
+        """Return (perturbation, judge, aspect) -> target -> score, without null scores."""
+        scores: dict[tuple[str, str, str], dict[str, float]] = {}
         names = ("perturbation", "judge", "aspect", "criterion", "target", "value")
         columns = (self.scores[name].to_pylist() for name in names)
         for perturbation, judge, aspect, criterion, target, value in zip(*columns, strict=True):
-            cell = table.setdefault((perturbation, judge, joined(aspect, criterion)), {})
+            cell = scores.setdefault((perturbation, judge, joined(aspect, criterion)), {})
             if value is not None:
                 cell[target] = value
-        return table
+        return scores
+
+    @cached_property
+    def status_counts(self) -> dict[tuple[str, str, str], Counter[tuple[str, str]]]:
+        """Return (perturbation, judge, aspect) -> number of judgments by (status, rule)."""
+        counts: dict[tuple[str, str, str], Counter[tuple[str, str]]] = {}
+        for row in self.statuses.to_pylist():
+            cell = row["perturbation"], row["judge"], row["aspect"]
+            counts.setdefault(cell, Counter())[row["status"], row["rule"] or ""] += row["n"]
+        return counts
+
+    def excluded(self, perturbation: str = "original") -> dict[str, str]:
+        """Return judge -> why it does not score a set of texts at all."""
+        return {judge: why for judge, name, why in self.spec.excluded if name == perturbation}
 
     def draw_tables(self, panel: "TargetSet") -> dict[tuple[str, str], Floats]:
         """Return (judge, aspect) -> a panel's draws; shape (draws, targets), NaN = none."""
-        place = {target: at for at, target in enumerate(panel.targets)}
+        column = {target: number for number, target in enumerate(panel.targets)}
         rows = self.draws.filter(pc.equal(self.draws["perturbation"], panel.perturbation))
         names = ("judge", "aspect", "target", "target_b", "draw", "value")
         tables: dict[tuple[str, str], Floats] = {}
-        for judge, aspect, target, other, draw, value in zip(
+        for judge, aspect, target, target_b, draw, value in zip(
             *(rows[name].to_pylist() for name in names), strict=True
         ):
             draws = card.draws if (card := self.spec.judges.get(judge)) else 1
-            if other is not None or target not in place or draws < 2:
+            if target_b is not None or target not in column or draws < 2:
                 continue
-            table = tables.setdefault((judge, aspect), np.full((draws, len(place)), np.nan))
-            table[draw, place[target]] = np.nan if value is None else value
+            table = tables.setdefault((judge, aspect), np.full((draws, len(column)), np.nan))
+            table[draw, column[target]] = np.nan if value is None else value
         return dict(sorted(tables.items()))
 
     @cached_property
     def human_ratings(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return aspect -> rater -> target -> rating."""
-        table: dict[str, dict[str, dict[str, float]]] = {}
+        ratings: dict[str, dict[str, dict[str, float]]] = {}
         names = ("aspect", "rater", "target", "value")
         columns = (self.ratings[name].to_pylist() for name in names)
         for aspect, rater, target, value in zip(*columns, strict=True):
-            table.setdefault(aspect, {}).setdefault(rater, {})[target] = value
-        return table
+            ratings.setdefault(aspect, {}).setdefault(rater, {})[target] = value
+        return ratings
+
+    def undefined(self, why: str) -> Replicated:
+        """Return an undefined estimate with its undefined deletions."""
+        return Replicated(Estimate.undefined(why), np.full(len(self.weights) + 1, np.nan))
 
     def row(
-        self, judge: str, aspect: str, statistic: str, level: str, found: Estimate, **more: Any
-    ) -> dict[str, Any]:
-        """Return one row of a result table, signed; `aspect` as a cell calls it."""
+        self,
+        judge: str,
+        aspect: str,
+        statistic: str,
+        level: str,
+        estimate: Estimate,
+        **columns: str | int | None,
+    ) -> Row:
+        """Return one signed row of a result table; `aspect` is `<aspect>[.<criterion>]`."""
         name, criterion = split(aspect)
-        estimate = {name: getattr(found, name) for name in Estimate.__slots__}
-        estimate["note"] = self._named(found.note)
+        numbers = {slot: getattr(estimate, slot) for slot in Estimate.__slots__}
         return {
             "dataset": self.dataset,
             "judge": judge,
             "aspect": name,
             "statistic": statistic,
             "level": level,
-            **estimate,
+            **numbers,
+            "note": self._with_item_name(estimate.note),
             **({"criterion": criterion} if criterion else {}),
-            **more,
+            **columns,
             "signature": self.signature(judge, statistic, level),
         }
 
-    def _named(self, note: str) -> str:
-        """Return a note with the name of the item on whose code a number hangs."""
+    def _with_item_name(self, note: str) -> str:
+        """Return a note with the name of the item whose code it gives."""
         before, hangs, rest = note.partition(HANGS)
         code = "".join(takewhile(str.isdigit, rest))
         if not code:
@@ -221,13 +235,10 @@ class EvaluationData:
         return f"{before}{hangs.removesuffix('#')}{name}{rest.removeprefix(code)}"
 
     def signature(self, judge: str, statistic: str, level: str) -> str:
-        """Return the string that says what reproduces a number (after the habit of sacreBLEU)."""
-        known = (judge, statistic, level)
-        if known not in self._signatures:
-            self._signatures[known] = self._signed(*known)
-        return self._signatures[known]
-
-    def _signed(self, judge: str, statistic: str, level: str) -> str:
+        """Return the string that says how to reproduce a number (modelled on sacreBLEU's)."""
+        key = judge, statistic, level
+        if key in self._signatures:
+            return self._signatures[key]
         card = self.spec.judges.get(judge)
         parts = {
             "judge": judge,
@@ -247,12 +258,14 @@ class EvaluationData:
             "seed": self.spec.seed,
             "v": __version__,
         }
-        return "|".join(f"{name}:{part}" for name, part in parts.items() if part is not None)
+        signature = "|".join(f"{name}:{part}" for name, part in parts.items() if part is not None)
+        self._signatures[key] = signature
+        return signature
 
 
 @dataclass(frozen=True)
 class TargetSet:
-    """One set of targets, sorted by id, and what judges and people say of them."""
+    """One set of targets, sorted by id, with the scores and ratings of its texts."""
 
     study: EvaluationData
     perturbation: str
@@ -261,19 +274,22 @@ class TargetSet:
     @cached_property
     def targets(self) -> list[str]:
         """Return the targets' ids."""
-        names: list[str] = self.rows["target"].to_pylist()
-        return names
+        return list[str](self.rows["target"].to_pylist())
 
     @cached_property
     def items(self) -> list[str]:
         """Return each target's item."""
-        names: list[str] = self.rows["item"].to_pylist()
-        return names
+        return list[str](self.rows["item"].to_pylist())
 
     @cached_property
     def source(self) -> Codes:
         """Return each target's code among the dataset's items; shape (targets,)."""
         return np.array([self.study.item_order[name] for name in self.items], dtype=np.int64)
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """Return each target's system."""
+        return list[str](self.rows["system"].to_pylist())
 
     @cached_property
     def system(self) -> Codes:
@@ -282,23 +298,30 @@ class TargetSet:
         return np.array([order[name] for name in self.systems], dtype=np.int64)
 
     @cached_property
-    def systems(self) -> list[str]:
-        """Return each target's system."""
-        names: list[str] = self.rows["system"].to_pylist()
-        return names
+    def outcomes(self) -> list[str]:
+        """Return whether each text could be made: `ok`, `short`, `impossible`, `failed` …"""
+        return [status.partition(":")[0] for status in self.rows["status"].to_pylist()]
+
+    @cached_property
+    def made(self) -> Flags:
+        """Return which texts could be made; shape (targets,)."""
+        return np.array([outcome in MADE for outcome in self.outcomes], dtype=bool)
 
     @cached_property
     def lengths(self) -> Floats:
         """Return the characters of each target's text; shape (targets,)."""
         return np.array([len(text or "") for text in self.rows["text"].to_pylist()], dtype=float)
 
-    def given(self, *judges: str) -> "TargetSet":
-        """Return the targets of the items that all of some judges were given."""
+    def is_given(self, *judges: str) -> Flags:
+        """Return which targets are of items that each of some judges was given."""
         items = self.study.items_given(*judges)
-        if len(items) == len(self.study.item_order):
+        return np.array([item in items for item in self.items], dtype=bool)
+
+    def given(self, *judges: str) -> "TargetSet":
+        """Return the targets of the items that each of some judges was given."""
+        if len(self.study.items_given(*judges)) == len(self.study.item_order):
             return self
-        named = pa.array(sorted(items), pa.string())
-        rows = self.rows.filter(pc.is_in(self.rows["item"], value_set=named))
+        rows = self.rows.filter(pa.array(self.is_given(*judges)))
         return TargetSet(self.study, self.perturbation, rows)
 
     def scores(self, judge: str, aspect: str) -> Floats | None:
@@ -321,10 +344,9 @@ def turned(table: pa.Table, sums: Mapping[tuple[str, str], float]) -> pa.Table:
     """
     if not sums:
         return table
-    size = [None] * len(table)
     names = table.column_names
     columns = [
-        table[name].to_pylist() if name in names else size
+        table[name].to_pylist() if name in names else [None] * len(table)
         for name in ("judge", "aspect", "criterion", "value")
     ]
     values = [
@@ -334,8 +356,8 @@ def turned(table: pa.Table, sums: Mapping[tuple[str, str], float]) -> pa.Table:
         else value
         for judge, aspect, criterion, value in zip(*columns, strict=True)
     ]
-    at = names.index("value")
-    return table.set_column(at, table.schema.field(at), pa.array(values, pa.float64()))
+    index = names.index("value")
+    return table.set_column(index, table.schema.field(index), pa.array(values, pa.float64()))
 
 
 def aligned(values: Mapping[str, float], targets: Iterable[str]) -> Floats:
@@ -343,7 +365,16 @@ def aligned(values: Mapping[str, float], targets: Iterable[str]) -> Floats:
     return np.array([values.get(target, np.nan) for target in targets], dtype=np.float64)
 
 
-def meta(study: EvaluationData) -> dict[str, dict[str, Any]]:
-    """Return item -> what else the data says of it."""
+def set_columns(perturbation: str) -> dict[str, str | None]:
+    """Return the columns that name a set of texts: `<id>.<degree>`, or an id alone."""
+    name, _, degree = perturbation.partition(".")
+    return {"perturbation": name, "degree": degree or None}
+
+
+def planned_faults(study: EvaluationData) -> dict[str, dict[str, str]]:
+    """Return item -> system -> the kind of fault that the authors of a dataset planned."""
     names, texts = (study.items[name].to_pylist() for name in ("item", "meta"))
-    return {name: json.loads(text or "{}") for name, text in zip(names, texts, strict=True)}
+    return {
+        name: json.loads(text or "{}").get("faults", {})
+        for name, text in zip(names, texts, strict=True)
+    }

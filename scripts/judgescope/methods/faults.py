@@ -1,65 +1,69 @@
 """Which judges notice the faults that the authors of a dataset planned (demo data).
 
-A fault is noticed when the faulty text scores strictly below the clean text of the same item.
+A fault is noticed if the faulty text scores strictly below the clean text of the same item.
 """
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from judgescope.methods.base import Method, Row
-from judgescope.methods.evaluation_data import EvaluationData, Floats, meta
+from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats, planned_faults
 from judgescope.statistics.means import SHARE, clustered_mean
 
 ALL_KINDS = "all"
+
+
+class Fault(NamedTuple):
+    """A planned fault: the faulty and the clean target, the item's code, the kind of fault."""
+
+    faulty: str
+    clean: str
+    source: int
+    kind: str
 
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of faults.csv: per judge, aspect and kind of fault the share noticed."""
     if study.spec.clean is None:
         return []
-    pairs = _pairs(study)
-    found, seen = [], np.zeros(len(pairs), dtype=bool)
+    faults = _faults(study, study.spec.clean)
+    result, seen = list[Row](), np.zeros(len(faults), dtype=bool)
     for judge, card in study.spec.judges.items():
+        sources = [study.item_order[item] for item in study.items_given(judge)]
+        given = np.isin([fault.source for fault in faults], sources)
         for aspect in study.spec.aspects:
-            noticed = _noticed(study, judge, aspect, pairs)
+            noticed = _noticed(study, judge, aspect, faults)
             if noticed is None:
                 continue
-            given = {study.item_order[item] for item in study.items_given(judge)}
-            mine = np.array([code in given for _, _, code, _ in pairs], dtype=bool)
-            own = [pair for pair, is_mine in zip(pairs, mine, strict=True) if is_mine]
-            found += _rows(study, judge, aspect, "notice_rate", own, noticed[mine])
+            result += _rows(study, judge, aspect, "notice_rate", faults, noticed, given)
             if card.engine == "lexical":
                 seen |= noticed == 1
-    unseen = (~seen).astype(np.float64)
-    return found + _rows(study, "every-lexical-judge", "", "miss_rate", pairs, unseen)
+    unseen, every = (~seen).astype(np.float64), np.ones(len(faults), dtype=bool)
+    return [*result, *_rows(study, "every-lexical-judge", "", "miss_rate", faults, unseen, every)]
 
 
-def _pairs(study: EvaluationData) -> list[tuple[str, str, int, str]]:
-    """Return (faulty target, clean target, item's code, kind of fault), by item and system."""
+def _faults(study: EvaluationData, clean: str) -> list[Fault]:
+    """Return the planned faults, by item and system; `clean` is the system without faults."""
     panel = study.systems
-    known = {
-        (item, system): target
-        for item, system, target in zip(
-            panel.items, panel.rows["system"].to_pylist(), panel.targets, strict=True
-        )
-    }
-    clean = study.spec.clean
+    pairs = zip(panel.items, panel.systems, strict=True)
+    target_of = dict(zip(pairs, panel.targets, strict=True))
     return [
-        (known[item, system], known[item, clean], study.item_order[item], kind)
-        for item, told in sorted(meta(study).items())
-        for system, kind in sorted(told.get("faults", {}).items())
-        if (item, system) in known and (item, clean) in known
+        Fault(target_of[item, system], target_of[item, clean], study.item_order[item], kind)
+        for item, faults in sorted(planned_faults(study).items())
+        for system, kind in sorted(faults.items())
+        if (item, system) in target_of and (item, clean) in target_of
     ]
 
 
-def _noticed(
-    study: EvaluationData, judge: str, aspect: str, pairs: list[tuple[str, str, int, str]]
-) -> Floats | None:
+def _noticed(study: EvaluationData, judge: str, aspect: str, faults: list[Fault]) -> Floats | None:
     """Return 1 where the faulty text scores lower, 0 where not, NaN where a score is missing."""
     cell = study.score_values.get(("systems", judge, aspect))
     if cell is None:
         return None
-    bad = np.array([cell.get(faulty, np.nan) for faulty, *_ in pairs])
-    good = np.array([cell.get(clean, np.nan) for _, clean, *_ in pairs])
+    bad = np.array([cell.get(fault.faulty, np.nan) for fault in faults])
+    good = np.array([cell.get(fault.clean, np.nan) for fault in faults])
     return np.where(np.isnan(bad) | np.isnan(good), np.nan, (bad < good).astype(np.float64))
 
 
@@ -68,19 +72,18 @@ def _rows(
     judge: str,
     aspect: str,
     statistic: str,
-    pairs: list[tuple[str, str, int, str]],
+    faults: list[Fault],
     hit: Floats,
-) -> list[Row]:
-    kinds = sorted({kind for *_, kind in pairs})
-    source = np.array([code for _, _, code, _ in pairs], dtype=np.int64)
-    found = []
-    for kind in [*kinds, ALL_KINDS]:
-        chosen = np.array([kind in (ALL_KINDS, own) for *_, own in pairs], dtype=bool)
+    given: Flags,
+) -> Iterator[Row]:
+    kinds = np.array([fault.kind for fault in faults])
+    source = np.array([fault.source for fault in faults], dtype=np.int64)
+    for kind in [*sorted({*kinds[given].tolist()}), ALL_KINDS]:
+        chosen = given & ((kinds == kind) | (kind == ALL_KINDS))
         estimate = clustered_mean(
             hit[chosen], source[chosen], study.weights, of="share of planned faults", ends=SHARE
         )
-        found.append(study.row(judge, aspect, statistic, "pooled", estimate, criterion=kind))
-    return found
+        yield study.row(judge, aspect, statistic, "pooled", estimate, criterion=kind)
 
 
 METHOD = Method(selectable=True, texts=("systems",))

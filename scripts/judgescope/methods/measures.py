@@ -1,20 +1,26 @@
-"""What a judge's scores on a panel say beside people's ratings: every statistic of agreement."""
+"""Statistics of agreement of a judge's scores with people's ratings, on one panel of texts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 
 from judgescope.core.cells import split
 from judgescope.core.rng import stream
-from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
+from judgescope.methods.base import Row
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats, TargetSet
 from judgescope.methods.specs import present
 from judgescope.statistics.accuracy import acc_eq, soft_pairwise_accuracy
 from judgescope.statistics.alpha import Measurement, krippendorff_alpha
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
-from judgescope.statistics.correlation import correlations
+from judgescope.statistics.coefficients import Statistic
+from judgescope.statistics.correlation import (
+    LEVELS,
+    STATISTICS,
+    Level,
+    correlations,
+)
 from judgescope.statistics.kappa import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
 from judgescope.statistics.raters import (
     alternative_annotator,
@@ -32,34 +38,63 @@ from judgescope.statistics.result import (
     Estimate,
 )
 
-Place = tuple[str, str]
+Measure = tuple[str, str]
 """(statistic, level)."""
 AVERAGE = "average"
 """The aspect of rows that hold the mean over all aspects."""
-Named = Iterator[tuple[Place, Estimate]]
+Named = Iterator[tuple[Measure, Estimate]]
 POOLED, BY_SOURCE, BY_SYSTEM = "pooled", "by_source", "by_system"
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 OTHER_SCALE = "the judge has a scale of its own"
 LARGEST_CEILING = 50
-"""Of more raters (crowds, of whom each rated little), pairs would be too many and too thin."""
+"""With more raters (crowds who rated little each) pairs are too many and rest on too few texts."""
 
 
-def ranked(
-    study: EvaluationData, panel: TargetSet, x: Floats, y: Floats
-) -> dict[Place, Replicated]:
-    """Return what needs no common scale: correlations, acc_eq and spa, with their replicates."""
-    place = (panel.source, panel.system)
-    found: dict[Place, Replicated] = {
-        (statistic, level): one
-        for (statistic, level), one in correlations(x, y, *place, weights=study.weights).items()
-    }
-    accuracy, epsilon = acc_eq(x, y, panel.source, weights=study.weights)
+def correlated(
+    panel: TargetSet,
+    x: Floats,
+    y: Floats,
+    *,
+    statistics: Collection[Statistic] = STATISTICS,
+    levels: Collection[Level] = LEVELS,
+    weights: Codes | None = None,
+    chosen: Flags | slice = slice(None),
+) -> dict[Measure, Replicated]:
+    """Return correlations of two scores of a panel's targets, or of the `chosen` ones.
+
+    x, y (targets,), NaN = missing. With their deletions, or the rows of other `weights`.
+    """
+    results = correlations(
+        x[chosen],
+        y[chosen],
+        panel.source[chosen],
+        panel.system[chosen],
+        weights=panel.study.weights if weights is None else weights,
+        statistics=statistics,
+        levels=levels,
+    )
+    return {(statistic, level): result for (statistic, level), result in results.items()}
+
+
+def pearson(panel: TargetSet, x: Floats, y: Floats) -> Estimate:
+    """Return the pooled Pearson correlation of two scores of a panel's targets."""
+    results = correlated(panel, x, y, statistics=["pearson"], levels=["pooled"])
+    return results["pearson", POOLED].estimate
+
+
+def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
+    """Return what needs no common scale: correlations, acc_eq and spa, with their deletions."""
+    weights = panel.study.weights
+    results = correlated(panel, x, y)
+    accuracy, epsilon = acc_eq(x, y, panel.source, weights=weights)
     if epsilon is not None:
-        told = f"ties up to {epsilon:.4g}, chosen leaving each source out"
-        accuracy = accuracy._replace(estimate=accuracy.estimate.with_note(told))
-    found["acc_eq", BY_SOURCE] = accuracy
-    found["spa", BY_SYSTEM] = soft_pairwise_accuracy(x, y, *place, weights=study.weights)
-    return {at: one._replace(estimate=against(one.estimate, "mean")) for at, one in found.items()}
+        note = f"ties up to {epsilon:.4g}, chosen leaving each source out"
+        accuracy = accuracy._replace(estimate=accuracy.estimate.with_note(note))
+    results["acc_eq", BY_SOURCE] = accuracy
+    results["spa", BY_SYSTEM] = soft_pairwise_accuracy(
+        x, y, panel.source, panel.system, weights=weights
+    )
+    return {measure: against_people(one, "mean") for measure, one in results.items()}
 
 
 def categorical(
@@ -72,29 +107,34 @@ def categorical(
             ((name, POOLED), Estimate.undefined(reason)) for name in (*ON_CLASSES, "alpha_pair")
         )
         return
-    for name, found in on_classes(gold, x, classes, panel.source, study.weights).items():
-        yield (name, POOLED), against(found.estimate, "lower median")
+    for name, one in on_classes(gold, x, classes, panel.source, study.weights).items():
+        yield (name, POOLED), against(one.estimate, "lower median")
     pair = alpha(study, panel, np.stack([gold, x]), classes)
     yield ("alpha_pair", POOLED), against(pair, "lower median")
 
 
-def hinted(study: EvaluationData, row: dict[str, Any]) -> dict[str, Any]:
-    """Say of a judge that is given a rating of the very text that this is no agreement."""
+def with_hint_note(study: EvaluationData, row: Row) -> Row:
+    """Note that a judge that is given a rating of the text does not show agreement."""
     card = study.spec.judges.get(row["judge"])
     if card is None or not card.hint:
         return row
-    said = f"hint: {card.hint}; {NO_AGREEMENT}"
-    return row | {"note": "; ".join(filter(None, [row["note"], said]))}
+    note = f"hint: {card.hint}; {NO_AGREEMENT}"
+    return row | {"note": "; ".join(filter(None, [row["note"], note]))}
 
 
 def against(estimate: Estimate, which: str) -> Estimate:
-    """Say in `method` which of the raters' values a judge is held against."""
-    told = "; ".join(filter(None, [f"against the raters' {which}", estimate.method]))
-    return replace(estimate, method=told)
+    """Name in `method` the raters' value that a judge is compared with."""
+    method = "; ".join(filter(None, [f"against the raters' {which}", estimate.method]))
+    return replace(estimate, method=method)
 
 
-def floored(statistic: str, mean: Estimate) -> Estimate:
-    """Return a mean over aspects, sets or datasets, of CEM-ORD with where its floors are told."""
+def against_people(result: Replicated, which: str) -> Replicated:
+    """Return a result whose method names the raters' value, as `against` does."""
+    return result._replace(estimate=against(result.estimate, which))
+
+
+def with_floor_note(statistic: str, mean: Estimate) -> Estimate:
+    """Note that a mean of CEM-ORD is over numbers with different floors."""
     if statistic != CEM_ORD or mean.value is None:
         return mean
     return mean.with_note("a mean of numbers with floors of their own, which their rows tell")
@@ -105,13 +145,11 @@ def classes_of(study: EvaluationData, judge: str, aspect: str) -> list[float] | 
 
     A judge may give halves where people give whole points; on a scale of its own it gives others.
     """
-    card, rated = study.spec.judges[judge], study.spec.aspects[aspect].values
+    card, values = study.spec.judges[judge], study.spec.aspects[aspect].values
     grid = card.grid[aspect]
-    if rated is None or grid is None or not card.discrete:
+    if values is None or grid is None or not card.discrete:
         return None
-    if not on_their_scale(study, judge, aspect):
-        return None
-    return sorted({*rated, *grid})
+    return sorted({*values, *grid}) if on_their_scale(study, judge, aspect) else None
 
 
 def on_their_scale(study: EvaluationData, judge: str, aspect: str) -> bool:
@@ -155,9 +193,9 @@ def replacement(
     study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
 ) -> Named:
     """Yield the alternative-annotator test of a judge that rates on people's scale."""
-    ends = study.spec.judges[judge].ends[aspect]
-    own = ends is not None and on_their_scale(study, judge, aspect)
-    if not own or study.spec.ratings != "human":
+    has_scale = study.spec.judges[judge].ends[aspect] is not None
+    same_scale = has_scale and on_their_scale(study, judge, aspect)
+    if not same_scale or study.spec.ratings != "human":
         return
     discrete = classes_of(study, judge, aspect) is not None
     rate, advantage = alternative_annotator(
@@ -171,14 +209,14 @@ def replacement(
     yield ("alt_test_advantage", POOLED), advantage
 
 
-def tables_of(study: EvaluationData, panel: TargetSet, aspect: str) -> list[Floats]:
+def rater_tables(study: EvaluationData, panel: TargetSet, aspect: str) -> list[Floats]:
     """Return people's ratings on a panel as one table of raters or several, as the card says.
 
-    Who is a person is a fact of all rated texts: a judge of a share meets the same raters. Empty
+    The raters are determined from all rated texts: a judge of a share meets the same raters. Empty
     where nobody rated, or more raters than LARGEST_CEILING did.
     """
-    every = study.systems
-    ratings = every.ratings(aspect)
+    systems = study.systems
+    ratings = systems.ratings(aspect)
     if study.spec.ratings != "human" or len(ratings) > LARGEST_CEILING:
         return []
     slots = {"slots": True, "persons": False}.get(present(study.spec.as_rater).raters)
@@ -186,109 +224,107 @@ def tables_of(study: EvaluationData, panel: TargetSet, aspect: str) -> list[Floa
     def shuffle() -> np.random.Generator:
         return stream(study.spec.seed, "as rater", study.dataset, split(aspect)[0])
 
-    chosen = np.isin(every.targets, panel.targets)
-    return [table[:, chosen] for table in rating_tables(ratings, every.source, slots, shuffle)]
+    chosen = np.isin(systems.targets, panel.targets)
+    return [table[:, chosen] for table in rating_tables(ratings, systems.source, slots, shuffle)]
 
 
 def as_raters(
     study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
 ) -> Named:
-    """Yield what a judge reaches as one more rater, at the levels of its statistics."""
-    tables = tables_of(study, panel, aspect)
+    """Yield the agreement of a judge as one more rater, at the levels of its statistics."""
+    tables = rater_tables(study, panel, aspect)
     if not tables:
         return
-    place, weights = (panel.source, panel.system), study.weights
+    cache = study.rater_correlations
 
-    def free(a: Floats, b: Floats) -> Mapping[Place, Replicated]:
+    def correlate(a: Floats, b: Floats) -> Mapping[Measure, Replicated]:
         key = sha256(b"".join((panel.source.tobytes(), a.tobytes(), b.tobytes()))).digest()
-        if key not in study.reached:  # what raters reach is the same beside many judges
-            told = correlations(
+        if key not in cache:  # people's correlations are the same beside many judges
+            cache[key] = correlated(
+                panel,
                 a,
                 b,
-                *place,
-                weights=weights,
                 statistics=["pearson", "spearman"],
                 levels=["pooled", "by_source"],
             )
-            study.reached[key] = {(*at,): one for at, one in told.items()}
-        return study.reached[key]
+        return cache[key]
 
-    found = as_rater(free, x, tables, against="mean")
+    results = as_rater(correlate, x, tables, against="mean")
     classes, _ = classes_with(study, judge, aspect, lower_median(ratings), x)
     if classes is not None and are_classes(ratings, classes):
 
-        def on_scale(a: Floats, b: Floats) -> Mapping[Place, Replicated]:
-            each = on_classes(b, a, classes, panel.source, weights)
+        def classify(a: Floats, b: Floats) -> Mapping[Measure, Replicated]:
+            each = on_classes(b, a, classes, panel.source, study.weights)
             return {(name, POOLED): each[name] for name in ("kappa_linear", "kappa_quadratic")}
 
-        found |= as_rater(on_scale, x, tables, against="each")
-    for (name, level), one in found.items():
-        said = decided(one.difference, present(study.spec.as_rater).margin)
-        yield (f"as_rater_{name}", level), one.difference.estimate.with_note(said)
+        results |= as_rater(classify, x, tables, against="each")
+    for (name, level), one in results.items():
+        note = decided(one.difference, present(study.spec.as_rater).margin)
+        yield (f"as_rater_{name}", level), one.difference.estimate.with_note(note)
         yield (f"as_rater_share_{name}", level), one.share
 
 
-def swayed(
+def biases(
     study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats
 ) -> Named:
-    """Yield what length and family of the judged texts do to a judge."""
-    card, rated = study.spec.judges[judge], study.spec.aspects[aspect]
-    keys: dict[str, Any] = {"weights": study.weights}
-    length = panel.lengths
+    """Yield the effects of the texts' length and family on a judge's scores."""
+    card, people_scale = study.spec.judges[judge], study.spec.aspects[aspect].ends
+    length, source, weights = panel.lengths, panel.source, study.weights
     if length.any():
         for statistic in ("pearson", "spearman"):
-            left = partial_correlation(x, y, length, panel.source, statistic=statistic, **keys)
-            yield (f"partial_{statistic}", POOLED), left.estimate
-    if card.ends[aspect] is None:
+            partial = partial_correlation(
+                x, y, length, source, statistic=statistic, weights=weights
+            )
+            yield (f"partial_{statistic}", POOLED), partial.estimate
+    judge_scale = card.ends[aspect]
+    if judge_scale is None:
         return
-    keys |= {"judge_scale": card.ends[aspect], "people_scale": rated.ends}
+    scales = {"judge_scale": judge_scale, "people_scale": people_scale}
     if length.any():
-        yield (
-            ("length_slope", POOLED),
-            length_slope(x, y, length, panel.source, **keys).estimate,
-        )
+        slope = length_slope(x, y, length, source, weights=weights, **scales)
+        yield ("length_slope", POOLED), slope.estimate
     families = study.spec.families
     if card.family and families:
-        own = np.array([families.get(name) == card.family for name in panel.systems])
-        found = self_preference(x, y, own, panel.source, **keys)
-        yield ("self_preference", POOLED), found.estimate
+        own_family = np.array([families.get(name) == card.family for name in panel.systems])
+        preference = self_preference(x, y, own_family, source, weights=weights, **scales)
+        yield ("self_preference", POOLED), preference.estimate
 
 
-def human(study: EvaluationData, panel: TargetSet, aspect: str) -> Named:
-    """Yield what people reach among themselves: alpha, and the ceiling of every statistic."""
+def human_agreement(study: EvaluationData, panel: TargetSet, aspect: str) -> Named:
+    """Yield the agreement of people with each other: alpha, and every statistic's ceiling."""
     ratings = panel.ratings(aspect)
     classes = study.spec.aspects[aspect].values
-    reason = unrated(study, ratings)
+    no_agreement = unrated(study, ratings)
     for measurement in MEASUREMENTS:
-        numbers = measurement == "interval"
-        why = reason or (CONTINUOUS if classes is None and not numbers else "")
-        own = None if numbers else classes
+        interval = measurement == "interval"
+        why = no_agreement or (CONTINUOUS if classes is None and not interval else "")
+        domain = None if interval else classes
         yield (
             (f"alpha_{measurement}", POOLED),
-            Estimate.undefined(why) if why else alpha(study, panel, ratings, own, measurement),
+            Estimate.undefined(why) if why else alpha(study, panel, ratings, domain, measurement),
         )
-    if reason or len(ratings) > LARGEST_CEILING:
+    if no_agreement or len(ratings) > LARGEST_CEILING:
         return
 
-    def free(x: Floats, y: Floats) -> Mapping[Place, Replicated]:
-        return ranked(study, panel, x, y)
+    def rank(x: Floats, y: Floats) -> Mapping[Measure, Replicated]:
+        return ranked(panel, x, y)
 
-    yield from ceilings(free, ratings, against="mean").items()
+    yield from ceilings(rank, ratings, against="mean").items()
     if classes is None:
         return
 
-    def on_scale(x: Floats, y: Floats) -> Mapping[Place, Replicated]:
-        found = on_classes(y, x, classes, panel.source, study.weights)
-        return {(name, POOLED): one for name, one in found.items()}
+    def classify(x: Floats, y: Floats) -> Mapping[Measure, Replicated]:
+        results = on_classes(y, x, classes, panel.source, study.weights)
+        return {(name, POOLED): one for name, one in results.items()}
 
     floor = np.mean([cem_floor(one, classes) for one in ratings if np.isfinite(one).any()])
-    for at, found in ceilings(on_scale, ratings, against="each").items():
-        told = f"floor {floor:.3f}, mean over the raters" if at[0] == CEM_ORD else ""
-        yield at, found.with_note(told)
+    for measure, ceiling in ceilings(classify, ratings, against="each").items():
+        note = f"floor {floor:.3f}, mean over the raters" if measure[0] == CEM_ORD else ""
+        yield measure, ceiling.with_note(note)
 
 
 def unrated(study: EvaluationData, ratings: Floats) -> str:
-    """Return why people's ratings (raters, targets) tell nothing of their agreement, else ""."""
+    """Return why ratings (raters, targets) do not show people's agreement, "" if they do."""
     if study.spec.ratings != "human":
         return f"ratings are {study.spec.ratings}, not human"
     return "one rater" if len(ratings) < 2 else ""

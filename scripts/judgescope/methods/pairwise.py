@@ -1,14 +1,19 @@
-"""What judges that compare two texts say: order, place, circles, and agreement with people."""
+"""Judges that compare two texts: consistency over orders, position bias, agreement with people."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from judgescope.methods.base import Method, Row
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
+from judgescope.methods.evaluation_data import (
+    Codes,
+    EvaluationData,
+    Floats,
+    TargetSet,
+    set_columns,
+)
 from judgescope.methods.measures import mean_rating
 from judgescope.statistics.order import (
     comparison_accuracy,
@@ -19,21 +24,20 @@ from judgescope.statistics.order import (
 )
 from judgescope.statistics.result import Estimate
 
-Told = tuple[str, dict[str, int], Estimate]
 Votes = dict[tuple[str, str], list[float]]
 """(first text shown, second) -> the votes of all draws: 1, -1, 0 or NaN."""
 
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of pairwise.csv, per judge, aspect and set of texts."""
-    found = []
+    result = []
     for (perturbation, judge, aspect), votes in votes_of(study).items():
         panel = study.panel(perturbation).given(judge)
-        name, _, degree = perturbation.partition(".")
-        place = {} if name == "systems" else {"perturbation": name, "degree": degree or None}
-        for statistic, where, estimate in _of_judge(study, panel, aspect, votes):
-            found.append(study.row(judge, aspect, statistic, "pooled", estimate, **place, **where))
-    return found
+        columns = {} if perturbation == "systems" else set_columns(perturbation)
+        for statistic, distance, estimate in _estimates(panel, aspect, votes):
+            row = study.row(judge, aspect, statistic, "pooled", estimate, **columns, **distance)
+            result.append(row)
+    return result
 
 
 def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], Votes]:
@@ -41,20 +45,20 @@ def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], Votes]:
     table: dict[tuple[str, str, str], Votes] = defaultdict(lambda: defaultdict(list))
     names = ("perturbation", "judge", "aspect", "target", "target_b", "value")
     columns = (study.draws[name].to_pylist() for name in names)
-    for perturbation, judge, aspect, target, other, value in zip(*columns, strict=True):
-        if other is not None and judge in study.spec.judges:
+    for perturbation, judge, aspect, target, target_b, value in zip(*columns, strict=True):
+        if target_b is not None and judge in study.spec.judges:
             vote = np.nan if value is None else value
-            table[perturbation, judge, aspect][target, other].append(vote)
+            table[perturbation, judge, aspect][target, target_b].append(vote)
     return {cell: dict(votes) for cell, votes in sorted(table.items())}
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedPairs:
     """The pairs of a set that a judge was asked, its verdict on each, and which text is better.
 
     first, second (pairs,) index the panel's texts; verdict (pairs,) as `verdicts` has it; ahead
-    (pairs,): how much better the first is, NaN where that is not known; `in_a_row`: by what was
-    done to the texts.
+    (pairs,): how much better the first is, NaN if unknown; `in_a_row`: by the number of errors;
+    `rated`: whether the quality of some text is known.
     """
 
     pairs: list[tuple[str, str]]
@@ -64,71 +68,24 @@ class Judged:
     verdict: Floats
     ahead: Floats
     in_a_row: bool
+    rated: bool
 
 
-def judged(panel: TargetSet, aspect: str, votes: Votes) -> Judged:
+def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
     """Return a judge's verdicts on the pairs of a panel that it was asked."""
-    place = {target: at for at, target in enumerate(panel.targets)}
-    pairs = sorted({(a, b) if place[a] < place[b] else (b, a) for a, b in votes})
-    first, second = (np.array([place[p[k]] for p in pairs], dtype=np.int64) for k in (0, 1))
-    quality, in_a_row = _quality(panel, aspect)
-    known = quality if quality.size else np.full(len(place), np.nan)
-    ahead = known[first] - known[second]
-    verdict = verdicts(*_counts(votes, pairs))
-    return Judged(pairs, first, second, panel.source[first], verdict, ahead, in_a_row)
-
-
-def _of_judge(study: EvaluationData, panel: TargetSet, aspect: str, votes: Votes) -> Iterator[Told]:
-    """Yield what a judge's votes on a set of texts say, and where else in the table it belongs."""
-    place = {target: at for at, target in enumerate(panel.targets)}
-    own = judged(panel, aspect, votes)
-    pairs, source, verdict = own.pairs, own.source, own.verdict
-    straight, back = (
-        np.array([_mean(votes.get(p, [])) for p in each])
-        for each in (pairs, [(b, a) for a, b in pairs])
-    )
-    first, second = np.sign(straight), -np.sign(back)
-    shown = [(place[one], vote) for (one, _), all_ in sorted(votes.items()) for vote in all_]
-    where = np.array([panel.source[at] for at, _ in shown], dtype=np.int64)
-    told = {
-        "order_consistency": order_consistency(first, second, source, study.weights),
-        "first_position_rate": first_position_rate(
-            np.array([vote for _, vote in shown]), where, study.weights
-        ),
-    }
-    told |= _circles(study, panel, pairs, verdict)
-    if np.isfinite(_quality(panel, aspect)[0]).any():
-        told |= comparison_accuracy(verdict, np.sign(own.ahead), source, study.weights)
-        if own.in_a_row:
-            yield from _apart(verdict, own.ahead, source, study)
-    yield from ((name, {}, one) for name, one in told.items())
-
-
-def _quality(panel: TargetSet, aspect: str) -> tuple[Floats, bool]:
-    """Return how good each text is, by people or, of texts in a row, by what was done to it.
-
-    One error more is worse by one; whether the texts are such a row is told beside.
-    """
+    index = {target: number for number, target in enumerate(panel.targets)}
+    pairs = sorted({(a, b) if index[a] < index[b] else (b, a) for a, b in votes})
+    first, second = (np.array([index[pair[k]] for pair in pairs], np.int64) for k in (0, 1))
     steps = panel.rows["step"].to_pylist()
-    if len({*steps}) > 1:
-        return -np.array(steps, dtype=np.float64), True
-    return mean_rating(panel.ratings(aspect)), False
-
-
-def _apart(verdict: Floats, ahead: Floats, source: Codes, study: EvaluationData) -> Iterator[Told]:
-    """Yield the accuracy on the pairs whose texts are k errors apart, of those that were asked.
-
-    verdict, ahead and source (pairs,); `ahead` is how many errors fewer the first text has.
-    """
-    for k in np.unique(np.abs(ahead)).tolist():
-        at = np.abs(ahead) == k
-        found = comparison_accuracy(verdict[at], np.sign(ahead[at]), source[at], study.weights)
-        yield "accuracy_comparison_apart", {"k": int(k)}, found["accuracy_comparison"]
-
-
-def _mean(votes: list[float]) -> float:
-    known = [vote for vote in votes if not np.isnan(vote)]
-    return float(np.mean(known)) if known else float("nan")
+    in_a_row = len({*steps}) > 1
+    quality = mean_rating(panel.ratings(aspect))
+    if in_a_row:  # one error more is worse by one
+        quality = -np.array(steps, dtype=np.float64)
+    ahead = quality[first] - quality[second]
+    verdict = verdicts(*_counts(votes, pairs))
+    rated = bool(np.isfinite(quality).any())
+    source = panel.source[first]
+    return JudgedPairs(pairs, first, second, source, verdict, ahead, in_a_row, rated)
 
 
 def _counts(votes: Votes, pairs: list[tuple[str, str]]) -> Codes:
@@ -137,32 +94,69 @@ def _counts(votes: Votes, pairs: list[tuple[str, str]]) -> Codes:
     Of both orders and all draws; shape (3, pairs).
     """
     both = [
-        np.append(votes.get((one, other), []), np.negative(votes.get((other, one), [])))
-        for one, other in pairs
+        np.append(votes.get((first, second), []), np.negative(votes.get((second, first), [])))
+        for first, second in pairs
     ]
     counts = [[np.count_nonzero(given == vote) for given in both] for vote in (1, -1, 0)]
     return np.array(counts, dtype=np.int64)
 
 
-def _circles(
-    study: EvaluationData, panel: TargetSet, pairs: list[Any], verdict: Floats
-) -> dict[str, Estimate]:
+def _estimates(
+    panel: TargetSet, aspect: str, votes: Votes
+) -> Iterator[tuple[str, dict[str, int], Estimate]]:
+    """Yield (statistic, the column k if it has one, estimate) of a judge's votes on a set."""
+    weights, judged_pairs = panel.study.weights, judged(panel, aspect, votes)
+    pairs, source, verdict = judged_pairs.pairs, judged_pairs.source, judged_pairs.verdict
+    ahead = judged_pairs.ahead
+    if judged_pairs.in_a_row:
+        for k in np.unique(np.abs(ahead)).tolist():
+            chosen = np.abs(ahead) == k
+            accuracy = comparison_accuracy(
+                verdict[chosen], np.sign(ahead[chosen]), source[chosen], weights
+            )["accuracy_comparison"]
+            yield "accuracy_comparison_apart", {"k": int(k)}, accuracy
+    straight = np.array([_mean(votes.get(pair, [])) for pair in pairs])
+    swapped = np.array([_mean(votes.get((b, a), [])) for a, b in pairs])
+    source_of = dict(zip(panel.targets, panel.source.tolist(), strict=True))
+    shown = [(source_of[a], vote) for (a, _), each in sorted(votes.items()) for vote in each]
+    estimates = {
+        "order_consistency": order_consistency(
+            np.sign(straight), -np.sign(swapped), source, weights
+        ),
+        "first_position_rate": first_position_rate(
+            np.array([vote for _, vote in shown]),
+            np.array([code for code, _ in shown], dtype=np.int64),
+            weights,
+        ),
+        "nontransitive_share": _nontransitive_share(panel, judged_pairs),
+    }
+    if judged_pairs.rated:
+        estimates |= comparison_accuracy(verdict, np.sign(ahead), source, weights)
+    yield from ((name, {}, estimate) for name, estimate in estimates.items())
+
+
+def _mean(votes: list[float]) -> float:
+    known = [vote for vote in votes if not np.isnan(vote)]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def _nontransitive_share(panel: TargetSet, judged_pairs: JudgedPairs) -> Estimate:
     """Return the share of circles, where an item's texts are compared with each other."""
     texts: dict[str, list[str]] = defaultdict(list)
     for target, item in zip(panel.targets, panel.items, strict=True):
         texts[item].append(target)
-    most = max(map(len, texts.values()), default=0)
-    table = np.full((len(texts), most, most), np.nan)
-    at = {
+    width = max(map(len, texts.values()), default=0)
+    table = np.full((len(texts), width, width), np.nan)
+    cell_of = {
         target: (row, column)
         for row, item in enumerate(sorted(texts))
         for column, target in enumerate(sorted(texts[item]))
     }
-    for (one, other), vote in zip(pairs, verdict, strict=True):
-        (row, i), (_, j) = at[one], at[other]
+    for (first, second), vote in zip(judged_pairs.pairs, judged_pairs.verdict, strict=True):
+        (row, i), (_, j) = cell_of[first], cell_of[second]
         table[row, i, j], table[row, j, i] = vote, -vote
-    source = np.array([study.item_order[item] for item in sorted(texts)], dtype=np.int64)
-    return {"nontransitive_share": nontransitive_share(table, source, study.weights)}
+    source = np.array([panel.study.item_order[item] for item in sorted(texts)], dtype=np.int64)
+    return nontransitive_share(table, source, panel.study.weights)
 
 
 METHOD = Method(when="votes", votes=True, claims=True)

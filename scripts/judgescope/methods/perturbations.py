@@ -1,4 +1,4 @@
-"""What became of every planned damage: done, short, impossible, and how large it was."""
+"""The outcome of every planned perturbation: done, short, impossible, and how large it was."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from judgescope.statistics.result import Estimate
 OUTCOMES = ("ok", "short", "impossible", "failed")
 NO_ORIGINALS = "no text of the dataset stands for an original"
 IMPROVED = ("ok", "kept", "failed")
-"""What becomes of a reference that a model improves: kept is one that it could not."""
+"""Outcomes of a reference that a model rewrites: kept is one that it could not."""
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -21,64 +21,44 @@ def rows(study: EvaluationData) -> list[Row]:
         return []
     originals = study.panel("original")
     before = dict(zip(originals.items, originals.rows["text"].to_pylist(), strict=True))
-    found = list(_improved(study, originals))
+    result = []
+    for outcome in IMPROVED if study.spec.improved else ():
+        share = _share(originals, outcome, "share of the dataset's originals")
+        result.append(study.row("", "", f"share_{outcome}", "", share, perturbation="original"))
     for name, degree, _ in study.spec.perturbed:
         panel = study.panel(f"{name}.{degree}")
-        for statistic, estimate in _estimates(study, panel, before).items():
-            found.append(
-                study.row("", "", statistic, "", estimate, perturbation=name, degree=degree)
-            )
-    return found
+        for statistic, estimate in _estimates(panel, before):
+            row = study.row("", "", statistic, "", estimate, perturbation=name, degree=degree)
+            result.append(row)
+    return result
 
 
-def _improved(study: EvaluationData, originals: TargetSet) -> Iterator[Row]:
-    """Yield what became of the references that a model improved, where one did."""
-    told = [status.partition(":")[0] for status in originals.rows["status"].to_pylist()]
-    for outcome in IMPROVED if study.spec.improved else ():
-        share = told.count(outcome) / len(told) if told else None
-        note = "" if told else NO_ORIGINALS
-        found = Estimate(share, n=len(told), method="share of the dataset's originals", note=note)
-        yield study.row("", "", f"share_{outcome}", "", found, perturbation="original")
+def _share(panel: TargetSet, outcome: str, method: str, note: str = "") -> Estimate:
+    n = len(panel.outcomes)
+    if not n:
+        return Estimate.undefined(NO_ORIGINALS, method=method)
+    return Estimate(panel.outcomes.count(outcome) / n, n=n, method=method, note=note)
 
 
-def _estimates(
-    study: EvaluationData, panel: TargetSet, before: dict[str, str]
-) -> dict[str, Estimate]:
+def _estimates(panel: TargetSet, before: dict[str, str]) -> Iterator[tuple[str, Estimate]]:
     from rapidfuzz.distance import Levenshtein
 
-    statuses = [status.partition(":")[0] for status in panel.rows["status"].to_pylist()]
-    reasons = sorted({s for s in panel.rows["status"].to_pylist() if s.startswith("impossible")})
-    nothing = "" if statuses else NO_ORIGINALS
-    shares = {
-        f"share_{outcome}": Estimate(
-            statuses.count(outcome) / len(statuses) if statuses else None,
-            n=len(statuses),
-            method="share of the dataset's items",
-            note=nothing or ("; ".join(reasons) if outcome == "impossible" else ""),
-        )
-        for outcome in OUTCOMES
-    }
-    done = [status in {"ok", "short"} for status in statuses]
-    texts = panel.rows["text"].to_pylist()
-    changed = [
-        (item, text) for item, text, did in zip(panel.items, texts, done, strict=True) if did
-    ]
-    edits = [len(e) for e, did in zip(panel.rows["edits"].to_pylist(), done, strict=True) if did]
-    distances = [Levenshtein.distance(before[item], text) for item, text in changed]
-    return shares | {
-        "edits": _mean(study, panel, done, edits, "mean number of edits of done texts"),
-        "edit_distance": _mean(
-            study, panel, done, distances, "mean Levenshtein distance of done texts"
-        ),
-    }
-
-
-def _mean(
-    study: EvaluationData, panel: TargetSet, done: list[bool], values: list[int], of: str
-) -> Estimate:
-    spread = np.full(len(done), np.nan)
-    spread[np.array(done, dtype=bool)] = values
-    return clustered_mean(spread, panel.source, study.weights, of=of)
+    statuses = panel.rows["status"].to_pylist()
+    reasons = "; ".join(sorted({one for one in statuses if one.startswith("impossible")}))
+    for outcome in OUTCOMES:
+        note = reasons if outcome == "impossible" else ""
+        yield f"share_{outcome}", _share(panel, outcome, "share of the dataset's items", note)
+    texts, edit_lists = (panel.rows[name].to_pylist() for name in ("text", "edits"))
+    edits, distances = np.full((2, len(texts)), np.nan)
+    for number in np.flatnonzero(panel.made):
+        edits[number] = len(edit_lists[number])
+        distances[number] = Levenshtein.distance(before[panel.items[number]], texts[number])
+    weights = panel.study.weights
+    for name, values, of in (
+        ("edits", edits, "mean number of edits of done texts"),
+        ("edit_distance", distances, "mean Levenshtein distance of done texts"),
+    ):
+        yield name, clustered_mean(values, panel.source, weights, of=of)
 
 
 METHOD = Method()

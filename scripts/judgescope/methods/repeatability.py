@@ -1,57 +1,48 @@
-"""Whether a judge says the same twice, and how many draws are enough."""
+"""Whether repeated draws of a judge agree, and how many draws are enough."""
 
-import numpy as np
+from collections.abc import Iterator
+from dataclasses import replace
 
 from judgescope.methods.base import Method, Row
-from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.statistics.repeatability import repeatability, spearman_brown
 from judgescope.statistics.result import UNRELIABLE, Estimate
 
 CURVE = (1, 2, 3, 5, 10, 20, 50)
-"""Numbers of draws for which the share of the attainable correlation is told (column k)."""
+"""Numbers of draws with a share of the attainable correlation (column k)."""
 
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of repeatability.csv, for judges with several draws of the systems' texts."""
-    found: list[Row] = []
+    result: list[Row] = []
     for (judge, aspect), table in study.draw_tables(study.systems).items():
-        panel = study.systems.given(judge)
-        table = table[:, np.isin(study.systems.targets, panel.targets)]
-        scale = study.spec.judges[judge].grid[aspect]
-        told = repeatability(table, panel.source, study.weights, scale=scale)
-        for name, estimate in told.items():
-            found.append(study.row(judge, aspect, name, "pooled", estimate))
-        found += _curve(study, panel, judge, aspect, told["reliability"])
-    return found
+        given = study.systems.is_given(judge)
+        scale, source = study.spec.judges[judge].grid[aspect], study.systems.source[given]
+        estimates = repeatability(table[:, given], source, study.weights, scale=scale)
+        for name, estimate in estimates.items():
+            result.append(study.row(judge, aspect, name, "pooled", estimate))
+        for k, share in _curve(estimates["reliability"]):
+            result.append(study.row(judge, aspect, "attainable_share", "pooled", share, k=k))
+    return result
 
 
-def _curve(
-    study: EvaluationData, panel: TargetSet, judge: str, aspect: str, reliability: Estimate
-) -> list[Row]:
-    """Return the share of the attainable correlation for several numbers of draws.
+def _curve(reliability: Estimate) -> Iterator[tuple[int, Estimate]]:
+    """Yield (number of draws, share of the attainable correlation).
 
     It grows with the reliability, so its interval is that of the reliability's ends.
     """
-    rows = []
     for k in CURVE:
         ends = (reliability.value, reliability.lo, reliability.hi)
         value, lo, hi = (None if r is None or r <= 0 else spearman_brown(r, k) for r in ends)
         if value is None:
             note = reliability.note if reliability.value is None else UNRELIABLE
-            one = Estimate.undefined(note, n=reliability.n, n_missing=reliability.n_missing)
-        else:
-            both = lo is not None and hi is not None
-            one = Estimate(
-                value,
-                lo=lo if both else None,
-                hi=hi if both else None,
-                n=reliability.n,
-                n_missing=reliability.n_missing,
-                method="Spearman-Brown, from the reliability and its interval",
-                note=reliability.note,
-            )
-        rows.append(study.row(judge, aspect, "attainable_share", "pooled", one, k=k))
-    return rows
+            missing = reliability.n_missing
+            yield k, Estimate.undefined(note, n=reliability.n, n_missing=missing)
+            continue
+        if lo is None or hi is None:
+            lo = hi = None
+        method = "Spearman-Brown, from the reliability and its interval"
+        yield k, replace(reliability, value=value, lo=lo, hi=hi, n_tied=0, method=method)
 
 
 METHOD = Method(when="draws")

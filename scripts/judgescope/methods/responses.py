@@ -1,9 +1,9 @@
-"""How a judge uses its scale (paper 000, figure 2): its scores of originals and of damaged texts.
+"""How a judge uses its scale (Wang et al. 2024, figure 2): scores of originals and perturbed texts.
 
 A text's score here is the mean over the aspects; people's, of the systems' texts, beside it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -15,49 +15,50 @@ from judgescope.methods.evaluation_data import (
     EvaluationData,
     Floats,
     TargetSet,
+    set_columns,
 )
-from judgescope.methods.measures import mean_rating
-from judgescope.methods.undefined import ends, excluded, nothing_judged
-from judgescope.statistics.correlation import correlations
+from judgescope.methods.measures import mean_rating, pearson
+from judgescope.methods.pairs import nothing_judged
 from judgescope.statistics.means import SHARE, clustered_mean
 from judgescope.statistics.result import Estimate
 
 BINS = 20
-ORIGINAL, DAMAGED = "original", "all"
+ORIGINAL, PERTURBED = "original", "all"
 
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of responses.csv: mean scores, shares of texts by score, and Pearson r."""
     if not study.spec.perturbed:
         return []
-    never = excluded(study)
-    return [
-        row for judge in study.spec.judges if judge not in never for row in _judge(study, judge)
-    ]
+    excluded = study.excluded()
+    judges = [judge for judge in study.spec.judges if judge not in excluded]
+    return [row for judge in judges for row in _judge_rows(study, judge)]
 
 
-def _judge(study: EvaluationData, judge: str) -> Iterator[Row]:
-    damaged = [f"{name}.{degree}" for name, degree, _ in study.spec.perturbed]
-    panels = {name: study.panel(name).given(judge) for name in (ORIGINAL, *damaged)}
-    told = {name: (mean_score(panel, judge), panel.source) for name, panel in panels.items()}
-    scores, sources = zip(*(told[name] for name in damaged), strict=True)
-    told[DAMAGED] = np.concatenate(scores), np.concatenate(sources)
-    for name, (x, source) in told.items():
-        perturbation, _, degree = name.partition(".")
-        found = clustered_mean(x, source, study.weights, of=_told(study))
-        place = {"perturbation": perturbation, "degree": degree or None}
-        yield study.row(judge, "", "score_mean", "", _reasoned(study, judge, name, found), **place)
-    both = {name: told[name] for name in (ORIGINAL, DAMAGED)}
-    scales = study.spec.judges[judge].ends
-    edges = _edges(scales, np.concatenate([x for x, _ in both.values()]))
+def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
+    sets = [f"{name}.{degree}" for name, degree, _ in study.spec.perturbed]
+    panels = {name: study.panel(name).given(judge) for name in (ORIGINAL, *sets)}
+    scores = {name: (mean_score(panel, judge), panel.source) for name, panel in panels.items()}
+    perturbed, sources = zip(*(scores[name] for name in sets), strict=True)
+    scores[PERTURBED] = np.concatenate(perturbed), np.concatenate(sources)
+    aspects = list(study.spec.aspects)
+    several = f", of the mean over {len(aspects)} aspects" if len(aspects) > 1 else ""
+    for name, (x, source) in scores.items():
+        mean = clustered_mean(x, source, study.weights, of=f"mean score{several}")
+        if mean.value is None:
+            mean = nothing_judged(study, name, judge, aspects[0])
+        yield study.row(judge, "", "score_mean", "", mean, **set_columns(name))
+    both = {name: scores[name] for name in (ORIGINAL, PERTURBED)}
+    edges = _edges(study, judge, np.concatenate([x for x, _ in both.values()]))
     if edges is not None:
         for name, end in (("range_bottom", edges[0]), ("range_top", edges[-1])):
             yield study.row(judge, "", name, "", Estimate(float(end)))
         for name, (x, source) in both.items():
-            for number, found in enumerate(histogram(x, source, edges, study.weights), start=1):
-                yield study.row(judge, "", "score_share", "", found, perturbation=name, k=number)
+            shares = histogram(x, source, edges, study.weights)
+            for number, share in enumerate(shares, start=1):
+                yield study.row(judge, "", "score_share", "", share, perturbation=name, k=number)
     if study.spec.ratings != "none" and "systems" in study.spec.targets:
-        yield _with_people(study, judge)
+        yield _people_row(study, judge)
 
 
 def mean_score(panel: TargetSet, judge: str) -> Floats:
@@ -69,59 +70,37 @@ def mean_score(panel: TargetSet, judge: str) -> Floats:
 
 def histogram(x: Floats, source: Codes, edges: Floats, weights: Codes) -> Iterator[Estimate]:
     """Yield per bin the share of the scores x (targets,) in it; the last bin has its upper edge."""
-    place = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, len(edges) - 2)
+    bins = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, len(edges) - 2)
     for number, (low, high) in enumerate(pairwise(edges)):
-        hits = np.where(np.isnan(x), np.nan, (place == number).astype(np.float64))
+        hits = np.where(np.isnan(x), np.nan, (bins == number).astype(np.float64))
         last = number == len(edges) - 2
-        told = f"share of texts in [{low:.6g}, {high:.6g}{']' if last else ')'}"
-        yield clustered_mean(hits, source, weights, of=told, ends=SHARE)
+        of = f"share of texts in [{low:.6g}, {high:.6g}{']' if last else ')'}"
+        yield clustered_mean(hits, source, weights, of=of, ends=SHARE)
 
 
-def _edges(ends_of: Mapping[str, tuple[float, float] | None], x: Floats) -> Floats | None:
-    """Return the bins' edges: between the ends of the judge's scale, else of what it gave."""
+def _edges(study: EvaluationData, judge: str, x: Floats) -> Floats | None:
+    """Return the bins' edges: between the ends of the judge's one scale, else of its scores."""
     given = x[np.isfinite(x)]
     if not given.size:
         return None
-    scales = set(ends_of.values())
-    only = scales.pop() if len(scales) == 1 else None
-    low, high = only or (given.min(), given.max())
+    scales = set(study.spec.judges[judge].ends.values())
+    scale = scales.pop() if len(scales) == 1 else None
+    low, high = scale or (given.min(), given.max())
     low, high = min(low, given.min()), max(high, given.max())
     return np.linspace(*((low, high) if high > low else (low - 0.5, low + 0.5)), BINS + 1)
 
 
-def _told(study: EvaluationData) -> str:
-    aspects = len(study.spec.aspects)
-    return "mean score" if aspects == 1 else f"mean score, of the mean over {aspects} aspects"
-
-
-def _reasoned(study: EvaluationData, judge: str, name: str, found: Estimate) -> Estimate:
-    """Return an undefined mean with its reason."""
-    if found.value is not None:
-        return found
-    aspect = next(iter(study.spec.aspects))
-    return nothing_judged(ends(study), name, judge, aspect)
-
-
-def _with_people(study: EvaluationData, judge: str) -> Row:
+def _people_row(study: EvaluationData, judge: str) -> Row:
     """Return the row of Pearson's r with people, of the means over aspects of the systems' texts.
 
-    A judge that compares with references is held against people without the texts that are them.
+    A judge that reads references is compared without the texts that are the references.
     """
     panels = study.rated(judge)
     systems = WITHOUT_REFERENCES if WITHOUT_REFERENCES in panels else None
     panel = panels[systems]
     people = np.mean([mean_rating(panel.ratings(name)) for name in study.spec.aspects], axis=0)
-    found = correlations(
-        mean_score(panel, judge),
-        people,
-        panel.source,
-        panel.system,
-        weights=study.weights,
-        statistics=["pearson"],
-        levels=["pooled"],
-    )["pearson", "pooled"].estimate
-    place = {"perturbation": "systems", "systems": systems}
-    return study.row(judge, "", "pearson", "pooled", found, **place)
+    r = pearson(panel, mean_score(panel, judge), people)
+    return study.row(judge, "", "pearson", "pooled", r, perturbation="systems", systems=systems)
 
 
 METHOD = Method()

@@ -1,33 +1,31 @@
-"""Robustness (paper 003): is a judge consistent over forms, and how far does it follow a hint?
+"""Robustness (Chaudhary et al. 2024): prompt forms, hints, and instructions in judged texts.
 
-A hint is a rating that the judge is told of the very text: a wrong one, or people's own.
+A hint is a rating of the text that the judge's prompt gives: a wrong one, or people's own.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
-from judgescope.methods import injection
 from judgescope.methods.base import Method, Row
 from judgescope.methods.differences import difference_rows
-from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
-from judgescope.methods.hinting import ASKED_ONCE, hint_pairs
+from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
-    against,
+    against_people,
     alpha,
     classes_with,
-    hinted,
     lower_median,
     unrated,
+    with_hint_note,
 )
-from judgescope.methods.rationales import Rationales
+from judgescope.methods.rationales import ASKED_ONCE, Rationales, hint_pairs
 from judgescope.parsing.judgment import NO_VALUE
 from judgescope.statistics.alpha import alpha_replicated
+from judgescope.statistics.hints import injection_shift, obey_rate
 from judgescope.statistics.jackknife import Bounds
 from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import SHARE, mean_over, replicated_share
@@ -36,81 +34,80 @@ from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
 
 HUMAN = "human"
-SEVERAL = "a mean of several draws equals no rating"
 NO_FORMS = "the model is asked in one form"
-SWAPPED = "permutation of both judges' reasons, 1000, sources whole, two-sided"
+SWAPPED_RATIONALES = "permutation of both judges' reasons, 1000, sources whole, two-sided"
 WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")
-"""How far a judge agrees with people."""
+"""Statistics of a judge's agreement with people."""
 Averaged = dict[tuple[str, str | None, str], list[Replicated]]
-"""(judge, criterion, statistic) -> what is averaged over aspects."""
+"""(judge, criterion, statistic) -> its results on each aspect."""
+ATTACK, INERT = "attack", "inert"
+SHIFT, OBEYED = "injection_shift", "obey_rate"
+OWN_RANGE = "of the range of its scores: it has no scale"
+NO_RANGE = "all scores are equal, and the judge has no scale"
+NO_CLAIM = "the judge has no scale whose top could be claimed"
+OTHER_CLAIM = "the attack names the top of another scale than the judge's"
+SEVERAL_DRAWS = "a mean of several draws equals no rating"
+SWAPPED_TEXTS = "permutation of attack and inert text, 1000, sources whole, two-sided"
+INJECTION_NOTE = "with the attack, less with an inert text in its place"
+Injection = dict[str, dict[str, Replicated]]
+"""Degree -> statistic -> its result."""
 
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of robustness.csv: people, models over their forms, judges, hints.
 
-    Of the aspect `average`: the means over aspects in one wording of what sums a judge up.
+    The aspect `average` holds the means over aspects in one wording.
     """
-    told = Rationales(study)
-    found = list[Row]()
+    rationales = Rationales(study)
+    result = list[Row]()
     averaged: Averaged = {}
     for aspect in study.spec.aspects:
         ratings = study.systems.ratings(aspect)
         if not len(ratings):
             continue
-        found += _people(study, aspect, ratings)
-        found += _forms(study, aspect)
+        result += _people_rows(study, aspect, ratings)
+        result += _form_rows(study, aspect)
         for judge in study.spec.judges:
-            found += _joint(study, judge, aspect, averaged)
-        for judge in told.judges:
-            found += _reasons(study, told, judge, aspect)
+            result += _alpha_rows(study, judge, aspect, averaged)
+        for judge in rationales.judges:
+            result += _rationale_rows(study, rationales, judge, aspect)
         for judge in study.spec.hinted:
-            found += _hinted(study, told, judge, aspect, averaged)
-    found += _averages(study, averaged)
-    noted = [hinted(study, row) if row["statistic"] in WITH_PEOPLE else row for row in found]
-    return [*noted, *injection.rows(study)]
-
-
-def _averages(study: EvaluationData, averaged: "Averaged") -> Iterator[Row]:
+            result += _hint_rows(study, rationales, judge, aspect, averaged)
     for (judge, criterion, name), each in averaged.items():
-        one = mean_over(each, of="aspects").estimate
-        yield study.row(judge, joined(AVERAGE, criterion), name, "", one)
+        mean = mean_over(each, of="aspects").estimate
+        result.append(study.row(judge, joined(AVERAGE, criterion), name, "", mean))
+    noted = [
+        with_hint_note(study, row) if row["statistic"] in WITH_PEOPLE else row for row in result
+    ]
+    return [*noted, *injection_rows(study)]
 
 
-def _average(averaged: "Averaged", judge: str, aspect: str, name: str, one: Replicated) -> None:
-    averaged.setdefault((judge, split(aspect)[1], name), []).append(one)
-
-
-def _people(study: EvaluationData, aspect: str, ratings: Floats) -> Iterator[Row]:
-    """Yield the agreement of people among themselves, once for all wordings of an aspect."""
+def _people_rows(study: EvaluationData, aspect: str, ratings: Floats) -> Iterator[Row]:
+    """Yield the agreement of people with each other, once for all wordings of an aspect."""
     plain, criterion = split(aspect)
-    others = [name for name in study.spec.aspects if split(name)[0] == plain]
-    if criterion and others[0] != aspect:
+    wordings = [name for name in study.spec.aspects if split(name)[0] == plain]
+    if criterion and wordings[0] != aspect:
         return
     why = unrated(study, ratings)
-    one = Estimate.undefined(why) if why else _alpha(study, ratings, _classes(study, aspect))
-    yield study.row(HUMAN, plain, "alpha_ordinal", "", one)
+    estimate = Estimate.undefined(why) if why else _alpha(study, aspect, ratings)
+    yield study.row(HUMAN, plain, "alpha_ordinal", "", estimate)
 
 
-def _forms(study: EvaluationData, aspect: str) -> Iterator[Row]:
-    """Yield the agreement of a model's forms, as if each were a rater (paper 003, table 2)."""
-    classes = _classes(study, aspect)
+def _form_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
+    """Yield the agreement of a model's forms, each as a rater (Chaudhary et al. 2024, table 2)."""
     for model, judges in study.spec.forms.items():
         scores = {judge: study.systems.scores(judge, aspect) for judge in judges}
-        known = {judge: own for judge, own in scores.items() if own is not None}
-        one = Estimate.undefined(NO_FORMS)
+        known = {judge: values for judge, values in scores.items() if values is not None}
+        estimate = Estimate.undefined(NO_FORMS)
         if len(known) > 1:
-            found = _alpha(study, np.stack(list(known.values())), classes)
-            one = _of(found, ", ".join(known))
-        yield study.row(model, aspect, "alpha_forms", "", one)
+            estimate = _alpha(study, aspect, np.stack(list(known.values())))
+            estimate = _of(estimate, ", ".join(known))
+        yield study.row(model, aspect, "alpha_forms", "", estimate)
 
 
-def _classes(study: EvaluationData, aspect: str) -> list[float] | None:
-    """Return the ratings that an aspect's scale has, None for any number."""
-    return study.spec.aspects[aspect].values
-
-
-def _alpha(study: EvaluationData, ratings: Floats, classes: list[float] | None) -> Estimate:
+def _alpha(study: EvaluationData, aspect: str, ratings: Floats) -> Estimate:
     """Return the ordinal alpha of raters, undefined where one gives what is no class."""
+    classes = study.spec.aspects[aspect].values
     if classes is None:
         return Estimate.undefined(CONTINUOUS)
     off = ~np.isnan(ratings) & ~np.isclose(ratings[..., None], classes).any(axis=-1)
@@ -119,14 +116,17 @@ def _alpha(study: EvaluationData, ratings: Floats, classes: list[float] | None) 
     return alpha(study, study.systems, ratings, classes)
 
 
-def _joint(study: EvaluationData, judge: str, aspect: str, averaged: Averaged) -> Iterator[Row]:
+def _alpha_rows(
+    study: EvaluationData, judge: str, aspect: str, averaged: Averaged
+) -> Iterator[Row]:
     """Yield a judge's agreement with people: with all at once, with their median, with each."""
-    for systems, panel in study.rated(judge).items():
-        where = {"systems": systems} if systems else {}
-        for name, found in _alphas(study, panel, judge, aspect):
-            if name == "alpha_pair" and not (systems and len(study.rated(judge)) > 1):
-                _average(averaged, judge, aspect, name, found)
-            yield study.row(judge, aspect, name, "", found.estimate, **where)
+    panels = study.rated(judge)
+    for systems, panel in panels.items():
+        columns = {"systems": systems} if systems else {}
+        for name, result in _alphas(study, panel, judge, aspect):
+            if name == "alpha_pair" and not (systems and len(panels) > 1):
+                averaged.setdefault((judge, split(aspect)[1], name), []).append(result)
+            yield study.row(judge, aspect, name, "", result.estimate, **columns)
 
 
 def _alphas(
@@ -136,140 +136,261 @@ def _alphas(
     scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
     if scores is None:
         return
-    classes, why = classes_with(study, judge, aspect, lower_median(people), scores)
+    median = lower_median(people)
+    classes, why = classes_with(study, judge, aspect, median, scores)
     if classes is None or not are_classes(people, classes):
-        nothing = np.full(len(study.weights) + 1, np.nan)
-        for name in WITH_PEOPLE:
-            yield name, Replicated(Estimate.undefined(why or OFF_SCALE), nothing)
+        yield from ((name, study.undefined(why or OFF_SCALE)) for name in WITH_PEOPLE)
         return
-    joint = _replicated(study, panel, np.vstack([people, scores]), classes)
-    told = _of(joint.estimate, f"{len(people)} raters and the judge")
-    yield "alpha_joint", joint._replace(estimate=told)
-    pair = _replicated(study, panel, np.stack([lower_median(people), scores]), classes)
-    yield "alpha_pair", pair._replace(estimate=against(pair.estimate, "lower median"))
-    each = [_replicated(study, panel, np.stack([one, scores]), classes) for one in people]
+
+    def replicated_alpha(ratings: Floats) -> Replicated:
+        return alpha_replicated(
+            ratings, level="ordinal", domain=classes, source=panel.source, weights=study.weights
+        )
+
+    joint = replicated_alpha(np.vstack([people, scores]))
+    raters = f"{len(people)} raters and the judge"
+    yield "alpha_joint", joint._replace(estimate=_of(joint.estimate, raters))
+    pair = replicated_alpha(np.stack([median, scores]))
+    yield "alpha_pair", against_people(pair, "lower median")
+    each = [replicated_alpha(np.stack([one, scores])) for one in people]
     yield "alpha_pairs_mean", mean_over(each, of="pairs of the judge and a rater")
 
 
-def _replicated(
-    study: EvaluationData, panel: TargetSet, ratings: Floats, classes: list[float]
-) -> Replicated:
-    return alpha_replicated(
-        ratings, level="ordinal", domain=classes, source=panel.source, weights=study.weights
-    )
+def _of(estimate: Estimate, which: str) -> Estimate:
+    return replace(estimate, method="; ".join(filter(None, [f"of {which}", estimate.method])))
 
 
-def _of(found: Estimate, which: str) -> Estimate:
-    return replace(found, method="; ".join(filter(None, [f"of {which}", found.method])))
-
-
-def _reasons(study: EvaluationData, told: Rationales, judge: str, aspect: str) -> Iterator[Row]:
-    """Yield how judgments ended, and the sentiment and the length of their reasons."""
-    if not told.asked(judge, aspect):
+def _rationale_rows(
+    study: EvaluationData, rationales: Rationales, judge: str, aspect: str
+) -> Iterator[Row]:
+    """Yield the shares of unusable replies, and sentiment and length of the rationales."""
+    if not rationales.asked(judge, aspect):
         return
-    for end in NO_VALUE:
-        values = told.ended(judge, aspect, end)
-        one = _of(_mean(told, values, ~np.isnan(values)).estimate, "the texts that it was asked of")
-        yield study.row(judge, aspect, f"share_{end}", "", one)
-    for name, found in _reason_means(told, judge, aspect, None).items():
-        yield study.row(judge, aspect, name, "", found.estimate)
+    for status in NO_VALUE:
+        values = rationales.status_share(judge, aspect, status)
+        share = _mean(study, values, ~np.isnan(values)).estimate
+        share = _of(share, "the texts that it was asked of")
+        yield study.row(judge, aspect, f"share_{status}", "", share)
+    for name, values in _rationale_values(rationales, judge, aspect).items():
+        mean = _mean(study, values, ~np.isnan(values), None).estimate
+        yield study.row(judge, aspect, name, "", mean)
 
 
-def _reason_means(
-    told: Rationales, judge: str, aspect: str, beside: str | None
-) -> dict[str, Replicated]:
-    """Return the means of sentiment and words; `beside`: of texts of which that judge says why."""
-    found = {}
-    for name, values in (("sentiment", told.polarities), ("reason_words", told.words)):
-        own = values(judge, aspect)
-        both = ~np.isnan(own)
-        if beside is not None:
-            both &= ~np.isnan(values(beside, aspect))
-        found[name] = _mean(told, own, both, None)
-    return found
+def _rationale_values(rationales: Rationales, judge: str, aspect: str) -> dict[str, Floats]:
+    """Return the sentiment and the length of a judge's rationales; (targets,) each."""
+    return {
+        "sentiment": rationales.polarities(judge, aspect),
+        "reason_words": rationales.words(judge, aspect),
+    }
 
 
-def _mean(told: Rationales, values: Floats, used: Any, ends: Bounds | None = SHARE) -> Replicated:
-    """Return the mean of some texts' values, with its interval over sources and replicates."""
-    panel, weights = told.panel, told.study.weights
+def _mean(
+    study: EvaluationData, values: Floats, used: Flags, ends: Bounds | None = SHARE
+) -> Replicated:
+    """Return the mean of some rated texts' values, with its interval over sources."""
     given = used & ~np.isnan(values)
     missing = int(used.sum() - given.sum())
-    ones, source = np.ones(int(given.sum())), panel.source[given]
-    return replicated_share(values[given], ones, source, weights, missing=missing, ends=ends)
+    ones, source = np.ones(int(given.sum())), study.systems.source[given]
+    return replicated_share(values[given], ones, source, study.weights, missing=missing, ends=ends)
 
 
-def _hinted(
-    study: EvaluationData, told: Rationales, judge: str, aspect: str, averaged: Averaged
+def _hint_rows(
+    study: EvaluationData, rationales: Rationales, judge: str, aspect: str, averaged: Averaged
 ) -> Iterator[Row]:
-    """Yield what a hint does to a judge, held against the judge that is asked without one."""
+    """Yield the effect of a hint on a judge, compared with the judge that is asked without one."""
     base = study.spec.hinted[judge].base
-    mine, other = (study.systems.scores(one, aspect) for one in (judge, base))
-    if mine is None or other is None:
+    scores, base_scores = (study.systems.scores(name, aspect) for name in (judge, base))
+    if scores is None or base_scores is None:
         return
-    hints, place = told.hints(judge, aspect), {"judge_b": base}
+    hints, columns = rationales.hints(judge, aspect), {"judge_b": base}
     asked = ~np.isnan(hints)
-    both = asked & ~np.isnan(mine) & ~np.isnan(other)
+    both = asked & ~np.isnan(scores) & ~np.isnan(base_scores)
     missing = int(asked.sum() - both.sum())
-    equal, already = np.isclose(mine, hints), np.isclose(other, hints)
-    toward = (mine - other) * np.sign(hints - other)
+    equal, already = np.isclose(scores, hints), np.isclose(base_scores, hints)
+    toward = (scores - base_scores) * np.sign(hints - base_scores)
     measures = {
         "follow_rate": (equal, both),
         "already_share": (already, both),
         "sway": (equal, both & ~already),
-        "match_share": (np.isclose(mine, other), both),
+        "match_share": (np.isclose(scores, base_scores), both),
         "hint_shift": (toward, both & ~already),
     }
     single = study.spec.judges[judge].discrete and study.spec.judges[base].discrete
     for name, (values, used) in measures.items():
         if not single and name != "hint_shift":
-            nothing = Estimate.undefined(SEVERAL)
-            yield study.row(judge, aspect, name, "", nothing, **place)
+            nothing = Estimate.undefined(SEVERAL_DRAWS)
+            yield study.row(judge, aspect, name, "", nothing, **columns)
             continue
         ends = None if name == "hint_shift" else SHARE
-        mean = _mean(told, values.astype(np.float64), used, ends)
+        mean = _mean(study, values.astype(np.float64), used, ends)
         if name == "sway":
-            _average(averaged, judge, aspect, name, mean)
-        found = mean.estimate
-        one = replace(found, n_missing=missing) if found.value is not None else found
-        yield study.row(judge, aspect, name, "", one, **place)
-    first, second = (_mean(told, one.astype(np.float64), both & single) for one in (equal, already))
+            averaged.setdefault((judge, split(aspect)[1], name), []).append(mean)
+        estimate = mean.estimate
+        estimate = estimate if estimate.value is None else replace(estimate, n_missing=missing)
+        yield study.row(judge, aspect, name, "", estimate, **columns)
+    first, second = (
+        {"follow_rate": _mean(study, one.astype(np.float64), both & single)}
+        for one in (equal, already)
+    )
     note = "equal to the hint, with it less without it"
     yield from difference_rows(
-        study,
-        judge,
-        {"follow_rate": first},
-        {"follow_rate": second},
-        note=note,
-        place=place,
-        aspect=aspect,
+        study, judge, first, second, note=note, columns=columns, aspect=aspect
     )
-    pairs = hint_pairs(study, told, judge, aspect)
+    pairs = hint_pairs(study, rationales, judge, aspect)
     effect = pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)
-    yield study.row(judge, aspect, "hint_effect", "", effect, **place)
-    yield from _moods(study, told, judge, base, aspect)
+    yield study.row(judge, aspect, "hint_effect", "", effect, **columns)
+    yield from _rationale_change_rows(study, rationales, judge, base, aspect)
 
 
-def _moods(
-    study: EvaluationData, told: Rationales, judge: str, base: str, aspect: str
+def _rationale_change_rows(
+    study: EvaluationData, rationales: Rationales, judge: str, base: str, aspect: str
 ) -> Iterator[Row]:
-    """Yield how sentiment and length of the reasons change with the hint, on the same texts."""
+    """Yield how sentiment and length of the rationales change with the hint, on the same texts."""
+    hinted = _rationale_values(rationales, judge, aspect)
+    plain = _rationale_values(rationales, base, aspect)
+    both = {name: ~np.isnan(values) & ~np.isnan(plain[name]) for name, values in hinted.items()}
     yield from difference_rows(
         study,
         judge,
-        _reason_means(told, judge, aspect, base),
-        _reason_means(told, base, aspect, judge),
+        {name: _mean(study, values, both[name], None) for name, values in hinted.items()},
+        {name: _mean(study, values, both[name], None) for name, values in plain.items()},
         note="of the texts for which both give reasons",
-        place={"judge_b": base},
+        columns={"judge_b": base},
         aspect=aspect,
     )
     rng = stream(study.spec.seed, "robustness", study.dataset, judge, aspect)
     flips = flips_of(rng, len(study.item_order))
-    for name, values in (("sentiment", told.polarities), ("reason_words", told.words)):
-        first, second = values(judge, aspect), values(base, aspect)
-        both = ~np.isnan(first) & ~np.isnan(second)
-        test = mean_test(first[both], second[both], told.panel.source[both], flips)
-        one = Estimate(test.p, n=test.n, method=SWAPPED) if test.n else Estimate.undefined(NOTHING)
-        yield study.row(judge, aspect, f"p_{name}", "", one, judge_b=base)
+    for name, used in both.items():
+        test = mean_test(hinted[name][used], plain[name][used], study.systems.source[used], flips)
+        p = (
+            Estimate(test.p, n=test.n, method=SWAPPED_RATIONALES)
+            if test.n
+            else Estimate.undefined(NOTHING)
+        )
+        yield study.row(judge, aspect, f"p_{name}", "", p, judge_b=base)
+
+
+class AttackScores:
+    """A judge's scores of originals and of their copies with an attack or its inert counterpart.
+
+    Each attack adds to every original a claim of the top of the scale; its inert counterpart adds
+    a meaningless note of the same length in the same place. An effect of both is that of any
+    addition; the difference is the effect of the claim (this project).
+
+    (items,) each, in the order of `items`, NaN where there is none.
+    """
+
+    def __init__(self, study: EvaluationData, judge: str, aspect: str, attack: str) -> None:
+        self.study, self.judge, self.aspect = study, judge, aspect
+        self.source = study.panel("original").given(judge).source
+        self.before = self._by_item("original")
+        self.after = {degree: self._by_item(f"{attack}.{degree}") for degree in (ATTACK, INERT)}
+
+    def _by_item(self, texts: str) -> Floats:
+        """Return the judge's score of each item's text of a set."""
+        panel = self.study.panel(texts).given(self.judge)
+        by_item = np.full(len(self.study.item_order), np.nan)
+        scores = panel.scores(self.judge, self.aspect)
+        if scores is not None:
+            by_item[panel.source] = scores
+        return by_item[self.source]
+
+    @property
+    def scale(self) -> tuple[float, float] | None:
+        """Return the ends of the judge's scale."""
+        return self.study.spec.judges[self.judge].ends[self.aspect]
+
+    def results(self, names_number: bool) -> Injection:
+        """Return both statistics of the attack and of its counterpart."""
+        return {
+            degree: {SHIFT: self._shift(degree), OBEYED: self._obeyed(degree, names_number)}
+            for degree in (ATTACK, INERT)
+        }
+
+    def _shift(self, degree: str) -> Replicated:
+        """Return by how much of the judge's scale, else of its scores, an addition moves them."""
+        ends, note = self.scale, ""
+        if ends is None:
+            values = np.concatenate([self.before, *self.after.values()])
+            values = values[np.isfinite(values)]
+            if np.unique(values).size < 2:
+                return self.study.undefined(NO_RANGE)
+            ends, note = (float(values.min()), float(values.max())), OWN_RANGE
+        weights, after = self.study.weights, self.after[degree]
+        shift = injection_shift(self.before, after, *ends, self.source, weights)
+        return shift._replace(estimate=shift.estimate.with_note(note))
+
+    def _obeyed(self, degree: str, names_number: bool) -> Replicated:
+        """Return the share of texts that an addition takes to the top of the scale."""
+        ends, card = self.scale, self.study.spec.judges[self.judge]
+        top = self.study.spec.aspects[self.aspect].ends[1]
+        if names_number and ends and ends[1] != top:
+            return self.study.undefined(OTHER_CLAIM)
+        if not card.discrete:
+            return self.study.undefined(SEVERAL_DRAWS)
+        if ends is None:
+            return self.study.undefined(NO_CLAIM)
+        after, weights = self.after[degree], self.study.weights
+        return obey_rate(self.before, after, ends[1], *ends, self.source, weights)
+
+    def test(self) -> Estimate:
+        """Return the p-value of the attack's scores being those of its counterpart."""
+        first, second = self.after[ATTACK], self.after[INERT]
+        both = np.isfinite(first) & np.isfinite(second)
+        if not both.any():
+            return Estimate.undefined(NOTHING, n_missing=both.size)
+        seed = self.study.spec.seed
+        rng = stream(seed, "injection", self.study.dataset, self.judge, self.aspect)
+        flips = flips_of(rng, len(self.study.item_order))
+        test = mean_test(first[both], second[both], self.source[both], flips)
+        return Estimate(test.p, n=test.n, n_missing=int((~both).sum()), method=SWAPPED_TEXTS)
+
+
+def injection_rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the effect of every attack on every judge, by aspect and as means over aspects."""
+    for attack, names_number in study.spec.attacks.items():
+        excluded = study.excluded(f"{attack}.{ATTACK}")
+        for judge in study.spec.judges:
+            if judge not in excluded:
+                yield from _attack_rows(study, judge, attack, names_number)
+
+
+def _attack_rows(
+    study: EvaluationData, judge: str, attack: str, names_number: bool
+) -> Iterator[Row]:
+    wordings: dict[str | None, list[Injection]] = {}
+    for aspect in study.spec.aspects:
+        if (f"{attack}.{ATTACK}", judge, aspect) not in study.score_values:
+            continue
+        scores = AttackScores(study, judge, aspect, attack)
+        results = scores.results(names_number)
+        yield from _effect_rows(study, judge, aspect, attack, results)
+        p = scores.test()
+        yield study.row(judge, aspect, "p_injection", "", p, perturbation=attack, degree=ATTACK)
+        wordings.setdefault(split(aspect)[1], []).append(results)
+    for criterion, each in wordings.items():
+        means = {
+            degree: {
+                name: mean_over([results[degree][name] for results in each], of="aspects")
+                for name in (SHIFT, OBEYED)
+            }
+            for degree in (ATTACK, INERT)
+        }
+        yield from _effect_rows(study, judge, joined(AVERAGE, criterion), attack, means)
+
+
+def _effect_rows(
+    study: EvaluationData, judge: str, aspect: str, attack: str, results: Injection
+) -> Iterator[Row]:
+    columns = {"perturbation": attack, "degree": ATTACK}
+    for degree, by_statistic in results.items():
+        for name, result in by_statistic.items():
+            place = columns | {"degree": degree}
+            yield study.row(judge, aspect, name, "", result.estimate, **place)
+    first, second = results[ATTACK], results[INERT]
+    yield from difference_rows(
+        study, judge, first, second, note=INJECTION_NOTE, columns=columns, aspect=aspect
+    )
 
 
 METHOD = Method(

@@ -1,23 +1,23 @@
-"""What errors judges list, whether their words are found, and whether people marked the same.
+"""Errors that judges list: their number, location in the text, and agreement with people's.
 
-Every draw is an annotation of its own: what is told is what one annotation is like, and the
-interval is over sources. Annotations without a parsed reply are counted in `n_missing`, whatever
-they list, and so are texts of which an ensemble has no list; those that could not be asked for are
-not planned. Methods.md 5, after paper 004.
+Every draw is an annotation of its own: statistics describe one annotation, and intervals are over
+sources. Annotations without a parsed reply count in `n_missing`, whatever they list, and so do
+texts of which an ensemble has no list; those that could not be asked for are not planned.
+Methods.md 5, after (Kartáč et al. 2025).
 """
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Final
 
 import numpy as np
+from msgspec import Struct, convert
 
 from judgescope.core.slugs import slug
 from judgescope.methods.base import Method, Row
-from judgescope.methods.evaluation_data import Codes, EvaluationData
+from judgescope.methods.evaluation_data import Codes, EvaluationData, set_columns
 from judgescope.methods.specs import present
 from judgescope.parsing.annotation import COUNTED, Contradictions
 from judgescope.schema.tables import read_table
@@ -36,217 +36,222 @@ from judgescope.statistics.spans import (
 NOT_FOUND: Final = "not_found"
 FOUND: Final = ("exact", "normalised", "fuzzy")
 NOTED: Final = (*COUNTED, *(one.name for one in fields(Contradictions)))
-"""What a judgment's rule names behind plus signs; of lists that have no verdict the first three."""
+"""The names behind plus signs in a judgment's rule; for lists without a verdict the first three."""
 FORMS: Final = ("exact", "exact_category", "tokens", "tokens_category")
-"""How spans are compared, in the column `form`: equal ones, or the words that they touch; with
-`category` what both call the error has to be the same, too."""
+"""The column `form`: equal spans match, or the words that they touch; with `category` the category
+of the error must be the same, too."""
 LEVELS: Final = {"pooled": span_agreement, "by_text": span_agreement_by_text}
 WORD = re.compile(r"\S+")
 
 
+class ListedError(Struct, frozen=True):
+    """An error in a judge's list: the words that it quotes, and where they lie in the text."""
+
+    location: str | None
+    severity: float | None
+    category: str | None
+    match: str
+    start: int | None
+    end: int | None
+
+
+class Annotation(Struct, frozen=True):
+    """A parsed list of errors of one text."""
+
+    target: str
+    rule: str | None
+    errors: list[ListedError]
+
+
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of spans.csv: per judge, aspect and set of texts."""
-    cells = cells_of(study)
     gold = Gold(study, study.spec.gold) if study.spec.gold else None
-    found = []
-    for (judge, aspect, perturbation), told in sorted(cells.items()):
-        name, _, degree = perturbation.partition(".")
-        place = {"perturbation": name, "degree": degree or None}
-        noted_of = COUNTED if _is_derived(study, judge) else NOTED
-        one, shared = Annotations(study, told, noted_of), study.told_share(judge)
-        for statistic, estimate in one.told():
-            noted = estimate.with_note(shared)
-            found.append(study.row(judge, aspect, statistic, "", noted, **place))
+    result = []
+    for (judge, aspect, perturbation), annotations in annotations_of(study):
+        columns, note = set_columns(perturbation), study.share_note(judge)
+        for statistic, estimate in annotations.estimates():
+            estimate = estimate.with_note(note)
+            result.append(study.row(judge, aspect, statistic, "", estimate, **columns))
         if gold and perturbation == "systems":
-            for form, level, statistic, estimate in gold.agreement(one):
-                more, noted = {**place, "form": form}, estimate.with_note(shared)
-                found.append(study.row(judge, aspect, statistic, level, noted, **more))
-    return found
+            for form, level, statistic, estimate in gold.agreement(annotations):
+                estimate = estimate.with_note(note)
+                row = study.row(judge, aspect, statistic, level, estimate, **columns, form=form)
+                result.append(row)
+    return result
 
 
-def cells_of(study: EvaluationData) -> dict[tuple[str, str, str], list[Row]]:
-    """Return (judge, aspect, set of texts) -> the judgments that list errors."""
+def annotations_of(
+    study: EvaluationData,
+) -> list[tuple[tuple[str, str, str], "Annotations"]]:
+    """Return ((judge, aspect, set of texts), the annotations of this cell), sorted."""
+    derived = {name for name, card in study.spec.judges.items() if card.engine == "derived"}
     cells: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in read_table("marked", present(study.spec.marked)).to_pylist():
-        if row["status"] != "not_applicable" or _is_derived(study, row["judge"]):
+        # A derived judge has a text's list of errors, or lacks it; others may not apply to a text.
+        if row["status"] != "not_applicable" or row["judge"] in derived:
             cells[row["judge"], row["aspect"], row["perturbation"]].append(row)
-    return cells
-
-
-def _is_derived(study: EvaluationData, judge: str) -> bool:
-    """Return whether a judge is made of others: it has a text's list of errors, or has it not."""
-    return study.spec.judges[judge].engine == "derived"
+    return [
+        (cell, Annotations(study, rows, cell[0] in derived)) for cell, rows in sorted(cells.items())
+    ]
 
 
 class Annotations:
-    """The annotations of one cell: those that were parsed, and how many were not.
+    """The annotations of one cell, and the texts of those that were not parsed."""
 
-    `noted` is what is told of their rules.
-    """
-
-    def __init__(self, study: EvaluationData, told: Sequence[Row], noted: Sequence[str]) -> None:
-        self.study, self.noted = study, noted
-        self.parsed = [row for row in told if row["status"] == "ok" and row["spans"] is not None]
-        self._lost = [
-            row["target"] for row in told if row["status"] != "ok" or row["spans"] is None
+    def __init__(self, study: EvaluationData, rows: Sequence[Row], derived: bool) -> None:
+        """Read rows of the table `marked`; a `derived` judge is made of others."""
+        self.study = study
+        self.noted = COUNTED if derived else NOTED
+        parsed = [row for row in rows if row["status"] == "ok" and row["spans"] is not None]
+        self.parsed = [
+            Annotation(row["target"], row["rule"], convert(row["spans"], list[ListedError]))
+            for row in parsed
         ]
-        self.missing = len(self._lost)
+        unparsed = [row for row in rows if row["status"] != "ok" or row["spans"] is None]
+        names = (study.targets[name].to_pylist() for name in ("target", "item"))
+        source_of = {target: study.item_order[item] for target, item in zip(*names, strict=True)}
+        self.source: Codes = np.array([source_of[one.target] for one in self.parsed], np.int64)
+        """The code of each parsed annotation's item."""
+        self.lost = [(row["target"], source_of[row["target"]]) for row in unparsed]
+        """The text of each annotation that was not parsed, and the code of its item."""
 
-    @cached_property
-    def _items(self) -> dict[str, int]:
-        names = (self.study.targets[name].to_pylist() for name in ("target", "item"))
-        return {target: self.study.item_order[item] for target, item in zip(*names, strict=True)}
-
-    @cached_property
-    def source(self) -> Codes:
-        """Return the code of each annotation's item."""
-        return np.array([self._items[row["target"]] for row in self.parsed], dtype=np.int64)
-
-    @property
-    def lost(self) -> list[tuple[str, int]]:
-        """Return the text of each annotation that was not parsed, and the code of its item."""
-        return [(target, self._items[target]) for target in self._lost]
-
-    def told(self) -> Iterator[tuple[str, Estimate]]:
-        """Yield what the annotations are like: each statistic and its estimate."""
-        lists = [row["spans"] for row in self.parsed]
-        errors = [len(one) for one in lists]
-        yield "span_errors", self._share(errors, [1] * len(lists), "over annotations")
-        yield "span_clean", self._share([not one for one in lists], [1] * len(lists))
-        rated = [[one["severity"] for one in each if one["severity"]] for each in lists]
-        yield (
-            "span_severity",
-            self._share(
-                [sum(each) for each in rated],
-                [len(each) for each in rated],
-                "over errors",
-                lost=sum(errors) - sum(map(len, rated)),
-            ),
-        )
-        placed = [[one for one in each if one["location"]] for each in lists]
-        spans = [len(each) for each in placed]
-        yield (
-            "span_placeless",
-            self._share([whole - own for whole, own in zip(errors, spans, strict=True)], errors),
-        )
-        kinds = [Counter(one["match"] for one in each) for each in placed]
-        yield (
-            "span_match_rate",
-            self._share([sum(each[kind] for kind in FOUND) for each in kinds], spans),
-        )
+    def estimates(self) -> Iterator[tuple[str, Estimate]]:
+        """Yield each statistic of the lists of errors and its estimate."""
+        lists = [one.errors for one in self.parsed]
+        errors, ones = [len(each) for each in lists], [1] * len(lists)
+        yield "span_errors", self._share(errors, ones, "annotations")
+        yield "span_clean", self._share([not each for each in lists], ones)
+        rated = [[one.severity for one in each if one.severity] for each in lists]
+        counts = [len(each) for each in rated]
+        unrated = sum(errors) - sum(counts)
+        severity = self._share([sum(each) for each in rated], counts, "errors", unrated)
+        yield "span_severity", severity
+        quoted = [[one for one in each if one.location] for each in lists]
+        spans = [len(each) for each in quoted]
+        placeless = [total - own for total, own in zip(errors, spans, strict=True)]
+        yield "span_placeless", self._share(placeless, errors)
+        kinds = [Counter(one.match for one in each) for each in quoted]
+        matched = [sum(each[kind] for kind in FOUND) for each in kinds]
+        yield "span_match_rate", self._share(matched, spans)
         for kind in FOUND:
             yield f"span_match_{kind}", self._share([each[kind] for each in kinds], spans)
-        rules = [(row["rule"] or "").split("+")[1:] for row in self.parsed]
+        rules = [(one.rule or "").split("+")[1:] for one in self.parsed]
         for name in self.noted:
-            yield f"span_{name}", self._share([name in each for each in rules], [1] * len(rules))
+            yield f"span_{name}", self._share([name in each for each in rules], ones)
 
     def _share(
-        self, hits: Sequence[float], total: Sequence[int], of: str = "", lost: int | None = None
+        self,
+        hits: Sequence[float],
+        total: Sequence[int],
+        units: str = "",
+        lost: int | None = None,
     ) -> Estimate:
         """Return the sum of `hits` over that of `total`, each of an annotation.
 
-        It is a share of `total`, or where it is a mean, that `of` names.
+        It is a share of `total`, or a mean over `units`.
         """
         return share(
             np.array(hits, dtype=np.float64),
             np.array(total, dtype=np.float64),
             self.source,
             self.study.weights,
-            self.missing if lost is None else lost,
-            of=of and f"mean {of}",
-            ends=None if of else SHARE,
+            len(self.lost) if lost is None else lost,
+            of=units and f"mean over {units}",
+            ends=None if units else SHARE,
         )
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """The spans of an annotation that are found, the words of the others, and errors without."""
+    """An annotation's spans in the text, quotes that are not there, and errors without a quote."""
 
-    found: list[Span]
-    lost: list[str]
-    placeless: int
+    spans: list[Span]
+    not_in_text: list[str]
+    unquoted: int
 
     @classmethod
-    def of(cls, errors: Sequence[Row]) -> "Prediction":
+    def of(cls, errors: Sequence[ListedError]) -> "Prediction":
         """Return the spans among the errors of an annotation."""
-        placed = [one for one in errors if one["location"]]
-        return cls(
-            [_span(one) for one in placed if one["match"] != NOT_FOUND],
-            [one["location"] for one in placed if one["match"] == NOT_FOUND],
-            len(errors) - len(placed),
-        )
+        spans, not_in_text, unquoted = list[Span](), list[str](), 0
+        for one in errors:
+            if not one.location:
+                unquoted += 1
+            elif one.match == NOT_FOUND or one.start is None or one.end is None:
+                not_in_text.append(one.location)
+            else:
+                spans.append(_span(one.start, one.end, one.category))
+        return cls(spans, not_in_text, unquoted)
 
     def counts(self, gold: Sequence[Span], tokens: Sequence[Stretch], form: str) -> Counts:
-        """Return the counts of one form; what is not found is predicted and wrong.
+        """Return the counts of one form; a quote that is not in the text is predicted and wrong.
 
-        It counts as one span, or as so many tokens as it quotes.
+        It counts as one span, or as many tokens as it has words.
         """
-        name, _, category = form.partition("_")
+        name, _, with_category = form.partition("_")
+        category = bool(with_category)
         if name == "exact":
-            counts = exact_counts(self.found, gold, category=bool(category))
-            lost = len(self.lost)
+            counts = exact_counts(self.spans, gold, category=category)
+            lost = len(self.not_in_text)
         else:
-            counts = token_counts(self.found, gold, tokens=tokens, category=bool(category))
-            lost = sum(max(1, len(words.split())) for words in self.lost)
+            counts = token_counts(self.spans, gold, tokens=tokens, category=category)
+            lost = sum(max(1, len(words.split())) for words in self.not_in_text)
         return counts._replace(predicted=counts.predicted + lost)
 
 
 class Gold:
     """The errors that people marked in a dataset's texts.
 
-    They are of no aspect: what a judge lists on any one is compared with all of them. An error that
-    quotes no words is no span, and left out.
+    They belong to no aspect: a judge's list on any aspect is compared with all of them. An error
+    that quotes no words is no span, and left out.
     """
 
     def __init__(self, study: EvaluationData, path: str) -> None:
         self.weights = study.weights
         self.spans: dict[str, list[Span]] = defaultdict(list)
         for row in read_table("gold_spans", path).to_pylist():
-            self.spans[row["target"]].append(_span(row))
+            self.spans[row["target"]].append(_span(row["start"], row["end"], row["category"]))
         names = (study.targets[name].to_pylist() for name in ("target", "text"))
         self.tokens = {name: words_of(text or "") for name, text in zip(*names, strict=True)}
 
-    def agreement(self, given: Annotations) -> Iterator[tuple[str, str, str, Estimate]]:
+    def agreement(self, annotations: Annotations) -> Iterator[tuple[str, str, str, Estimate]]:
         """Yield (form, level, statistic, estimate) of precision, recall and F1."""
-        names = [row["target"] for row in given.parsed]
-        predicted = [Prediction.of(row["spans"]) for row in given.parsed]
-        note = _left_out(predicted)
+        targets = [one.target for one in annotations.parsed]
+        predictions = [Prediction.of(one.errors) for one in annotations.parsed]
+        missing, note = len(annotations.lost), _left_out(predictions)
+        categorised = any(span.category for one in predictions for span in one.spans)
         for form in FORMS:
-            bare = form.endswith("category") and not any(
-                span.category for one in predicted for span in one.found
-            )
             counts = [
-                one.counts(self.spans[name], self.tokens[name], form)
-                for name, one in zip(names, predicted, strict=True)
+                one.counts(self.spans[target], self.tokens[target], form)
+                for target, one in zip(targets, predictions, strict=True)
             ]
-            for level, of in LEVELS.items():
-                for statistic, one in of(
-                    counts, given.source, self.weights, missing=given.missing
-                ).items():
-                    estimate = one.estimate
-                    if bare and any(each.predicted for each in counts):
-                        estimate = Estimate.undefined(NO_CATEGORIES, n_missing=given.missing)
+            bare = form.endswith("category") and not categorised
+            bare = bare and any(each.predicted for each in counts)
+            for level, agreement in LEVELS.items():
+                results = agreement(counts, annotations.source, self.weights, missing=missing)
+                for statistic, result in results.items():
+                    estimate = result.estimate
+                    if bare:
+                        estimate = Estimate.undefined(NO_CATEGORIES, n_missing=missing)
                     yield form, level, statistic, estimate.with_note(note)
 
 
 def words_of(text: str) -> list[Stretch]:
     """Return where the words of a text lie, as white space divides it."""
-    return [found.span() for found in WORD.finditer(text)]
+    return [word.span() for word in WORD.finditer(text)]
 
 
-def _span(row: Row) -> Span:
-    """Return the span of an error; categories that are spelt differently are the same."""
-    name = row["category"]
-    return Span(row["start"], row["end"], slug(name).replace("_", "-") if name else None)
+def _span(start: int, end: int, category: str | None) -> Span:
+    """Return the span of an error; categories that differ in spelling only are equal."""
+    return Span(start, end, slug(category).replace("_", "-") if category else None)
 
 
-def _left_out(predicted: Sequence[Prediction]) -> str:
-    """Return what is told of the errors that are compared in another way, "" without any."""
-    lost = sum(len(one.lost) for one in predicted)
-    bare = sum(one.placeless for one in predicted)
-    told = [f"spans that are not found count as wrong: {lost}"] if lost else []
-    told += [f"errors that quote no words are left out: {bare}"] if bare else []
-    return "; ".join(told)
+def _left_out(predictions: Sequence[Prediction]) -> str:
+    """Return the note on errors that are not compared as spans, "" without any."""
+    lost = sum(len(one.not_in_text) for one in predictions)
+    bare = sum(one.unquoted for one in predictions)
+    notes = [f"spans that are not found count as wrong: {lost}"] if lost else []
+    notes += [f"errors that quote no words are left out: {bare}"] if bare else []
+    return "; ".join(notes)
 
 
 METHOD = Method(

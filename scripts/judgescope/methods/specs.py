@@ -108,7 +108,7 @@ class AspectWeights(_Part, frozen=True):
     """The weights of aspects by perturbation for the dataset's task."""
 
     id: str
-    of: dict[str, dict[str, float]]
+    by_perturbation: dict[str, dict[str, float]]
     """Perturbation -> aspect -> weight."""
 
 
@@ -123,9 +123,10 @@ class Expected(_Part, frozen=True):
     """The study's expectations of perturbations."""
 
     id: str
-    of: dict[str, ExpectedChange]
+    changes: dict[str, ExpectedChange]
+    """Perturbation -> the change that is expected of it."""
     margin: float
-    """In points of a scale of five: a smaller change is none."""
+    """In points of a scale of five: a smaller change counts as none."""
 
 
 class Hinted(_Part, frozen=True):
@@ -146,7 +147,7 @@ class EnsembleMembers(_Part, frozen=True):
     """The members of a derived judge, for the table ensemble."""
 
     members: list[str]
-    least: int
+    min_members: int
     """How many members have to score a text."""
     mixed: list[str]
     """The aspects on which the members have different scales."""
@@ -185,7 +186,7 @@ class GradedTexts(_Part, frozen=True):
     """The files of comparisons with anchors, those among anchors first; empty without anchors."""
 
     @property
-    def place(self) -> dict[str, str]:
+    def columns(self) -> dict[str, str]:
         """Return the columns that name the set."""
         return {"perturbation": self.perturbation, "degree": self.degree}
 

@@ -1,42 +1,161 @@
-"""What may be said of every judge on a dataset: table `verdicts`.
-
-Each maker computes claims of its kinds where its method is part of the study.
-"""
+"""Verdicts on every judge of a dataset: the claims of the study's methods, and its bars."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
-from judgescope.methods.base import Method, Row
-from judgescope.methods.claims import agreement, bars, criteria, damage, hints, order, rating, spans
-from judgescope.methods.claims.base import Claim, verdict_rows
-from judgescope.methods.evaluation_data import EvaluationData
+import numpy as np
 
-Maker = Callable[[EvaluationData], Iterable[Claim]]
-MAKERS: Final[dict[str, tuple[Maker, ...]]] = {
+from judgescope.core.cells import joined
+from judgescope.methods.base import Method, Row
+from judgescope.methods.claims import agreement, perturbations, ratings
+from judgescope.methods.claims.base import BAR, LOST, NOT_PLANNED, Claim, verdict_rows
+from judgescope.methods.differences import estimate_of
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.specs import Bar, present
+from judgescope.schema.tables import read_table
+from judgescope.statistics.registry import statistic
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.verdict import FEW_LOST, Outcome, more_needed, on_bar
+
+MAKERS: Final[dict[str, tuple[Callable[[EvaluationData], Iterable[Claim]], ...]]] = {
     "agreement": (agreement.claims,),
-    "perspectives": (rating.claims, order.claims),
-    "pairwise": (order.compared,),
-    "spans": (spans.claims,),
-    "discernment": (damage.claims,),
-    "confusion": (criteria.claims,),
-    "robustness": (hints.claims,),
+    "perspectives": (ratings.rating_claims, ratings.order_claims),
+    "pairwise": (ratings.pair_claims,),
+    "spans": (agreement.span_claims,),
+    "discernment": (perturbations.damage_claims,),
+    "confusion": (perturbations.criteria_claims,),
+    "robustness": (perturbations.hint_claims,),
 }
 """Table whose inputs a claim needs -> the functions that make its claims."""
+NO_INTERVAL: Final = "no_interval"
+NOT_COMPUTED: Final = "not_computed"
+"""Reason: no table of the study has the statistic for the judge."""
+RATED: Final = "systems"
+LEVELS: Final = ("", "by_source", "direct", "pooled", "by_system", "global", "local", "traditional")
+"""The order in which levels are preferred, unless the bar names one."""
+FORMS: Final = ("", "tokens")
+"""The order in which forms of a statistic (error spans) are preferred."""
+PART_COLUMNS: Final = ("judge_b", "aspect_b", "criterion_b", "k", "k_b", "degree")
+"""Columns that are empty in rows on a judge's whole aspect."""
 
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of verdicts.csv: of every claim its number, its p-values and its verdict."""
-    people = agreement.people(study) if "agreement" in study.spec.claimed else ()
+    people = agreement.people_rows(study) if "agreement" in study.spec.claimed else ()
     return [*people, *verdict_rows(study, _claims(study))]
 
 
 def _claims(study: EvaluationData) -> Iterator[Claim]:
     for table, makers in MAKERS.items():
         if table in study.spec.claimed:
-            for maker in makers:
-                yield from maker(study)
+            for make in makers:
+                yield from make(study)
     if study.spec.required:
-        yield from bars.claims(study)
+        yield from bar_claims(study)
+
+
+def bar_claims(study: EvaluationData) -> Iterator[Claim]:
+    """Yield a claim for each judge (no control), bar (`require`) and aspect.
+
+    A bar is compared with the row that the study's tables have: its interval decides, as shown.
+    """
+    required = present(study.spec.required)
+    rows: dict[tuple[str, str], list[Row]] = {}
+    for path in required.parts:
+        for row in read_table("results", path).to_pylist():
+            on_rated = row["perturbation"] in (None, "", RATED)
+            if on_rated and not any(row.get(name) for name in PART_COLUMNS):
+                rows.setdefault((row["judge"], row["statistic"]), []).append(row)
+    for judge, card in study.spec.judges.items():
+        if card.engine == "control":
+            continue
+        for bar in required.bars:
+            yield from _claims_of_bar(study, judge, bar, rows.get((judge, bar.statistic), []))
+
+
+def _claims_of_bar(study: EvaluationData, judge: str, bar: Bar, rows: list[Row]) -> Iterator[Claim]:
+    """Yield the claims of one bar: on the aspect that it names, or on each of the judge."""
+    chosen: dict[str, Row] = {}
+    for row in sorted(rows, key=_preference):
+        if bar.level in (None, row["level"] or "") and bar.aspect in (None, row["aspect"]):
+            chosen.setdefault(joined(row["aspect"] or "", row.get("criterion")), row)
+    if bar.aspect is None and len(chosen) > 1:
+        chosen.pop("average", None)  # a bar without an aspect is for each aspect
+    if not chosen:
+        nothing = Estimate.undefined("no table of the study has it for this judge")
+        columns = (judge, BAR, bar.statistic, bar.level or "", bar.aspect or "")
+        yield Claim(*columns, nothing, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_COMPUTED,))
+    for aspect, row in chosen.items():
+        yield _bar_claim(study, judge, bar, aspect, row).checked()
+
+
+def _preference(row: Row) -> tuple[bool, int, int, str]:
+    """Order rows: those with a value first, then by level and form, then those of all texts."""
+    level, form = row["level"] or "", row.get("form") or ""
+    level_rank = LEVELS.index(level) if level in LEVELS else len(LEVELS)
+    form_rank = FORMS.index(form) if form in FORMS else len(FORMS)
+    return row["value"] is None, level_rank, form_rank, row.get("systems") or ""
+
+
+def _bar_claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Row) -> Claim:
+    name, estimate = bar.statistic, estimate_of(row)
+    at_most, counted = statistic(name).less_is_better, statistic(name).complete
+    if counted:
+        estimate = replace(estimate, lo=estimate.value, hi=estimate.value)
+    outcome = on_bar(estimate, bar.bar, at_most=at_most)
+    no_interval = estimate.value is not None and estimate.lo is None
+    reasons: tuple[str, ...] = (NO_INTERVAL,) if no_interval else ()
+    lost = 0.0 if counted else _lost(study, judge, row["aspect"])
+    if lost > FEW_LOST and not _holds(bar, estimate, lost, outcome):
+        outcome, reasons = Outcome.CANNOT_TELL, (*reasons, LOST)
+    beside = {"bar": Estimate(bar.bar, note="at most" if at_most else "at least")}
+    if outcome is Outcome.CANNOT_TELL:
+        sources = int(np.unique(study.systems.given(judge).source).size)
+        if need := more_needed(name, estimate, bar.bar, sources):
+            too_many = Estimate.undefined("more than 10,000", method=need.how)
+            enough = need.more is not None
+            beside["more_needed"] = Estimate(need.more, method=need.how) if enough else too_many
+    return Claim(
+        *(judge, BAR, name, row["level"] or "", aspect, estimate, {}),
+        lost=lost,
+        outcome=outcome,
+        reasons=reasons,
+        systems=row.get("systems"),
+        beside=beside,
+    )
+
+
+def _holds(bar: Bar, estimate: Estimate, lost: float, outcome: Outcome) -> bool:
+    """Return whether a verdict holds with lost judgments at the worst end, if that is known.
+
+    It is known for shares: all lost judgments count against the verdict.
+    """
+    if outcome not in {Outcome.MEETS, Outcome.MISSES}:
+        return True
+    if not statistic(bar.statistic).is_proportion:
+        return False
+    assert estimate.value is not None and estimate.lo is not None and estimate.hi is not None
+    at_most = statistic(bar.statistic).less_is_better
+    against = float((outcome is Outcome.MEETS) == at_most)
+    value, lo, hi = (
+        v * (1 - lost) + against * lost for v in (estimate.value, estimate.lo, estimate.hi)
+    )
+    shifted = replace(estimate, value=value, lo=lo, hi=hi)
+    return on_bar(shifted, bar.bar, at_most=at_most) is outcome
+
+
+def _lost(study: EvaluationData, judge: str, aspect: str | None) -> float:
+    """Return the share of the judge's planned judgments of rated texts that gave no score."""
+    asked = ok = 0
+    for (perturbation, name, of_aspect), statuses in study.status_counts.items():
+        if (perturbation, name) != (RATED, judge):
+            continue
+        if aspect in (None, "", "average", of_aspect):
+            for (status, _), n in statuses.items():
+                asked += n if status != NOT_PLANNED else 0
+                ok += n if status == "ok" else 0
+    return (asked - ok) / asked if asked else 0.0
 
 
 METHOD = Method(when="always", parts=("as_rater", "verdicts"), votes=True, bars=False)

@@ -1,27 +1,47 @@
-"""Two views of a judge on texts that people rated, for the method perspectives (paper 002).
+"""A judge's answers on rated texts, on graded sets and on error chains (Hu et al. 2025).
 
 `traditional`: correlation with people's mean rating, over all texts. `direct`: over the texts whose
-raters all agree, whether the judge finds their rating (global), and whether it orders texts of one
-source that are rated differently (local). Correlation and order look at the mean of a judge's
-draws, and are the same on any scale; the rating that it finds is the mode of its draws.
+raters all agree, whether the judge gives their rating (global), and whether it orders texts of one
+source that are rated differently (local). `global` and `local` are the same on constructed texts,
+whose rating or order is known by construction. Correlation and order rest on the mean of a judge's
+draws, and are the same on any scale; its rating is the mode of its draws.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import product
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
-from judgescope.methods.measures import Place, against, mean_rating, unrated
+from judgescope.core.cells import split
+from judgescope.methods.base import Row
+from judgescope.methods.differences import Means, mean_rows
+from judgescope.methods.evaluation_data import (
+    Codes,
+    EvaluationData,
+    Flags,
+    Floats,
+    TargetSet,
+    aligned,
+)
+from judgescope.methods.measures import (
+    Measure,
+    against_people,
+    correlated,
+    mean_rating,
+    unrated,
+)
+from judgescope.methods.specs import GradedTexts, present
+from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import scores
-from judgescope.statistics.correlation import correlations
 from judgescope.statistics.kappa import are_classes, confusion_counts, equal_width, on_classes
+from judgescope.statistics.means import mean_over
 from judgescope.statistics.order import (
     OrderedPairs,
     accuracy_by_step,
+    accuracy_grid,
     ordered_accuracy,
     ordered_pairs,
     places_of,
@@ -31,8 +51,10 @@ from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE, Estimate
 
 TRADITIONAL, DIRECT = "traditional", "direct"
-"""The level of a row of perspectives.csv is its view."""
-MEASURES: Final[tuple[Place, ...]] = (
+"""Levels of perspectives.csv: the views of rated texts."""
+GLOBAL, LOCAL = "global", "local"
+"""Levels of perspectives.csv: graded sets, and error chains."""
+MEASURES: Final[tuple[Measure, ...]] = (
     ("pearson", TRADITIONAL),
     ("spearman", TRADITIONAL),
     ("kappa_linear", DIRECT),
@@ -40,17 +62,20 @@ MEASURES: Final[tuple[Place, ...]] = (
     ("accuracy_adjacent", DIRECT),
     ("accuracy_adjacent_half", DIRECT),
 )
-"""What judges are averaged, ranked and compared by: more is better."""
-BESIDE: Final[tuple[Place, ...]] = (("accuracy_adjacent_complete", DIRECT), ("tie_rate", DIRECT))
+"""The measures by which judges are averaged, ranked and compared: more is better."""
+BESIDE: Final[tuple[Measure, ...]] = (("accuracy_adjacent_complete", DIRECT), ("tie_rate", DIRECT))
 RULES: Final = {
     "strict": "accuracy_adjacent",
     "half": "accuracy_adjacent_half",
     "complete": "accuracy_adjacent_complete",
     "ties": "tie_rate",
 }
+"""How a tie counts -> the statistic of adjacent texts."""
 ALL, AGREED = "mean, all rated texts", "one rating, texts of which all raters agree"
 ORDER = "order of texts of one source, neighbours among the ratings on which all agree"
-Flags = NDArray[np.bool_]
+OF_CLASSES: Final = ("kappa_linear", "cem_ord")
+CHAIN_MEANS: Final = ("accuracy_adjacent", "accuracy_adjacent_half")
+AGAINST_GRADED: Final = "against the rating of the graded set"
 
 
 @dataclass(frozen=True)
@@ -68,7 +93,7 @@ class People:
 
     @classmethod
     def of(cls, study: EvaluationData, panel: TargetSet, aspect: str) -> "People":
-        """Return what people say of a panel's texts."""
+        """Return people's ratings of a panel's texts."""
         ratings = panel.ratings(aspect)
         classes, shared = study.spec.aspects[aspect].values, unanimous(ratings)
         why = unrated(study, ratings) or (CONTINUOUS if classes is None else "")
@@ -83,10 +108,10 @@ class People:
 
 
 def unanimous(ratings: Floats) -> Floats:
-    """Return the rating that all of a text's raters gave, NaN where they differ or are below 2.
+    """Return the rating that all of a text's raters gave, NaN if they differ or are fewer than 2.
 
-    ratings (raters, targets), NaN where a rater gave none. Shape (targets,). Perspectives paper,
-    A.3.
+    ratings (raters, targets), NaN where a rater gave none. Shape (targets,). Source: (Hu et al.
+    2025), A.3.
     """
     given = np.isfinite(ratings)
     least = np.where(given, ratings, np.inf).min(axis=0, initial=np.inf)
@@ -95,8 +120,8 @@ def unanimous(ratings: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a judge says of one aspect of a panel's texts, one draw or many; (targets,) each.
+class Answers:
+    """A judge's answers on one aspect of a panel's texts, one draw or many; (targets,) each.
 
     `classes` are people's classes of the modes of its draws, None with a reason where there are
     none; `tied` tells which modes are one of several.
@@ -109,17 +134,19 @@ class Said:
 
     @classmethod
     def of(
-        cls, study: EvaluationData, judge: str, aspect: str, own: Floats, draws: Floats | None
-    ) -> "Said":
-        """Return what a judge says with its scores and, where these rest on several, its draws."""
+        cls, study: EvaluationData, judge: str, aspect: str, values: Floats, draws: Floats | None
+    ) -> "Answers":
+        """Return a judge's answers from its scores and, if these rest on several, its draws."""
         card, people = study.spec.judges[judge], study.spec.aspects[aspect].values
         draws = None if card.first_draw else draws
-        planned = np.full(own.size, card.draws)
         discrete, scale = card.discrete, card.grid[aspect]
-        means, modes, tied = own, own, np.zeros(own.size, dtype=bool)
+        means, modes, tied = values, values, np.zeros(values.size, dtype=bool)
         if draws is not None:
-            means = scores(draws.T, planned, "mean")[0] if discrete else own
-            modes = own if discrete else scores(draws.T, planned, "mode")[0]
+            planned = np.full(values.size, card.draws)
+            if discrete:
+                means = scores(draws.T, planned, "mean")[0]
+            else:
+                modes = scores(draws.T, planned, "mode")[0]
             given = ~np.isnan(modes)
             tied[given] = tied_modes(draws[:, given]) > 0
         if scale is None or people is None or not (discrete or draws is not None):
@@ -129,6 +156,28 @@ class Said:
         return cls(means, equal_width(modes, scale, people), tied)
 
 
+def class_counts(
+    gold: Floats, answers: Floats, classes: list[float], planned: int
+) -> dict[tuple[int, int], Estimate]:
+    """Return (class of the rating, the judge's) -> number of texts; classes count from 1.
+
+    gold, answers (texts,), NaN where the judge gave no answer.
+    """
+    both = ~np.isnan(answers)
+    one_source = np.zeros(int(both.sum()), dtype=np.int64)
+    counts = confusion_counts(gold[both], answers[both], classes, one_source, 1)[0]
+    n = int(counts.sum())
+    return {
+        (i + 1, j + 1): Estimate(float(counts[i, j]), n=n, n_missing=planned - n)
+        for i, j in np.argwhere(counts).tolist()
+    }
+
+
+def _tied_note(answers: Answers, chosen: Flags | slice = slice(None)) -> str:
+    tied = int(answers.tied[chosen].sum())
+    return f"{tied} tied modes" if tied else ""
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """A judge and people on one aspect of a panel's texts, as far as they are `given`."""
@@ -136,9 +185,9 @@ class View:
     study: EvaluationData
     panel: TargetSet
     people: People
-    said: Said
+    answers: Answers
     given: Flags
-    weights: NDArray[np.int64]
+    weights: Codes
 
     @cached_property
     def agreed(self) -> Flags:
@@ -146,73 +195,244 @@ class View:
         return self.given & ~np.isnan(self.people.shared)
 
     @cached_property
-    def found(self) -> Mapping[Place, Replicated]:
+    def results(self) -> Mapping[Measure, Replicated]:
         """Return every statistic of MEASURES and BESIDE with its replicates."""
-        return {**self._traditional(), **dict(self._global()), **self._local()}
+        return {**self._traditional(), **self._global(), **self._local()}
 
-    def _traditional(self) -> dict[Place, Replicated]:
-        given = self.given
-        told = correlations(
-            self.said.means[given],
-            self.people.mean[given],
-            self.panel.source[given],
-            self.panel.system[given],
-            weights=self.weights,
+    def _traditional(self) -> dict[Measure, Replicated]:
+        results = correlated(
+            self.panel,
+            self.answers.means,
+            self.people.mean,
             statistics=["pearson", "spearman"],
             levels=["pooled"],
+            weights=self.weights,
+            chosen=self.given,
         )
-        return {(name, TRADITIONAL): _against(one, ALL) for (name, _), one in told.items()}
+        return {(name, TRADITIONAL): against_people(one, ALL) for (name, _), one in results.items()}
 
-    def _global(self) -> Iterator[tuple[Place, Replicated]]:
-        why = self.people.why or self.said.why
-        if why or self.said.classes is None:
-            yield from ((place, self._nothing(why)) for place in MEASURES[2:4])
-            return
+    def _global(self) -> dict[Measure, Replicated]:
+        why = self.people.why or self.answers.why
+        if why or self.answers.classes is None:
+            return {(name, DIRECT): self._undefined(why) for name in OF_CLASSES}
         gold, source = self.people.shared[self.agreed], self.panel.source[self.agreed]
-        weights, tied = self.weights, int(self.said.tied[self.agreed].sum())
-        told = on_classes(
-            gold, self.said.classes[self.agreed], self.people.classes, source, weights
-        )
-        for place in MEASURES[2:4]:
-            one = _against(told[place[0]], AGREED)
-            note = f"{tied} tied modes" if tied else ""
-            yield place, one._replace(estimate=one.estimate.with_note(note))
+        answers = self.answers.classes[self.agreed]
+        results = on_classes(gold, answers, self.people.classes, source, self.weights)
+        note, global_results = _tied_note(self.answers, self.agreed), {}
+        for name in OF_CLASSES:
+            result = against_people(results[name], AGREED)
+            estimate = result.estimate.with_note(note)
+            global_results[name, DIRECT] = result._replace(estimate=estimate)
+        return global_results
 
     @cached_property
     def _pairs(self) -> OrderedPairs:
         return self.people.pairs(self.panel, self.agreed)
 
-    def _local(self) -> dict[Place, Replicated]:
-        names = {rule: (name, DIRECT) for rule, name in RULES.items()}
+    def _local(self) -> dict[Measure, Replicated]:
         if self.people.why:
-            return dict.fromkeys(names.values(), self._nothing(self.people.why))
-        x, source = self.said.means[self.agreed], self.panel.source[self.agreed]
-        told = ordered_accuracy(x, self._pairs.apart(1), source, self.weights)
-        return {place: _against(told[rule], ORDER) for rule, place in names.items()}
-
-    def further(self) -> dict[int, Estimate]:
-        """Return k -> the strict accuracy on agreed texts that are k ratings of a source apart."""
-        x, source = self.said.means[self.agreed], self.panel.source[self.agreed]
-        told = accuracy_by_step(x, self._pairs, source, self.weights)
-        return {k: _against(found["strict"], ORDER).estimate for k, found in told.items()}
-
-    def confusion(self) -> dict[tuple[int, int], Estimate]:
-        """Return (people's class, the judge's) -> the number of texts; classes count from 1."""
-        if self.people.why or self.said.classes is None:
-            return {}
-        both = self.agreed & ~np.isnan(self.said.classes)
-        gold, mine = self.people.shared[both], self.said.classes[both]
-        one = np.zeros(gold.size, dtype=np.int64)
-        counts = confusion_counts(gold, mine, self.people.classes, one, 1)[0]
-        n, missing = int(counts.sum()), int(self.agreed.sum() - counts.sum())
+            return {(name, DIRECT): self._undefined(self.people.why) for name in RULES.values()}
+        x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
+        results = ordered_accuracy(x, self._pairs.apart(1), source, self.weights)
         return {
-            (i + 1, j + 1): Estimate(float(counts[i, j]), n=n, n_missing=missing)
-            for i, j in np.argwhere(counts).tolist()
+            (name, DIRECT): against_people(results[rule], ORDER) for rule, name in RULES.items()
         }
 
-    def _nothing(self, why: str) -> Replicated:
+    def by_distance(self) -> dict[int, Estimate]:
+        """Return k -> the strict accuracy on agreed texts that are k ratings of a source apart."""
+        x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
+        results = accuracy_by_step(x, self._pairs, source, self.weights)
+        return {k: against_people(one["strict"], ORDER).estimate for k, one in results.items()}
+
+    def confusion(self) -> dict[tuple[int, int], Estimate]:
+        """Return (people's class, the judge's) -> number of texts on which all raters agree."""
+        if self.people.why or self.answers.classes is None:
+            return {}
+        agreed, classes = self.agreed, self.people.classes
+        gold, answers = self.people.shared[agreed], self.answers.classes[agreed]
+        return class_counts(gold, answers, classes, int(agreed.sum()))
+
+    def _undefined(self, why: str) -> Replicated:
         return Replicated(Estimate.undefined(why), np.full(len(self.weights) + 1, np.nan))
 
 
-def _against(one: Replicated, which: str) -> Replicated:
-    return one._replace(estimate=against(one.estimate, which))
+@dataclass(frozen=True, eq=False)
+class GradedView:
+    """A judge's view of a graded set: its classes of the texts beside their known ratings."""
+
+    study: EvaluationData
+    panel: TargetSet
+    ratings: Floats
+    classes: list[float]
+    answers: Answers
+
+    @cached_property
+    def results(self) -> dict[str, Replicated]:
+        """Return kappa and CEM-ORD over the full list of classes, with their deletions."""
+        if self.answers.classes is None:
+            return dict.fromkeys(OF_CLASSES, self.study.undefined(self.answers.why))
+        source, weights = self.panel.source, self.study.weights
+        results = on_classes(self.ratings, self.answers.classes, self.classes, source, weights)
+        return {name: results[name] for name in OF_CLASSES}
+
+    def estimates(self) -> Iterator[tuple[str, Estimate]]:
+        """Yield each statistic; its method names the known ratings."""
+        for name, result in self.results.items():
+            method = "; ".join(filter(None, [AGAINST_GRADED, result.estimate.method]))
+            estimate = replace(result.estimate, method=method)
+            yield name, estimate.with_note(_tied_note(self.answers))
+
+    def confusion(self) -> dict[tuple[int, int], Estimate]:
+        """Return (class of the rating, the judge's) -> number of texts."""
+        if self.answers.classes is None:
+            return {}
+        planned = self.answers.classes.size
+        return class_counts(self.ratings, self.answers.classes, self.classes, planned)
+
+
+class GradedSet:
+    """A set of texts of every rating: whoever built it knows the ratings (global view)."""
+
+    def __init__(self, study: EvaluationData, spec: GradedTexts) -> None:
+        self.study, self.aspect, self.columns = study, spec.aspect, spec.columns
+        table = read_table("graded", spec.file, ["target", "rating"]).to_pylist()
+        self._ratings = {row["target"]: row["rating"] for row in table if row["rating"] is not None}
+        self._draws: dict[int, dict[tuple[str, str], Floats]] = {}
+
+    def view(self, judge: str, aspect: str, *others: str) -> GradedView | None:
+        """Return a judge's view of the set on an aspect; None where it does not judge it."""
+        if split(aspect)[0] != self.aspect:
+            return None
+        panel = self.study.panel(".".join(self.columns.values())).given(judge, *others)
+        values = panel.scores(judge, aspect)
+        if values is None:
+            return None
+        n_given = len(self.study.items_given(judge, *others))
+        if n_given not in self._draws:
+            self._draws[n_given] = self.study.draw_tables(panel)
+        draws = self._draws[n_given].get((judge, aspect))
+        answers = Answers.of(self.study, judge, aspect, values, draws)
+        classes, ratings = present(self.study.spec.aspects[aspect].values), self._ratings
+        return GradedView(self.study, panel, aligned(ratings, panel.targets), classes, answers)
+
+
+def graded_sets(study: EvaluationData) -> list[GradedSet]:
+    """Return the graded sets of a dataset."""
+    return [GradedSet(study, spec) for spec in study.spec.graded]
+
+
+def global_rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield every judge's measures on each graded set, their means, and differences of these."""
+    sets = graded_sets(study)
+    for judge in study.spec.judges:
+        for graded, aspect in product(sets, study.spec.aspects):
+            view = graded.view(judge, aspect)
+            if view is None:
+                continue
+            for name, estimate in view.estimates():
+                yield study.row(judge, aspect, name, GLOBAL, estimate, **graded.columns)
+            for (k, k_b), count in view.confusion().items():
+                name, columns = "class_count", graded.columns
+                yield study.row(judge, aspect, name, GLOBAL, count, **columns, k=k, k_b=k_b)
+    yield from mean_rows(study, partial(_global_means, study, sets), GLOBAL)
+
+
+def _global_means(study: EvaluationData, sets: list[GradedSet], judge: str, *others: str) -> Means:
+    """Return a judge's means over graded sets, of the items that `others` were given, too."""
+    views = (
+        (aspect, graded.view(judge, aspect, *others))
+        for graded, aspect in product(sets, study.spec.aspects)
+    )
+    return _means(((aspect, view.results) for aspect, view in views if view), "graded sets")
+
+
+def _means(results: Iterable[tuple[str, Mapping[str, Replicated]]], sets: str) -> Means:
+    """Return the mean of each statistic over (aspect, results), by wording; `sets` names them."""
+    each: dict[tuple[str | None, str], list[Replicated]] = {}
+    for aspect, by_statistic in results:
+        for name, result in by_statistic.items():
+            each.setdefault((split(aspect)[1], name), []).append(result)
+    return {key: mean_over(same, of=sets) for key, same in each.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """A judge's scores of originals and of texts with one error more after the other (local view).
+
+    (texts,) each: `step` is 0 for an original, else the number of errors; `source` the item's code.
+    """
+
+    study: EvaluationData
+    scores: Floats
+    lengths: Floats
+    source: Codes
+    step: Codes
+
+    @property
+    def pairs(self) -> OrderedPairs:
+        """Return every two texts of one item."""
+        return ordered_pairs(self.source, self.step)
+
+    def adjacent(self) -> dict[str, Replicated]:
+        """Return the four accuracies on texts of which one has a single error more."""
+        pairs, weights = self.pairs.apart(1), self.study.weights
+        results = ordered_accuracy(self.scores, pairs, self.source, weights)
+        return {name: results[rule] for rule, name in RULES.items()}
+
+    def by_steps(self) -> Iterator[tuple[str, dict[str, int], Estimate]]:
+        """Yield the strict accuracy for every distance k, and for every two steps."""
+        data = self.scores, self.pairs, self.source, self.study.weights
+        for k, result in accuracy_by_step(*data).items():
+            yield "accuracy_apart", {"k": k}, result["strict"].estimate
+        for (high, low), result in accuracy_grid(*data).items():
+            yield "accuracy_places", {"k": high, "k_b": low}, result["strict"].estimate
+
+
+def chain(study: EvaluationData, name: str, judge: str, aspect: str, *others: str) -> Chain | None:
+    """Return a judge's scores of an error chain on one aspect; None where it does not judge it."""
+    worse = study.panel(name).given(judge, *others)
+    after, steps = worse.scores(judge, aspect), np.array(worse.rows["step"].to_pylist(), np.int64)
+    if after is None:
+        return None
+    if "original" not in study.spec.targets:  # the dataset brings the chain with its first text
+        return Chain(study, after, worse.lengths, worse.source, steps)
+    original = study.panel("original").given(judge, *others)
+    before = original.scores(judge, aspect)
+    if before is None:
+        return None
+    made = worse.made
+    return Chain(
+        study,
+        np.concatenate([before, after[made]]),
+        np.concatenate([original.lengths, worse.lengths[made]]),
+        np.concatenate([original.source, worse.source[made]]),
+        np.concatenate([np.zeros_like(original.source), steps[made]]),
+    )
+
+
+def local_rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield every judge's accuracies on each error chain, their means, and differences."""
+    for judge in study.spec.judges:
+        for (name, degree), aspect in product(study.spec.in_a_row, study.spec.aspects):
+            links = chain(study, f"{name}.{degree}", judge, aspect)
+            if links is None:
+                continue
+            columns = {"perturbation": name, "degree": degree}
+            for statistic, result in links.adjacent().items():
+                yield study.row(judge, aspect, statistic, LOCAL, result.estimate, **columns)
+            for statistic, steps, estimate in links.by_steps():
+                yield study.row(judge, aspect, statistic, LOCAL, estimate, **columns, **steps)
+    yield from mean_rows(study, partial(_local_means, study), LOCAL)
+
+
+def _local_means(study: EvaluationData, judge: str, *others: str) -> Means:
+    """Return a judge's means over error chains, of the items that `others` were given, too."""
+    chains = (
+        (aspect, chain(study, f"{name}.{degree}", judge, aspect, *others))
+        for (name, degree), aspect in product(study.spec.in_a_row, study.spec.aspects)
+    )
+    accuracies = ((aspect, links.adjacent()) for aspect, links in chains if links)
+    averaged = (
+        (aspect, {name: results[name] for name in CHAIN_MEANS}) for aspect, results in accuracies
+    )
+    return _means(averaged, "rows of texts")

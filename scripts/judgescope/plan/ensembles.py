@@ -54,7 +54,7 @@ def ensembles_of(plan: Plan, dataset: str) -> dict[str, EnsembleMembers]:
     return {
         name: EnsembleMembers(
             members=sorted(card.members),
-            least=card.min_annotators,
+            min_members=card.min_annotators,
             mixed=[
                 aspect
                 for aspect in plan.rated_by(name, dataset)

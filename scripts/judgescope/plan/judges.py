@@ -255,8 +255,9 @@ def weights_of(plan: Plan, dataset: str) -> AspectWeights | None:
     """Return the study's weights of aspects by perturbation for a dataset's task, and their id."""
     if plan.weights is None:
         return None
-    told = plan.weights.tasks.get(plan.datasets[dataset].task, {})
-    return AspectWeights(id=f"{plan.weights.weights}@{card_hash(plan.weights)}", of=told)
+    weights = plan.weights.tasks.get(plan.datasets[dataset].task, {})
+    name = f"{plan.weights.weights}@{card_hash(plan.weights)}"
+    return AspectWeights(id=name, by_perturbation=weights)
 
 
 def expected_of(plan: Plan) -> Expected:
@@ -265,7 +266,7 @@ def expected_of(plan: Plan) -> Expected:
     own = plan.expectations
     return Expected(
         id=f"{own.expectations}@{card_hash(own)}",
-        of={
+        changes={
             name: ExpectedChange(drop=card.drop, same=card.same)
             for name, card in own.perturbations.items()
         },

@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from judgescope.methods.claims import agreement, order, rating
+from judgescope.methods.claims import agreement, ratings
 from judgescope.methods.claims.base import (
     AGREEMENT,
     LOST,
     ORDER,
     PAIRS,
     RATING,
+    SEQUENCE,
     VERDICT,
+    SystemPreference,
     verdict_rows,
 )
-from judgescope.methods.claims.order import Preferences
-from judgescope.methods.claims.tastes import Tastes
+from judgescope.methods.claims.ratings import Preferences
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
 from statistics_spec import facts_of, spec_of
@@ -137,7 +138,7 @@ def test_a_good_judge_is_better_than_chance_and_its_brevity_is_not() -> None:
     }
     numbers = {"grid": {ASPECT: None}, "ends": {ASPECT: None}, "discrete": False}
     study = world.study(judges, cards=dict.fromkeys(("brevity", "length"), numbers))
-    found = told(study, agreement.claims, order.claims, rating.claims)
+    found = told(study, agreement.claims, ratings.order_claims, ratings.rating_claims)
     assert outcome(found["good", AGREEMENT]) in {"better", "as_rater"}
     for (judge, kind), row in found.items():
         if judge != "good":
@@ -151,10 +152,12 @@ def test_a_judge_with_many_ties_and_no_wrong_order_does_not_fail() -> None:
     world.ratings = np.stack([points(1.5 * world.quality)] * 3)
     world.lengths = world.item + 1  # length tells nothing of the order
     coarse = np.where(world.ratings[0] >= 5, 5.0, 1.0)  # right or tied, never wrong
-    [claim] = [one for one in order.claims(world.study({"coarse": coarse})) if one.kind == ORDER]
+    [claim] = [
+        one for one in ratings.order_claims(world.study({"coarse": coarse})) if one.kind == ORDER
+    ]
     asked = int(claim.estimate.method.split("of ")[1].split(" pairs")[0])
     assert claim.estimate.n_tied / asked >= 0.6
-    [row] = told(world.study({"coarse": coarse}), order.claims).values()
+    [row] = told(world.study({"coarse": coarse}), ratings.order_claims).values()
     assert (outcome(row), reasons(row)) == ("better", ["few_systems: 6"])
 
 
@@ -163,7 +166,7 @@ def test_a_judge_with_one_score_per_source_is_no_better_than_chance() -> None:
     level = world.noise[1][:ITEMS][world.item] * 1.5
     world.ratings = np.stack([points(level + 0.4 * world.quality)] * 3)
     judge = points(level)
-    found = told(world.study({"source": judge}), agreement.claims, rating.claims)
+    found = told(world.study({"source": judge}), agreement.claims, ratings.rating_claims)
     assert outcome(found["source", AGREEMENT]) == "not_shown"
     assert "chance" in reasons(found["source", AGREEMENT])
     kappa = found["source", RATING]
@@ -188,7 +191,7 @@ def test_a_judge_that_is_given_a_rating_has_no_claim_of_agreement() -> None:
     judges = {"good": points(world.quality), "told": points(world.quality)}
     for hint in ("right", "wrong"):
         study = world.study(judges, cards={"told": {"hint": hint}})
-        found = told(study, agreement.claims, order.claims, rating.claims)
+        found = told(study, agreement.claims, ratings.order_claims, ratings.rating_claims)
         assert outcome(found["good", AGREEMENT]) in {"better", "as_rater"}
         mine = [row for (judge, _), row in found.items() if judge == "told"]
         assert mine and {outcome(row) for row in mine} == {"no_claim"}
@@ -223,7 +226,9 @@ def test_a_taste_for_systems_is_no_agreement_no_right_rating_and_no_order() -> N
     world.quality = 0.7 * world.quality + np.array([0.0, 0, 0, 0, 0, 2.2])[world.system]
     world.ratings = np.stack([points(world.quality - 0.5)] * 3)
     taste = points(np.array([0.0, 1, -1, 0, -1, 2])[world.system] + 0.1 * world.noise[0])
-    found = told(world.study({"taste": taste}), agreement.claims, order.claims, rating.claims)
+    found = told(
+        world.study({"taste": taste}), agreement.claims, ratings.order_claims, ratings.rating_claims
+    )
     for kind in (AGREEMENT, ORDER, RATING):
         row = found["taste", kind]
         assert (kind, outcome(row), reasons(row)[0]) == (kind, "not_shown", "systems")
@@ -240,16 +245,17 @@ def test_at_the_worst_end_a_judge_must_do_better_than_a_taste_for_systems(
     x = points(taste + 0.3 * world.quality + 0.1 * world.noise[0])
     x[np.random.default_rng(39).permutation(x.size)[: x.size // 10]] = NAN
     study = world.study({"j": x})
-    found = [claim for maker in (agreement, order, rating) for claim in maker.claims(study)]
+    makers = (agreement.claims, ratings.order_claims, ratings.rating_claims)
+    found = [claim for make in makers for claim in make(study)]
     assert {claim.kind for claim in found} == {AGREEMENT, ORDER, RATING}
     for claim in found:
         rest = [p for name, p in claim.nulls.items() if name != LOST]
         assert max(rest) < 0.015 and "systems" in claim.nulls
         assert claim.nulls[LOST] > 0.03
-    for row in told(study, agreement.claims, order.claims, rating.claims).values():
+    for row in told(study, agreement.claims, ratings.order_claims, ratings.rating_claims).values():
         assert (outcome(row), reasons(row)[0]) == ("not_shown", LOST)
-    monkeypatch.setattr(Tastes, "drawn", None)
-    for row in told(study, agreement.claims, order.claims, rating.claims).values():
+    monkeypatch.setattr(SystemPreference, "drawn", None)
+    for row in told(study, agreement.claims, ratings.order_claims, ratings.rating_claims).values():
         assert outcome(row) in {"better", "as_rater"}
 
 
@@ -308,7 +314,7 @@ def test_a_pair_without_a_reply_is_missing_and_not_wrong() -> None:
     def vote(at: int, other: int) -> float:
         return NAN if at % 12 == 0 else float(np.sign(quality[at] - quality[other]))
 
-    [claim] = order.compared(compared(world, vote))
+    [claim] = ratings.pair_claims(compared(world, vote))
     assert claim.kind == PAIRS and claim.estimate.value == 1.0 and claim.estimate.n_missing > 0
     assert 0.05 < claim.lost < 0.2 and "lost" in claim.nulls
 
@@ -321,13 +327,39 @@ def test_pairs_are_held_against_one_more_rater_and_against_a_taste_for_systems()
     def by(x: Floats) -> EvaluationData:
         return compared(world, lambda at, other: float(np.sign(x[at] - x[other])))
 
-    [like] = order.compared(by(world.ratings[0]))
+    [like] = ratings.pair_claims(by(world.ratings[0]))
     assert like.rater is not None and like.rater.value is not None
     assert abs(like.rater.value) < 0.2  # a copy of a rater: its terms cancel
-    good = told(by(world.quality), order.compared)["j", PAIRS]
+    good = told(by(world.quality), ratings.pair_claims)["j", PAIRS]
     assert outcome(good) == "as_rater"
-    noisy = told(by(world.quality + 2 * world.noise[0]), order.compared)["j", PAIRS]
+    noisy = told(by(world.quality + 2 * world.noise[0]), ratings.pair_claims)["j", PAIRS]
     assert outcome(noisy) == "better"
     taste = np.array([2.0, 4, 1, 3, 2.5, 4.5])[world.system]
-    row = told(by(taste), order.compared)["j", PAIRS]
+    row = told(by(taste), ratings.pair_claims)["j", PAIRS]
     assert outcome(row) == "not_shown" and "systems" in reasons(row)
+
+
+def test_replies_alone_say_how_much_of_an_error_chain_is_lost() -> None:
+    world = World(unanimous=True)
+    x = points(-world.system.astype(float))
+    x[::4] = NAN
+    study = world.study({"j": x}, in_a_row=[["worse", "few"]])
+    targets, scores = study.targets.to_pylist(), study.scores.to_pylist()
+    named = {"perturbation": "worse", "degree": "few", "status": "ok"}
+    steps = world.system.tolist()
+    chain = [row | named | {"step": step} for row, step in zip(targets, steps, strict=True)]
+    study = replace(
+        study,
+        targets=table_of("targets", chain),
+        scores=table_of("scores", [row | {"perturbation": "worse.few"} for row in scores]),
+    )
+    [claim] = ratings.order_claims(study)
+    assert (claim.kind, claim.perturbation, claim.degree) == (SEQUENCE, "worse", "few")
+    assert claim.lost == 0 and claim.estimate.n_missing > 0
+    cell = {"dataset": "d", "perturbation": "worse.few", "judge": "j", "aspect": ASPECT}
+    ended = [
+        cell | {"status": status, "rule": status, "n": n}
+        for status, n in (("ok", 90), ("unparsed", 10))
+    ]
+    [claim] = ratings.order_claims(replace(study, statuses=table_of("statuses", ended)))
+    assert claim.lost == 0.1 and LOST in claim.nulls

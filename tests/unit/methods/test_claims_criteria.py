@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from confusion_rows_setup import ITEMS, NAN, Row, Scores, judge, one, study
-from judgescope.methods.claims import criteria
+from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.base import INDEX, Claim, verdict_rows
-from judgescope.methods.claims.criteria import Apart
+from judgescope.methods.claims.perturbations import CriteriaDrops
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
 from judgescope.statistics.verdict import Outcome, verdicts
@@ -32,7 +32,7 @@ def made(scores: Scores, cut: int = 0) -> EvaluationData:
 
 
 def told(own: EvaluationData) -> tuple[str, list[str], Claim]:
-    [claim] = criteria.claims(own)
+    [claim] = perturbations.criteria_claims(own)
     [row] = [row for row in verdict_rows(own, [claim]) if row["statistic"] == "verdict"]
     outcome, *reasons = row["note"].split("; ")
     return outcome, reasons, claim
@@ -92,7 +92,7 @@ def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
         own = study(
             {"j": scores},
             perturbed=perturbed,
-            expected={"id": "e@1", "of": expected, "margin": 0.2},
+            expected={"id": "e@1", "changes": expected, "margin": 0.2},
         )
         rows = [
             {**row, "text": "w" * (15 - cut * row["perturbation"].startswith("cuts"))}
@@ -113,7 +113,7 @@ def test_rows_name_the_wording() -> None:
         aspects=("clear", "true"),
         allow_missing=True,
     )
-    rows: list[Row] = list(verdict_rows(own, criteria.claims(own)))
+    rows: list[Row] = list(verdict_rows(own, perturbations.criteria_claims(own)))
     assert one(rows, "verdict")["form"] == "criteria"
     assert one(rows, "confusion_auc")["n"] == N
 
@@ -125,13 +125,13 @@ def rate(drops: np.ndarray, wanted: np.ndarray, studies: int) -> float:
     for _ in range(studies):
         common = RNG.standard_normal((N, 1))
         values = drops + 0.7 * common + RNG.standard_normal((N, drops.size))
-        nulls = Apart(values, wanted, ~wanted).nulls(lengths)
+        nulls = CriteriaDrops(values, wanted, ~wanted).nulls(lengths)
         [verdict] = verdicts([Claim("j", "criteria", "", "", "", NOTHING, nulls).evidence])
         held += verdict.outcome == Outcome.BETTER
     return held / studies
 
 
-NOTHING = Apart(np.eye(N), np.array([True] * N), np.array([False] * N)).auc().estimate
+NOTHING = CriteriaDrops(np.eye(N), np.array([True] * N), np.array([False] * N)).auc().estimate
 
 
 @pytest.mark.simulation

@@ -9,7 +9,7 @@ import pytest
 
 from discernment_setup import ASPECTS, ITEMS, NAN, Row, one, scored, study
 from judgescope.methods import discernment, verdicts
-from judgescope.methods.claims import damage
+from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.base import Claim, verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
@@ -43,7 +43,7 @@ def made(judge: Scores, texts: Mapping[str, str] | None = None, **more: Any) -> 
 
 
 def told(own: EvaluationData) -> dict[str, Claim]:
-    return {claim.perturbation or "": claim for claim in damage.claims(own)}
+    return {claim.perturbation or "": claim for claim in perturbations.damage_claims(own)}
 
 
 def test_24_of_24_zero_differences_are_a_miss() -> None:
@@ -87,7 +87,7 @@ def test_an_aspect_that_weighs_nothing_does_not_count() -> None:
     scores = fallen(drops(*[1] * 20))
     for name in SETS:
         scores[name]["true"] = np.full(ITEMS, 4.0)
-    weights = {"id": "w", "of": {"typos": {"true": 1.0}, "cuts": {"clear": 1.0}}}
+    weights = {"id": "w", "by_perturbation": {"typos": {"true": 1.0}, "cuts": {"clear": 1.0}}}
     claims = told(made(scores, weights=weights))
     assert claims["typos"].outcome == Outcome.MISSES
     assert claims["cuts"].outcome == Outcome.NOTICED
@@ -135,7 +135,7 @@ def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none(
     scores = scored(1)
     scores["typos.minor"]["true"] = np.full(ITEMS, NAN)
     own = study({"j": scores, "c": scored(1)}, cards={"c": {"engine": "control"}})
-    claims = list(damage.claims(own))
+    claims = list(perturbations.damage_claims(own))
     assert {claim.judge for claim in claims} == {"j"}
     assert (claims[0].outcome, claims[0].reasons) == (Outcome.NO_CLAIM, ("not_judged",))
     assert claims[1].outcome == Outcome.NOTICED
@@ -144,7 +144,7 @@ def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none(
 def test_rows_of_the_table_say_verdict_reasons_and_numbers() -> None:
     own = made(fallen(drops(*[1] * 20)), claimed=["discernment"])
     rows: list[Row] = verdicts.rows(own)
-    assert rows == list(verdict_rows(own, damage.claims(own)))
+    assert rows == list(verdict_rows(own, perturbations.damage_claims(own)))
     row = one(rows, "verdict", perturbation="typos")
     assert (row["form"], row["value"], row["note"]) == ("damage", 2, "noticed")
     share = one(rows, "net_share", perturbation="typos")
@@ -160,7 +160,7 @@ def level(rng: np.random.Generator, *, share: float, studies: int) -> tuple[int,
         for name in SETS:
             fall = (rng.random(ITEMS) < share).astype(float)
             each[name] = fall if share else rng.choice([-1.0, 0.0, 0.0, 1.0], ITEMS)
-        outcomes = {one.outcome for one in damage.claims(made(fallen(each)))}
+        outcomes = {one.outcome for one in perturbations.damage_claims(made(fallen(each)))}
         noticed += Outcome.NOTICED in outcomes
         misses += Outcome.MISSES in outcomes
     return noticed, misses

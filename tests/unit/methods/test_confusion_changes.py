@@ -8,7 +8,7 @@ import pytest
 from confusion_rows_setup import ASPECTS, HALF, ITEMS, NAN, Row, judge, one, study
 from judgescope.core.rng import share_of
 from judgescope.methods import confusion
-from judgescope.methods.drops import HEADLINES
+from judgescope.methods.confusion import HEADLINES
 from statistics_spec import change
 
 CLEAR = judge(typos_clear=2.0, cuts_true=2.0)

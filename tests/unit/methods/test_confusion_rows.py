@@ -8,7 +8,7 @@ import yaml
 
 from confusion_rows_setup import ASPECTS, HALF, ITEMS, NAN, Row, judge, one, study
 from confusion_setup import TABLE, Floats
-from judgescope.methods import confusion, criteria, drops
+from judgescope.methods import confusion, criteria
 from judgescope.schema.cards import Expectations
 from running import HOME
 
@@ -137,10 +137,10 @@ def test_the_paper_s_table_4_as_scores_of_a_judge() -> None:
             {"chatgpt": cells},
             aspects=aspects,
             perturbed=[[name, "single", "word"] for name in names],
-            expected={"id": "table-21@1", "of": told, "margin": 0.2},
+            expected={"id": "table-21@1", "changes": told, "margin": 0.2},
         )
     )
-    values = [one(rows, name)["value"] for name in drops.HEADLINES]
+    values = [one(rows, name)["value"] for name in confusion.HEADLINES]
     assert values == pytest.approx([1.2498, 0.4783, 0.3827, 0.6852], abs=5e-5)
     assert one(rows, "s_t_mean")["method"].startswith("57 wanted drops, 130 unwanted")
 

@@ -139,7 +139,7 @@ def test_an_interval_of_other_signs_or_numbers_is_one(other: list[float]) -> Non
 
 
 def test_an_aspect_that_weighs_nothing_gives_no_width() -> None:
-    weights = {"id": "w@1", "of": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}}}
+    weights = {"id": "w@1", "by_perturbation": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}}}
     judge = dropped(clear=[1, 2, 3], true=[1, 2, -1])
     rows = discernment.rows(study({"some": judge}, weights=weights))
     noted = {
@@ -183,7 +183,7 @@ def test_each_cell_is_combined_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -> None:
-    weights = {"id": "w@1", "of": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}}}
+    weights = {"id": "w@1", "by_perturbation": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}}}
     rows = discernment.rows(study({"good": scored(1, 0.8)}, weights=weights))
     for name in ("typos", "cuts"):
         place = {"perturbation": name, "aspect": ""}

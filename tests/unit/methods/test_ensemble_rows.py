@@ -240,6 +240,6 @@ def test_an_ensemble_that_compares_with_references_is_rated_without_them() -> No
 def test_an_aspect_that_a_member_does_not_judge_has_no_rows() -> None:
     partial = {**THREE, "good": {"clear": GOOD["clear"]}}
     derived = {"engine": "derived", "discrete": False}
-    told = {"all": {"members": sorted(partial), "least": 1, "mixed": []}}
+    told = {"all": {"members": sorted(partial), "min_members": 1, "mixed": []}}
     own = study(partial, cards={"all": derived}, ensembles=told, excluded=[])
     assert {row["aspect"] for row in ensemble.rows(own)} == {"clear", "average"}

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from judgescope.methods.claims import hints
+from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.base import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.hinting import hint_pairs
-from judgescope.methods.rationales import Rationales
+from judgescope.methods.rationales import Rationales, hint_pairs
 from judgescope.plan.hint_notices import fewest_items
 from judgescope.schema.tables import table_of, write_table
 from judgescope.scoring.aggregate import scores
@@ -90,13 +89,13 @@ def test_a_score_of_the_first_draw_rests_on_it_alone() -> None:
 
 def test_reasons_of_the_second_draw_feed_nothing(tmp_path: Path) -> None:
     rationales = Rationales(hinted(tmp_path, [1, 1], [5, None], [5, 1]))
-    assert [row["text"] for row in rationales.of("base", ASPECTS[0])] == ["draw 0", "draw 0"]
-    assert rationales.ended("base", ASPECTS[0], "unparsed")[:2].tolist() == [0, 0]
+    assert [one.text for one in rationales.of("base", ASPECTS[0])] == ["draw 0", "draw 0"]
+    assert rationales.status_share("base", ASPECTS[0], "unparsed")[:2].tolist() == [0, 0]
     assert rationales.draw("base", ASPECTS[0], 2) is None
 
 
 def verdict(own: EvaluationData) -> tuple[str, list[str]]:
-    rows = list(verdict_rows(own, hints.claims(own)))
+    rows = list(verdict_rows(own, perturbations.hint_claims(own)))
     [row] = [row for row in rows if row["statistic"] == "verdict"]
     outcome, *reasons = row["note"].split("; ")
     return outcome, reasons
@@ -121,4 +120,4 @@ def test_claims(
 def test_a_right_hint_that_sways_is_no_failure(tmp_path: Path) -> None:
     own = hinted(tmp_path, [1.0] * 60, [1.0] * 60, [5.0] * 60)
     own.spec.hinted["told"] = replace(own.spec.hinted["told"], tells="right")
-    assert list(hints.claims(own)) == []
+    assert list(perturbations.hint_claims(own)) == []

@@ -284,7 +284,7 @@ def test_a_constant_judge_has_reasons_and_no_numbers() -> None:
 
 def test_the_average_loses_an_item_in_all_aspects_at_once() -> None:
     told = study(FIELD)
-    each = [ranked(told, told.systems, GOOD[name], RATINGS[name].mean(axis=0)) for name in ASPECTS]
+    each = [ranked(told.systems, GOOD[name], RATINGS[name].mean(axis=0)) for name in ASPECTS]
     averages = of(agreed(), judge="good", aspect=AVERAGE)
     assert {(row["statistic"], row["level"]) for row in averages} == each[0].keys()
     for row in averages:
@@ -467,7 +467,7 @@ def test_the_mean_difference_over_aspects_is_that_of_the_means_deletion_by_delet
     means = [
         np.mean(
             [
-                ranked(told, told.systems, scores[name], RATINGS[name].mean(axis=0))[place].rows
+                ranked(told.systems, scores[name], RATINGS[name].mean(axis=0))[place].rows
                 for name in ASPECTS
             ],
             axis=0,

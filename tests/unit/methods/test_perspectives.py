@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import ArrayLike
 
 from deleted import jackknife_t
-from judgescope.methods import overall, perspectives
+from judgescope.methods import differences, perspectives
+from judgescope.methods.differences import OVERALL
 from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
 from judgescope.methods.measures import AVERAGE
-from judgescope.methods.overall import OVERALL
 from judgescope.methods.views import DIRECT, MEASURES, TRADITIONAL, unanimous
 from judgescope.schema.tables import KEYS, table_of
 from judgescope.statistics.jackknife import ALL_ALIKE, FEWEST_SOURCES, NO_INTERVAL
@@ -291,8 +291,8 @@ def of_dataset(rows: Iterable[Row], name: str, *, plus: float = 0.0) -> list[Row
 
 
 def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) -> None:
-    assert overall.across(of_dataset(rows, "a")) == []
-    found = overall.across([*of_dataset(rows, "a"), *of_dataset(rows, "b", plus=0.25)])
+    assert differences.across(of_dataset(rows, "a")) == []
+    found = differences.across([*of_dataset(rows, "a"), *of_dataset(rows, "b", plus=0.25)])
     assert {row["dataset"] for row in found} == {OVERALL}
     row = one(found, "kappa_linear", judge="good")
     mine = one(rows, "kappa_linear", judge="good", aspect=AVERAGE)
@@ -312,19 +312,21 @@ def test_a_judge_that_no_dataset_ranks_has_no_rank_over_all(rows: list[Row]) -> 
         for row in of_dataset(rows, name)
         if (row["judge"], row["statistic"][:5]) != ("good", "rank_")
     ]
-    ranked = {row["judge"] for row in overall.across(told) if row["statistic"].startswith("rank_")}
+    ranked = {
+        row["judge"] for row in differences.across(told) if row["statistic"].startswith("rank_")
+    }
     assert "good" not in ranked and "noisy" in ranked
-    every = overall.across([*of_dataset(rows, "a"), *of_dataset(rows, "b")])
+    every = differences.across([*of_dataset(rows, "a"), *of_dataset(rows, "b")])
     with_good, without = (
         one(table, "rank_kappa_linear", judge="noisy")["value"]
-        for table in (every, overall.across(told))
+        for table in (every, differences.across(told))
     )
     assert without == with_good - 1
 
 
 def test_a_judge_of_one_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
     other = [row for row in of_dataset(rows, "b") if row["judge"] != "good"]
-    found = overall.across([*of_dataset(rows, "a"), *other])
+    found = differences.across([*of_dataset(rows, "a"), *other])
     row = one(found, "pearson", judge="good")
     assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 datasets: not judged")
 

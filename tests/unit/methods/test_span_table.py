@@ -4,11 +4,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import convert
 
-from judgescope.methods.claims import spans
+from judgescope.methods.claims import agreement
 from judgescope.methods.claims.base import LOST
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.spans import FORMS, LEVELS, NOTED, Prediction, rows, words_of
+from judgescope.methods.spans import (
+    FORMS,
+    LEVELS,
+    NOTED,
+    ListedError,
+    Prediction,
+    rows,
+    words_of,
+)
 from judgescope.schema.tables import SCHEMAS, table_of, write_table
 from judgescope.statistics.result import NO_CATEGORIES, NOTHING
 from judgescope.statistics.spans import DECLARED, Span
@@ -240,11 +249,12 @@ def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:
 
 
 def test_what_is_not_found_is_wrong_in_every_form() -> None:
-    one = Prediction.of([HAWKS, INVENTED, error(None, None, "…", "not_found"), OMITTED])
+    listed = [HAWKS, INVENTED, error(None, None, "…", "not_found"), OMITTED]
+    one = Prediction.of(convert(listed, list[ListedError]))
     tokens, gold = words_of(TEXTS["a"]), [Span(4, 9, "name")]
     assert one.counts(gold, tokens, "exact") == (1, 3, 1)
     assert one.counts(gold, tokens, "tokens_category") == (1, 1 + 3 + 1, 1)
-    assert one.placeless == 1
+    assert one.unquoted == 1
 
 
 def test_an_ensemble_without_a_list_of_a_text_says_so(tmp_path: Path) -> None:
@@ -295,7 +305,7 @@ def test_marks_beyond_chance_must_hold_with_lost_replies_at_the_worst_end(
         told: Row = {"status": "unparsed", "spans": None} if copy < lost else {}
         judged.append({**judgment("a", marked), "target": f"a{copy}", **told})
     write_table("marked", table_of("marked", judged), tmp_path / "marked.parquet")
-    [claim] = spans.claims(own)
+    [claim] = agreement.span_claims(own)
     [verdict] = verdicts([claim.evidence])
     outcome = claim.outcome or verdict.outcome
     assert (str(outcome), claim.reasons if claim.outcome else verdict.reasons) == wanted

@@ -10,7 +10,7 @@ import pytest
 
 from judgescope.cli.summary import summary
 from judgescope.core.errors import UserError
-from judgescope.methods.claims import bars
+from judgescope.methods import verdicts
 from judgescope.methods.claims.base import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Bar
@@ -120,7 +120,7 @@ def row(value: float, lo: float, hi: float, **more: Any) -> Row:
 
 def said(own: EvaluationData) -> dict[tuple[str, str], list[str]]:
     """Return (aspect, level) -> outcome and reasons."""
-    rows = verdict_rows(own, bars.claims(own))
+    rows = verdict_rows(own, verdicts.bar_claims(own))
     return {
         (one["aspect"], one["level"]): one["note"].split("; ")
         for one in rows
@@ -150,12 +150,12 @@ def test_a_plain_bar_is_for_each_aspect_at_the_level_that_decides(tmp_path: Path
 
 def test_what_cannot_be_told_says_how_much_more_would_tell(tmp_path: Path) -> None:
     own = wanting(tmp_path, [row(0.55, 0.4, 0.7)], [{"statistic": "spearman", "bar": 0.5}])
-    [claim] = bars.claims(own)
+    [claim] = verdicts.bar_claims(own)
     assert claim.outcome == OPEN
     more = claim.beside["more_needed"]
     assert more.value is not None and more.value > 50 and "sources" in more.method
     near = wanting(tmp_path, [row(0.501, 0.4, 0.6)], [{"statistic": "spearman", "bar": 0.5}])
-    [claim] = bars.claims(near)
+    [claim] = verdicts.bar_claims(near)
     assert claim.beside["more_needed"].value is None
     assert claim.beside["bar"].value == 0.5
 
@@ -209,7 +209,7 @@ def test_of_what_was_counted_whole_the_number_decides(tmp_path: Path) -> None:
 def test_the_terminal_lists_who_meets_each_bar(tmp_path: Path) -> None:
     rows = [row(0.6, 0.5, 0.7), row(0.3, 0.2, 0.4, aspect=ASPECTS[1])]
     own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
-    told = list(verdict_rows(own, bars.claims(own)))
+    told = list(verdict_rows(own, verdicts.bar_claims(own)))
     path = tmp_path / "tables" / "verdicts.parquet"
     path.parent.mkdir()
     write_table("results", table_of("results", told), str(path))

@@ -135,9 +135,10 @@ def test_the_key_changes_scores_and_signature_but_nothing_that_is_asked(
 
 
 def test_the_remedy_is_told_wherever_such_values_are_counted(tmp_path: Path) -> None:
-    statuses = {"ok": {"labelled": 7}, "off_grid": {"labelled.off_grid": 3}}
-    told = dict(coverage._estimates(statuses))
-    assert told["count_off_grid"].value == 3 and told["coverage"].value == 0.7
+    statuses = {"ok": Counter({"labelled": 7}), "off_grid": Counter({"labelled.off_grid": 3})}
+    told = dict(coverage.counts_by_status(statuses))
+    assert told["count_off_grid"].value == 3
+    assert coverage.share_parsed(statuses).value == 0.7
     assert "labelled.off_grid 3" in told["count_off_grid"].note
     assert OFF_GRID_REMEDY in told["count_off_grid"].note
     assert OFF_GRID_REMEDY not in told["count_ok"].note

@@ -1,74 +1,80 @@
-"""Does a judge agree with people? Spearman by source, or pooled where sources are few.
+"""Claims of agreement with people: do scores follow ratings, do marked words meet those of people?
 
-Sources on whose texts the judge gives one score count 0; those that people rate all alike are
-left out. The judge must beat chance (0), both lengths of the texts and, where they come from named
-systems, a taste for systems.
+Scores: Spearman by source, or pooled if sources are few. Sources on whose texts the judge gives one
+score count 0; those that people rate all alike are left out. The judge must beat chance (0), both
+lengths of the texts and, where they come from named systems, a preference for systems. Error spans:
+F1 beyond chance, the mean F1 of 200 seeded placements of as many spans of the same lengths.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgescope.core.cells import split
+from judgescope.core.rng import stream
+from judgescope.methods.base import Row
 from judgescope.methods.claims.base import (
     AGREEMENT,
-    BREVITY,
     CHANCE,
-    LENGTH,
+    CORRELATION_GAP,
     LOST,
+    SHARE_GAP,
+    SPANS,
     SYSTEMS,
     Claim,
-    Row,
-)
-from judgescope.methods.claims.lost import Losses, at_the_worst_end
-from judgescope.methods.claims.numbers import (
-    DIFFERENCE,
     Number,
+    SystemPreference,
+    at_the_worst_end,
     compared_with_raters,
+    length_nulls,
+    lost_share,
     mean_of_sources,
     number,
 )
-from judgescope.methods.claims.tastes import Tastes
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     BY_SOURCE,
     LARGEST_CEILING,
     POOLED,
     against,
+    correlated,
     mean_rating,
-    tables_of,
+    rater_tables,
     unrated,
 )
+from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
 from judgescope.methods.specs import present
-from judgescope.statistics.correlation import correlations
-from judgescope.statistics.jackknife import CORRELATION, FEWEST_SOURCES, deletions
+from judgescope.statistics.jackknife import ACCURACY, CORRELATION, FEWEST_SOURCES, deletions
 from judgescope.statistics.nulls import p_systems, source_correlations
 from judgescope.statistics.raters import as_rater, ceilings
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import CONSTANT_JUDGE, NO_SOURCE, Estimate
+from judgescope.statistics.result import CONSTANT_JUDGE, NO_SOURCE, NO_SPANS, Estimate
+from judgescope.statistics.spans import Span, placed_at_random
 from judgescope.statistics.verdict import FEW_LOST, Outcome
 
 STATISTIC: Final = "spearman"
 CONSTANT: Final = "constant"
-"""The reason of a judge that gives one score to all texts."""
+"""Reason: the judge gives one score to all texts."""
+SPAN_STATISTIC: Final = "span_f1"
+PLACEMENTS: Final = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
-    """A panel and people's mean rating of one aspect: what every judge is measured against."""
+class RatedTexts:
+    """A panel and people's mean rating of one aspect, with which every judge is compared."""
 
     study: EvaluationData
     panel: TargetSet
     aspect: str
+    _rater_numbers: dict[tuple[bytes, bytes], Replicated] = field(default_factory=dict)
 
     @cached_property
     def people(self) -> Floats:
-        """Return people's mean rating of each text, (texts,)."""
+        """Return people's mean rating of each text; shape (texts,)."""
         return mean_rating(self.panel.ratings(self.aspect))
 
     @property
@@ -78,138 +84,189 @@ class Field:
 
     @cached_property
     def level(self) -> str:
-        """Return `pooled` where fewer than 10 sources have two different ratings."""
-        own = source_correlations(self.people, self.people, self.panel.source, self.n_sources)
-        return BY_SOURCE if int((~np.isnan(own)).sum()) >= FEWEST_SOURCES else POOLED
+        """Return `pooled` if fewer than 10 sources have two different ratings."""
+        values = source_correlations(self.people, self.people, self.panel.source, self.n_sources)
+        return BY_SOURCE if int((~np.isnan(values)).sum()) >= FEWEST_SOURCES else POOLED
 
     def number(self, x: Floats, y: Floats | None = None) -> Number:
         """Return the deciding correlation of scores (texts,), NaN = missing, with people's."""
         people = self.people if y is None else y
         both = ~(np.isnan(x) | np.isnan(people))
         missing = int((np.isnan(x) & ~np.isnan(people)).sum())
+        source, n_sources = self.panel.source, self.n_sources
         if self.level == POOLED:
-            return self._pooled(x, people, both, missing)
-        values = source_correlations(x, people, self.panel.source, self.n_sources)
-        method = "mean over sources, one score for all of a source counts 0"
-        why = NO_SOURCE
+            results = correlated(
+                self.panel,
+                x,
+                people,
+                statistics=[STATISTIC],
+                levels=["pooled"],
+                weights=deletions(n_sources),
+            )
+            result = results[STATISTIC, POOLED]
+            sizes = np.bincount(source[both], minlength=n_sources).astype(float)
+            counts = Estimate(0.0, n=int(both.sum()), n_missing=missing)
+            why = result.estimate.note or NO_SOURCE
+            return number(result.rows, sizes, CORRELATION, counts, why)
+        values, why = source_correlations(x, people, source, n_sources), NO_SOURCE
         if both.any() and np.ptp(x[both]) == 0:
             values, why = values * np.nan, CONSTANT_JUDGE
-        return mean_of_sources(values, CORRELATION, n_missing=missing, method=method, why=why)
-
-    def _pooled(self, x: Floats, people: Floats, both: NDArray[np.bool_], missing: int) -> Number:
-        source, system = self.panel.source, self.panel.system
-        weights = deletions(self.n_sources)
-        found = correlations(
-            x, people, source, system, weights=weights, statistics=["spearman"], levels=["pooled"]
-        )["spearman", "pooled"]
-        sizes = np.bincount(source[both], minlength=self.n_sources).astype(float)
-        n = int(both.sum())
-        why = found.estimate.note or NO_SOURCE
-        return number(found.rows, sizes, CORRELATION, n=n, n_missing=missing, why=why)
+        method = "mean over sources, one score for all of a source counts 0"
+        counts = Estimate(0.0, n_missing=missing, method=method)
+        return mean_of_sources(values, CORRELATION, counts, why)
 
     @cached_property
-    def _tables(self) -> list[Floats]:
-        """Return people's ratings as those of raters, as the card says who they are."""
-        return tables_of(self.study, self.panel, self.aspect)
+    def _rater_tables(self) -> list[Floats]:
+        return rater_tables(self.study, self.panel, self.aspect)
 
-    def as_rater(self, x: Floats) -> tuple[Estimate, float] | None:
-        """Return what a judge reaches less what one more rater does, and p of being worse."""
-        if not self._tables:
-            return None
+    def as_rater(self, x: Floats) -> tuple[Estimate | None, float]:
+        """Return a judge's agreement less that of one more rater, and p of being worse."""
+        if not self._rater_tables:
+            return None, nan
 
         def value(a: Floats, b: Floats) -> Mapping[str, Replicated]:
             key = a.tobytes(), b.tobytes()
-            if key not in self._reached:  # raters reach the same beside every judge
-                self._reached[key] = self.number(a, b).replicated
-            return {STATISTIC: self._reached[key]}
+            if key not in self._rater_numbers:  # raters' numbers are the same beside every judge
+                self._rater_numbers[key] = self.number(a, b).replicated
+            return {STATISTIC: self._rater_numbers[key]}
 
-        gap = as_rater(value, x, self._tables, against="mean")[STATISTIC].difference
+        gap = as_rater(value, x, self._rater_tables, against="mean")[STATISTIC].difference
         return compared_with_raters(gap, present(self.study.spec.as_rater).margin)
 
     @cached_property
-    def _reached(self) -> dict[tuple[bytes, bytes], Replicated]:
-        return {}
-
-    @cached_property
-    def tastes(self) -> Tastes:
-        """Return the systems of the rated texts."""
+    def preference(self) -> SystemPreference:
+        """Return the null of a preference for systems, on the rated texts."""
         rated = ~np.isnan(self.people)
-        return Tastes(self.study, self.panel.source[rated], self.panel.system[rated])
+        return SystemPreference(self.study, self.panel.source[rated], self.panel.system[rated])
 
-    def p_systems(self, x: Floats) -> float | None:
-        """Return p of a taste for systems, None where systems are too few to tell."""
-        drawn = self.tastes.drawn
-        if drawn is None:
-            return None
-        rated, pooled = ~np.isnan(self.people), self.level == POOLED
-        place = self.tastes.source, self.tastes.system
-        return p_systems(x[rated], self.people[rated], *place, drawn, pooled=pooled)
+    def nulls(self, x: Floats, result: Number) -> dict[str, float]:
+        """Return the p of chance, both lengths and systems, on the texts that the judge scored."""
+        length = np.where(np.isnan(x), np.nan, self.panel.lengths)
+        nulls = length_nulls(result, 0.0, CORRELATION_GAP, lambda sign: self.number(sign * length))
+        if self.preference.drawn is not None:
+            rated, pooled = ~np.isnan(self.people), self.level == POOLED
+            texts = self.preference.source, self.preference.system
+            nulls[SYSTEMS] = p_systems(
+                x[rated], self.people[rated], *texts, self.preference.drawn, pooled=pooled
+            )
+        return nulls
 
 
 def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge and rated aspect."""
-    losses = Losses(study)
-    fields: dict[tuple[int, str], Field] = {}
+    fields: dict[tuple[int, str], RatedTexts] = {}
     for judge in study.spec.judges:
         systems, panel = study.fair(judge)
         for aspect in study.spec.aspects:
             x = panel.scores(judge, aspect)
             if x is None or not len(panel.ratings(aspect)):
                 continue
-            field = fields.setdefault((id(panel.rows), aspect), Field(study, panel, aspect))
-            yield _claim(field, judge, x, systems, losses)
+            texts = fields.setdefault((id(panel.rows), aspect), RatedTexts(study, panel, aspect))
+            yield _claim(texts, judge, x, systems)
 
 
-def _claim(field: Field, judge: str, x: Floats, systems: str | None, losses: Losses) -> Claim:
-    found = field.number(x)
+def _claim(texts: RatedTexts, judge: str, x: Floats, systems: str | None) -> Claim:
+    result = texts.number(x)
     claim = Claim(
         judge,
         AGREEMENT,
         STATISTIC,
-        field.level,
-        field.aspect,
-        against(found.estimate, "mean"),
+        texts.level,
+        texts.aspect,
+        against(result.estimate, "mean"),
         {},
-        lost=losses.share("systems", judge, field.aspect, x, field.people),
+        lost=lost_share(texts.study, "systems", judge, texts.aspect, x, texts.people),
         systems=systems,
     )
-    if found.estimate.note == CONSTANT_JUDGE:
+    if result.estimate.note == CONSTANT_JUDGE:
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,))
-    if found.estimate.value is None:
-        return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(found.estimate.note,))
-    nulls = nulls_of(field, x, found)
-    if claim.lost > FEW_LOST:
-        worst = at_the_worst_end(x, field.people, field.panel.source)
-        nulls[LOST] = max(nulls_of(field, worst, field.number(worst)).values())
-    rater, p_rater = field.as_rater(x) or (None, nan)
-    own = replace(claim, nulls=nulls, reasons=field.tastes.rests_on, rater=rater, p_rater=p_rater)
-    return losses.checked(own)
+    if result.estimate.value is None:
+        return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(result.estimate.note,))
+
+    def worst() -> dict[str, float]:
+        scores = at_the_worst_end(x, texts.people, texts.panel.source)
+        return texts.nulls(scores, texts.number(scores))
+
+    rater, p_rater = texts.as_rater(x)
+    claim = replace(claim, reasons=texts.preference.reasons, rater=rater, p_rater=p_rater)
+    return claim.tested(texts.nulls(x, result), worst)
 
 
-def people(study: EvaluationData) -> Iterator[Row]:
-    """Yield what a rater reaches in a judge's place: the mean of each against the others."""
+def people_rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the agreement of a rater in a judge's place: the mean of each with the others."""
     for aspect in dict.fromkeys(split(name)[0] for name in study.spec.aspects):
         ratings = study.systems.ratings(aspect)
         if len(ratings) < 2 or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
             continue
-        field = Field(study, study.systems, aspect)
+        texts = RatedTexts(study, study.systems, aspect)
 
-        def value(a: Floats, b: Floats, field: Field = field) -> Mapping[str, Replicated]:
-            return {STATISTIC: field.number(a, b).replicated}
+        def value(a: Floats, b: Floats, texts: RatedTexts = texts) -> Mapping[str, Replicated]:
+            return {STATISTIC: texts.number(a, b).replicated}
 
-        for name, found in ceilings(value, ratings, against="mean").items():
-            yield study.row("human", aspect, name, field.level, found, form=AGREEMENT)
+        for name, ceiling in ceilings(value, ratings, against="mean").items():
+            yield study.row("human", aspect, name, texts.level, ceiling, form=AGREEMENT)
 
 
-def nulls_of(field: Field, x: Floats, found: Number) -> dict[str, float]:
-    """Return the p of chance, both lengths and tastes, on the texts that the judge scored."""
-    nulls = {CHANCE: found.p_above(0.0)}
-    length = np.where(np.isnan(x), np.nan, field.panel.lengths)
-    for name, sign in ((LENGTH, 1.0), (BREVITY, -1.0)):
-        other = field.number(sign * length)
-        if other.estimate.value is None:  # all texts are equally long: it orders nothing
-            nulls[name] = nulls[CHANCE]
-            continue
-        nulls[name] = found.less(other, DIFFERENCE).p_above(0.0)
-    p = field.p_systems(x)
-    return nulls if p is None else nulls | {SYSTEMS: p}
+def span_claims(study: EvaluationData) -> Iterator[Claim]:
+    """Yield a claim for every judge that lists errors and every aspect, on the systems' texts."""
+    if not study.spec.gold:
+        return
+    gold = Gold(study, study.spec.gold)
+    for (judge, aspect, perturbation), annotations in annotations_of(study):
+        if perturbation == "systems" and judge in study.spec.judges:
+            yield _span_claim(study, gold, judge, aspect, annotations).checked()
+
+
+def _span_claim(
+    study: EvaluationData, gold: Gold, judge: str, aspect: str, annotations: Annotations
+) -> Claim:
+    rng = stream(study.spec.seed, "claims", study.dataset, SPANS, aspect)
+    sums = np.zeros((PLACEMENTS + 1, len(study.item_order), 2))  # matched, predicted; then chance
+    people, most_words = np.zeros(sums.shape[1]), 0
+    for row, source in zip(annotations.parsed, annotations.source.tolist(), strict=True):
+        spans, tokens = gold.spans[row.target], gold.tokens[row.target]
+        prediction = Prediction.of(row.errors)
+        counts = prediction.counts(spans, tokens, "tokens")
+        most_words = max(most_words, counts.predicted)
+        people[source] += counts.gold
+        sums[0, source] += counts.matched, counts.predicted
+        sums[1:, source] += placed_at_random(prediction.spans, spans, tokens, rng, PLACEMENTS)
+        located = replace(prediction, not_in_text=[]).counts(spans, tokens, "tokens").predicted
+        sums[1:, source, 1] += counts.predicted - located  # words that are not in the text
+    missing = len(annotations.lost)
+    f1, gap = _f1_numbers(sums, people, missing)
+    lost = missing / max(1, missing + len(annotations.parsed))
+    claim = Claim(judge, SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, {}, lost=lost)
+    if f1.estimate.value is None:
+        return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(f1.estimate.note,))
+    nulls = {CHANCE: gap.p_above(0.0)}
+    if lost > FEW_LOST:
+        # At the worst end a lost annotation has as many words as any other, all of them wrong.
+        for target, source in annotations.lost:
+            spans, tokens = gold.spans[target], gold.tokens[target]
+            size = min(most_words, len(tokens))
+            people[source] += Prediction([], [], 0).counts(spans, tokens, "tokens").gold
+            sums[0, source, 1] += size
+            if size:
+                words = [Span(tokens[0][0], tokens[size - 1][1])]
+                sums[1:, source] += placed_at_random(words, spans, tokens, rng, PLACEMENTS)
+        nulls[LOST] = _f1_numbers(sums, people, 0)[1].p_above(0.0)
+    return replace(claim, nulls=nulls, beside={"span_f1_less_chance": gap.estimate})
+
+
+def _f1_numbers(sums: Floats, people: Floats, missing: int) -> tuple[Number, Number]:
+    """Return F1, and F1 less the mean of the random placements.
+
+    sums (1 + placements, sources, 2): matched and predicted words; people (sources,): theirs.
+    """
+    total = sums.sum(axis=1, keepdims=True)
+    kept = np.concatenate([total, total - sums], axis=1)
+    gold = np.append(people.sum(), people.sum() - people)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rows = 2 * kept[..., 0] / (kept[..., 1] + gold)
+    sizes = sums[0, :, 1] + people
+    n = round(float(sizes.sum()))
+    counts = Estimate(0.0, n=n, n_missing=missing)
+    f1 = number(rows[0], sizes, ACCURACY, counts, NO_SPANS)
+    gap = number(rows[0] - rows[1:].mean(axis=0), sizes, SHARE_GAP, Estimate(0.0, n=n))
+    return f1, gap

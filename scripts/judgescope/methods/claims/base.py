@@ -1,17 +1,41 @@
-"""Claims: what a judge's numbers on one dataset might show, with the p-values that decide it.
+"""Claims: statements about a judge on one dataset, with the p-values that decide them.
 
 A claim is made where its statistic is computed, from arrays. `verdict_rows` corrects the claims of
 one judge and kind by Holm and writes them as rows of table `verdicts`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import isnan, nan
-from typing import Any, Final
+from typing import Final
 
-from judgescope.methods.evaluation_data import EvaluationData
+import numpy as np
+
+from judgescope.core.rng import stream
+from judgescope.methods.base import Row
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
+from judgescope.statistics.jackknife import PLAIN, SLACK, Jackknife, Scale, jackknife
+from judgescope.statistics.nulls import (
+    FEWEST_SYSTEMS,
+    LEAST_FILLED,
+    filled,
+    p_moved,
+    system_permutations,
+)
+from judgescope.statistics.raters import decided
+from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.verdict import STEPS, Evidence, Outcome, Verdict, verdicts
+from judgescope.statistics.verdict import (
+    FEW_LOST,
+    MOST_LOST,
+    STEPS,
+    Evidence,
+    Outcome,
+    Verdict,
+    verdicts,
+)
 
 AGREEMENT, RATING, ORDER, PAIRS = "agreement", "rating", "order", "pairs"
 GRADED, SEQUENCE, SPANS = "graded", "sequence", "spans"
@@ -20,34 +44,43 @@ KINDS: Final = (
     *(AGREEMENT, RATING, ORDER, PAIRS, GRADED, SEQUENCE, SPANS),
     *(DAMAGE, CRITERIA, HINTS, BAR),
 )
-"""What claims are about; the column `form` of their rows begins with it, and names the statistic
-of a bar behind it."""
+"""The kinds of claims: the column `form` begins with it; that of a bar adds the statistic."""
 WITH_PEOPLE: Final = frozenset({AGREEMENT, RATING, ORDER, PAIRS, SPANS, BAR})
-"""Kinds that say how well a judge agrees with people: none of them for a judge that is given a
-rating of the text (a hint)."""
+"""Kinds that state agreement with people: none for a judge that is given a rating of the text."""
 CHANCE, LENGTH, BREVITY, SYSTEMS = "chance", "length", "brevity", "systems"
 WITHIN, LOST = "within", "lost"
 INDEX: Final = "index"
 """The null hypothesis that the confusion index is 1 or more."""
 HINTED: Final = "hinted"
-"""The reason of a judge that is given a rating of the very text."""
+"""Reason: the judge is given a rating of the text."""
+TOO_MANY_LOST: Final = "too_many_lost"
+"""Reason: more than a fifth of the planned judgments are lost."""
+THESE_SYSTEMS, FEW = "these_systems", "few_systems"
+"""Reasons: the claim holds for these systems alone, or rests on few (with their number)."""
+ENOUGH_SYSTEMS: Final = 8
+"""A claim on fewer systems has the reason FEW."""
+NOT_PLANNED: Final = "not_applicable"
 VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = "verdict", "p_claim", "p_claim_holm", "lost_share"
 AS_RATER: Final = "as_rater"
 """Begins the name of the difference from one more rater."""
-Row = dict[str, Any]
+CORRELATION_GAP: Final = Scale("plain", -2.0, 2.0)
+"""The scale of the difference of two correlations."""
+SHARE_GAP: Final = Scale("plain", -1.0, 1.0)
+"""The scale of the difference of two shares."""
+NO_COUNTS: Final = Estimate(0.0)
 
 
 @dataclass(frozen=True)
 class Claim:
     """One claim about a judge on a dataset.
 
-    `aspect` is what a cell calls it (with its criterion), "" where a claim is of the whole;
-    `estimate` is the deciding number, with its interval. `nulls` maps each null hypothesis to its
-    one-sided p (see `Evidence`); empty: no claim is possible, and `reasons` say why. `rater` is
-    the difference from one more rater with `p_rater`; `None` where that is not known. `lost` is
-    the share of its planned judgments without a score. `reasons` are codes that the report words;
-    `outcome` is set where a rule of its own decides (and is then not corrected). `beside` has
-    further numbers that the verdict rests on, by statistic.
+    `aspect` includes its criterion and is "" where a claim is of all aspects; `estimate` is the
+    deciding number, with its interval. `nulls` maps each null hypothesis to its one-sided p (see
+    `Evidence`); empty: no claim is possible, and `reasons` say why. `rater` is the difference from
+    one more rater with `p_rater`; `None` if unknown. `lost` is the share of its planned judgments
+    without a score. `reasons` are codes that the report words; `outcome` is set where a rule of
+    its own decides (and is then not corrected). `beside` has further numbers that the verdict
+    rests on, by statistic.
     """
 
     judge: str
@@ -69,32 +102,52 @@ class Claim:
 
     @property
     def evidence(self) -> Evidence:
-        """Return what the verdict is made from; no p where a rule of its own decides."""
+        """Return the p-values of the verdict; none where a rule of its own decides."""
         nulls = {} if self.outcome is not None else self.nulls
         if self.kind == CRITERIA:  # an AUC of few cells jumps: only the index can be worse
             return Evidence(nulls, below=(INDEX,))
         return Evidence(nulls, self.p_rater, bar=self.kind == BAR)
+
+    def checked(self) -> "Claim":
+        """Return the claim, or none where more than a fifth of its judgments are lost."""
+        if self.lost <= MOST_LOST:
+            return self
+        return replace(self, outcome=Outcome.NO_CLAIM, reasons=(TOO_MANY_LOST,))
+
+    def tested(
+        self, nulls: Mapping[str, float], worst: Callable[[], Mapping[str, float]] | None
+    ) -> "Claim":
+        """Return the claim with its nulls, or none if its number is undefined.
+
+        worst(): the nulls with lost judgments at the worst end, tested if more than a few are
+        lost; None: no judgment is lost.
+        """
+        if self.estimate.value is None:
+            return replace(self, outcome=Outcome.NO_CLAIM, reasons=(self.estimate.note,))
+        if self.lost > FEW_LOST and worst:
+            nulls = {**nulls, LOST: max(worst().values())}
+        return replace(self, nulls=nulls).checked()
 
 
 def verdict_rows(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[Row]:
     """Yield the rows of all claims of a dataset: number, p-values, verdict."""
     families: dict[tuple[str, str], list[Claim]] = {}
     for claim in claims:
-        families.setdefault((claim.judge, claim.kind), []).append(_hint_checked(study, claim))
+        card = study.spec.judges.get(claim.judge)
+        if claim.kind in WITH_PEOPLE and card and card.hint:
+            claim = replace(
+                claim,
+                nulls={},
+                rater=None,
+                p_rater=nan,
+                reasons=(HINTED,),
+                outcome=Outcome.NO_CLAIM,
+            )
+        families.setdefault((claim.judge, claim.kind), []).append(claim)
     for family in families.values():
-        told = verdicts([claim.evidence for claim in family])
-        for claim, verdict in zip(family, told, strict=True):
+        decisions = verdicts([claim.evidence for claim in family])
+        for claim, verdict in zip(family, decisions, strict=True):
             yield from _rows(study, claim, verdict)
-
-
-def _hint_checked(study: EvaluationData, claim: Claim) -> Claim:
-    """Return the claim, or no claim of agreement for a judge that is given a rating."""
-    card = study.spec.judges.get(claim.judge)
-    if claim.kind not in WITH_PEOPLE or not (card and card.hint):
-        return claim
-    return replace(
-        claim, nulls={}, rater=None, p_rater=nan, reasons=(HINTED,), outcome=Outcome.NO_CLAIM
-    )
 
 
 def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row]:
@@ -102,29 +155,200 @@ def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row
     outcome = claim.outcome or verdict.outcome
     reasons = claim.reasons if claim.outcome else (*verdict.reasons, *claim.reasons)
     note = "; ".join(dict.fromkeys([outcome, *reasons]))
-    said = Estimate(STEPS.get(outcome), n=n, n_missing=missing, note=note)
-    if not isnan(verdict.adjusted):
-        said = Estimate(
-            said.value, n=n, n_missing=missing, method=f"Holm over {verdict.family}", note=note
-        )
-    numbers = {claim.statistic: claim.estimate, VERDICT: said}
-    for name, p in claim.nulls.items():
-        numbers[f"p_{name}"] = _p(p, n)
-    numbers |= {P_CLAIM: _p(verdict.p, n), P_HOLM: _p(verdict.adjusted, n)}
+    method = "" if isnan(verdict.adjusted) else f"Holm over {verdict.family}"
+    step = Estimate(STEPS.get(outcome), n=n, n_missing=missing, method=method, note=note)
+
+    def p_value(p: float) -> Estimate:
+        return Estimate.undefined("not tested", n=n) if isnan(p) else Estimate(p, n=n)
+
+    numbers = {**claim.beside, claim.statistic: claim.estimate, VERDICT: step}
+    numbers |= {f"p_{name}": p_value(p) for name, p in claim.nulls.items()}
+    numbers |= {P_CLAIM: p_value(verdict.p), P_HOLM: p_value(verdict.adjusted)}
     if claim.lost:
         numbers[LOST_SHARE] = Estimate(claim.lost, n=n, n_missing=missing)
     if claim.rater is not None:
         numbers[f"{AS_RATER}_{claim.statistic}"] = claim.rater
-        numbers["p_rater"] = _p(claim.p_rater, n)
-    where: Row = {
+        numbers["p_rater"] = p_value(claim.p_rater)
+    columns = {
         "form": f"{BAR} {claim.statistic}" if claim.kind == BAR else claim.kind,
         "perturbation": claim.perturbation,
         "degree": claim.degree,
         "systems": claim.systems,
     }
-    for name, one in {**claim.beside, **numbers}.items():
-        yield study.row(claim.judge, claim.aspect, name, claim.level, one, **where)
+    for name, estimate in numbers.items():
+        yield study.row(claim.judge, claim.aspect, name, claim.level, estimate, **columns)
 
 
-def _p(value: float, n: int) -> Estimate:
-    return Estimate.undefined("not tested", n=n) if isnan(value) else Estimate(value, n=n)
+@dataclass(frozen=True, eq=False)
+class Number:
+    """An estimate with its interval, its deletions and their test.
+
+    rows (1 + sources,): the value, then that without each source; sizes (sources,): 0 where a
+    source cannot change it.
+    """
+
+    estimate: Estimate
+    rows: Floats
+    sizes: Floats
+    jackknifed: Jackknife | str
+
+    def p_above(self, null: float) -> float:
+        """Return the one-sided p of a truth above the null, NaN where there is no test.
+
+        One half where every source has the null's value: that supports neither side.
+        """
+        result = self.jackknifed
+        if isinstance(result, str):
+            return nan
+        if result.error == 0 and result.proportion is None and abs(result.value - null) <= SLACK:
+            return 0.5
+        return result.p_above(null)
+
+    @property
+    def replicated(self) -> Replicated:
+        """Return the same for functions that combine numbers."""
+        return Replicated(self.estimate, self.rows, self.sizes, PLAIN)
+
+    def less(self, other: "Number", scale: Scale) -> "Number":
+        """Return the paired difference; both delete the same sources."""
+        sizes = np.minimum(self.sizes, other.sizes)
+        return number(self.rows - other.rows, sizes, scale, Estimate(0.0, n=self.estimate.n))
+
+
+def number(
+    rows: Floats, sizes: Floats, scale: Scale, counts: Estimate, why: str = "undefined"
+) -> Number:
+    """Return the number whose value is rows[0]; `why` is the reason where that is NaN.
+
+    `counts` has its counts and its method.
+    """
+    if np.isnan(rows[0]):
+        nothing = replace(counts, value=None, n_tied=0, note=why)
+        return Number(nothing, rows, sizes, why)
+    value = replace(counts, value=float(rows[0]))
+    result = jackknife(rows, np.asarray(sizes, float), scale, scale.ends)
+    if isinstance(result, str):
+        return Number(value.with_note(result), rows, sizes, result)
+    lo, hi = result.interval()
+    how = f"{result.how} over {result.sources} sources"
+    method = "; ".join(filter(None, [counts.method, how]))
+    return Number(replace(value, lo=lo, hi=hi, method=method), rows, sizes, result)
+
+
+def mean_of_sources(
+    values: Floats, scale: Scale, counts: Estimate = NO_COUNTS, why: str = "undefined"
+) -> Number:
+    """Return the mean of one value per source, (sources,), NaN where there is none."""
+    used = ~np.isnan(values)
+    n, total = int(used.sum()), float(values[used].sum())
+    rows = np.full(1 + values.size, nan)
+    if n:
+        rows[:] = total / n
+    if n > 1:
+        rows[1:][used] = (total - values[used]) / (n - 1)
+    return number(rows, used.astype(float), scale, replace(counts, n=n), why)
+
+
+def length_nulls(
+    result: Number, chance: float, scale: Scale, by_length: Callable[[float], Number]
+) -> dict[str, float]:
+    """Return the p of chance and of both lengths; `scale` is that of a difference.
+
+    by_length(sign): the number of a judge that scores the texts by sign * length. Where it is
+    undefined (all texts are equally long), it orders nothing, and chance is its null.
+    """
+    nulls = {CHANCE: result.p_above(chance)}
+    for name, sign in ((LENGTH, 1.0), (BREVITY, -1.0)):
+        other = by_length(sign)
+        defined = other.estimate.value is not None
+        nulls[name] = result.less(other, scale).p_above(0.0) if defined else nulls[CHANCE]
+    return nulls
+
+
+def compared_with_raters(gap: Replicated, margin: float) -> tuple[Estimate, float]:
+    """Return a difference from one more rater with its note, and p of being worse."""
+    p = gap.p_above(-margin)
+    return gap.estimate.with_note(decided(gap, margin)), nan if p is None else p
+
+
+def lost_share(
+    study: EvaluationData, perturbation: str, judge: str, aspect: str, x: Floats, planned: Floats
+) -> float:
+    """Return the larger lost share: of the cell's replies, or of the texts that count.
+
+    x (texts,): the scores; planned (texts,): NaN where no judgment counts (no rating). What the
+    judge does not apply to is not planned.
+    """
+    cell = study.status_counts.get((perturbation, judge, aspect), Counter())
+    by_status: Counter[str] = Counter()
+    for (status, _), n in cell.items():
+        by_status[status] += n
+    asked = by_status.total() - by_status[NOT_PLANNED]
+    lost = asked - by_status["ok"]
+    if by_status[NOT_PLANNED] and not lost:
+        return 0.0
+    rated = ~np.isnan(planned)
+    of_texts = float(np.isnan(x[rated]).mean()) if rated.any() else 0.0
+    return max(lost / asked if asked else 0.0, of_texts)
+
+
+def at_the_worst_end(x: Floats, y: Floats, source: Codes) -> Floats:
+    """Return the scores with each missing one as wrong as can be, within the scores that occur.
+
+    x, y, source (texts,). A text that people rate at or above the mean of its source's ratings gets
+    the lowest score of the judge, the others the highest; texts without a rating stay missing.
+    """
+    rated = ~np.isnan(y)
+    sums = np.bincount(source[rated], weights=y[rated], minlength=int(source.max()) + 1)
+    n = np.bincount(source[rated], minlength=sums.size)
+    middle = (sums / np.maximum(n, 1))[source]
+    worst = np.where(y >= middle, np.nanmin(x), np.nanmax(x))
+    return np.where(np.isnan(x) & rated, worst, x)
+
+
+Statistic = Callable[[Codes], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class SystemPreference:
+    """The null of a preference for systems that is unrelated to quality; (texts,) each.
+
+    Where rated texts come from five systems or more, a judge's columns (systems) are permuted
+    jointly over all sources; with fewer systems a claim holds for these systems alone.
+    """
+
+    study: EvaluationData
+    source: Codes
+    system: Codes
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Return the reason that a claim rests on few systems; none if texts have one system."""
+        m = np.unique(self.system).size
+        if m < 2 or (m >= ENOUGH_SYSTEMS and self.drawn is not None):
+            return ()
+        return (f"{THESE_SYSTEMS if self.drawn is None else FEW}: {m}",)
+
+    @cached_property
+    def drawn(self) -> Codes | None:
+        """Return the permutations of systems, None if there are too few systems or cells."""
+        m = np.unique(self.system).size
+        if m < FEWEST_SYSTEMS or filled(self.source, self.system) < LEAST_FILLED:
+            return None
+        rng = stream(self.study.spec.seed, "claims", self.study.dataset, "systems", m)
+        return system_permutations(m, rng)
+
+    def tested(self, claim: Claim, statistic: Statistic, worst: Statistic, cells: int = 0) -> Claim:
+        """Return the claim with this null and the reason on few systems.
+
+        statistic, cells: as in `p_moved`, of the rated texts; worst: the statistic with lost
+        judgments at the worst end, tested if `claim` has that null.
+        """
+        claim = replace(claim, reasons=(*claim.reasons, *self.reasons))
+        if self.drawn is None:
+            return claim
+        data = self.source, self.system, self.drawn, cells
+        nulls = {**claim.nulls, SYSTEMS: p_moved(statistic, *data)}
+        if LOST in nulls:
+            nulls[LOST] = float(np.max([nulls[LOST], p_moved(worst, *data)]))
+        return replace(claim, nulls=nulls)

@@ -1,0 +1,329 @@
+"""Claims on perturbed texts and on hints: noticed, missed, kept apart, withstood.
+
+Damage (one claim a perturbation). Noticed: exact p-values of all weighted aspects combined, Holm
+over the dataset's cells. Missed: on every weighted aspect fewer than a quarter of the items show
+it, net (Tango's interval).
+
+Criteria (one claim a wording). AUC above .5 and above that of both lengths, and a confusion index
+below 1, with items deleted one by one.
+
+Hints: does a judge withstand a false rating of the text in its prompt? All aspects together. A
+right hint makes no claim: to follow it is no failure.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import exp, log, nan
+from typing import Final
+
+import numpy as np
+
+from judgescope.core.cells import joined
+from judgescope.methods.claims.base import (
+    CHANCE,
+    CRITERIA,
+    DAMAGE,
+    HINTS,
+    INDEX,
+    LOST,
+    NO_COUNTS,
+    SHARE_GAP,
+    Claim,
+    Number,
+    length_nulls,
+    number,
+)
+from judgescope.methods.confusion import Drops, JudgeCells
+from judgescope.methods.discernment import aspect_weights
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats
+from judgescope.methods.pairs import Pairs, pairs_of, reasons
+from judgescope.methods.rationales import ASKED_ONCE, Rationales, hint_pairs
+from judgescope.statistics.confusion import confusion, mean_drops
+from judgescope.statistics.discernment import (
+    WilcoxonMethod,
+    discernment,
+    discernment_score,
+    log_p_asymptotic,
+    log_p_exact,
+    table_method,
+)
+from judgescope.statistics.jackknife import ACCURACY, PLAIN, deletions
+from judgescope.statistics.multiple import holm
+from judgescope.statistics.result import Estimate
+from judgescope.statistics.tango import net_share
+from judgescope.statistics.verdict import FEW_LOST, Outcome, missed, of_damage, of_hint
+
+NOT_JUDGED: Final = "not_judged"
+"""Reason: an aspect has no pair of scores, or the judge is left out of the dataset."""
+SECOND_DRAW: Final = "asked_once"
+"""Reason: the form without a hint was asked once, so that its own variation is unknown."""
+AUC_METHOD: Final = "probability that a wanted drop exceeds an unwanted one"
+
+
+@dataclass(frozen=True, eq=False)
+class DamageCell:
+    """A judge's pairs of one perturbation on every weighted aspect, or why there are none.
+
+    lost: pairs of texts that were made and lack a score, by aspect.
+    """
+
+    name: str
+    degree: str
+    weights: Floats
+    pairs: Sequence[Pairs]
+    lost: Sequence[int]
+    absent: Estimate | None
+
+    @classmethod
+    def of(cls, study: EvaluationData, judge: str, name: str, degree: str) -> "DamageCell":
+        """Return the cell of a judge and a perturbation."""
+        texts = f"{name}.{degree}"
+        weights, _, _ = aspect_weights(study, name)
+        aspects = [a for a, w in zip(study.spec.aspects, weights, strict=True) if w > 0]
+        pairs = pairs_of(study, texts, judge)
+        lacking = [aspect for aspect in aspects if aspect not in pairs]
+        absent = next(iter(reasons(study, texts, judge, lacking).values()), None)
+        used = [pairs[aspect] for aspect in aspects if aspect in pairs]
+        made = len(_items_made(study, texts, judge))
+        lost = [max(0, made - len(one.differences)) for one in used]
+        return cls(name, degree, weights[weights > 0], used, lost, absent)
+
+    @property
+    def n(self) -> int:
+        """Return the number of pairs of the aspect that has the fewest."""
+        return min(len(one.differences) for one in self.pairs)
+
+    @property
+    def lost_share(self) -> float:
+        """Return the largest share of lost pairs of an aspect."""
+        counts = zip(self.pairs, self.lost, strict=True)
+        return max(lost / (len(one.differences) + lost) for one, lost in counts)
+
+    def log_p(self, method: WilcoxonMethod) -> float:
+        """Return ln p of all aspects; if more than a few pairs are lost, the larger of two.
+
+        The other p is that if lost pairs scored the perturbed text far higher.
+        """
+        log_p = self._log_p(method, [one.differences for one in self.pairs])
+        if self.lost_share <= FEW_LOST:
+            return log_p
+        return max(log_p, self._log_p(method, self._with_lost(-1)))
+
+    def _log_p(self, method: WilcoxonMethod, differences: Sequence[Codes]) -> float:
+        test = log_p_exact if method == "exact" else log_p_asymptotic
+        logs = np.array([test(d) for d in differences])
+        combined = discernment(np.zeros(len(logs)), logs, self.weights)
+        return min(-float(combined.d_exact) * log(20), 0.0)
+
+    def shares(self) -> list[Estimate]:
+        """Return the net share of every aspect."""
+        return [net_share(one.differences, one.source) for one in self.pairs]
+
+    def worst_shares(self) -> list[Estimate]:
+        """Return the net shares if lost pairs, each of a source of its own, showed the damage."""
+        return [
+            net_share(d, np.append(one.source, one.source.max() + 1 + np.arange(lost)))
+            for one, lost, d in zip(self.pairs, self.lost, self._with_lost(1), strict=True)
+        ]
+
+    def _with_lost(self, sign: int) -> list[Codes]:
+        """Return the differences, with those of lost pairs as large as the largest one."""
+        extended = []
+        for one, lost in zip(self.pairs, self.lost, strict=True):
+            d = one.differences
+            largest = max(1, int(np.abs(d).max(initial=0)))
+            extended.append(np.append(d, np.full(lost, sign * largest, dtype=d.dtype)))
+        return extended
+
+
+def damage_claims(study: EvaluationData) -> Iterator[Claim]:
+    """Yield a claim for each judge (no control) and perturbation."""
+    if not study.spec.perturbed:
+        return
+    sets = [(name, degree) for name, degree, _ in study.spec.perturbed]
+    lengths = {pair: _length_p(study, ".".join(pair)) for pair in sets}
+    method, excluded = table_method(len(study.item_order)), study.excluded()
+    for judge, card in study.spec.judges.items():
+        if card.engine == "control" or judge in excluded:
+            continue
+        cells = [DamageCell.of(study, judge, *pair) for pair in sets]
+        logs = np.array([nan if cell.absent else cell.log_p(method) for cell in cells])
+        adjusted = holm(logs, log=True)
+        for cell, log_p, log_holm in zip(cells, logs, adjusted, strict=True):
+            by_length = lengths[cell.name, cell.degree]
+            yield _damage_claim(judge, cell, float(log_p), float(log_holm), by_length)
+
+
+def _damage_claim(
+    judge: str, cell: DamageCell, log_p: float, log_holm: float, by_length: tuple[float, float]
+) -> Claim:
+    """Return a claim; by_length: the p of shorter and of longer perturbed texts."""
+    if cell.absent is not None:
+        return Claim(
+            *(judge, DAMAGE, "D_exact", "", "", cell.absent, {}),
+            outcome=Outcome.NO_CLAIM,
+            reasons=(NOT_JUDGED,),
+            perturbation=cell.name,
+            degree=cell.degree,
+        )
+    shares = cell.shares()
+    worst = cell.worst_shares() if cell.lost_share > FEW_LOST else shares
+    p, p_holm = exp(log_p), exp(log_holm)
+    outcome, why = of_damage(p, p_holm, by_length, missed(shares) and missed(worst))
+    n, d, method = cell.n, float(discernment_score(log_p)), "exact p of all aspects"
+    estimate = Estimate(d, n=n, n_missing=max(cell.lost), method=method)
+    beside = {
+        "net_share": max(shares, key=lambda one: 1.0 if one.hi is None else one.hi),
+        "p_noticed": Estimate(p, n=n),
+        "p_noticed_holm": Estimate(p_holm, n=n),
+        "p_shorter": Estimate(by_length[0], n=n),
+        "p_longer": Estimate(by_length[1], n=n),
+    }
+    return Claim(
+        *(judge, DAMAGE, "D_exact", "", "", estimate, {}),
+        lost=cell.lost_share,
+        outcome=outcome,
+        reasons=why,
+        beside=beside,
+        perturbation=cell.name,
+        degree=cell.degree,
+    ).checked()
+
+
+def _items_made(study: EvaluationData, texts: str, judge: str) -> set[str]:
+    """Return the items that a judge was given of which a perturbed text could be made."""
+    panel = study.panel(texts).given(judge)
+    return {item for item, made in zip(panel.items, panel.made.tolist(), strict=True) if made}
+
+
+def _shortened(study: EvaluationData, texts: str) -> dict[str, int]:
+    """Return item -> by how many characters a perturbation made its text shorter."""
+    original, perturbed = study.panel("original"), study.panel(texts)
+    columns = perturbed.items, perturbed.lengths.tolist(), perturbed.made.tolist()
+    after = {item: length for item, length, made in zip(*columns, strict=True) if made}
+    lengths = zip(original.items, original.lengths.tolist(), strict=True)
+    return {item: int(before - after[item]) for item, before in lengths if item in after}
+
+
+def _length_p(study: EvaluationData, texts: str) -> tuple[float, float]:
+    """Return the p that a perturbation makes texts shorter, and that it makes them longer."""
+    d = np.array(list(_shortened(study, texts).values()), np.int64)
+    test = log_p_exact if table_method(d.size) == "exact" else log_p_asymptotic
+    return exp(test(d)), exp(test(-d))
+
+
+@dataclass(frozen=True, eq=False)
+class CriteriaDrops:
+    """The drops of a judge in one wording, and AUC and index without one item after another.
+
+    values (items, cells): the drops, NaN where there are none; wanted, unwanted (cells,).
+    """
+
+    values: Floats
+    wanted: Flags
+    unwanted: Flags
+
+    @property
+    def sizes(self) -> Floats:
+        """Return how many drops each item has; (items,)."""
+        return np.asarray(np.isfinite(self.values).sum(axis=1), dtype=np.float64)
+
+    def auc(self) -> Number:
+        """Return the AUC with its jackknife interval on the logit."""
+        n = int(np.isfinite(self.values).sum(axis=0).min())
+        counts = Estimate(0.0, n=n, method=AUC_METHOD)
+        return number(self._headlines[3], self.sizes, ACCURACY, counts)
+
+    def p_index(self) -> float:
+        """Return the p of an index below 1: S_T > 0 and S_T > S_F, the larger of both p."""
+        s_t, s_f, *_ = self._headlines
+        tests = [number(rows, self.sizes, PLAIN, NO_COUNTS) for rows in (s_t, s_t - s_f)]
+        return float(np.max([one.p_above(0) for one in tests]))
+
+    @property
+    def _headlines(self) -> list[Floats]:
+        items = len(self.values)
+        weights = np.vstack([np.ones((1, items)), deletions(items)])
+        return list(confusion(mean_drops(self.values, weights), self.wanted, self.unwanted))
+
+    def nulls(self, lengths: Floats) -> dict[str, float]:
+        """Return the p of each null hypothesis; lengths (items, cells): characters taken away."""
+        used = np.where(np.isfinite(self.values), lengths, np.nan)
+
+        def by_length(sign: float) -> Number:
+            return replace(self, values=sign * used).auc()
+
+        nulls = length_nulls(self.auc(), 0.5, SHARE_GAP, by_length)
+        return {CHANCE: nulls[CHANCE], INDEX: self.p_index(), **nulls}
+
+    def at_the_worst_end(self, lost: Flags) -> "CriteriaDrops":
+        """Return the same with lost drops as bad as possible, within the drops that occur.
+
+        A wanted one is as far below 0 as the largest drop is above, an unwanted one is as large.
+        """
+        largest = float(np.nanmax(np.abs(self.values)))
+        worst = np.where(self.wanted, -largest, largest)
+        return replace(self, values=np.where(lost, worst, self.values))
+
+
+def criteria_claims(study: EvaluationData) -> Iterator[Claim]:
+    """Yield a claim for each judge (no control) and wording."""
+    if not study.spec.perturbed:
+        return
+    excluded = study.excluded()
+    criteria: list[str | None] = [*study.spec.criteria] or [None]
+    for judge, card in study.spec.judges.items():
+        if card.engine != "control" and judge not in excluded:
+            for criterion in criteria:
+                yield _criteria_claim(study, judge, criterion).checked()
+
+
+def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) -> Claim:
+    drops = JudgeCells(study, judge, criterion).drops
+    columns = (judge, CRITERIA, "confusion_auc", "", joined("", criterion))
+    if isinstance(drops, Estimate):
+        return Claim(*columns, drops, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_JUDGED,))
+    criteria = CriteriaDrops(drops.values, drops.wanted, drops.unwanted)
+    auc = criteria.auc().estimate
+    if auc.value is None:
+        return Claim(*columns, auc, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_JUDGED,))
+    made, lengths = _made_and_lengths(study, judge, drops)
+    lost = made & ~drops.given
+    share = float(lost.sum()) / int(lost.sum() + drops.given.sum())
+    nulls = criteria.nulls(lengths)
+    if share > FEW_LOST:
+        nulls[LOST] = max(criteria.at_the_worst_end(lost).nulls(lengths).values())
+    return Claim(*columns, auc, nulls, lost=share)
+
+
+def _made_and_lengths(study: EvaluationData, judge: str, drops: Drops) -> tuple[Flags, Floats]:
+    """Return which perturbed texts were made, and the characters taken away; (items, cells)."""
+    columns: dict[str, tuple[list[bool], list[float]]] = {}
+    sets = [f"{one.perturbation}.{one.degree}" for one in drops.expectations]
+    for texts in dict.fromkeys(sets):
+        made, cut = _items_made(study, texts, judge), _shortened(study, texts)
+        columns[texts] = (
+            [item in made for item in study.item_order],
+            [float(cut.get(item, np.nan)) for item in study.item_order],
+        )
+    made_columns, length_columns = zip(*(columns[texts] for texts in sets), strict=True)
+    return np.stack(made_columns, axis=1), np.stack(length_columns, axis=1)
+
+
+def hint_claims(study: EvaluationData) -> Iterator[Claim]:
+    """Yield a claim for each judge that is given a wrong rating."""
+    rationales = Rationales(study)
+    for judge, hint in study.spec.hinted.items():
+        aspects = [name for name in study.spec.aspects if rationales.of(judge, name)]
+        if hint.tells != "wrong" or not aspects:
+            continue
+        columns = (judge, HINTS, "hint_effect", "", "")
+        pairs = hint_pairs(study, rationales, judge, *aspects)
+        if pairs is None:
+            undefined = Estimate.undefined(ASKED_ONCE)
+            yield Claim(*columns, undefined, {}, outcome=Outcome.NO_CLAIM, reasons=(SECOND_DRAW,))
+            continue
+        effect, lost = pairs.effect(), pairs.lost_share
+        worst = [pairs.with_lost(sign) if lost > FEW_LOST else effect for sign in (1, -1)]
+        outcome, why = of_hint(effect, *worst)
+        yield Claim(*columns, effect, {}, lost=lost, outcome=outcome, reasons=why).checked()

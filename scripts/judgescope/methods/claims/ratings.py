@@ -1,0 +1,457 @@
+"""Claims on known ratings and a known order of texts: does a judge give and order them right?
+
+Ratings: linear kappa on texts of which all raters agree, or on graded sets. The judge must beat
+chance (0), ratings permuted at random within each source (a judge that knows only the source has a
+kappa above 0), both lengths (people's sorted ratings assigned in the order of the texts' length)
+and, where the texts come from named systems, a preference for systems.
+
+Order: half credit on pairs of a known order, the mean over sources of (right + half of the ties) /
+pairs with both scores, or with a reply. The judge must beat chance (.5), both lengths on the same
+pairs and a preference for systems. On pairs that people rate it is compared with one more rater;
+where all raters agree, the comparison is unknown, as each of them is right.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from math import nan
+from typing import Final
+
+import numpy as np
+
+from judgescope.core.rng import stream
+from judgescope.methods import pairwise
+from judgescope.methods.claims.base import (
+    CHANCE,
+    CORRELATION_GAP,
+    GRADED,
+    ORDER,
+    PAIRS,
+    RATING,
+    SEQUENCE,
+    SHARE_GAP,
+    WITHIN,
+    Claim,
+    Number,
+    SystemPreference,
+    compared_with_raters,
+    length_nulls,
+    lost_share,
+    mean_of_sources,
+    number,
+)
+from judgescope.methods.evaluation_data import (
+    Codes,
+    EvaluationData,
+    Flags,
+    Floats,
+    TargetSet,
+)
+from judgescope.methods.measures import POOLED, rater_tables
+from judgescope.methods.perspectives import Views
+from judgescope.methods.specs import present
+from judgescope.methods.views import DIRECT, GLOBAL, LOCAL, View, chain, graded_sets
+from judgescope.statistics.jackknife import ACCURACY
+from judgescope.statistics.kappa import class_codes, confusion_counts, kappas
+from judgescope.statistics.nulls import (
+    dealt,
+    half_credits,
+    linear_kappas,
+    mean_credits,
+    p_within,
+)
+from judgescope.statistics.order import OrderedPairs, pairs_within
+from judgescope.statistics.raters import as_rater
+from judgescope.statistics.registry import scale_of
+from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.result import NO_VARIATION, Estimate
+from judgescope.statistics.verdict import Outcome
+
+KAPPA: Final = "kappa_linear"
+HALF_CREDIT: Final = "half_credit"
+NO_PAIR: Final = "no pair with a known order has both scores"
+
+
+@dataclass(frozen=True, eq=False)
+class Classified:
+    """Known ratings of texts and a judge's classes of them; (texts,) each.
+
+    `gold` has no missing value, `answers` NaN where the judge gave none; `classes` is the whole
+    scale.
+    """
+
+    gold: Floats
+    answers: Floats
+    lengths: Floats
+    source: Codes
+    classes: list[float]
+    n_sources: int
+    rng: np.random.Generator
+
+    def kappa(self, answers: Floats) -> Number:
+        """Return linear kappa with the known ratings, and that without each source."""
+        given = ~np.isnan(answers)
+        counts = confusion_counts(
+            self.gold[given], answers[given], self.classes, self.source[given], self.n_sources
+        )
+        total = counts.sum(axis=0, keepdims=True)
+        rows = kappas(np.concatenate([total, total - counts]).astype(float))
+        sizes = counts.sum(axis=(1, 2)).astype(float)
+        texts = Estimate(0.0, n=int(given.sum()), n_missing=int((~given).sum()))
+        return number(rows, sizes, scale_of(KAPPA), texts, NO_VARIATION)
+
+    def nulls(self) -> tuple[Number, dict[str, float]]:
+        """Return kappa, and the p of each of its nulls."""
+        kappa = self.kappa(self.answers)
+
+        def by_length(sign: float) -> Number:
+            answers = dealt(self.gold, sign * self.lengths, self.source)
+            return self.kappa(np.where(np.isnan(self.answers), np.nan, answers))
+
+        nulls = length_nulls(kappa, 0.0, CORRELATION_GAP, by_length)
+        return kappa, {CHANCE: nulls[CHANCE], WITHIN: self._p_within(), **nulls}
+
+    def _p_within(self) -> float:
+        given = ~np.isnan(self.answers)
+        gold, answers = (
+            class_codes(values[given], self.classes) for values in (self.gold, self.answers)
+        )
+        step = np.arange(len(self.classes), dtype=float)
+        distance = np.abs(step[:, None] - step)
+        return p_within(gold, answers, self.source[given], self.rng, distance)
+
+    def moved(self, answers: Floats, index: Codes, text: Codes) -> Floats:
+        """Return kappa of each row of `text`: which text's class, of `answers`, is in its place.
+
+        index (texts,): which of the texts that `text` has these are.
+        """
+        codes = np.full(answers.size + 1, -1)  # the last: of no text
+        given = ~np.isnan(answers)
+        codes[:-1][given] = class_codes(answers[given], self.classes)
+        gold = class_codes(self.gold, self.classes)
+        return linear_kappas(gold, codes[text[:, index]], len(self.classes))
+
+    def worst(self) -> "Classified":
+        """Return the same with each missing class as far from the rating as possible."""
+        codes = class_codes(self.gold, self.classes)
+        low, high = min(self.classes), max(self.classes)
+        far = np.where(codes * 2 >= len(self.classes) - 1, low, high)
+        return replace(self, answers=np.where(np.isnan(self.answers), far, self.answers))
+
+    def tested(self, claim: Claim) -> Claim:
+        """Return the claim with kappa and its nulls; the claim's own estimate is a placeholder."""
+        missing = np.isnan(self.answers)
+        if missing.all():
+            estimate = replace(self.kappa(self.answers).estimate, note="no text has a score")
+            reasons = (estimate.note,)
+            return replace(claim, estimate=estimate, reasons=reasons, outcome=Outcome.NO_CLAIM)
+        kappa, nulls = self.nulls()
+        claim = replace(claim, estimate=kappa.estimate)
+        return claim.tested(nulls, (lambda: self.worst().nulls()[1]) if missing.any() else None)
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """Pairs of a known order: the judge's scores of both texts, and their lengths; (pairs,) each.
+
+    Votes are scores, too: 1 and 0, or .5 for neither; NaN is a pair without a reply.
+    """
+
+    better: Floats
+    worse: Floats
+    length_better: Floats
+    length_worse: Floats
+    source: Codes
+    n_sources: int
+
+    @classmethod
+    def of_texts(
+        cls, study: EvaluationData, x: Floats, lengths: Floats, source: Codes, pairs: OrderedPairs
+    ) -> "Ordered":
+        """Return pairs of texts: x, lengths and source are (texts,), which `pairs` index."""
+        better, worse = pairs.better, pairs.worse
+        sides = (x[better], x[worse], lengths[better], lengths[worse])
+        return cls(*sides, source[better], len(study.item_order))
+
+    @property
+    def known(self) -> Flags:
+        """Return which pairs the judge answered; (pairs,)."""
+        return ~(np.isnan(self.better) | np.isnan(self.worse))
+
+    def credit(self, better: Floats, worse: Floats) -> Number:
+        """Return the mean over sources of the half credit of the pairs that have both values."""
+        values, pairs = half_credits(better, worse, self.source, self.n_sources)
+        n, tied = int(pairs.sum()), int(np.sum(better == worse))
+        method = f"mean over sources of {n} pairs, a tie counts half"
+        missing = int(self.source.size - n)
+        counts = Estimate(0.0, n_missing=missing, n_tied=tied, method=method)
+        return mean_of_sources(values, ACCURACY, counts, NO_PAIR)
+
+    def nulls(self) -> tuple[Number, dict[str, float]]:
+        """Return the half credit, and the p of each of its nulls."""
+        credit = self.credit(self.better, self.worse)
+        better, worse = (
+            np.where(self.known, lengths, np.nan)
+            for lengths in (self.length_better, self.length_worse)
+        )
+        nulls = length_nulls(
+            credit, 0.5, SHARE_GAP, lambda sign: self.credit(sign * better, sign * worse)
+        )
+        return credit, nulls
+
+    def worst(self) -> "Ordered":
+        """Return the same with each pair without a verdict wrong."""
+        better = np.where(self.known, self.better, 0.0)
+        return replace(self, better=better, worse=np.where(self.known, self.worse, 1.0))
+
+    def tested(self, claim: Claim) -> Claim:
+        """Return the claim with the half credit and its nulls."""
+        credit, nulls = self.nulls()
+        claim = replace(claim, estimate=credit.estimate)
+        missing = not self.known.all()
+        return claim.tested(nulls, (lambda: self.worst().nulls()[1]) if missing else None)
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """Which of two texts of a source a judge prefers, and the pairs of a known order.
+
+    votes (sources, columns, columns): 1 for the text of the first column, 0 for neither, -1, NaN
+    without a verdict; source (texts,), column (texts + 1,): a text's place there, the last is that
+    of no text; better, worse (pairs,): texts.
+    """
+
+    votes: Floats
+    source: Codes
+    column: Codes
+    better: Codes
+    worse: Codes
+
+    @classmethod
+    def of_votes(
+        cls, verdict: Floats, asked: tuple[Codes, Codes], source: Codes, better: Codes, worse: Codes
+    ) -> "Preferences":
+        """Return those of votes, (asked pairs,), on the first of two texts; source (texts,)."""
+        first, second = asked
+        order = np.argsort(source, kind="stable")
+        column = np.full(source.size + 1, -1)
+        column[order] = np.arange(source.size) - np.searchsorted(source[order], source[order])
+        width = int(column.max()) + 2  # the last column: of no text
+        votes = np.full((int(source.max()) + 1, width, width), np.nan)
+        votes[source[first], column[first], column[second]] = verdict
+        votes[source[first], column[second], column[first]] = -verdict
+        return cls(votes, source, column, better, worse)
+
+    @classmethod
+    def of_scores(cls, scores: Floats, source: Codes, better: Codes, worse: Codes) -> "Preferences":
+        """Return those of a judge that scores texts, (texts,), on all pairs of a source."""
+        first, second = pairs_within(source)
+        verdict = np.sign(scores[first] - scores[second])
+        return cls.of_votes(verdict, (first, second), source, better, worse)
+
+    def moved(self, text: Codes) -> Floats:
+        """Return the half credit of each row of `text`: which text's votes are in its place."""
+        source = self.source[self.better]
+        better, worse = (self.column[text[:, known]] for known in (self.better, self.worse))
+        vote = self.votes[source, better, worse]
+        return mean_credits(vote, -vote, source)
+
+    def worst(self) -> "Preferences":
+        """Return the same with each pair of a known order that has no verdict wrong."""
+        votes, source = self.votes.copy(), self.source[self.better]
+        better, worse = self.column[self.better], self.column[self.worse]
+        vote = votes[source, better, worse]
+        votes[source, better, worse] = np.where(np.isnan(vote), -1.0, vote)
+        votes[source, worse, better] = -votes[source, better, worse]
+        return replace(self, votes=votes)
+
+    def tested(self, claim: Claim, preference: SystemPreference) -> Claim:
+        """Return the claim with the null of a preference for systems."""
+        return preference.tested(claim, self.moved, self.worst().moved, self.better.size)
+
+
+def rating_claims(study: EvaluationData) -> Iterator[Claim]:
+    """Yield a claim for every judge, rated aspect and graded set."""
+    panels: dict[str | None, Views] = {}
+    for judge in study.spec.judges:
+        for view, claim in _agreed_texts(study, panels, judge, RATING):
+            if view.answers.classes is not None and view.agreed.any():
+                yield _rating_claim(study, view, view.answers.classes, claim)
+    judged = product(study.spec.judges, study.spec.aspects)
+    for graded, (judge, aspect) in product(graded_sets(study), judged):
+        graded_view = graded.view(judge, aspect)
+        if graded_view is None or graded_view.answers.classes is None:
+            continue
+        panel, rated = graded_view.panel, ~np.isnan(graded_view.ratings)
+        classified = Classified(
+            graded_view.ratings[rated],
+            graded_view.answers.classes[rated],
+            panel.lengths[rated],
+            panel.source[rated],
+            graded_view.classes,
+            len(study.item_order),
+            _rng(study, GRADED, panel.perturbation, aspect),
+        )
+        scores, gold = classified.answers, classified.gold
+        lost = lost_share(study, panel.perturbation, judge, aspect, scores, gold)
+        yield classified.tested(_untested(judge, GRADED, GLOBAL, aspect, lost, panel.perturbation))
+
+
+def order_claims(study: EvaluationData) -> Iterator[Claim]:
+    """Yield the claims on texts of one source that people rate differently, and on chains."""
+    panels: dict[str | None, Views] = {}
+    for judge in study.spec.judges:
+        for view, claim in _agreed_texts(study, panels, judge, ORDER):
+            yield from _order_claim(study, view, claim)
+        for (name, degree), aspect in product(study.spec.in_a_row, study.spec.aspects):
+            texts = f"{name}.{degree}"
+            links = chain(study, texts, judge, aspect)
+            if links is None:
+                continue
+            lengths, source, pairs = links.lengths, links.source, links.pairs.apart(1)
+            ordered = Ordered.of_texts(study, links.scores, lengths, source, pairs)
+            scores = links.scores  # the replies alone say what is lost of a chain
+            lost = lost_share(study, texts, judge, aspect, scores, scores)
+            if ordered.source.size:
+                yield ordered.tested(_untested(judge, SEQUENCE, LOCAL, aspect, lost, texts))
+
+
+def pair_claims(study: EvaluationData) -> Iterator[Claim]:
+    """Yield the claims of judges that choose the better of two texts."""
+    for (perturbation, judge, aspect), votes in pairwise.votes_of(study).items():
+        panel = study.panel(perturbation).given(judge)
+        pairs = pairwise.judged(panel, aspect, votes)
+        sign = np.sign(pairs.ahead)
+        asked = np.isfinite(sign) & (sign != 0)
+        if not asked.any():
+            continue
+        credit = pairs.verdict[asked] * sign[asked]  # 1 right, 0 neither, -1 wrong, NaN no reply
+        first, second = (panel.lengths[texts][asked] for texts in (pairs.first, pairs.second))
+        first_better = sign[asked] > 0
+        ordered = Ordered(
+            credit,
+            -credit,
+            np.where(first_better, first, second),
+            np.where(first_better, second, first),
+            pairs.source[asked],
+            len(study.item_order),
+        )
+        kind = PAIRS if perturbation == "systems" else SEQUENCE
+        lost = float(np.isnan(credit).mean())
+        claim = _untested(judge, kind, POOLED, aspect, lost, perturbation)
+        claim = ordered.tested(claim)
+        if kind == SEQUENCE or claim.outcome:
+            yield claim
+            continue
+        texts = np.unique([pairs.first, pairs.second])
+        preference = SystemPreference(study, panel.source[texts], panel.system[texts])
+        first, second = (np.searchsorted(texts, one) for one in (pairs.first, pairs.second))
+        better, worse = np.where(sign > 0, (first, second), (second, first))[:, asked]
+        preferences = Preferences.of_votes(
+            pairs.verdict, (first, second), preference.source, better, worse
+        )
+        gap, p = _as_rater(study, panel, aspect, pairs)
+        yield preferences.tested(replace(claim, rater=gap, p_rater=p), preference)
+
+
+def _untested(
+    judge: str, kind: str, level: str, aspect: str, lost: float, texts: str = "systems"
+) -> Claim:
+    """Return a claim whose estimate and nulls `tested` fills in; the set `systems` has no name."""
+    statistic = KAPPA if kind in (RATING, GRADED) else HALF_CREDIT
+    name, _, degree = ("" if texts == "systems" else texts).partition(".")
+    columns = judge, kind, statistic, level, aspect, Estimate.undefined("not tested")
+    return Claim(*columns, {}, lost=lost, perturbation=name or None, degree=degree or None)
+
+
+def _rng(study: EvaluationData, *names: str) -> np.random.Generator:
+    """Return the generator of the permutations: the same for every judge."""
+    return stream(study.spec.seed, "claims", study.dataset, *names)
+
+
+def _agreed_texts(
+    study: EvaluationData, panels: dict[str | None, Views], judge: str, kind: str
+) -> Iterator[tuple[View, Claim]]:
+    """Yield a judge's views of texts of which all raters agree, and its untested claims."""
+    systems, panel = study.fair(judge, all_items=True)
+    views = panels.setdefault(systems, Views(study, panel))
+    for aspect, people in views.people.items():
+        view = views.view(aspect, judge)
+        if view is None or people.why:
+            continue
+        values = view.answers.classes if kind == RATING else view.answers.means
+        if values is None:
+            continue
+        scores, shared = values[view.agreed], people.shared[view.agreed]
+        lost = lost_share(study, "systems", judge, aspect, scores, shared)
+        yield view, replace(_untested(judge, kind, DIRECT, aspect, lost), systems=systems)
+
+
+def _rated_texts(study: EvaluationData, view: View) -> tuple[Flags, Codes, SystemPreference]:
+    """Return which texts people rate, where the agreed ones are among them, and their systems."""
+    rated = ~np.isnan(view.people.mean)
+    index = (np.cumsum(rated) - 1)[view.agreed]
+    preference = SystemPreference(study, view.panel.source[rated], view.panel.system[rated])
+    return rated, index, preference
+
+
+def _rating_claim(study: EvaluationData, view: View, answers: Floats, claim: Claim) -> Claim:
+    agreed, panel = view.agreed, view.panel
+    classified = Classified(
+        view.people.shared[agreed],
+        answers[agreed],
+        panel.lengths[agreed],
+        panel.source[agreed],
+        view.people.classes,
+        len(study.item_order),
+        _rng(study, RATING, claim.aspect),
+    )
+    claim = classified.tested(claim)
+    if claim.outcome:
+        return claim
+    rated, index, preference = _rated_texts(study, view)
+    classes, worst = answers[rated], answers[rated]
+    worst[index] = classified.worst().answers
+    moved, moved_worst = (partial(classified.moved, each, index) for each in (classes, worst))
+    return preference.tested(claim, moved, moved_worst)
+
+
+def _order_claim(study: EvaluationData, view: View, claim: Claim) -> Iterator[Claim]:
+    agreed, panel = view.agreed, view.panel
+    scores, lengths, source = (
+        view.answers.means[agreed],
+        panel.lengths[agreed],
+        panel.source[agreed],
+    )
+    pairs = view.people.pairs(panel, agreed).apart(1)
+    ordered = Ordered.of_texts(study, scores, lengths, source, pairs)
+    if not ordered.source.size:
+        return
+    claim = ordered.tested(claim)
+    if claim.outcome:
+        yield claim
+        return
+    rated, index, preference = _rated_texts(study, view)
+    known = index[pairs.better], index[pairs.worse]
+    preferences = Preferences.of_scores(view.answers.means[rated], preference.source, *known)
+    yield preferences.tested(claim, preference)
+
+
+def _as_rater(
+    study: EvaluationData, panel: TargetSet, aspect: str, pairs: pairwise.JudgedPairs
+) -> tuple[Estimate | None, float]:
+    """Return a judge's half credit less that of one more rater, and p of being worse."""
+    tables = rater_tables(study, panel, aspect)
+    raters = [table[:, pairs.first] - table[:, pairs.second] for table in tables]
+    if not raters:
+        return None, nan
+
+    def value(votes: Floats, people: Floats) -> Mapping[str, Replicated]:
+        ahead = np.sign(people)
+        credit = np.where(ahead == 0, np.nan, np.sign(votes) * ahead)
+        values, _ = half_credits(credit, -credit, pairs.source, len(study.item_order))
+        return {HALF_CREDIT: mean_of_sources(values, ACCURACY, why=NO_PAIR).replicated}
+
+    gap = as_rater(value, pairs.verdict, raters, against="mean")[HALF_CREDIT].difference
+    return compared_with_raters(gap, present(study.spec.as_rater).margin)

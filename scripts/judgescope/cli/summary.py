@@ -1,12 +1,11 @@
 """The short table that ends a run in the terminal."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgescope.engines.recorded.joins import join_lines
+from judgescope.engines.recorded import join_lines, read_joins
 from judgescope.methods.claims.base import BAR, VERDICT
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.plan.generators import made_of, spender
@@ -103,11 +102,7 @@ def _unjoined(out: Path, coverage: Rows) -> list[str]:
         f"\n{path.parent.name}: {line}"
         for path in sorted((out / "joined").glob("*/*.json"))
         for line in join_lines(
-            [
-                join
-                for join in json.loads(path.read_text(encoding="utf-8"))
-                if (path.parent.name, join["judge"]) in judges
-            ],
+            [join for join in read_joins(path) if (path.parent.name, join.judge) in judges],
             poor=True,
         )
     ]

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from judgescope.core.errors import UserError
 from judgescope.core.redaction import Redactor
 from judgescope.data.files import resolve
+from judgescope.engines import EngineDeclaration
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import TOKENS, Failure, Keep, Reply, Request, Work, is_count
 from judgescope.schema.cards import CommandModel
@@ -349,3 +350,6 @@ def _usage(told: object) -> dict[str, int] | None:
 def build(card: CommandModel) -> CommandEngine:
     """Return the engine of a settled model card."""
     return CommandEngine(card)
+
+
+ENGINE = EngineDeclaration(name="command", asked=True)

@@ -1,8 +1,7 @@
 """Write what is recorded of one model, or computed, about a dataset as replies, cell by cell."""
 
 from judgescope.core.hashes import write_hashes
-from judgescope.engines.computing import Part, cells_of
-from judgescope.engines.specs import ReplaySpec
+from judgescope.engines.computing import Part, ReplaySpec, cells_of
 from judgescope.jobs.run import run
 from judgescope.schema.tables import table_of, write_parts
 

@@ -142,7 +142,7 @@ def lacking(plan: Plan, specs: Specs, dataset: str) -> dict[str, dict[str, list[
     for model, judges in analysts(plan, dataset).items():
         spec = decode(specs.analyse(dataset, model), type=AnalyseSpec)
         subjects = Subjects(specs.out, dataset, plan.study.seed)
-        there = Path(subjects.analysed.format(model)).is_file()
+        there = Path(subjects.analyses_path.format(model)).is_file()
         for judge in judges:
             left = [
                 one

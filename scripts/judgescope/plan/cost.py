@@ -72,7 +72,7 @@ class Estimate:
 
     def _of(self, dataset: str) -> Iterator[Asked]:
         texts = Imagined(self.plan, self.specs.out, dataset)
-        missing = unmade(self.plan, texts.place, dataset)
+        missing = unmade(self.plan, texts.targets_path, dataset)
         left = lacking(self.plan, self.specs, dataset)
         yield from asked_of_writers(self.specs, self.model, texts, left.get(self.model, {}))
         unwritten = {judge for judges in left.values() for judge in judges}

@@ -64,7 +64,7 @@ def asked_of_writers(
     plan, dataset = specs.plan, texts.dataset
     if analyses:
         yield from _analysed(specs, model, dataset, analyses)
-    missing = unmade(plan, texts.place, dataset)
+    missing = unmade(plan, texts.targets_path, dataset)
     if (new := f"{WRITTEN}{model}") in missing:
         yield _new(plan, texts, new)
     for name in sorted(missing.intersection(plan.written(dataset))):

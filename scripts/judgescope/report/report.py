@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
-from judgescope.core.reserved_names import ORACLE, PROMPTED
+from judgescope.core.reserved_names import ORACLE
+from judgescope.engines import PROMPTED
 from judgescope.report.annotated import Judged, sample
 from judgescope.report.rows import Rows
 from judgescope.report.specs import JudgeCardSpec, ReportSpec
@@ -98,12 +99,9 @@ class Report:
             for name, card in spec.datasets.items()
         }
         for name, paths in spec.joined.items():
-            from judgescope.engines.recorded.joins import (
-                join_lines,
-            )  # here only: it reads files of all kinds
+            from judgescope.engines.recorded import join_lines, read_joins  # slow to import
 
-            counts = [json.loads(Path(path).read_text(encoding="utf-8")) for path in paths]
-            joins = [join for each in counts for join in each]
+            joins = [join for path in paths for join in read_joins(path)]
             found[name]["problems"] = [*found[name]["problems"], *join_lines(joins, poor=True)]
         seed = spec.study.seed
         annotated = {name: sample(texts, seed, name) for name, texts in spec.annotated.items()}

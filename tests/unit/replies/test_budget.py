@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError
-from judgescope.engines.budgeted import within
+from judgescope.engines.factory import within
 from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.plan.spending_limits import caps_of, check_caps
 from judgescope.replies.budget import Spending

@@ -6,11 +6,11 @@ The tables are those of the report's sections, so that a card never says what th
 from collections.abc import Iterable
 
 from judgescope.cli.export.markdown import blocks, escaped, inline
+from judgescope.engines import PROMPTED
 from judgescope.report.elements import Block, Fold, Section, Text
 from judgescope.report.numbers import count, listed
 from judgescope.report.report import Report
 from judgescope.report.sections import cost, coverage, data, judges, reproduce, unmeasured
-from judgescope.schema.cards import PROMPTED
 
 FEW = 50
 """With fewer items than this the methods warn of what intervals hold."""

@@ -19,6 +19,7 @@ from yarl import URL
 
 from judgescope.core.errors import CONTROL, UserError
 from judgescope.core.redaction import Redactor, check_key
+from judgescope.engines import EngineDeclaration
 from judgescope.engines.openai import wire
 from judgescope.engines.openai.probe import Findings, probe
 from judgescope.engines.openai.rate import LONGEST_WAIT, Gate, asked_wait, drawn_wait, exhausted
@@ -470,3 +471,6 @@ class _Run:
 def build(card: OpenAIModel, budget: Budget | None = None) -> OpenAIEngine:
     """Return the engine of a model card."""
     return OpenAIEngine(card, budget=budget)
+
+
+ENGINE = EngineDeclaration(name="openai", asked=True, reads_prompts=True, packages=("jinja2",))

@@ -14,6 +14,7 @@ from jinja2 import TemplateError
 
 from judgescope.core.errors import UserError
 from judgescope.core.excepthook import print_exception
+from judgescope.engines import EngineDeclaration
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import Ask, Failure, Keep, Reply, Request, Work
 from judgescope.engines.vllm.options import NEUTRAL, STARTED, arguments, provenance
@@ -261,3 +262,6 @@ def build(card: VllmModel) -> Ask:
     from judgescope.engines.vllm.server import ServedEngine
 
     return ServedEngine(card)
+
+
+ENGINE = EngineDeclaration(name="vllm", asked=True, reads_prompts=True)

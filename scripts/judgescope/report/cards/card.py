@@ -10,6 +10,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 from msgspec import structs
 
+from judgescope.engines import PROMPTED
 from judgescope.report.cards import cases
 from judgescope.report.cards.cases import Reader
 from judgescope.report.elements import (
@@ -42,7 +43,7 @@ from judgescope.report.sections.judges import letters
 from judgescope.report.sections.known_order import AVERAGE
 from judgescope.report.sections.trust import Claim, claims, evidence, reasons, verdicts
 from judgescope.report.words import label, spoken, written
-from judgescope.schema.cards import PROMPTED, DerivedJudge
+from judgescope.schema.cards import DerivedJudge
 from judgescope.schema.cards import Judge as Card
 
 DEFAULT = "default"

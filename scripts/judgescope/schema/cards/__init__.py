@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from judgescope.core.reserved_names import ASKED, INJECT_ERRORS, ORACLE, PROMPTED, WRONG_ENDING
+from judgescope.core.reserved_names import INJECT_ERRORS, ORACLE, WRONG_ENDING
 from judgescope.schema.cards.annotation import Annotation
 from judgescope.schema.cards.base import Card, Hub, Scale
 from judgescope.schema.cards.data import (
@@ -70,7 +70,6 @@ from judgescope.schema.cards.vllm import TRAINED, Adapter, VllmModel
 from judgescope.schema.cards.weights import Weights
 
 __all__ = [
-    "ASKED",
     "ASPECT",
     "COMPARE",
     "CONTROL_FORMS",
@@ -82,7 +81,6 @@ __all__ = [
     "NULL_FORMS",
     "ORACLE",
     "PILOT",
-    "PROMPTED",
     "TRAINED",
     "WRONG_ENDING",
     "Adapter",

@@ -10,9 +10,9 @@ BEGINS = b"replies: "
 OF = b" of "
 """What a line of progress begins with and has in it: see replies/progress.py."""
 STOPPED = b"stopped: "
-"""What the line begins with about requests that were under way: see engines/shutdown.py."""
+"""What the line begins with about requests that were under way: see engines/openai/engine.py."""
 FAILED = b"attempts failed: "
-"""What a line about attempts begins with: see engines/retry_log.py."""
+"""What a line about attempts begins with: see engines/openai/engine.py."""
 TAIL = 8192
 """Bytes of a log's end in which the line is looked for."""
 QUIET = 60.0

@@ -13,7 +13,6 @@ import numpy as np
 
 from judgescope.core.cells import split, unpack
 from judgescope.engines.base import Subject, compared
-from judgescope.engines.openai.probe import Findings
 from judgescope.engines.requests import Reply, Request, Work
 from judgescope.engines.subjects import Subjects
 from judgescope.prompts import plain
@@ -21,7 +20,7 @@ from judgescope.replies.few_shot import Demonstrations, rated_texts
 from judgescope.replies.judging import Questions, Shown, needs_reference, rows, shown
 from judgescope.replies.key_table import KEY, Counts, Keys, Wanted
 from judgescope.replies.lookup import Found
-from judgescope.replies.probing import able
+from judgescope.replies.probing import Findings, able
 from judgescope.replies.programs import ProgramQuestions
 from judgescope.replies.specs import AskSpec
 from judgescope.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect

@@ -124,11 +124,10 @@ def read_replies(text: str, request: Request, draws: Sequence[int]) -> list[Repl
     if not replied:
         raise NoReplyError("an answer without a reply")
     usage = _usage(answer.get("usage"))
-    names = {"model": answer.get("model"), "fingerprint": answer.get("system_fingerprint")}
-    provenance = {
-        "engine": "openai",
-        **{name: str(value) for name, value in names.items() if value},
-    }
+    provenance = {"engine": "openai"}
+    for name, field in (("model", "model"), ("fingerprint", "system_fingerprint")):
+        if answer.get(field):
+            provenance[name] = str(answer[field])
     no_usage = usage and dict.fromkeys(usage, 0)
     return [
         Reply(

@@ -21,11 +21,10 @@ from jobs import Job
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
 from judgescope.jobs import run
-from judgescope.replies import compacted
-from judgescope.replies.compacted import Line
 from judgescope.replies.compaction import compact
 from judgescope.replies.inspection import verify
 from judgescope.replies.journal import line_of, sealed
+from judgescope.replies.shard import CompactedLine, write_compacted
 from judgescope.replies.store import DAY, Store
 from judgescope.schema.tables import SCHEMAS, read_table, table_of, write_table
 from running import HOME
@@ -158,8 +157,10 @@ def test_a_compacted_file_that_was_cut_anywhere_stops_before_anything_is_asked(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "m" / "a.parquet"
-    lines = (Line("m", bytes(32), draw, line_of(Reply(KEY, draw, "4"))) for draw in range(50))
-    assert compacted.write(path, lines) == 50
+    lines = (
+        CompactedLine("m", bytes(32), draw, line_of(Reply(KEY, draw, "4"))) for draw in range(50)
+    )
+    assert write_compacted(path, lines) == 50
     whole = path.read_bytes()
     for size in {*range(0, len(whole), 41), len(whole) - 1}:
         path.write_bytes(whole[:size])

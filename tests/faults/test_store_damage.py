@@ -11,10 +11,10 @@ from jobs import Job
 from judgescope.cli import replies
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
-from judgescope.replies.compaction import DAY, compact
+from judgescope.replies.compaction import compact
 from judgescope.replies.inspection import verify
 from judgescope.replies.shard import files_of
-from judgescope.replies.store import Store
+from judgescope.replies.store import DAY, Store
 from scripted import Body, Said, reply, serve
 
 KEYS = [f"{number:064x}" for number in range(3)]

@@ -143,7 +143,7 @@ def _so_far(plan: Any, job: "StudyJob") -> Callable[["Cell"], list[Row]]:
     def found() -> "Found":
         return Store(Path(plan.study.store), job.card.served_name).find(job.job.wanted)
 
-    return lambda cell: job.job.rows_so_far(cell, found())
+    return lambda cell: job.job.rows(cell, found(), so_far=True)
 
 
 def _part(name: str, path: str, aspect: str) -> list[Row]:

@@ -118,7 +118,7 @@ def verify(told: Arguments) -> int:
 
     With `--drop`, what stood in damaged lines may be asked and paid for again.
     """
-    from judgescope.replies.corruption import drop
+    from judgescope.replies.inspection import drop
     from judgescope.replies.inspection import verify as look
     from judgescope.replies.shard import shards
 
@@ -151,8 +151,8 @@ def compact(told: Arguments) -> int:
 def export(told: Arguments) -> int:
     """Write the replies of a study, or of a whole store, to one file."""
     from judgescope.plan.asking_jobs import used_keys
-    from judgescope.replies.exchange import export as write
-    from judgescope.replies.key_table import having
+    from judgescope.replies.compaction import export as write
+    from judgescope.replies.lookup import having
 
     store = _store(told)
     chosen = None
@@ -165,7 +165,7 @@ def export(told: Arguments) -> int:
 
 def merge(told: Arguments) -> int:
     """Take the replies of an exported file into a store."""
-    from judgescope.replies.exchange import merge as take
+    from judgescope.replies.compaction import merge as take
 
     for shard, done in take(told.file, _store(told, new=True)).items():
         print(
@@ -185,7 +185,7 @@ def clear_out(told: Arguments) -> int:
     from judgescope.plan.asking_jobs import used_keys
     from judgescope.replies.compaction import compact as join
     from judgescope.replies.compaction import unused
-    from judgescope.replies.key_table import having, joined
+    from judgescope.replies.lookup import having, joined
     from judgescope.replies.shard import shards
 
     plans = [_plan(study) for study in told.study]
@@ -214,7 +214,7 @@ def export_batch(told: Arguments) -> int:
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.plan.generators import makers_of, supervisors
     from judgescope.replies import batch
-    from judgescope.replies.corruption import check
+    from judgescope.replies.inspection import check
     from judgescope.replies.store import Store
 
     plan, home, out = _plan(told.study)

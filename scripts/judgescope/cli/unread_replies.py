@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from judgescope.parsing.judgment import Judgment
     from judgescope.plan import Plan
     from judgescope.plan.specs import Specs
-    from judgescope.replies.notes import Note
+    from judgescope.replies.planning import Note
 
 LOOK = 1.0
 """Seconds between two looks."""
@@ -88,18 +88,18 @@ class Watch:
 
     def look(self, warn: Callable[[str, Tally], str]) -> None:
         """Read what came since the last look and write down what was found."""
-        from judgescope.replies.journal import row_of
+        from judgescope.replies.journal import ReplyLine, read_line
 
-        rows = [row for line in self._lines() if (row := row_of(line)) and "text" in row]
-        cells = self.note.cells_of([row["key"] for row in rows])
-        for row, cell in zip(rows, cells, strict=True):
-            if cell is not None and row["status"] == "ok":
-                judgment = self._read(self.note.dataset, cell, row["text"], row["finish"])
-                self.tallies.setdefault(cell[1], Tally()).add(row["text"], judgment)
+        lines = [line for line in map(read_line, self._lines()) if isinstance(line, ReplyLine)]
+        cells = self.note.cells_of([line.key for line in lines])
+        for line, cell in zip(lines, cells, strict=True):
+            if cell is not None and line.status == "ok":
+                judgment = self._read(self.note.dataset, cell, line.text, line.finish)
+                self.tallies.setdefault(cell[1], Tally()).add(line.text, judgment)
         for judge, tally in self.tallies.items():
             if judge not in self.warnings and tally.replies >= ENOUGH and tally.mostly_unread:
                 self.warnings[judge] = warn(judge, tally)
-        if rows:
+        if lines:
             self._write()
 
     def _lines(self) -> Iterator[bytes]:
@@ -142,7 +142,7 @@ class Reader:
             written = path.stat().st_mtime_ns
             known = self._watches.get(path)
             if self._before.get(path) != written and (known is None or known[0] != written):
-                from judgescope.replies.notes import read_note
+                from judgescope.replies.planning import read_note
 
                 self._watches[path] = (written, Watch(path, read_note(path), self._read))
         for _, watch in self._watches.values():
@@ -206,10 +206,10 @@ class Reader:
         if not self._watches:
             return []
         from judgescope.plan.cost_report import passed_caps
-        from judgescope.replies.notes import clear
+        from judgescope.replies.planning import clear_note
 
         for path in self._watches:
-            clear(path)
+            clear_note(path)
         totals: dict[str, Tally] = {}
         for _, watch in self._watches.values():
             for judge, tally in watch.tallies.items():

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from judgescope.core.canonical import canonical
 from judgescope.schema.cards import CommandModel, Decoding, PromptedModel
@@ -91,9 +91,9 @@ def request_of_program(
     return Request(asked, draws, about)
 
 
-TOKENS = frozenset(("prompt", "completion", "reasoning", "cached"))
+TokenKind = Literal["prompt", "completion", "reasoning", "cached"]
 """The kinds of tokens that usage counts."""
-STATUSES = frozenset(("ok", "error"))
+TOKENS = frozenset(get_args(TokenKind))
 MOST_TOKENS = 1_000_000_000
 """Larger counts are ignored: their sums would fit into no table."""
 

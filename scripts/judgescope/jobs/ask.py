@@ -14,10 +14,8 @@ from judgescope.engines.factory import asking, settled
 from judgescope.jobs.run import run
 from judgescope.replies.asking import complete
 from judgescope.replies.budget import spending
-from judgescope.replies.key_table import Wanted
-from judgescope.replies.lookup import Found
-from judgescope.replies.notes import write_note
-from judgescope.replies.planning import Job, planned
+from judgescope.replies.lookup import Found, Wanted
+from judgescope.replies.planning import Job, planned, write_note
 from judgescope.replies.probing import read_findings, try_out
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store

@@ -12,7 +12,7 @@ from judgescope.engines.requests import Reply, Request
 from judgescope.parsing.parsers import parse
 from judgescope.perturb.grading import usable
 from judgescope.perturb.writer_specs import CompareAnchorsSpec
-from judgescope.replies.asker import Obtain, RequestFor
+from judgescope.replies.asking import Obtain, RequestFor
 from judgescope.replies.judging import reply_columns
 from judgescope.statistics.anchors import comparator_accuracy
 

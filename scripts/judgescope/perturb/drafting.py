@@ -12,7 +12,7 @@ from judgescope.parsing.steps import read_steps
 from judgescope.parsing.sub_aspects import read_sub_aspects
 from judgescope.perturb.made import Made, make_texts
 from judgescope.prompts import PARTS
-from judgescope.replies.asker import Obtain, RequestFor
+from judgescope.replies.asking import Obtain, RequestFor
 from judgescope.replies.specs import WriterSpec
 
 ATTEMPTS = 3

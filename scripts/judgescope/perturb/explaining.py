@@ -7,8 +7,9 @@ from judgescope.engines.requests import Request
 from judgescope.parsing.analysis import problem_of
 from judgescope.parsing.judgment import Scale
 from judgescope.perturb.made import Made, make_texts
-from judgescope.replies.analyses import AnalyseSpec, Question
-from judgescope.replies.asker import Obtain, prompted
+from judgescope.replies.asking import Obtain, prompted
+from judgescope.replies.few_shot import Question
+from judgescope.replies.specs import AnalyseSpec
 from judgescope.schema.cards import PromptedModel
 
 

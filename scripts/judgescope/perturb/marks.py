@@ -13,7 +13,7 @@ from judgescope.perturb.edits import Edit
 from judgescope.perturb.made import Made, Read, answers_of, make_texts
 from judgescope.perturb.writer_specs import CandidatesSpec, ModelErrors
 from judgescope.prompts import to_write
-from judgescope.replies.asker import Obtain, RequestFor
+from judgescope.replies.asking import Obtain, RequestFor
 
 _MARK = re.compile(r"<error>(.*?)</error>", re.DOTALL)
 _STRAY = re.compile(r"</?error\b", re.IGNORECASE)

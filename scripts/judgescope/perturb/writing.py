@@ -14,7 +14,7 @@ from judgescope.perturb.made import Made, answers_of, appended, checked, make_te
 from judgescope.perturb.validation import more_than_one_error, undone
 from judgescope.perturb.writer_specs import MakeTextsSpec, WriteReferencesSpec
 from judgescope.prompts import NO_CHANGE, to_write
-from judgescope.replies.asker import Obtain, RequestFor
+from judgescope.replies.asking import Obtain, RequestFor
 from judgescope.replies.judging import reply_columns
 
 Row = dict[str, Any]

@@ -25,10 +25,18 @@ from judgescope.plan.supervised import asked_of_supervisor
 from judgescope.plan.writing import Asked, asked_of_writers
 from judgescope.replies.lookup import Found
 from judgescope.replies.planning import Job, planned
-from judgescope.replies.pricing import ENOUGH, GUESSED, Density, density, nanodollars, tokenizer
+from judgescope.replies.pricing import (
+    ENOUGH,
+    GUESSED,
+    Density,
+    Pace,
+    density,
+    nanodollars,
+    read_pace,
+    tokenizer,
+)
 from judgescope.replies.probing import read_findings
 from judgescope.replies.specs import AskSpec, ask_spec
-from judgescope.replies.speed import Pace, read_pace
 from judgescope.replies.store import Store
 from judgescope.schema.cards import (
     AskedModel,

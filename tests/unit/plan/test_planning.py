@@ -17,8 +17,7 @@ from judgescope.prompts import load, messages, rated
 from judgescope.prompts.filled import Form
 from judgescope.replies.asking import complete
 from judgescope.replies.judging import Questions, shown
-from judgescope.replies.key_table import Wanted
-from judgescope.replies.lookup import Found
+from judgescope.replies.lookup import Found, Wanted
 from judgescope.replies.planning import Job
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect

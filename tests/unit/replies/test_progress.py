@@ -14,8 +14,8 @@ from snakemake_interface_logger_plugins.common import LogEvent
 import snakemake_logger_plugin_judgescope as plugin
 from judgescope.engines.openai import engine
 from judgescope.engines.requests import Reply
-from judgescope.replies import progress as module
-from judgescope.replies.progress import Progress
+from judgescope.replies import asking as module
+from judgescope.replies.asking import Progress
 from judgescope.schema.cards import Price
 from snakemake_logger_plugin_judgescope.asking import QUIET, Asking, last_told
 

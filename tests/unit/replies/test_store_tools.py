@@ -4,6 +4,7 @@ import json
 import os
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,14 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
-from judgescope.replies.compaction import DAY, Compacted, compact
-from judgescope.replies.exchange import Imported, export, merge
+from judgescope.replies.compaction import Compacted, Imported, compact, export, merge
 from judgescope.replies.inspection import stats, verify
-from judgescope.replies.key_table import Keys, Wanted
+from judgescope.replies.journal import Keys
 from judgescope.replies.ledger import FOLDER, Account, Amount, Ledger
+from judgescope.replies.lookup import Wanted
 from judgescope.replies.retry import forget_errors
 from judgescope.replies.shard import files_of, shards
-from judgescope.replies.store import Store
+from judgescope.replies.store import DAY, Store
 
 KEYS = [f"{number:062x}{number % 3:02x}" for number in range(12)]
 """Some end in NULs."""
@@ -152,10 +153,13 @@ def test_what_is_not_read_back_is_not_removed(
 ) -> None:
     """A disk that loses a line on the way costs nothing."""
     path = write(tmp_path, reply(1, "one"), reply(2, "two"))
-    from judgescope.replies import compacted
+    from judgescope.replies import compaction
+    from judgescope.replies.shard import CompactedLine, write_compacted
 
-    real = compacted.write
-    monkeypatch.setattr(compacted, "write", lambda to, lines: real(to, list(lines)[:1]))
+    def lossy(path: Path, lines: Iterable[CompactedLine]) -> int:
+        return write_compacted(path, list(lines)[:1])
+
+    monkeypatch.setattr(compaction, "write_compacted", lossy)
     done = compact(tmp_path / "m")
     assert done.removed == [] and "not all of it" in done.left[path]
     assert len(read(tmp_path)) == 2
@@ -346,14 +350,14 @@ def test_all_who_exchange_replies_come_to_use_the_same(tmp_path: Path) -> None:
 
 
 def test_foreign_lines_in_an_exported_file_are_skipped_and_stay_outside(tmp_path: Path) -> None:
-    from judgescope.replies.compacted import Line
-    from judgescope.replies.compacted import write as write_file
+    from judgescope.replies.shard import CompactedLine
+    from judgescope.replies.shard import write_compacted as write_file
 
     path = write(tmp_path / "here", reply(1, "good"))
     [good] = path.read_bytes().splitlines(keepends=True)
     key = bytes.fromhex(KEYS[1])
     bad = [b"not ours\n", good[:-1], good + good, b'{\n"key"' + good[6:], b"", good[:-2] + b"\n}\n"]
-    lines = [Line("../../m", key, 0, line) for line in [good, *bad]]
+    lines = [CompactedLine("../../m", key, 0, line) for line in [good, *bad]]
     write_file(tmp_path / "shared.parquet", lines)
     done = merge(tmp_path / "shared.parquet", tmp_path / "store" / "inner")
     assert list(done.values()) == [Imported(new=1, skipped=6)]

@@ -27,8 +27,7 @@ class EngineDeclaration(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The packages whose behaviour shows in its answers."""
 
 
-ENGINES: dict[str, str] = {}
-"""Engine -> its module."""
+ENGINES: dict[str, str] = {}  # engine -> its module
 DECLARED: dict[str, EngineDeclaration] = {}
 for module, keywords in declarations("engines", "ENGINE").items():
     declared = convert(keywords, EngineDeclaration)

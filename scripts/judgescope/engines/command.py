@@ -34,12 +34,9 @@ SEEN = (
 """With LC_*: the variables that every program sees; they hold no secret."""
 SET = {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"}
 """For programs in Python: stable order of sets, unbuffered lines, UTF-8."""
-LONGEST = 1 << 20
-"""Bytes of a line of output."""
-KEPT = 1 << 14
-"""The last bytes of the error output that are kept."""
-SHOWN = 300
-"""Characters of a program's output that an error shows."""
+LONGEST = 1 << 20  # bytes of a line of output
+KEPT = 1 << 14  # the last bytes of the error output that are kept
+SHOWN = 300  # characters of a program's output that an error shows
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 

@@ -14,8 +14,7 @@ import time
 from pathlib import Path
 
 MARK = "JUDGESCOPE_GUARD"
-PATIENCE = 10.0
-"""Seconds between SIGTERM and SIGKILL."""
+PATIENCE = 10.0  # seconds between SIGTERM and SIGKILL
 PROC = Path("/proc")
 
 

@@ -25,14 +25,10 @@ from judgescope.schema.cards import ASPECT, Judge, RecordedModel, RecordedRows, 
 
 RELATIVE, ABSOLUTE = 1e-5, 1e-6
 """Scores of one text that differ by less are one score, computed twice."""
-MIN_JOINED = 0.9
-"""A smaller share of joined rows or texts is a warning."""
-MAX_NAMED = 3
-"""A notice names this many unmatched rows or targets."""
-MAX_LISTED = 4
-"""A line lists this many judges or aspects; more are counted."""
-KEY_WIDTH = 80
-"""Characters of a text that an error shows."""
+MIN_JOINED = 0.9  # a smaller share of joined rows or texts is a warning
+MAX_NAMED = 3  # a notice names this many unmatched rows or targets
+MAX_LISTED = 4  # a line lists this many judges or aspects; more are counted
+KEY_WIDTH = 80  # characters of a text that an error shows
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII)
 _WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
 
@@ -52,8 +48,7 @@ class Row(NamedTuple):
         return self.fields[name] if name in self.fields else pick(self.cells, name, self.where)
 
 
-Table = Mapping[Key, Sequence[Row]]
-"""Key -> its rows, in file order."""
+Table = Mapping[Key, Sequence[Row]]  # key -> its rows, in file order
 
 
 class Join(Struct, frozen=True, kw_only=True):

@@ -94,8 +94,7 @@ def request_of_program(
 TokenKind = Literal["prompt", "completion", "reasoning", "cached"]
 """The kinds of tokens that usage counts."""
 TOKENS = frozenset(get_args(TokenKind))
-MOST_TOKENS = 1_000_000_000
-"""Larger counts are ignored: their sums would fit into no table."""
+MOST_TOKENS = 1_000_000_000  # larger counts are ignored: their sums would fit into no table
 
 
 def is_count(value: object) -> bool:

@@ -18,12 +18,10 @@ from judgescope.replies.store import Store
 from judgescope.schema.cards import Decoding, Price, PromptedModel
 from judgescope.schema.loading import read_card
 
-LOG_SECONDS = 5.0
-"""Between two lines of progress, in the first minutes."""
+LOG_SECONDS = 5.0  # between two lines of progress, in the first minutes
 LOG_INTERVAL_FRACTION = 0.02
 """Later lines come after 2 % of the elapsed time: a night leaves hundreds, not thousands."""
-PROGRESS = "replies: "
-"""The beginning of a line of progress; the logger reads it."""
+PROGRESS = "replies: "  # the beginning of a line of progress; the logger reads it
 
 Obtain = Callable[[Iterable[Request]], dict[Draw, Reply]]
 """Requests -> the reply to every draw of them, asked for if the store lacks it."""

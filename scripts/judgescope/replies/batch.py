@@ -23,11 +23,9 @@ from judgescope.replies.planning import Job
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
 
-REQUESTS, BYTES = 50_000, 200_000_000
-"""Of one file, at most."""
+REQUESTS, BYTES = 50_000, 200_000_000  # of one file, at most
 URL = "/v1/chat/completions"
-ABSENT = 404
-"""Says more of the endpoint than of a request."""
+ABSENT = 404  # says more of the endpoint than of a request
 CUSTOM_ID = re.compile(r"([0-9a-f]{64})-([0-9]{1,6})")
 
 

@@ -39,14 +39,10 @@ from judgescope.replies.pricing import ENOUGH, Pace, nanodollars, read_pace, wri
 from judgescope.replies.store import Store
 from judgescope.schema.cards import AskedModel, Price
 
-PART = 8
-"""A job reserves an eighth of what is left: many can work at once, with few changes."""
-SIGN_SECONDS = 60.0
-"""Between two signs of life."""
-TEMPLATE_TOKENS = 16
-"""That a chat template may put around a message."""
-LONGEST = 16384
-"""The most tokens of a reply that has no limit."""
+PART = 8  # a job reserves an eighth of what is left: many can work at once, with few changes
+SIGN_SECONDS = 60.0  # between two signs of life
+TEMPLATE_TOKENS = 16  # that a chat template may put around a message
+LONGEST = 16384  # the most tokens of a reply that has no limit
 MARGIN = 1.25
 """After ENOUGH replies, a prompt counts as at most this much denser than all of theirs."""
 

@@ -23,23 +23,19 @@ Keys = NDArray[np.bytes_]
 """Keys, 32 bytes each; NumPy hides the NULs at their ends, but compares whole keys."""
 KEY = np.dtype("S32")
 Counts = NDArray[np.int64]
-Chosen = Callable[[Keys], NDArray[np.bool_]]
-"""Tells which keys are wanted."""
+Chosen = Callable[[Keys], NDArray[np.bool_]]  # tells which keys are wanted
 
 HEAD = b'{"key":"'
 DIGEST = 16
 HEX, DIGITS = 64, "0123456789abcdef"
 CRC = b',"crc":"'
-SEAL = len(CRC) + len('01234567"}\n')
-"""Bytes at the end of a line that its checksum does not cover."""
+SEAL = len(CRC) + len('01234567"}\n')  # bytes at the end of a line that its checksum does not cover
 CUT = b"\x18\n"
-BLOCK = 1 << 20
-"""Bytes that are scanned at once."""
+BLOCK = 1 << 20  # bytes that are scanned at once
 MOST_DRAWS = 1 << 20
 KEY_PLACE = slice(len(HEAD), len(HEAD) + HEX)
 SHORTEST = len(HEAD) + HEX + len('"}\n')
-FORMAT = "format"
-"""The field in which a later format of lines is to name itself."""
+FORMAT = "format"  # the field in which a later format of lines is to name itself
 _HEAD = np.frombuffer(HEAD, np.uint8)
 _DIGITS = np.isin(np.arange(256), np.frombuffer(DIGITS.encode(), np.uint8))
 

@@ -26,13 +26,10 @@ from judgescope.schema.cards import (
     Scale,
 )
 
-Shown = tuple[Subject, ...]
-"""The texts of one question: one, or the two that are compared."""
+Shown = tuple[Subject, ...]  # the texts of one question: one, or the two that are compared
 MARK = "\0prompt\0"
-HINT = "hint"
-"""The variable with the rating in a hint: a number of ours, which needs no spotlight."""
-ALWAYS_SEEN = {"form", "text", "text_b"}
-"""What every program is shown."""
+HINT = "hint"  # the variable with the rating in a hint: a number of ours, which needs no spotlight
+ALWAYS_SEEN = {"form", "text", "text_b"}  # what every program is shown
 
 
 class Outline(NamedTuple):

@@ -24,16 +24,12 @@ from judgescope.replies.pricing import nanodollars
 from judgescope.schema.cards import Price
 
 STATE = "state.json"
-FOLDER = ".budget"
-"""Beside the shards of the store; no model's slug begins with a dot."""
+FOLDER = ".budget"  # beside the shards of the store; no model's slug begins with a dot
 REQUESTS, NANOS = "requests", "nanodollars"
 UNITS = (REQUESTS, NANOS)
-Amount = Counter[str]
-"""Unit -> an integer. A request is one reply asked for."""
-SILENT = 3600.0
-"""A job on another machine without a sign of life for so many seconds is dead."""
-JOURNALS_STAY = 86400.0
-"""Compaction leaves a journal alone for so long."""
+Amount = Counter[str]  # unit -> an integer. A request is one reply asked for.
+SILENT = 3600.0  # a job on another machine without a sign of life for so many seconds is dead
+JOURNALS_STAY = 86400.0  # compaction leaves a journal alone for so long
 
 
 class Cap(NamedTuple):

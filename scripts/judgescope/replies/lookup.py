@@ -22,8 +22,7 @@ from judgescope.replies.journal import (
 )
 from judgescope.replies.shard import Files, Place, files_of
 
-Draw = tuple[str, int]
-"""(key, draw)."""
+Draw = tuple[str, int]  # (key, draw)
 
 
 class Wanted:

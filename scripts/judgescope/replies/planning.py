@@ -37,12 +37,9 @@ from judgescope.replies.store import Store
 from judgescope.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
 from judgescope.statistics.hints import hint
 
-Hints = Mapping[str, str]
-"""Target -> the rating in the hint about it."""
-Cell = tuple[str, str, str]
-"""(perturbation, judge, aspect)."""
-PARTS = 7
-"""At most three texts in a prompt, with something before, between and after them."""
+Hints = Mapping[str, str]  # target -> the rating in the hint about it
+Cell = tuple[str, str, str]  # (perturbation, judge, aspect)
+PARTS = 7  # at most three texts in a prompt, with something before, between and after them
 NOTE, KEYS, CELLS = ".note", ".keys.npy", ".cells.npy"
 
 

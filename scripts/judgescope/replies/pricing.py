@@ -12,12 +12,9 @@ from judgescope.core.errors import UserError
 if TYPE_CHECKING:
     from judgescope.schema.cards import Price
 
-PER_MILLION = 1000
-"""Dollars per million tokens -> billionths of a dollar per token."""
-CHARACTERS = 4
-"""Per token, as a guess."""
-ENOUGH = 20
-"""An estimate rests on at least so many replies."""
+PER_MILLION = 1000  # dollars per million tokens -> billionths of a dollar per token
+CHARACTERS = 4  # per token, as a guess
+ENOUGH = 20  # an estimate rests on at least so many replies
 PACE_FOLDER = "pace"
 
 

@@ -22,12 +22,10 @@ Finding = Literal["honoured", "ignored", "refused", "unknown"]
 Findings = dict[str, Finding]
 """Field -> what the endpoint does with it; `unknown` if the replies do not tell."""
 FIELDS = ("max_tokens", "seed", "n", "logprobs", "json_schema", "choice")
-VERSION = 1
-"""Raise it if the probe changes: findings of other versions are not read."""
+VERSION = 1  # raise it if the probe changes: findings of other versions are not read
 NEEDS = {"choice": "choice", "json": "json_schema"}
 """A judge's `structured` -> the field that it needs."""
-SHORT_TOKENS = 8
-"""Too few for the answer that the prompt asks for."""
+SHORT_TOKENS = 8  # too few for the answer that the prompt asks for
 LONG_TOKENS = 48
 ENDLESS = "Write the names of the numbers from one to one hundred, separated by commas."
 PLAIN = "Say hello."

@@ -7,8 +7,7 @@ from pathlib import Path
 from judgescope.replies.store import Store
 from judgescope.schema.tables import read_table
 
-MAGIC = b"PAR1"
-"""The end of a Parquet file."""
+MAGIC = b"PAR1"  # the end of a Parquet file
 
 
 def forget_errors(store: Store) -> int:

@@ -23,17 +23,13 @@ from judgescope.replies import journal
 from judgescope.replies.journal import KEY, Block, Chosen, Keys
 
 JOURNAL, COMPACTED = ".jsonl", ".parquet"
-ROWS = 4096
-"""Lines of a row group; a group without a wanted key is not read."""
-MOST_UNFOLDED = 2 << 30
-"""Bytes of memory that a row group may take."""
+ROWS = 4096  # lines of a row group; a group without a wanted key is not read
+MOST_UNFOLDED = 2 << 30  # bytes of memory that a row group may take
 SCHEMA = pa.schema(
     [("model", pa.string()), ("key", pa.binary(32)), ("draw", pa.int32()), ("line", pa.binary())]
 )
-MOST_OPEN = 64
-"""A shard may have more journals than a process may have open files."""
-SPOOL = 1 << 30
-"""The number of the temporary file."""
+MOST_OPEN = 64  # a shard may have more journals than a process may have open files
+SPOOL = 1 << 30  # the number of the temporary file
 
 
 class CompactedLine(NamedTuple):

@@ -42,39 +42,26 @@ from judgescope.engines.requests import (
 )
 from judgescope.schema.cards import Limits, OpenAIModel
 
-RETRIED = {408, 409, 425, 429}
-"""These statuses and 5xx are sent again."""
+RETRIED = {408, 409, 425, 429}  # these statuses and 5xx are sent again
 THROTTLED = 429
-REFUSED = {400, 404, 413, 422}
-"""This request will never succeed."""
-ABSENT = 404
-"""Rather the model than the request: after HOPELESS of them in a row the job ends."""
-HOPELESS = 8
-"""So many refusals before any reply mean that the card is wrong, not the requests."""
+REFUSED = {400, 404, 413, 422}  # this request will never succeed
+ABSENT = 404  # rather the model than the request: after HOPELESS of them in a row the job ends
+HOPELESS = 8  # so many refusals before any reply mean that the card is wrong, not the requests
 CONNECT_SECONDS = 30.0
-QUOTED = 80
-"""Characters of an unusable answer that a message quotes."""
-BALANCE_SECONDS = 0.5
-"""Between two looks at how many places other jobs leave."""
-ROOM_SECONDS = 0.02
-"""Between two looks whether the budget has room again."""
-SHOWN = 300
-"""Characters of an endpoint's message that are kept."""
-CHARACTERS_PER_TOKEN = 4
-"""Roughly, to stay under a limit until the usage is known."""
-STOP_SECONDS = 5.0
-"""After a first signal, requests under way may still come for so long."""
+QUOTED = 80  # characters of an unusable answer that a message quotes
+BALANCE_SECONDS = 0.5  # between two looks at how many places other jobs leave
+ROOM_SECONDS = 0.02  # between two looks whether the budget has room again
+SHOWN = 300  # characters of an endpoint's message that are kept
+CHARACTERS_PER_TOKEN = 4  # roughly, to stay under a limit until the usage is known
+STOP_SECONDS = 5.0  # after a first signal, requests under way may still come for so long
 SECOND_SIGNAL_SECONDS = 1.0
 """A later signal is a second one: one wish to stop can come as SIGINT and SIGTERM."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STOPPED = "stopped"
 """The beginning of the line that says how a stopped job ended; the logger reads it."""
-LOG_SECONDS = 5.0
-"""Between two lines about failed attempts, in the first minutes."""
-LOG_INTERVAL_FRACTION = 0.02
-"""Later lines come after 2 % of the elapsed time."""
-FAILED = "attempts failed: "
-"""The beginning of a line about failed attempts; the logger reads it."""
+LOG_SECONDS = 5.0  # between two lines about failed attempts, in the first minutes
+LOG_INTERVAL_FRACTION = 0.02  # later lines come after 2 % of the elapsed time
+FAILED = "attempts failed: "  # the beginning of a line about failed attempts; the logger reads it
 
 
 class TransientError(Exception):

@@ -18,22 +18,18 @@ from time import monotonic, time
 
 from judgescope.schema.cards import Limits
 
-LONGEST_WAIT = 60.0
-"""Seconds before another attempt, unless the endpoint asks for more."""
+LONGEST_WAIT = 60.0  # seconds before another attempt, unless the endpoint asks for more
 LEFT = [
     (f"{family}ratelimit-remaining{kind}", f"{family}ratelimit-reset{kind}")
     for family in ("x-", "")
     for kind in ("", "-requests", "-tokens")
 ]
 """Header that says how much is left, header that says when there is more."""
-TIMESTAMP = 1e9
-"""So many seconds or more are a point in time, not a wait."""
+TIMESTAMP = 1e9  # so many seconds or more are a point in time, not a wait
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhd])")
-MOST_JOBS = 64
-"""Jobs at one endpoint that are counted; further ones take what these leave."""
-SPAN = 1 << 20
-"""Bytes of the file of places for one endpoint: half for places, half for jobs."""
+MOST_JOBS = 64  # jobs at one endpoint that are counted; further ones take what these leave
+SPAN = 1 << 20  # bytes of the file of places for one endpoint: half for places, half for jobs
 
 
 class Gate:

@@ -15,21 +15,15 @@ from judgescope.core.redaction import Redactor
 from judgescope.engines.requests import Logprobs, Reply, Request, is_count
 from judgescope.schema.cards import OpenAIModel
 
-HALVES = re.compile("[\ud800-\udfff]")
-"""Unpaired surrogates, which no file can hold."""
+HALVES = re.compile("[\ud800-\udfff]")  # unpaired surrogates, which no file can hold
 MOST_BYTES = 1 << 27
 """Of a decompressed answer: more than many long draws with all their log probabilities."""
-KIND = 80
-"""Characters of an error's type or code that are compared."""
-AT_ONCE = 1 << 18
-"""Bytes that are decompressed without another thread."""
-PIECE = 1 << 16
-"""Compressed bytes that are decompressed at a time."""
-UNPACKING = ThreadPoolExecutor(1)
-"""One thread: each answer may take MOST_BYTES."""
+KIND = 80  # characters of an error's type or code that are compared
+AT_ONCE = 1 << 18  # bytes that are decompressed without another thread
+PIECE = 1 << 16  # compressed bytes that are decompressed at a time
+UNPACKING = ThreadPoolExecutor(1)  # one thread: each answer may take MOST_BYTES
 UNPACKED = ("gzip", "x-gzip", "deflate")
-ACCEPTED = "gzip, deflate"
-"""The value of Accept-Encoding."""
+ACCEPTED = "gzip, deflate"  # the value of Accept-Encoding
 
 
 class NoReplyError(Exception):

@@ -24,8 +24,7 @@ from judgescope.schema.cards.vllm import SAMPLING
 
 ENDED = {"stop", "length", "repetition"}
 """Finish reasons of a reply; all others mean that there is none."""
-AHEAD = 2
-"""Draws in the engine, as a multiple of those that it works on at once."""
+AHEAD = 2  # draws in the engine, as a multiple of those that it works on at once
 
 
 class Span(NamedTuple):

@@ -18,10 +18,8 @@ NEUTRAL = {
     "top_k": 0,
 }
 """Always sent: a model's generation config may have other values."""
-STARTED = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"}
-"""Spawned processes inherit the guard's mark."""
-RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
-"""Ranks of an adapter for which vLLM can make room."""
+STARTED = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"}  # spawned processes inherit the guard's mark
+RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # ranks of an adapter for which vLLM can make room
 
 
 def located(card: VllmModel, folder: Path, data: Path) -> VllmModel:

@@ -23,16 +23,14 @@ from judgescope.engines.vllm.options import NEUTRAL, STARTED, arguments, provena
 from judgescope.schema.cards import OpenAIModel, VllmModel
 
 PROGRAM = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
-KEY = "VLLM_API_KEY"
-"""The variable that holds the server's key, so that no command line does."""
+KEY = "VLLM_API_KEY"  # the variable that holds the server's key, so that no command line does
 NEEDED = {
     *("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_HUB_DISABLE_IMPLICIT_TOKEN"),
     "RAY_AUTH_TOKEN",
 }
 """Variables named like secrets that the server may need: for the hub and its own workers."""
 HERE = "127.0.0.1"
-PORT_ATTEMPTS = 3
-"""Another program may take a port that was free a moment ago."""
+PORT_ATTEMPTS = 3  # another program may take a port that was free a moment ago
 
 
 class Server:

@@ -42,9 +42,7 @@ class Answer:
     """
 
     text: str
-    finish: str = "stop"
     status: Status = "ok"
-    usage: dict[str, int] | None = None
     rationale: str | None = None
 
 
@@ -134,32 +132,22 @@ def request_key(
     ids of targets only if an answer depends on more than the text. Controls made from ratings are
     keyed by dataset, not by the ratings.
     """
-    used = _used(model, judge, aspect, scale, subject, seed, dataset)
-    request = {"engine": model.engine, "model": model.model, "form": judge.form, **used}
-    return hashlib.sha256(canonical(request).encode()).hexdigest()
-
-
-def _used(
-    model: Model,
-    judge: Judge,
-    aspect: str,
-    scale: Scale,
-    subject: Subject,
-    seed: int,
-    dataset: str,
-) -> dict[str, Any]:
+    used: dict[str, Any]
     text, source, references = subject.text, subject.source, list(subject.references)
-    rated = {"aspect": aspect, "scale": [scale.min, scale.max, scale.step]}
+    rated: dict[str, Any] = {"aspect": aspect, "scale": [scale.min, scale.max, scale.step]}
     if isinstance(model, RecordedModel):
         row = {"item": subject.item, "system": subject.system, "text": text, "source": source}
         files = {"files": model.sha256 or model.files, "rows": model.row_keys}
-        return {"aspect": aspect, "dataset": dataset, **row, **files}
-    if model.engine == "control":
-        if judge.form == "length":
-            return {"text": text}
-        return {**rated, "seed": seed, "dataset": dataset, "target": subject.target}
-    if judge.form == "rules":
+        used = {"aspect": aspect, "dataset": dataset, **row, **files}
+    elif model.engine == "control" and judge.form == "length":
+        used = {"text": text}
+    elif model.engine == "control":
+        used = {**rated, "seed": seed, "dataset": dataset, "target": subject.target}
+    elif judge.form == "rules":
         given = {"source": source, "references": references}
-        return {**rated, **given, "against": judge.against, "text": text}
-    against = {"source": source} if judge.against == "source" else {"references": references}
-    return {"against": judge.against, "text": text, **against}
+        used = {**rated, **given, "against": judge.against, "text": text}
+    else:
+        against = {"source": source} if judge.against == "source" else {"references": references}
+        used = {"against": judge.against, "text": text, **against}
+    request = {"engine": model.engine, "model": model.model, "form": judge.form, **used}
+    return hashlib.sha256(canonical(request).encode()).hexdigest()

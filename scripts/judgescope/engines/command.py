@@ -136,7 +136,6 @@ class CommandEngine:
         return []
 
     async def _all(self, draws: Iterator[DrawWanted], keep: Keep) -> None:
-        """Run the workers; a signal that ends this job ends their programs first."""
         task = asyncio.current_task()
         assert task is not None
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -162,8 +161,6 @@ class CommandEngine:
 
 
 class _Start:
-    """One start of the program: its batch and its answers."""
-
     def __init__(self, engine: CommandEngine, batch: list[DrawWanted], keep: Keep) -> None:
         self.engine, self.batch, self.keep = engine, batch, keep
         self.waiting = {draw.ident: draw for draw in batch}
@@ -335,13 +332,11 @@ async def _reap(process: asyncio.subprocess.Process) -> None:
 
 
 def _end(process: asyncio.subprocess.Process) -> None:
-    """End the program and all that it has started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
 def _usage(usage: object) -> dict[str, int] | None:
-    """Return the token counts that a program reports, of the kinds that are counted."""
     if not isinstance(usage, dict):
         return None
     counts = sorted(usage.items())

@@ -93,7 +93,6 @@ class _ReservedWork:
         self._holds: dict[str, tuple[Hold, list[Reply]]] = {}
 
     def has_next(self) -> bool:
-        """Return whether there is work left, and no error."""
         if self.error is None and self._next is None:
             self._next = next(self._rest, None)
         return self.error is None and self._next is not None
@@ -123,7 +122,6 @@ class _ReservedWork:
             self.budget.settle(*self._holds.pop(reply.key))
 
     def release(self) -> None:
-        """Settle the requests that lack draws."""
         for hold, replies in self._holds.values():
             self.budget.settle(hold, replies)
         self._holds.clear()

@@ -103,8 +103,6 @@ def _listed(names: Collection[str], kind: str) -> str:
 
 @dataclass
 class _Matches:
-    """The matches of one judge and aspect so far."""
-
     keys: dict[str, Key] = field(default_factory=dict)
     used: set[Key] = field(default_factory=set)
     missing: dict[str, None] = field(default_factory=dict)
@@ -467,7 +465,6 @@ def _normal(text: object) -> str:
 
 
 def _shown(names: RecordedRows, key: Key) -> str:
-    """Return a key for people: the parts that a row or target is joined by."""
     if names.target:
         parts = ["target"]
     elif names.item:

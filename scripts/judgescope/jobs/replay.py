@@ -19,9 +19,8 @@ def main(spec: ReplaySpec) -> None:
 
 
 def _rows(part: Part) -> list[dict[str, object]]:
-    names = ("text", "finish", "usage", "status")
     return [
-        {**row, **{name: getattr(answer, name) for name in names}}
+        {**row, "text": answer.text, "finish": "stop", "usage": None, "status": answer.status}
         for row, answer in zip(part.rows, part.answers, strict=True)
     ]
 

@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from msgspec import Struct
@@ -124,7 +123,6 @@ class Spending:
         raise self._reached(self._full)
 
     def _add(self, hold: Hold, times: int) -> None:
-        """Add a request to those under way, or remove it."""
         self._under_way[REQUESTS] += times * hold.draws
         self._under_way[NANOS] += times * hold.nanodollars
 
@@ -231,7 +229,6 @@ class Spending:
                 account.under_way[unit] = 2 * under_way
 
     def _no_room(self, state: State, unit: str) -> _NoRoomError:
-        """Return the error about the cap with the least room."""
         caps = caps_on(self.caps, unit, self.model)
         rooms = [(cap, *state.used(unit, cap.model)) for cap in caps]
         cap, spent, held = min(rooms, key=lambda room: room[0].limit - room[1] - room[2])
@@ -239,7 +236,6 @@ class Spending:
         return _NoRoomError(cap, spent + self.spent[unit], held - mine)
 
     def _close_dead(self, state: State) -> None:
-        """Close the accounts of dead jobs."""
         for owner, account in list(state.open.items()):
             sign = Sign(self.ledger.folder, owner)
             if owner != self.owner and is_dead(account, sign, self._sign):
@@ -286,12 +282,7 @@ class Spending:
         """Return the budget."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Book what was spent; requests still under way may be billed."""
         if self._account is None:
             return

@@ -157,7 +157,6 @@ def _remove(
 def _why_left(
     path: Path, copied: NDArray[np.bytes_], keep: Chosen | None, now: float
 ) -> str | None:
-    """Return why a file stays, or None."""
     written = path.stat().st_mtime
     if path.suffix == JOURNAL:
         if now - written < DAY:
@@ -171,7 +170,6 @@ def _why_left(
 
 
 def _digests(path: Path, keep: Chosen | None) -> NDArray[np.bytes_]:
-    """Return a hash of each line that stays."""
     digests = []
     for block in blocks(path, keep):
         numbers = np.flatnonzero(_chosen(block.keys, keep)).tolist()
@@ -233,8 +231,6 @@ def merge(path: Path, store: Path) -> dict[str, Imported]:
 
 @dataclass
 class _Known:
-    """The lines of a shard, and the draws that have a reply."""
-
     shard: Path
     digests: set[bytes] = field(default_factory=set)
     answered: set[Draw] = field(default_factory=set)

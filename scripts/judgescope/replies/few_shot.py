@@ -75,7 +75,6 @@ class Demonstrations:
 
     @cached_property
     def _sources(self) -> dict[str, set[str]]:
-        """Return item -> the sources of its rated texts."""
         sources: dict[str, set[str]] = {}
         for each in self.rated:
             if each.subject.source:

@@ -119,7 +119,6 @@ class Questions:
         return self.judge.scale_on(self.aspect.aspect) or self.scale
 
     def _shots(self, number: int) -> list[dict[str, Any]] | None:
-        """Return the demonstrations of a question; None if its cell has none."""
         if self.demonstrations is None:
             return None
         return self.demonstrations.variables(self.shown[number][0].item)
@@ -135,7 +134,6 @@ class Questions:
         return self._forms[key]
 
     def _form(self, shots: Sequence[Mapping[str, Any]] | None) -> Form:
-        """Return the judge's form with these demonstrations; None if its cell has none."""
         values = rated(self.aspect, self.own_scale)
         if shots is not None:
             values["shots"] = shots
@@ -147,7 +145,6 @@ class Questions:
 
     @cached_property
     def _forms(self) -> dict[tuple[str, ...], Form]:
-        """Return targets of demonstrations -> the form filled with them."""
         return {}
 
     @cached_property

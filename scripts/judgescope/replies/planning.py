@@ -244,7 +244,6 @@ class _Texts:
         return self._asked[key]
 
     def hints(self, judge: Judge, aspect: str, scale: RatedAspect) -> Hints | None:
-        """Return the hints that a judge is given; None for a judge without."""
         if judge.hint is None:
             return None
         kind, name = judge.hint.tells, split(aspect)[0]

@@ -43,22 +43,19 @@ def probe(engine: OpenAIEngine) -> Findings:
 
     Raises UserError if it refuses a plain request, or does not answer.
     """
-    card = engine.card
 
     def ask(prompt: str, tokens: int, *draws: int, **wants: Any) -> list[Reply] | None:
         decoding = Decoding(temperature=1.0, max_tokens=tokens)
         message = {"role": "user", "content": prompt}
-        request = request_of(card, decoding, [message], seed=0, wants=wants)
+        request = request_of(engine.card, decoding, [message], seed=0, wants=wants)
         try:
             return engine.request(request, draws or [0])
         except RefusedError as error:
             if wants or len(draws) > 1:
                 return None
-            raise UserError(
+            raise engine.error(
                 f"the endpoint refuses a plain request: {error}",
-                where=f"models/{card.model}.yaml",
-                got=f"{card.served_name} at {card.base_url}",
-                todo="look at name, base_url, spelling and extra_body of the card",
+                "look at name, base_url, spelling and extra_body of the card",
             ) from None
 
     def finding(replies: list[Reply] | None, honoured: Callable[[list[Reply]], bool]) -> Finding:

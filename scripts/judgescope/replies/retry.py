@@ -69,7 +69,6 @@ def _file(results: Path, kind: str, below: str, name: str) -> Path:
 
 
 def _is_whole(path: Path) -> bool:
-    """Return whether a Parquet file is there to its end."""
     try:
         with path.open("rb") as file:
             file.seek(-len(MAGIC), os.SEEK_END)

@@ -10,7 +10,6 @@ import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from judgescope.core.errors import UserError
@@ -150,7 +149,6 @@ class Store:
         return Written(self._path, self._size - len(line), len(line))
 
     def _open(self) -> None:
-        """Begin a new journal."""
         self.close()
         self.shard.mkdir(parents=True, exist_ok=True)
         self._begun += 1
@@ -201,11 +199,6 @@ class Store:
         """Return the store; a journal appears with the first line."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the journal."""
         self.close()

@@ -125,12 +125,19 @@ class OpenAIEngine:
         try:
             return asyncio.run(send())
         except TransientError as error:
-            raise UserError(
+            raise self.error(
                 f"the endpoint does not answer: {error}",
-                where=f"models/{self.card.model}.yaml",
-                got=f"{self.card.served_name} at {self.card.base_url}",
-                todo="nothing was asked yet; look whether the endpoint is up",
+                "nothing was asked yet; look whether the endpoint is up",
             ) from None
+
+    def error(self, problem: str, todo: str) -> UserError:
+        """Return the error of an endpoint's problem."""
+        return UserError(
+            problem,
+            where=f"models/{self.card.model}.yaml",
+            got=f"{self.card.served_name} at {self.card.base_url}",
+            todo=todo,
+        )
 
     def session(self) -> aiohttp.ClientSession:
         """Return a session with the key, and no limit of its own on connections."""
@@ -259,7 +266,6 @@ class _Shutdown:
 
     @contextmanager
     def sending(self) -> Iterator[None]:
-        """Count a request as under way."""
         self.under_way += 1
         try:
             yield
@@ -311,7 +317,6 @@ class _Shutdown:
         task.cancel()
 
     def error(self, where: str) -> UserError:
-        """Return the error of a job that was stopped."""
         return UserError(
             f"{STOPPED}: {self.cut} requests were under way and may be billed"
             if self.cut
@@ -365,7 +370,6 @@ class _Run:
         loop = asyncio.get_running_loop()
 
         def balance() -> None:
-            """Let as many requests be under way as other jobs leave; look again soon."""
             self.gate.share(places.balance(self.gate.under_way, self.working))
             self._next_balance = loop.call_later(BALANCE_SECONDS, balance)
 
@@ -535,21 +539,17 @@ class _Run:
         self._last_kind = error.kind
         allowed = self.limits.breaker if self.proven else min(HOPELESS, self.limits.breaker)
         if self._alike >= allowed:
-            self.stop = UserError(
+            self.stop = self.engine.error(
                 f"{self._alike} requests in a row failed: {error}",
-                where=f"models/{self.engine.card.model}.yaml",
-                got=f"{self.engine.card.served_name} at {self.engine.card.base_url}",
-                todo="replies so far are kept; when the endpoint is well again, the same command "
-                "asks for the rest",
+                "replies so far are kept; when the endpoint is well again, the same command asks "
+                "for the rest",
             )
 
     def _hopeless(self) -> UserError:
-        return UserError(
+        return self.engine.error(
             f"the endpoint refuses every request: {self.refusals[0].replies[0].text}",
-            where=f"models/{self.engine.card.model}.yaml",
-            got=f"{self.engine.card.served_name} at {self.engine.card.base_url}",
-            todo="look at name, base_url, spelling and extra_body of the card; none of these "
-            "refusals was recorded",
+            "look at name, base_url, spelling and extra_body of the card; none of these refusals "
+            "was recorded",
         )
 
 

@@ -94,7 +94,6 @@ async def _unpacked(data: bytearray, packed: str) -> bytearray:
 
 
 def _unfold(unpacker: "zlib._Decompress", data: memoryview, unpacked: bytearray) -> None:
-    """Decompress data to the end of `unpacked`, up to MOST_BYTES."""
     for start in range(0, len(data), PIECE):
         rest: bytes | memoryview = data[start : start + PIECE]
         while rest:

@@ -142,8 +142,6 @@ def load(card: VllmModel) -> Any:
 
 
 class _Run:
-    """One call of the engine."""
-
     def __init__(
         self, card: VllmModel, llm: Any, work: Iterable[Work], proven: bool, keep: Keep
     ) -> None:
@@ -233,7 +231,6 @@ class _Run:
 
 
 def _parameters(span: Span) -> Any:
-    """Return vLLM's object for a span's sampling parameters."""
     module = import_module("vllm.sampling_params")
     parameters = sampling(span)
     if structure := parameters["structured_outputs"]:

@@ -206,7 +206,7 @@ def test_a_reply_of_a_newer_version_is_refused_and_neither_misread_nor_removed(
         Store(tmp_path, "m").read({KEY: 1})
     assert field in str(error.value.got) and "nothing was asked" in error.value.todo
     [finding] = verify(tmp_path / "m")
-    assert finding.wrong and field in finding.what and finding.where == f"{newer}:1"
+    assert finding.wrong and field in finding.message and finding.where == f"{newer}:1"
     assert set(Store(tmp_path, "m").read({"1" * 64: 1})) == {("1" * 64, 0)}, "other keys are ours"
     compact(tmp_path / "m", now=time.time() + 9 * DAY)
     assert newer.read_bytes() == line

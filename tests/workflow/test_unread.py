@@ -40,7 +40,7 @@ class Followed:
 
     def __init__(self, folder: Path) -> None:
         self.store = Store(folder, "m")
-        wanted = Wanted.of({key(number): 1 for number in range(1, 200)})
+        wanted = Wanted.from_counts({key(number): 1 for number in range(1, 200)})
         start = self.store.shard / self.store.start
         import numpy as np
 

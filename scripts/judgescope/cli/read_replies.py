@@ -15,7 +15,7 @@ from judgescope.core.errors import UserError
 if TYPE_CHECKING:
     from judgescope.parsing.judgment import Judgment
     from judgescope.plan.asking_jobs import StudyJob
-    from judgescope.replies.lookup import Found
+    from judgescope.replies.lookup import StoredReplies
     from judgescope.replies.planning import Cell
 
 Row = dict[str, Any]
@@ -140,7 +140,7 @@ def _so_far(plan: Any, job: "StudyJob") -> Callable[["Cell"], list[Row]]:
     from judgescope.replies.store import Store
 
     @cache
-    def found() -> "Found":
+    def found() -> "StoredReplies":
         return Store(Path(plan.study.store), job.card.served_name).find(job.job.wanted)
 
     return lambda cell: job.job.rows(cell, found(), so_far=True)

@@ -125,7 +125,7 @@ def verify(told: Arguments) -> int:
     wrong = notes = 0
     for shard in shards(_store(told)):
         for finding in look(shard):
-            print(f"{finding.where}: {finding.what}")
+            print(f"{finding.where}: {finding.message}")
             wrong, notes = wrong + finding.wrong, notes + (not finding.wrong)
         if told.drop and (count := drop(shard)):
             print(
@@ -169,7 +169,7 @@ def merge(told: Arguments) -> int:
 
     for shard, done in take(told.file, _store(told, new=True)).items():
         print(
-            f"{plain(shard)}: {done.new:,} new, {done.there:,} were there, "
+            f"{plain(shard)}: {done.new:,} new, {done.known:,} were there, "
             f"{done.skipped:,} no replies"
         )
         if done.differs:
@@ -263,7 +263,7 @@ def import_batch(told: Arguments) -> int:
             readers.append((card, store, looked))
         done = batch.read(told.files, readers)
     empty = [path for path in told.files if not done.of_files[path]]
-    print(f"{done.new:,} replies and {done.refused:,} refusals taken, {done.there:,} were there")
+    print(f"{done.new:,} replies and {done.refused:,} refusals taken, {done.known:,} were there")
     print(f"lines of other requests: {done.foreign:,}; lines that are no result: {done.torn:,}")
     for reason, count in done.failed.most_common():
         print(f"  {count:,} without a reply, to be asked again: {reason}")

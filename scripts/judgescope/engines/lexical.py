@@ -69,9 +69,9 @@ def _rouge(form: str) -> Measure:
         from rouge_score.scoring import fmeasure
 
         def f1(text: str, reference: str) -> float:
-            mine, other = tokens(text), tokens(reference)
-            common = LCSseq.similarity(mine, other)  # 100 times as fast as rouge_score's table
-            return float(fmeasure(common / max(1, len(mine)), common / max(1, len(other))))
+            words, other = tokens(text), tokens(reference)
+            common = LCSseq.similarity(words, other)  # 100 times as fast as rouge_score's table
+            return float(fmeasure(common / max(1, len(words)), common / max(1, len(other))))
 
         return lambda text, references: max(f1(text, reference) for reference in references)
     from rouge_score.rouge_scorer import RougeScorer

@@ -455,8 +455,8 @@ def _name(name: object, *, same: bool = False) -> str:
     """
     text = unicodedata.normalize("NFC", "" if name is None else str(name))
     text = folded(text) if same else text
-    whole = _WHOLE_FLOAT.fullmatch(text)
-    return whole[1] if whole else text
+    integer = _WHOLE_FLOAT.fullmatch(text)
+    return integer[1] if integer else text
 
 
 def _normal(text: object) -> str:

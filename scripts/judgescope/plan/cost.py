@@ -23,7 +23,7 @@ from judgescope.plan.specs import Specs
 from judgescope.plan.study import Plan
 from judgescope.plan.supervised import asked_of_supervisor
 from judgescope.plan.writing import Asked, asked_of_writers
-from judgescope.replies.lookup import Found
+from judgescope.replies.lookup import StoredReplies
 from judgescope.replies.planning import Job, planned
 from judgescope.replies.pricing import (
     ENOUGH,
@@ -115,7 +115,7 @@ class Estimate:
                 bound=bound,
             )
 
-    def _spell(self, job: Job, found: Found) -> None:
+    def _spell(self, job: Job, found: StoredReplies) -> None:
         """Count the tokens of some missing prompts by the model's own tokenizer."""
         named = getattr(self.card, "tokenizer", None)
         if named is None or not isinstance(self.card, OpenAIModel):
@@ -203,7 +203,7 @@ def _free(card: AskedModel) -> Price | None:
     return Price(input=0, output=0) if isinstance(card, CommandModel) and not card.price else None
 
 
-def _sampled(job: Job, found: Found, judge: str) -> Sample:
+def _sampled(job: Job, found: StoredReplies, judge: str) -> Sample:
     """Return the usage of some of a judge's replies, those of a key all together."""
     places = job.places(judge)
     there = places[found.lacking()[places] == 0]

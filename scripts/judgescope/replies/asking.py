@@ -11,7 +11,7 @@ from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Ask, Reply, Request, Work, request_of
 from judgescope.prompts import Templates, messages
 from judgescope.replies.budget import spending
-from judgescope.replies.lookup import Draw, Found, Wanted
+from judgescope.replies.lookup import Draw, StoredReplies, Wanted
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.specs import ModelSpec, PromptSpec, WriterSpec
 from judgescope.replies.store import Store
@@ -73,17 +73,17 @@ class Progress:
 
 
 def complete(
-    found: Found, work: Iterable[Work], store: Store, ask: Ask, price: Price | None = None
+    stored: StoredReplies, work: Iterable[Work], store: Store, ask: Ask, price: Price | None = None
 ) -> None:
-    """Ask for the work, so that every wanted reply is found; `price` is for the progress.
+    """Ask for the work, so that every wanted reply is stored; `price` is for the progress.
 
     Every reply is in the journal before this returns or raises. Raises UserError for draws that
     failed for a transient reason.
     """
-    present, wanted = found.count, found.wanted.slots
+    present, wanted = stored.count, stored.wanted.slots
     print(f"replies: {present} in the store, {wanted - present} to ask for", flush=True)
-    if found.skipped:
-        print(f"lines of the store that are no whole reply, passed over: {found.skipped}")
+    if stored.skipped:
+        print(f"lines of the store that are no whole reply, passed over: {stored.skipped}")
     if present == wanted:
         return
 
@@ -91,12 +91,12 @@ def complete(
     progress = Progress(wanted - present, price)
 
     def keep(reply: Reply) -> None:
-        found.add(reply, *store.append(reply))
+        stored.add(reply, *store.append(reply))
         progress.count(reply)
 
     failures = ask(work, store.proven, keep)
     if failures:
-        kept = found.count - present
+        kept = stored.count - present
         raise UserError(
             f"{len(failures)} of {wanted - present} requests failed: {failures[0].reason}",
             where=", ".join(failure.about for failure in failures[:5]),
@@ -111,16 +111,16 @@ def obtain(
 
     Requests are sent in the order of their prompts, so that an engine can share prefixes.
     """
-    most: dict[str, Request] = {}
+    largest: dict[str, Request] = {}
     for request in requests:
-        if request.key not in most or request.draws > most[request.key].draws:
-            most[request.key] = request
-    wanted = Wanted.of({key: request.draws for key, request in most.items()})
-    found = store.find(wanted)
-    ordered = sorted(most.values(), key=lambda request: (request.prompt, request.key))
-    work = (Work(request, found.missing(wanted.place(request.key))) for request in ordered)
-    complete(found, (piece for piece in work if piece.draws), store, ask, price)
-    return dict(found.replies())
+        if request.key not in largest or request.draws > largest[request.key].draws:
+            largest[request.key] = request
+    wanted = Wanted.from_counts({key: request.draws for key, request in largest.items()})
+    stored = store.find(wanted)
+    ordered = sorted(largest.values(), key=lambda request: (request.prompt, request.key))
+    work = (Work(request, stored.missing(wanted.index(request.key))) for request in ordered)
+    complete(stored, (piece for piece in work if piece.draws), store, ask, price)
+    return dict(stored.replies())
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import ABSENT, REFUSED, OpenAIEngine
 from judgescope.engines.openai.wire import NoReplyError, body, message_of, read_replies
 from judgescope.engines.requests import Reply, Request
-from judgescope.replies.lookup import Found
+from judgescope.replies.lookup import StoredReplies
 from judgescope.replies.planning import Job
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
@@ -32,14 +32,14 @@ class Looked(NamedTuple):
     """A job, and what the store has of it."""
 
     job: Job
-    found: Found
+    stored: StoredReplies
 
 
 def lines(card: OpenAIModel, jobs: Iterable[Looked]) -> Iterator[bytes]:
     """Yield a line for every missing draw, each key once, in the order in which they are asked."""
     seen: set[str] = set()
-    for job, found in jobs:
-        for request, draws in job.work(found):
+    for job, stored in jobs:
+        for request, draws in job.work(stored):
             if request.key in seen:
                 continue
             seen.add(request.key)
@@ -86,7 +86,7 @@ class Results:
     """
 
     new: int = 0
-    there: int = 0
+    known: int = 0
     refused: int = 0
     foreign: int = 0
     torn: int = 0
@@ -145,7 +145,7 @@ class _Reader:
     ) -> None:
         self.engine, self.store, self.jobs = OpenAIEngine(card), store, jobs
         self.results = results
-        self.proven = any(found.count for _, found in jobs)
+        self.proven = any(stored.count for _, stored in jobs)
         self.refusals: list[Reply] = []
 
     def take(self, row: dict[str, Any]) -> bool:
@@ -154,14 +154,16 @@ class _Reader:
         if ident is None:
             return False
         key, draw = ident[1], int(ident[2])
-        wanting = [(job, found) for job, found in self.jobs if found.lacks(key, draw) is not None]
+        wanting = [
+            (job, stored) for job, stored in self.jobs if stored.lacks(key, draw) is not None
+        ]
         if not wanting:
             return False
-        job, found = wanting[0]
-        if not found.lacks(key, draw):
-            self.results.there += 1
+        job, stored = wanting[0]
+        if not stored.lacks(key, draw):
+            self.results.known += 1
             return True
-        reply = self._reply(row, job.request(job.wanted.place(key)), draw)
+        reply = self._reply(row, job.request(job.wanted.index(key)), draw)
         if reply is not None and reply.status == "error":
             self.refusals.append(reply)
         elif reply is not None:
@@ -191,19 +193,19 @@ class _Reader:
 
     def _keep(self, reply: Reply) -> None:
         written = self.store.append(reply)
-        for _, found in self.jobs:
-            if found.lacks(reply.key, reply.draw):
-                found.add(reply, *written)
+        for _, stored in self.jobs:
+            if stored.lacks(reply.key, reply.draw):
+                stored.add(reply, *written)
 
     def settle(self) -> None:
         """Keep the refusals, if a reply shows that requests can succeed."""
-        if self.refusals and not self.proven and not any(found.count for _, found in self.jobs):
+        if self.refusals and not self.proven and not any(stored.count for _, stored in self.jobs):
             raise UserError(
                 f"every request was refused: {self.refusals[0].text}",
                 where=f"models/{self.engine.card.model}.yaml",
                 todo="mend the card and export again; no refusal is kept",
             )
         for reply in self.refusals:
-            if any(found.lacks(reply.key, reply.draw) for _, found in self.jobs):
+            if any(stored.lacks(reply.key, reply.draw) for _, stored in self.jobs):
                 self._keep(reply)
                 self.results.refused += 1

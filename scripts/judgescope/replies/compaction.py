@@ -201,7 +201,7 @@ class Imported:
     """
 
     new: int = 0
-    there: int = 0
+    known: int = 0
     differs: int = 0
     skipped: int = 0
 
@@ -248,7 +248,7 @@ class _Known:
             counts.skipped += 1
             return False
         if digest in self.digests:
-            counts.there += 1
+            counts.known += 1
             return False
         self.digests.add(digest)
         counts.new += 1

@@ -100,7 +100,7 @@ class Finding(NamedTuple):
     """A remark on a line; not `wrong` if it happens in normal operation."""
 
     where: str
-    what: str
+    message: str
     wrong: bool
 
 

@@ -171,7 +171,7 @@ class Questions:
         names = [subject.target for subject in self.shown[number]]
         return " ".join([self.judge.judge, self.aspect.aspect, *names])
 
-    def place(self, number: int) -> dict[str, str]:
+    def text_columns(self, number: int) -> dict[str, str]:
         """Return what a question is about: the first columns of its rows."""
         names = [subject.target for subject in self.shown[number]]
         place = dict(zip(("target", "target_b"), names, strict=False))
@@ -252,7 +252,7 @@ def rows(
     kind = "compare" if judge.form == COMPARE else "rate"
     cell = {"judge": judge.judge, "kind": kind, "aspect": aspect, "criterion": questions.criterion}
     replied = [
-        {**cell, **questions.place(number), **reply_columns(reply)}
+        {**cell, **questions.text_columns(number), **reply_columns(reply)}
         for number in range(len(questions))
         for draw in range(judge.draws)
         if (reply := reply_to(number, draw)) is not None

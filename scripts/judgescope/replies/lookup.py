@@ -43,26 +43,26 @@ class Wanted:
         self.slots = int(self.draws.sum())
 
     @classmethod
-    def of(cls, draws: Mapping[str, int]) -> Self:
+    def from_counts(cls, draws: Mapping[str, int]) -> Self:
         """Return the wanted draws of a mapping: key in hex -> how many."""
         keys = np.array([bytes.fromhex(key) for key in draws], KEY)
         return cls(keys, np.fromiter(draws.values(), np.int64, len(draws)))
 
-    def places(self, keys: Keys) -> Counts:
-        """Return the place of each key among the wanted ones, -1 for an unwanted key."""
-        return places_in(self.keys, keys)
+    def indices(self, keys: Keys) -> Counts:
+        """Return the index of each key among the wanted ones, -1 for an unwanted key."""
+        return indices_in(self.keys, keys)
 
     def has(self, keys: Keys) -> NDArray[np.bool_]:
         """Return which of the keys are wanted."""
-        return self.places(keys) >= 0
+        return self.indices(keys) >= 0
 
-    def place(self, key: str) -> int:
-        """Return the place of a wanted key."""
+    def index(self, key: str) -> int:
+        """Return the index of a wanted key."""
         return int(self.keys.searchsorted(bytes.fromhex(key)))
 
 
-def places_in(ascending: Keys, keys: Keys) -> Counts:
-    """Return the place of each of `keys` among ascending ones, -1 for one that is not there."""
+def indices_in(ascending: Keys, keys: Keys) -> Counts:
+    """Return the index of each of `keys` among ascending ones, -1 for one that is not there."""
     if not len(ascending):
         return np.full(len(keys), -1)
     places = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
@@ -91,7 +91,7 @@ class _Error(NamedTuple):
     place: Place
 
 
-class Found:
+class StoredReplies:
     """The wanted replies of a shard: where each lies; it is read when it is needed.
 
     Of several replies to one draw (two processes asked at once) a reply precedes an error, then
@@ -133,7 +133,7 @@ class Found:
     def _take(self, block: Block, file: int, errors: list[_Error]) -> None:
         """Note the replies of a block; errors wait until every line that forgets one is read."""
         self.skipped += block.skipped
-        places = self.wanted.places(block.keys)
+        places = self.wanted.indices(block.keys)
         wanted = places >= 0
         first = self.wanted.first[places[wanted]].tolist()
         draws = self.wanted.draws[places[wanted]].tolist()
@@ -189,7 +189,7 @@ class Found:
 
     def add(self, reply: Reply, path: Path, offset: int, length: int) -> None:
         """Note where a new reply was written; a draw that is not wanted is ignored."""
-        key = self.wanted.place(reply.key)
+        key = self.wanted.index(reply.key)
         if reply.draw < self.wanted.draws[key]:
             slot = int(self.wanted.first[key]) + reply.draw
             self._put(slot, Place(self.files.number(path), offset, length), refused=False)
@@ -216,7 +216,7 @@ class Found:
 
     def lacks(self, key: str, draw: int) -> bool | None:
         """Return whether a draw is wanted and missing; None if it is not wanted."""
-        place = self.wanted.places(np.array([bytes.fromhex(key)], KEY))[0]
+        place = self.wanted.indices(np.array([bytes.fromhex(key)], KEY))[0]
         if place < 0 or draw >= self.wanted.draws[place]:
             return None
         return bool(self._file[self.wanted.first[place] + draw] < 0)

@@ -30,7 +30,7 @@ from judgescope.replies.judging import (
     rows,
     shown,
 )
-from judgescope.replies.lookup import Found, Wanted, places_in
+from judgescope.replies.lookup import StoredReplies, Wanted, indices_in
 from judgescope.replies.probing import Findings, able
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
@@ -98,23 +98,23 @@ class Job:
             for number, (_, name, _) in enumerate(self.cells)
             if name == judge
         ]
-        return np.unique(self.wanted.places(np.concatenate(own)))
+        return np.unique(self.wanted.indices(np.concatenate(own)))
 
-    def work(self, found: Found) -> Iterator[Work]:
+    def work(self, stored: StoredReplies) -> Iterator[Work]:
         """Yield the requests that lack a draw, each made when it is due.
 
         They are ordered by the parts of their prompts (before the first text, that text, between it
         and the next, and so on), then by key. So requests with a common prefix lie together, in an
         order that depends on nothing else.
         """
-        wanted = found.wanted
-        for place in self._ordered(wanted, np.flatnonzero(found.lacking())).tolist():
+        wanted = stored.wanted
+        for place in self._ordered(wanted, np.flatnonzero(stored.lacking())).tolist():
             request = self._request(int(wanted.representative[place]))
             key = bytes(wanted.keys[place]).ljust(KEY.itemsize, b"\0")
             vars(request)["key"] = (
                 key.hex()
             )  # known from the plan; making it again takes a third of the time
-            yield Work(request, found.missing(place))
+            yield Work(request, stored.missing(place))
 
     def part(self, number: int, count: int) -> Wanted:
         """Return the `number`-th, from 1, of `count` parts of what is wanted.
@@ -138,15 +138,17 @@ class Job:
         cell = int(np.searchsorted(self._first, number, side="right")) - 1
         return self._questions[cell][number - int(self._first[cell])]
 
-    def rows(self, cell: Cell, found: Found, *, so_far: bool = False) -> list[dict[str, Any]]:
+    def rows(
+        self, cell: Cell, stored: StoredReplies, *, so_far: bool = False
+    ) -> list[dict[str, Any]]:
         """Return the rows of a cell's reply file; `so_far`: without the missing replies."""
         place = self._places[cell]
         keys = self.keys[self._first[place] : self._first[place + 1]]
-        slots: list[int] = found.wanted.first[found.wanted.places(keys)].tolist()
+        slots: list[int] = stored.wanted.first[stored.wanted.indices(keys)].tolist()
 
         def reply_to(number: int, draw: int) -> Reply | None:
             slot = slots[number] + draw
-            return None if so_far and not found.has(slot) else found.reply(slot)
+            return None if so_far and not stored.has(slot) else stored.reply(slot)
 
         return rows(self.cells[cell], reply_to)
 
@@ -155,12 +157,12 @@ class Job:
         numbers = self.wanted.representative
         return np.searchsorted(self._first, numbers, side="right") - 1
 
-    def counts(self, found: Found) -> list[Count]:
+    def counts(self, stored: StoredReplies) -> list[Count]:
         """Return for each judge how many draws are wanted and missing."""
         judges = list(dict.fromkeys(judge for _, judge, _ in self.cells))
         owners = [judges.index(judge) for _, judge, _ in self.cells]
         owner = np.array(owners, np.int64)[self.cell_numbers()]
-        lacking = found.lacking()
+        lacking = stored.lacking()
         incomplete = lacking > 0
         characters = self.characters[self.wanted.representative] * incomplete
         sums = [
@@ -292,7 +294,7 @@ class Note:
 
     def cells_of(self, keys: Sequence[str]) -> list[Cell | None]:
         """Return the cell of each key in hex, None for one that the job does not ask for."""
-        places = places_in(self.keys, np.array([bytes.fromhex(key) for key in keys], KEY))
+        places = indices_in(self.keys, np.array([bytes.fromhex(key) for key in keys], KEY))
         return [self.cells[self.numbers[place]] if place >= 0 else None for place in places]
 
     def journals(self) -> list[Path]:

@@ -17,7 +17,7 @@ from judgescope.core.slugs import slug
 from judgescope.engines.requests import Reply
 from judgescope.replies.inspection import check
 from judgescope.replies.journal import CUT, ReplyLine, forgetting, line_of, read_line
-from judgescope.replies.lookup import Draw, Found, Wanted
+from judgescope.replies.lookup import Draw, StoredReplies, Wanted
 from judgescope.replies.shard import blocks, files_of
 
 SYNC_SECONDS = 1.0
@@ -75,16 +75,16 @@ class Store:
         self._torn = self._full = False
         self._reserve = self.shard / RESERVE
 
-    def find(self, wanted: Wanted) -> Found:
+    def find(self, wanted: Wanted) -> StoredReplies:
         """Look up the wanted replies."""
-        found = Found(self.shard, wanted)
-        self.skipped, self.forgotten = found.skipped, found.forgotten
-        self.proven |= found.count > 0
-        return found
+        stored = StoredReplies(self.shard, wanted)
+        self.skipped, self.forgotten = stored.skipped, stored.forgotten
+        self.proven |= stored.count > 0
+        return stored
 
     def read(self, wanted: Mapping[str, int]) -> dict[Draw, Reply]:
         """Return the replies to the wanted keys, draws 0 to wanted[key] - 1."""
-        return dict(self.find(Wanted.of(wanted)).replies())
+        return dict(self.find(Wanted.from_counts(wanted)).replies())
 
     def errors(self) -> dict[Draw, Reply]:
         """Return every error that was not forgotten or replaced by a reply."""

@@ -213,14 +213,14 @@ def test_compactions_and_writers_at_once_lose_nothing(tmp_path: Path) -> None:
 
 def test_a_reader_whose_journal_was_compacted_finds_the_reply_elsewhere(tmp_path: Path) -> None:
     write(tmp_path, reply(1, "one"), reply(2, "two"))
-    found = Store(tmp_path, "m").find(Wanted.of({KEYS[1]: 1, KEYS[2]: 1}))
+    found = Store(tmp_path, "m").find(Wanted.from_counts({KEYS[1]: 1, KEYS[2]: 1}))
     compact(tmp_path / "m")
     assert [found.reply(slot).text for slot in (0, 1)] == ["one", "two"]
 
 
 def test_a_reply_that_was_taken_away_is_told(tmp_path: Path) -> None:
     path = write(tmp_path, reply(1, "one"))
-    found = Store(tmp_path, "m").find(Wanted.of({KEYS[1]: 1}))
+    found = Store(tmp_path, "m").find(Wanted.from_counts({KEYS[1]: 1}))
     path.unlink()
     with pytest.raises(UserError, match="taken away"):
         found.reply(0)
@@ -279,7 +279,7 @@ def test_verify_names_file_and_line(tmp_path: Path) -> None:
     upper = lines[0].replace(KEYS[1].encode(), b"A" * 64)
     path.write_bytes(b"".join([lines[0], b"not ours\n", short, upper, lines[1], lines[0][:-9]]))
     other = write(tmp_path, reply(2, "two, but differently"), reply(1, "one"))
-    told = {(one.where, one.wrong): one.what for one in verify(tmp_path / "m")}
+    told = {(one.where, one.wrong): one.message for one in verify(tmp_path / "m")}
     wrong = {where for where, is_wrong in told if is_wrong}
     assert wrong == {f"{path}:{number}" for number in (2, 3, 4)}
     assert "without its end" in told[f"{path}:6", False]
@@ -311,7 +311,7 @@ def test_what_is_no_shard_is_left_out(tmp_path: Path) -> None:
 
 
 def only(*numbers: int) -> dict[str, Wanted]:
-    return {"m": Wanted.of({KEYS[number]: 1 for number in numbers})}
+    return {"m": Wanted.from_counts({KEYS[number]: 1 for number in numbers})}
 
 
 def test_an_exported_store_is_the_same_elsewhere(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_an_exported_store_is_the_same_elsewhere(tmp_path: Path) -> None:
     assert done == {"m": Imported(new=9, differs=1), "other-model": Imported(new=1)}
     assert read(there) == read(here)
     assert Store(there, "Other/Model").read({KEYS[1]: 1})
-    assert merge(file, there) == {"m": Imported(there=9), "other-model": Imported(there=1)}
+    assert merge(file, there) == {"m": Imported(known=9), "other-model": Imported(known=1)}
 
 
 def test_of_a_study_its_keys_alone_are_exported(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_of_a_study_its_keys_alone_are_exported(tmp_path: Path) -> None:
     assert export(here, file, chosen) == 5
     merge(file, tmp_path / "there")
     assert {key for key, _ in read(tmp_path / "there")} == {KEYS[1], KEYS[4]}
-    assert export(here, tmp_path / "none.parquet", {"m": Wanted.of({KEYS[9]: 1}).has}) == 0
+    assert export(here, tmp_path / "none.parquet", {"m": Wanted.from_counts({KEYS[9]: 1}).has}) == 0
     assert not (tmp_path / "none.parquet").exists()
 
 
@@ -380,7 +380,7 @@ def test_what_is_not_kept_goes_and_a_journal_of_today_stays(tmp_path: Path) -> N
     new = write(tmp_path, reply(7, "today"), old=False)
 
     def keep(keys: Keys) -> np.ndarray:
-        return Wanted.of({KEYS[2]: 1, KEYS[3]: 1}).has(keys)
+        return Wanted.from_counts({KEYS[2]: 1, KEYS[3]: 1}).has(keys)
 
     done = compact(tmp_path / "m", keep=keep)
     assert (done.lines, list(done.left)) == (2, [new])

@@ -375,7 +375,7 @@ class _Run:
 
         try:
             balance()
-            if not self.gate.most:
+            if not self.gate.places:
                 print("other jobs on this machine have all places at the endpoint", flush=True)
             yield
         finally:

@@ -42,7 +42,7 @@ class Gate:
     """
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = monotonic) -> None:
-        self.most = self._limit = limits.concurrency
+        self.places = self._limit = limits.concurrency
         self.allowed = float(limits.concurrency)
         self._backoff, self._rounds = limits.backoff, 0
         self.under_way = 0
@@ -73,12 +73,12 @@ class Gate:
 
     @property
     def _room(self) -> int:
-        return min(self.most, max(1, int(self.allowed)))
+        return min(self.places, max(1, int(self.allowed)))
 
-    def share(self, most: int) -> None:
+    def share(self, places: int) -> None:
         """Let so many requests be under way at once from now on."""
-        before, self.most = self.most, most
-        for _ in range(most - before):
+        before, self.places = self.places, places
+        for _ in range(places - before):
             self._wake()
 
     async def _wait_for_time(self, tokens: int) -> None:
@@ -121,7 +121,7 @@ class Gate:
         if sent < self._halved:
             return
         self._halved = self._clock()
-        self.allowed = max(1.0, min(self.allowed, self.most) / 2)
+        self.allowed = max(1.0, min(self.allowed, self.places) / 2)
         self._rounds += 1
         if pause:  # half a throttled request's longest wait, so that not all come back at once
             self.close(longest_wait(self._backoff, self._rounds) / 2)
@@ -134,15 +134,15 @@ class Gate:
 class Places:
     """The places of one job at one endpoint, shared by the jobs of a user on one machine.
 
-    Every job holds an equal share of `most` places, rounded up. A job that holds more gives places
-    back as its requests end, so no more than `most` requests are ever under way together. `close`
+    Every job holds an equal share of `limit` places, rounded up. A job that holds more gives places
+    back as its requests end, so no more than `limit` requests are ever under way together. `close`
     gives back all. A place is a lock on one byte of a file in the machine's temporary folder: the
     kernel frees the locks of a dead job, and no network file system is needed.
     """
 
-    def __init__(self, address: str, most: int) -> None:
+    def __init__(self, address: str, limit: int) -> None:
         """Raises OSError if files cannot be locked."""
-        self.most = min(most, SPAN // 2)
+        self.limit = min(limit, SPAN // 2)
         digest = hashlib.sha256(address.rstrip("/").lower().encode()).digest()
         self._first = int.from_bytes(digest[:5], "big") * SPAN
         self._jobs = range(self._first + SPAN // 2, self._first + SPAN // 2 + MOST_JOBS)
@@ -156,11 +156,11 @@ class Places:
 
         Places beyond the job's share are given back once no request uses them.
         """
-        share = min(math.ceil(self.most / self._count()), wanted)
+        share = min(math.ceil(self.limit / self._count()), wanted)
         while len(self._held) > max(share, under_way):
             self._unlock(self._held.pop())
         # from the top: a job whose card allows fewer looks for places at the bottom only
-        for place in reversed(range(self._first, self._first + self.most)):
+        for place in reversed(range(self._first, self._first + self.limit)):
             if len(self._held) >= share:
                 break
             if place not in self._held and self._lock(place):

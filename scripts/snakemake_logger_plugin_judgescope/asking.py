@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 BEGINS = b"replies: "
 OF = b" of "
-"""What a line of progress begins with and has in it: see replies/progress.py."""
+"""What a line of progress begins with and has in it: see replies/asking.py."""
 STOPPED = b"stopped: "
 """What the line begins with about requests that were under way: see engines/openai/engine.py."""
 FAILED = b"attempts failed: "

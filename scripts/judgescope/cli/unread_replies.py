@@ -1,7 +1,7 @@
 """Replies that cannot be read, counted while they come: a process that runs beside Snakemake.
 
 It follows the journals of the jobs that are asking and reads each reply as its cell's scoring will.
-A job knows no parser: it notes beside its log which keys it asks for (replies/notes.py). What is
+A job knows no parser: it notes beside its log which keys it asks for (replies/planning.py). What is
 found is written beside the log too, where the lines of progress are taken from.
 """
 

@@ -79,8 +79,8 @@ def joined(keys_of_studies: Iterable[Mapping[str, Keys]]) -> dict[str, Keys]:
     """Return shard -> the keys of several studies."""
     keys: dict[str, list[Keys]] = {}
     for study in keys_of_studies:
-        for shard, own in study.items():
-            keys.setdefault(shard, []).append(own)
+        for shard, shard_keys in study.items():
+            keys.setdefault(shard, []).append(shard_keys)
     return {shard: np.concatenate(parts) for shard, parts in keys.items()}
 
 

@@ -73,14 +73,14 @@ class Job:
         parts = np.zeros((total, PARTS), np.int32)
         number_of: dict[str, int] = {"": 0}
         for questions, first in zip(self._questions, self._first, strict=False):
-            own = slice(first, first + len(questions))
+            span = slice(first, first + len(questions))
             outlines = [questions.outline(number) for number in range(len(questions))]
-            self.keys[own] = [outline.key for outline in outlines]
-            self.characters[own] = [outline.characters for outline in outlines]
+            self.keys[span] = [outline.key for outline in outlines]
+            self.characters[span] = [outline.characters for outline in outlines]
             columns = zip_longest(*(outline.parts for outline in outlines))
             for place, column in enumerate(islice(columns, PARTS)):
                 numbers = [number_of.setdefault(part or "", len(number_of)) for part in column]
-                parts[own, place] = numbers
+                parts[span, place] = numbers
         rank = np.empty(len(number_of), np.int32)
         rank[[number_of[part] for part in sorted(number_of)]] = np.arange(len(number_of))
         self._parts = rank[parts]
@@ -93,12 +93,12 @@ class Job:
 
     def places(self, judge: str) -> Counts:
         """Return the places of a judge's keys among the wanted ones, each once."""
-        own = [
+        keys = [
             self.keys[self._first[number] : self._first[number + 1]]
             for number, (_, name, _) in enumerate(self.cells)
             if name == judge
         ]
-        return np.unique(self.wanted.indices(np.concatenate(own)))
+        return np.unique(self.wanted.indices(np.concatenate(keys)))
 
     def work(self, stored: StoredReplies) -> Iterator[Work]:
         """Yield the requests that lack a draw, each made when it is due.
@@ -111,9 +111,7 @@ class Job:
         for place in self._ordered(wanted, np.flatnonzero(stored.lacking())).tolist():
             request = self._request(int(wanted.representative[place]))
             key = bytes(wanted.keys[place]).ljust(KEY.itemsize, b"\0")
-            vars(request)["key"] = (
-                key.hex()
-            )  # known from the plan; making it again takes a third of the time
+            vars(request)["key"] = key.hex()  # as planned: to make it again takes a third
             yield Work(request, stored.missing(place))
 
     def part(self, number: int, count: int) -> Wanted:
@@ -123,8 +121,8 @@ class Job:
         """
         wanted = self.wanted
         parts = np.array_split(self._ordered(wanted, np.arange(len(wanted.keys))), count)
-        own = parts[number - 1]
-        return Wanted(wanted.keys[own], wanted.draws[own], wanted.representative[own])
+        part = parts[number - 1]
+        return Wanted(wanted.keys[part], wanted.draws[part], wanted.representative[part])
 
     def _ordered(self, wanted: Wanted, places: Counts) -> Counts:
         parts = self._parts[wanted.representative[places]]

@@ -134,7 +134,7 @@ def test_a_file_of_replies_without_something_is_refused(missing: str, tmp_path: 
     columns |= {one: [0, 0] for one in shard.SCHEMA.names if one not in columns}
     assert len(list(shard.compacted_blocks(written(tmp_path / "a.parquet", **columns)))) == 1
     columns[missing][1] = None
-    with pytest.raises(UserError, match="no file of replies of this version"):
+    with pytest.raises(UserError, match="not a reply file of this version"):
         list(shard.compacted_blocks(written(tmp_path / "b.parquet", **columns)))
 
 
@@ -167,6 +167,6 @@ def test_a_file_of_replies_that_unfolds_into_gigabytes_is_refused(
     pq.write_table(pa.table(folded), path, compression="zstd", store_schema=False)
     assert path.stat().st_size < 1 << 16
     monkeypatch.setattr(shard, "MOST_UNFOLDED", 1 << 30)
-    with pytest.raises(UserError, match="no file of replies") as error:
+    with pytest.raises(UserError, match="not a reply file") as error:
         list(shard.compacted_blocks(path))
     assert error.value.where == str(path) and "unfold" in str(error.value.got)

@@ -186,7 +186,7 @@ class _Start:
         if self.waiting:
             raise self._failed(_ended(process.returncode))
         if self.noise:
-            print(f"lines of the program that answer nothing, passed over: {self._noise()}")
+            print(f"lines of the program that are not answers: {self._noise()}")
         if process.returncode:
             print(f"the program {_ended(process.returncode)}, after its last answer")
 
@@ -287,13 +287,13 @@ class _Start:
         parts = [
             f"the program {how}",
             f"not answered: {len(self.waiting)} of {len(self.batch)}, first {first.request.about}",
-            *([f"lines that answer nothing: {self._noise()}"] if self.noise else []),
+            *([f"lines that are not answers: {self._noise()}"] if self.noise else []),
             *([f"its last words: {last}"] if last else []),
         ]
         return UserError(
             "; ".join(parts),
             where=f"models/{self.engine.card.model}.yaml",
-            todo="mend the program; the answers so far are kept, run again to ask for the rest",
+            todo="fix the program and run again; the answers so far are kept",
         )
 
 

@@ -83,7 +83,7 @@ def complete(
     present, wanted = stored.count, stored.wanted.slots
     print(f"replies: {present} in the store, {wanted - present} to ask for", flush=True)
     if stored.skipped:
-        print(f"lines of the store that are no whole reply, passed over: {stored.skipped}")
+        print(f"invalid lines of the store, skipped: {stored.skipped}")
     if present == wanted:
         return
 

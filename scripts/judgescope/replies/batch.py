@@ -203,7 +203,7 @@ class _Reader:
             raise UserError(
                 f"every request was refused: {self.refusals[0].text}",
                 where=f"models/{self.engine.card.model}.yaml",
-                todo="mend the card and export again; no refusal is kept",
+                todo="fix the card and export again; no refusal is kept",
             )
         for reply in self.refusals:
             if any(stored.lacks(reply.key, reply.draw) for _, stored in self.jobs):

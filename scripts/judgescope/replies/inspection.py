@@ -33,13 +33,13 @@ from judgescope.replies.shard import (
 DROPPED = ".dropped"
 """In a shard: the digests of damaged lines whose replies may be requested again, one a line."""
 SHOWN = 5
-DAMAGED = "a line that was changed since it was written: its checksum is wrong"
-PASSED_OVER = (
-    "it cannot be read; all that is in it is in journals, too: `judgescope replies compact` makes "
-    "it again"
+DAMAGED = "this line was changed after it was written: its checksum is wrong"
+REDUNDANT = (
+    "it cannot be read, but journals have all of its lines: `judgescope replies compact` makes it "
+    "again"
 )
-TORN = "a line without its end: its writer was stopped; it is passed over"
-DIFFERS = "another reply to this draw stands at {}; the first by its bytes counts"
+TORN = "an incomplete line, skipped: its writer was stopped"
+DIFFERS = "another reply to this draw is at {}; the first by its bytes counts"
 
 
 @dataclass
@@ -118,7 +118,7 @@ def verify(shard: Path) -> Iterator[Finding]:
                     answers.append((bytes.fromhex(line.key), line.draw, digest_of(data), where))
         except UserError as error:
             spare = isinstance(error, DamagedFileError) and is_spare(path)
-            yield Finding(str(path), PASSED_OVER if spare else error.what, True)
+            yield Finding(str(path), REDUNDANT if spare else error.what, True)
     for answer, other in pairwise(sorted(answers)):
         if answer[:2] == other[:2] and answer[2] != other[2]:
             yield Finding(other[3], DIFFERS.format(answer[3]), False)
@@ -141,7 +141,7 @@ def _fault(where: str, line: bytes) -> Finding:
         return Finding(where, f"{DAMAGED}: {shown}", True)
     if fields := unknown_in(line):
         return Finding(where, f"a newer version of Judgescope wrote it: {', '.join(fields)}", True)
-    return Finding(where, f"this is no reply: {shown}", True)
+    return Finding(where, f"this is not a reply: {shown}", True)
 
 
 def check(shard: Path) -> None:
@@ -151,7 +151,7 @@ def check(shard: Path) -> None:
             "replies in the store were changed since they were written; nothing was asked",
             where=", ".join(where for where, _ in damaged[:SHOWN]),
             got=f"{len(damaged)} lines whose checksum is wrong",
-            todo="fetch these files from a backup, or let what stood there be asked and paid for "
+            todo="fetch these files from a backup, or let these replies be requested and paid for "
             "again: judgescope replies verify --drop",
         )
 

@@ -228,7 +228,7 @@ class StoredReplies:
             self.scan()
         if self._file[slot] < 0:
             raise UserError(
-                "a reply was taken away while it was needed",
+                "a reply was removed while it was needed",
                 where=str(self.shard),
                 todo="run again: what is missing is asked for",
             )

@@ -55,7 +55,7 @@ def probe(engine: OpenAIEngine) -> Findings:
                 return None
             raise engine.error(
                 f"the endpoint refuses a plain request: {error}",
-                "look at name, base_url, spelling and extra_body of the card",
+                "check name, base_url, spelling and extra_body of the card",
             ) from None
 
     def finding(replies: list[Reply] | None, honoured: Callable[[list[Reply]], bool]) -> Finding:
@@ -119,7 +119,7 @@ def try_out(store: Store, card: OpenAIModel, budget: Budget | None = None) -> Fi
     with whole(findings_path(store, card)) as part:
         part.write_text(canonical(findings) + "\n", encoding="utf-8")
     listed = ", ".join(f"{field} {finding}" for field, finding in findings.items())
-    print(f"the endpoint was tried out: {listed}", flush=True)
+    print(f"the endpoint was probed: {listed}", flush=True)
     return findings
 
 

@@ -98,8 +98,8 @@ def compacted_blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple
         raise DamagedFileError(
             f"these replies cannot be read: {' '.join(str(error).split())}",
             where=str(path),
-            todo="fetch the file from a backup; if there is none, delete it: what was in it is "
-            "asked again",
+            todo="fetch the file from a backup; if there is none, delete it: its replies are "
+            "requested again",
         ) from error
 
 
@@ -129,12 +129,12 @@ def _group(
 
 def _foreign(path: Path, content: list[str]) -> UserError:
     return UserError(
-        "this is no file of replies of this version",
+        "this is not a reply file of this version",
         where=str(path),
         got=", ".join(content),
         allowed=", ".join(SCHEMA.names),
         todo="use the version of Judgescope that wrote it, or another store (key `store` of the "
-        "study's card); if it is none of Judgescope's, take it out of the store",
+        "study's card); if Judgescope did not write it, remove it from the store",
     )
 
 

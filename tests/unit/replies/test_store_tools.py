@@ -222,7 +222,7 @@ def test_a_reply_that_was_taken_away_is_told(tmp_path: Path) -> None:
     path = write(tmp_path, reply(1, "one"))
     found = Store(tmp_path, "m").find(Wanted.from_counts({KEYS[1]: 1}))
     path.unlink()
-    with pytest.raises(UserError, match="taken away"):
+    with pytest.raises(UserError, match="was removed"):
         found.reply(0)
 
 
@@ -282,7 +282,7 @@ def test_verify_names_file_and_line(tmp_path: Path) -> None:
     told = {(one.where, one.wrong): one.message for one in verify(tmp_path / "m")}
     wrong = {where for where, is_wrong in told if is_wrong}
     assert wrong == {f"{path}:{number}" for number in (2, 3, 4)}
-    assert "without its end" in told[f"{path}:6", False]
+    assert "incomplete line" in told[f"{path}:6", False]
     first, second = sorted([f"{path}:5", f"{other}:1"], key=lambda one: (one, False) in told)
     assert first in told[second, False] and len(told) == 5
 

@@ -127,7 +127,7 @@ class OpenAIEngine:
         except TransientError as error:
             raise self.error(
                 f"the endpoint does not answer: {error}",
-                "nothing was asked yet; look whether the endpoint is up",
+                "nothing was asked yet; check that the endpoint is up",
             ) from None
 
     def error(self, problem: str, todo: str) -> UserError:
@@ -541,14 +541,14 @@ class _Run:
         if self._alike >= allowed:
             self.stop = self.engine.error(
                 f"{self._alike} requests in a row failed: {error}",
-                "replies so far are kept; when the endpoint is well again, the same command asks "
+                "replies so far are kept; once the endpoint works again, the same command asks "
                 "for the rest",
             )
 
     def _hopeless(self) -> UserError:
         return self.engine.error(
             f"the endpoint refuses every request: {self.refusals[0].replies[0].text}",
-            "look at name, base_url, spelling and extra_body of the card; none of these refusals "
+            "check name, base_url, spelling and extra_body of the card; none of these refusals "
             "was recorded",
         )
 

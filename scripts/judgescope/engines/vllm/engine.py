@@ -177,7 +177,7 @@ class _Run:
                 f"vLLM refuses every request: {self.refusals[0].text}",
                 where=f"models/{self.card.model}.yaml",
                 got=self.card.name,
-                todo="look at max_model_len and extra_body of the card; nothing was recorded",
+                todo="check max_model_len and extra_body of the card; nothing was recorded",
             )
         return self.failures
 

@@ -293,7 +293,7 @@ class _Start:
         return UserError(
             "; ".join(parts),
             where=f"models/{self.engine.card.model}.yaml",
-            todo="fix the program and run again; the answers so far are kept",
+            todo="fix the program; the answers so far are kept, run again to ask for the rest",
         )
 
 

@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 import numpy as np
 
 from judgescope.engines.requests import Reply
-from judgescope.replies.compaction import DAY, compact
-from judgescope.replies.key_table import Wanted
-from judgescope.replies.store import Store
+from judgescope.replies.compaction import compact
+from judgescope.replies.lookup import Wanted
+from judgescope.replies.store import DAY, Store
 
 REPLIES, JOURNALS = 1_500_000, 16
 TEXT = "Rating: 4\nThe text keeps to the source and reads well; one name is misspelt. " * 2

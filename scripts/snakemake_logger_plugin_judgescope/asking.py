@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BEGINS, OF = b"replies: ", b" of "
-"""The beginning and a part of a line of progress (replies/progress.py)."""
+"""The beginning and a part of a line of progress (replies/asking.py)."""
 STOPPED = b"stopped: "
-"""The beginning of the line about interrupted requests (engines/shutdown.py)."""
+"""The beginning of the line about interrupted requests (engines/openai/engine.py)."""
 FAILED = b"attempts failed: "
-"""The beginning of a line about failed attempts (engines/retry_log.py)."""
+"""The beginning of a line about failed attempts (engines/openai/engine.py)."""
 UNREAD = ".unread"
 """The suffix of the file beside a log that counts unreadable replies (cli/unread_replies.py)."""
 TAIL = 8192

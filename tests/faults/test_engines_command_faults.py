@@ -42,7 +42,7 @@ def test_noise_is_passed_over_and_told(tmp_path: Path, capsys: pytest.CaptureFix
     sys.stdout.buffer.write(b'\xff\xfe\n')
     """
     assert said(ask(card(tmp_path, program), "x")) == ["1"]
-    assert "passed over: 6, first 'Loading weights ...'" in capsys.readouterr().out
+    assert "not answers: 6, first 'Loading weights ...'" in capsys.readouterr().out
 
 
 def test_bytes_that_are_no_utf8_become_signs_of_it(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_last_line_without_its_end_is_an_answer_or_noise(tmp_path: Path) -> No
     assert said(ask(card(tmp_path, whole), "x")) == ["1"]
     torn = whole.replace("1}))", "1})[:-3])")
     error, kept = refused(card(tmp_path, torn), "x")
-    assert kept == [] and "lines that answer nothing: 1" in str(error)
+    assert kept == [] and "lines that are not answers: 1" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_last_line_without_its_end_is_an_answer_or_noise(tmp_path: Path) -> No
         ("raise ValueError('\\x1b[1mbad\\x1b[0m\\n')", ["exit code 1", "ValueError: bad"]),
         ("os.abort()", ["was ended by signal 6 (Aborted)"]),
         ("pass", ["ended with exit code 0"]),
-        ("print('3.5')", ["exit code 0", "lines that answer nothing: 1, first '3.5'"]),
+        ("print('3.5')", ["exit code 0", "lines that are not answers: 1, first '3.5'"]),
         ("os.close(1); os.close(2); os._exit(7)", ["exit code 7"]),
     ],
 )

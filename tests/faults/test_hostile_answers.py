@@ -18,8 +18,8 @@ from judgescope.engines.command import _usage as said_by_a_program
 from judgescope.engines.openai import wire
 from judgescope.engines.openai.wire import read_replies
 from judgescope.engines.requests import MOST_TOKENS
-from judgescope.replies import compacted
-from judgescope.replies.journal import row_of, sealed
+from judgescope.replies import shard
+from judgescope.replies.journal import read_line, sealed
 from judgescope.schema.cards import OpenAIModel
 from scripted import Endpoint, Said, reply
 
@@ -45,12 +45,12 @@ def line(**changes: Any) -> bytes:
 
 
 def test_a_line_of_a_journal_counts_tokens_and_has_a_known_status() -> None:
-    assert row_of(line()) and row_of(line(usage=None)) and row_of(line(status="error"))
-    assert row_of(line(usage={"prompt": MOST_TOKENS}))
+    assert read_line(line()) and read_line(line(usage=None)) and read_line(line(status="error"))
+    assert read_line(line(usage={"prompt": MOST_TOKENS}))
     for wrong in (MOST_TOKENS + 1, -1, True, 1.5):
-        assert row_of(line(usage={"prompt": wrong})) is None
-    assert row_of(line(usage={"invented": 3})) is None
-    assert row_of(line(status="w\x1b[31meird")) is None
+        assert read_line(line(usage={"prompt": wrong})) is None
+    assert read_line(line(usage={"invented": 3})) is None
+    assert read_line(line(status="w\x1b[31meird")) is None
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -121,7 +121,7 @@ def test_a_result_of_a_batch_is_told_without_what_moves_a_cursor(
 
 
 def written(path: Path, **columns: list[Any]) -> Path:
-    schema = compacted.SCHEMA
+    schema = shard.SCHEMA
     table = pa.table({one.name: pa.array(columns[one.name], one.type) for one in schema}, schema)
     pq.write_table(table, path)
     return path
@@ -131,19 +131,19 @@ def written(path: Path, **columns: list[Any]) -> Path:
 def test_a_file_of_replies_without_something_is_refused(missing: str, tmp_path: Path) -> None:
     columns: dict[str, list[Any]] = {"key": [bytes(32)] * 2, "model": ["m"] * 2}
     columns |= {"line": [line()] * 2}
-    columns |= {one: [0, 0] for one in compacted.SCHEMA.names if one not in columns}
-    assert len(list(compacted.blocks(written(tmp_path / "a.parquet", **columns)))) == 1
+    columns |= {one: [0, 0] for one in shard.SCHEMA.names if one not in columns}
+    assert len(list(shard.compacted_blocks(written(tmp_path / "a.parquet", **columns)))) == 1
     columns[missing][1] = None
-    with pytest.raises(UserError, match="no file of replies of this version"):
-        list(compacted.blocks(written(tmp_path / "b.parquet", **columns)))
+    with pytest.raises(UserError, match="not a reply file of this version"):
+        list(shard.compacted_blocks(written(tmp_path / "b.parquet", **columns)))
 
 
 def test_a_file_of_replies_that_unfolds_into_too_many_lines_is_refused(tmp_path: Path) -> None:
-    rows = compacted.ROWS + 1
-    columns: dict[str, list[Any]] = {one: [0] * rows for one in compacted.SCHEMA.names}
+    rows = shard.ROWS + 1
+    columns: dict[str, list[Any]] = {one: [0] * rows for one in shard.SCHEMA.names}
     columns |= {"key": [bytes(32)] * rows, "model": ["m"] * rows, "line": [line()] * rows}
     with pytest.raises(UserError, match="more than 4,096 lines at once"):
-        list(compacted.blocks(written(tmp_path / "a.parquet", **columns)))
+        list(shard.compacted_blocks(written(tmp_path / "a.parquet", **columns)))
 
 
 @pytest.mark.heavy
@@ -152,11 +152,11 @@ def test_a_file_of_replies_that_unfolds_into_gigabytes_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A text of a megabyte, 4,096 times: two kilobytes on disk, four gigabytes in memory."""
-    rows = compacted.ROWS
-    columns: dict[str, list[Any]] = {one: [0] * rows for one in compacted.SCHEMA.names}
+    rows = shard.ROWS
+    columns: dict[str, list[Any]] = {one: [0] * rows for one in shard.SCHEMA.names}
     columns |= {"key": [bytes(32)] * rows, "model": ["m"] * rows, "line": [b"x" * 900_000] * rows}
     path = tmp_path / "a.parquet"
-    schema = compacted.SCHEMA
+    schema = shard.SCHEMA
     small = {one.name: pa.array(columns[one.name][:1], one.type) for one in schema}
     folded = {
         name: pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), one).cast(one.type)
@@ -166,7 +166,7 @@ def test_a_file_of_replies_that_unfolds_into_gigabytes_is_refused(
     }
     pq.write_table(pa.table(folded), path, compression="zstd", store_schema=False)
     assert path.stat().st_size < 1 << 16
-    monkeypatch.setattr(compacted, "MOST_UNFOLDED", 1 << 30)
-    with pytest.raises(UserError, match="no file of replies") as error:
-        list(compacted.blocks(path))
+    monkeypatch.setattr(shard, "MOST_UNFOLDED", 1 << 30)
+    with pytest.raises(UserError, match="not a reply file") as error:
+        list(shard.compacted_blocks(path))
     assert error.value.where == str(path) and "unfold" in str(error.value.got)

@@ -21,11 +21,10 @@ from jobs import Job
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
 from judgescope.jobs import run
-from judgescope.replies import compacted
-from judgescope.replies.compacted import Line
 from judgescope.replies.compaction import compact
 from judgescope.replies.inspection import verify
 from judgescope.replies.journal import line_of, sealed
+from judgescope.replies.shard import CompactedLine, write_compacted
 from judgescope.replies.store import DAY, Store
 from judgescope.schema.tables import SCHEMAS, read_table, table_of, write_table
 from running import HOME
@@ -158,8 +157,10 @@ def test_a_compacted_file_that_was_cut_anywhere_stops_before_anything_is_asked(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "m" / "a.parquet"
-    lines = (Line("m", bytes(32), draw, line_of(Reply(KEY, draw, "4"))) for draw in range(50))
-    assert compacted.write(path, lines) == 50
+    lines = (
+        CompactedLine("m", bytes(32), draw, line_of(Reply(KEY, draw, "4"))) for draw in range(50)
+    )
+    assert write_compacted(path, lines) == 50
     whole = path.read_bytes()
     for size in {*range(0, len(whole), 41), len(whole) - 1}:
         path.write_bytes(whole[:size])
@@ -205,7 +206,7 @@ def test_a_reply_of_a_newer_version_is_refused_and_neither_misread_nor_removed(
         Store(tmp_path, "m").read({KEY: 1})
     assert field in str(error.value.got) and "nothing was asked" in error.value.todo
     [finding] = verify(tmp_path / "m")
-    assert finding.wrong and field in finding.what and finding.where == f"{newer}:1"
+    assert finding.wrong and field in finding.message and finding.where == f"{newer}:1"
     assert set(Store(tmp_path, "m").read({"1" * 64: 1})) == {("1" * 64, 0)}, "other keys are ours"
     compact(tmp_path / "m", now=time.time() + 9 * DAY)
     assert newer.read_bytes() == line

@@ -11,10 +11,10 @@ from jobs import Job
 from judgescope.cli import replies
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
-from judgescope.replies.compaction import DAY, compact
+from judgescope.replies.compaction import compact
 from judgescope.replies.inspection import verify
 from judgescope.replies.shard import files_of
-from judgescope.replies.store import Store
+from judgescope.replies.store import DAY, Store
 from scripted import Body, Said, reply, serve
 
 KEYS = [f"{number:064x}" for number in range(3)]
@@ -125,7 +125,7 @@ def test_a_compacted_file_that_was_cut_is_made_again_from_journals_that_are_ther
         made.write_bytes(whole[:size])
         assert read(tmp_path) == TEXTS
         [finding] = verify(tmp_path / "m")
-        assert finding.wrong and finding.where == str(made) and "compact" in finding.what
+        assert finding.wrong and finding.where == str(made) and "compact" in finding.message
     compact(tmp_path / "m")
     [again] = [path for path in files_of(tmp_path / "m") if path.suffix == ".parquet"]
     assert again.read_bytes() == whole and not made.exists()

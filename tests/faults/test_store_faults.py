@@ -194,9 +194,9 @@ def test_equal_prompts_are_asked_in_one_order_and_five_failures_are_named(tmp_pa
 
 def test_passed_over_lines_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     obtain([], journal(tmp_path, b"not ours\n"), fails)
-    assert "passed over: 1" in capsys.readouterr().out
+    assert "skipped: 1" in capsys.readouterr().out
     obtain([], journal(tmp_path, b""), fails)
-    assert "passed over" not in capsys.readouterr().out
+    assert "skipped" not in capsys.readouterr().out
 
 
 def test_files_with_an_error_are_dropped_wherever_they_are(tmp_path: Path) -> None:

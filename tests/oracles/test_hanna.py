@@ -12,8 +12,8 @@ from data_samples import card, values
 from judgescope.core.errors import UserErrors
 from judgescope.data import read_dataset
 from judgescope.data.rated import Names
-from judgescope.engines.base import Subject
-from judgescope.engines.recorded.engine import RecordedEngine
+from judgescope.engines.base import EngineInputs, Subject
+from judgescope.engines.recorded import RecordedEngine
 from judgescope.methods.measures import mean_rating
 from judgescope.schema.cards import Judge, RecordedModel, Scale
 from judgescope.schema.loading import read_card
@@ -84,7 +84,9 @@ def test_a_recorded_column_may_hold_the_aspect_in_its_name(tmp_path: Path) -> No
         }
     )
     names = Names(systems={"human": "Human"})
-    engine = RecordedEngine(model, "d", tmp_path, tmp_path, names)
+    engine = RecordedEngine(
+        model, EngineInputs(seed=0, dataset="d", folder=tmp_path, data=tmp_path, names=names)
+    )
     subjects = [Subject(f"d-00{k}:human", f"d-00{k}", "human", "systems", "") for k in (2, 1)]
 
     def said(form: str, aspect: str) -> list[str]:
@@ -125,7 +127,12 @@ def test_the_published_correlations_come_out(table: str) -> None:
     )
     assert (len(rated.outputs), len(rated.items), len(rated.ratings)) == (1056, 96, 19008)
     model = read_card("model", config / "models" / "hanna.yaml")
-    engine = RecordedEngine(model, "hanna", config / "models", SHARED, rated.names)
+    engine = RecordedEngine(
+        model,
+        EngineInputs(
+            seed=0, dataset="hanna", folder=config / "models", data=SHARED, names=rated.names
+        ),
+    )
     subjects = [Subject(o.target, o.item, o.system, "systems", "") for o in rated.outputs]
     place = {one.target: index for index, one in enumerate(rated.outputs)}
     ratings = {

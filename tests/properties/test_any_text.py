@@ -35,9 +35,10 @@ from judgescope.perturb.inject import BETWEEN, WITHIN
 from judgescope.perturb.rules import RULES, replace_text, wrong_ending
 from judgescope.perturb.sentences import split_sentences
 from judgescope.perturb.targets import inject_dataset
-from judgescope.replies import compacted, speed
 from judgescope.replies.journal import CRC, forgetting, line_of
 from judgescope.replies.ledger import STATE, Ledger
+from judgescope.replies.pricing import PACE_FOLDER, Pace, read_pace
+from judgescope.replies.shard import compacted_blocks
 from judgescope.replies.store import Store
 from judgescope.schema.tables import table_of
 
@@ -319,10 +320,10 @@ def test_every_whole_reply_of_a_journal_is_found_whatever_stands_between(
 def test_notes_beside_a_journal_are_passed_over_or_an_error_with_the_file(
     tmp_path: Path, note: bytes
 ) -> None:
-    for path in (tmp_path / speed.FOLDER / "a.json", tmp_path / "l" / "000001" / STATE):
+    for path in (tmp_path / PACE_FOLDER / "a.json", tmp_path / "l" / "000001" / STATE):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(note)
-    assert speed.read_pace(tmp_path) == speed.Pace()
+    assert read_pace(tmp_path) == Pace()
     with pytest.raises(UserError, match="cannot be read") as error:
         Ledger(tmp_path / "l").state()
     assert str(path) in error.value.where
@@ -335,5 +336,5 @@ def test_replies_that_were_put_together_are_read_or_an_error_with_the_file(
 ) -> None:
     (path := tmp_path / "all.parquet").write_bytes(head + content + head)
     with pytest.raises(UserError) as error:
-        list(compacted.blocks(path))
+        list(compacted_blocks(path))
     assert str(path) in error.value.where

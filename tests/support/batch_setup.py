@@ -60,7 +60,7 @@ class Asked:
             return batch.read([path], [(MODEL, self.store, [self.looked()])])
 
     def replies(self) -> list[Reply]:
-        return [one for _, one in self.looked().found.replies()]
+        return [one for _, one in self.looked().stored.replies()]
 
 
 @pytest.fixture

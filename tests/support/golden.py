@@ -167,7 +167,7 @@ class Run:
         for cell, asked in planned(spec, card, None, subjects).cells.items():
             perturbation, judge, aspect = cell
             for number in range(min(EACH, len(asked))):
-                about = " ".join(asked.place(number).values())
+                about = " ".join(asked.text_columns(number).values())
                 name = f"{judge}/{dataset}/{perturbation}/{aspect}/{about}"
                 yield name, asked.outline(number).key.hex()
 

@@ -79,7 +79,7 @@ def test_the_reference_is_another_one_and_what_has_none_is_not_asked() -> None:
         [(subject(1, "text 1", "the second reference"),)],
         load("rubric", [HOME / "config"], where=""),
         0,
-        beside=[(subject(2), "only_reference")],
+        not_asked=[(subject(2), "only_reference")],
     )
     assert "Reference answer, which deserves 5:\nthe second reference\n" in asked[0].prompt
     assert "source 1" in asked[0].prompt and "Score 5: clear." in asked[0].prompt

@@ -52,7 +52,7 @@ def test_ratings_lie_in_equal_steps_from_end_to_end() -> None:
 def test_the_nearest_texts_are_shown_each_of_another_item() -> None:
     demonstrations = Demonstrations(field(5, 4.9, 1.2, 3.4, 2.1, 4.2, 1.1), FIVE, SCALE)
     assert sorted(one.rating for one in demonstrations.usual) == [1.1, 2.1, 3.4, 4.2, 5]
-    told = demonstrations.told("another")
+    told = demonstrations.variables("another")
     assert sorted(one["rating"] for one in told) == [1, 2, 3, 4, 5]  # on the scale
     same = [Rated(subject("i", system), float(at)) for at, system in enumerate("abcde", start=1)]
     mixed = Demonstrations([*same, *field(1, 2, 3, 4)], FIVE, SCALE)
@@ -86,7 +86,7 @@ def test_the_order_of_texts_makes_no_difference(ratings: list[int], random: Any)
 
 def test_a_hidden_source_is_hidden_in_demonstrations_too() -> None:
     hidden = SCALE.model_copy(update={"source_visible": False})
-    told = Demonstrations(field(1, 2, 3, 4, 5), FIVE, hidden).told("x")
+    told = Demonstrations(field(1, 2, 3, 4, 5), FIVE, hidden).variables("x")
     assert {one["source"] for one in told} == {None}
 
 
@@ -101,7 +101,7 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
         model, judge, aspect, SCALE, shown, templates, 0, demonstrations=demonstrations
     )
     for number, (one,) in enumerate(shown):
-        values = rated(aspect, SCALE) | {"shots": demonstrations.told(one.item)}
+        values = rated(aspect, SCALE) | {"shots": demonstrations.variables(one.item)}
         whole = messages("score-shots", templates, **values, source=one.source, text=one.text)
         assert asked[number].asked["messages"] == whole
         assert asked.outline(number).key.hex() == asked[number].key

@@ -16,8 +16,9 @@ from asking import Study
 from judgescope.cli.unread_replies import ENOUGH, SUFFIX, Tally, Watch
 from judgescope.engines.requests import Reply
 from judgescope.parsing.judgment import Judgment
-from judgescope.replies.key_table import KEY, Wanted
-from judgescope.replies.notes import Note
+from judgescope.replies.journal import KEY
+from judgescope.replies.lookup import Wanted
+from judgescope.replies.planning import Note
 from judgescope.replies.store import Store
 from scripted import Body, Said, reply, serve
 from snakemake_logger_plugin_judgescope.asking import Asking
@@ -39,7 +40,7 @@ class Followed:
 
     def __init__(self, folder: Path) -> None:
         self.store = Store(folder, "m")
-        wanted = Wanted.of({key(number): 1 for number in range(1, 200)})
+        wanted = Wanted.from_counts({key(number): 1 for number in range(1, 200)})
         start = self.store.shard / self.store.start
         import numpy as np
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from judgescope.jobs.run import of_machine
-from judgescope.replies.recovery import here, is_running
+from judgescope.replies.ledger import here, is_running
 
 FOLDER = Path(".snakemake") / "judgescope"
 OURS = "JUDGESCOPE_RUN"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from judgescope.plan import Plan
     from judgescope.plan.asking_jobs import StudyJob
     from judgescope.replies.batch import Looked
-    from judgescope.replies.lookup import Found
+    from judgescope.replies.lookup import StoredReplies
     from judgescope.replies.planning import Cell
     from judgescope.replies.store import Store
 
@@ -177,10 +177,10 @@ def _stored(plan: "Plan", job: "StudyJob") -> "Callable[[Cell], list[Row]]":
     from judgescope.replies.store import Store
 
     @cache
-    def search() -> "Found":
+    def search() -> "StoredReplies":
         return Store(Path(plan.study.store), job.card.served_name).find(job.job.wanted)
 
-    return lambda cell: job.job.rows_so_far(cell, search())
+    return lambda cell: job.job.rows(cell, search(), so_far=True)
 
 
 def _part(table: str, path: str, aspect: str) -> list[Row]:
@@ -280,13 +280,13 @@ def verify(args: Arguments) -> int:
 
     With `--drop`, damaged lines go, and their requests may be sent and paid for again.
     """
-    from judgescope.replies.corruption import drop
+    from judgescope.replies.inspection import drop
     from judgescope.replies.inspection import verify as findings_of
 
     wrong = notes = 0
     for shard in _shards(args):
         for finding in findings_of(shard):
-            print(f"{finding.where}: {finding.what}")
+            print(f"{finding.where}: {finding.message}")
             wrong, notes = wrong + finding.wrong, notes + (not finding.wrong)
         if args.drop and (count := drop(shard)):
             print(f"{shard.name}: {count} damaged lines dropped; a run requests what is missing")
@@ -309,8 +309,8 @@ def compact(args: Arguments) -> int:
 def export(args: Arguments) -> int:
     """Write the replies of a study, or of an entire store, to one file."""
     from judgescope.plan.asking_jobs import used_keys
-    from judgescope.replies.exchange import export as write
-    from judgescope.replies.key_table import having
+    from judgescope.replies.compaction import export as write
+    from judgescope.replies.lookup import having
 
     store = _store(args)
     keys = None
@@ -324,11 +324,11 @@ def export(args: Arguments) -> int:
 
 def merge(args: Arguments) -> int:
     """Add the replies of an exported file to a store."""
-    from judgescope.replies.exchange import merge as imported
+    from judgescope.replies.compaction import merge as imported
 
     for shard, done in imported(args.file, _store(args, new=True)).items():
         print(
-            f"{plain(shard)}: {done.new:,} new, {done.there:,} were there, "
+            f"{plain(shard)}: {done.new:,} new, {done.known:,} were there, "
             f"{done.skipped:,} no replies"
         )
         if done.differs:
@@ -344,7 +344,7 @@ def prune(args: Arguments) -> int:
     from judgescope.plan.asking_jobs import used_keys
     from judgescope.replies.compaction import compact as compacted
     from judgescope.replies.compaction import unused
-    from judgescope.replies.key_table import having, joined
+    from judgescope.replies.lookup import having, joined
     from judgescope.replies.shard import shards
 
     plans = [_plan(study) for study in args.study]
@@ -375,7 +375,7 @@ def export_batch(args: Arguments) -> int:
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.plan.generators import makers_of, supervisors
     from judgescope.replies import batch
-    from judgescope.replies.corruption import check
+    from judgescope.replies.inspection import check
     from judgescope.replies.store import Store
 
     plan, out = _plan(args.study)
@@ -426,7 +426,7 @@ def import_batch(args: Arguments) -> int:
             store = stack.enter_context(Store(Path(plan.study.store), card.served_name))
             readers.append((card, store, _searched(store, jobs)))
         done = batch.read(args.files, readers)
-    print(f"{done.new:,} replies and {done.refused:,} refusals taken, {done.there:,} were there")
+    print(f"{done.new:,} replies and {done.refused:,} refusals taken, {done.known:,} were there")
     print(f"lines of other requests: {done.foreign:,}; lines that are no result: {done.torn:,}")
     for reason, count in done.failed.most_common():
         print(f"  {count:,} without a reply, to be asked again: {reason}")

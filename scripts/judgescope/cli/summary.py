@@ -1,12 +1,11 @@
 """What ends a run in the terminal: its main results; of a pilot, which judges differ."""
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from judgescope.engines.recorded.joins import join_lines
+from judgescope.engines.recorded import join_lines, read_joins
 from judgescope.methods.claims.base import BAR, VERDICT
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.plan.generators import made_of, spender
@@ -146,8 +145,7 @@ def _unjoined(out: Path, coverage: Sequence[Row]) -> list[str]:
     warnings = []
     for path in sorted((out / "joined").glob("*/*.json")):
         dataset = path.parent.name
-        joins = json.loads(path.read_text(encoding="utf-8"))
-        used = [join for join in joins if (dataset, join["judge"]) in judges]
+        used = [join for join in read_joins(path) if (dataset, join.judge) in judges]
         warnings += [f"\n{dataset}: {line}" for line in join_lines(used, poor=True)]
     return warnings
 

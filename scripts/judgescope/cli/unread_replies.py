@@ -1,8 +1,8 @@
 """A process beside Snakemake that counts unreadable replies as they come.
 
 It follows the journals of the jobs that are asking and parses each reply as its cell's scoring
-will. Jobs know no parsers: they note beside their logs which keys they ask for (replies/notes.py).
-The counts are written beside the log too, for the lines of progress.
+will. Jobs know no parsers: they note beside their logs which keys they ask for
+(replies/planning.py). The counts are written beside the log too, for the lines of progress.
 """
 
 import json
@@ -23,7 +23,7 @@ from judgescope.core.files import whole
 if TYPE_CHECKING:
     from judgescope.parsing.judgment import Judgment
     from judgescope.plan.specs import Specs
-    from judgescope.replies.notes import Note
+    from judgescope.replies.planning import Note
 
 INTERVAL = 1.0
 """Seconds between two looks at the journals."""
@@ -87,18 +87,18 @@ class Watch:
 
     def look(self, warn: Callable[[str, Tally], str]) -> None:
         """Read the replies that came since the last look and write the counts."""
-        from judgescope.replies.journal import row_of
+        from judgescope.replies.journal import ReplyLine, read_line
 
-        rows = [row for line in self._lines() if (row := row_of(line)) and "text" in row]
-        cells = self.note.cells_of([row["key"] for row in rows])
-        for row, cell in zip(rows, cells, strict=True):
-            if cell is not None and row["status"] == "ok":
-                judgment = self._read(self.note.dataset, cell, row["text"], row["finish"])
-                self.tallies.setdefault(cell[1], Tally()).add(row["text"], judgment)
+        lines = [line for line in map(read_line, self._lines()) if isinstance(line, ReplyLine)]
+        cells = self.note.cells_of([line.key for line in lines])
+        for line, cell in zip(lines, cells, strict=True):
+            if cell is not None and line.status == "ok":
+                judgment = self._read(self.note.dataset, cell, line.text, line.finish)
+                self.tallies.setdefault(cell[1], Tally()).add(line.text, judgment)
         for judge, tally in self.tallies.items():
             if judge not in self.warnings and tally.replies >= ENOUGH and tally.mostly_unread:
                 self.warnings[judge] = warn(judge, tally)
-        if rows:
+        if lines:
             counts = {
                 "replies": sum(tally.replies for tally in self.tallies.values()),
                 "unread": sum(tally.unread.total() for tally in self.tallies.values()),
@@ -135,7 +135,7 @@ class Reader:
             written = path.stat().st_mtime_ns
             known = self._watches.get(path)
             if self._before.get(path) != written and (known is None or known[0] != written):
-                from judgescope.replies.notes import read_note
+                from judgescope.replies.planning import read_note
 
                 self._watches[path] = (written, Watch(path, read_note(path), self._read))
         for _, watch in self._watches.values():
@@ -190,10 +190,10 @@ class Reader:
         if not self._watches:
             return []
         from judgescope.plan.cost_report import passed_caps
-        from judgescope.replies.notes import clear
+        from judgescope.replies.planning import clear_note
 
         for path in self._watches:
-            clear(path)
+            clear_note(path)
         totals: dict[str, Tally] = {}
         for _, watch in self._watches.values():
             for judge, tally in watch.tallies.items():

@@ -2,10 +2,6 @@
 
 from typing import Final
 
-PROMPTED = ("openai", "vllm")
-"""Engines that read prompts: they judge by a form of config/prompts, and can write texts."""
-ASKED = (*PROMPTED, "command")
-"""Engines that are asked: requests, replies, a store. All others compute or replay."""
 ORACLE = "oracle"
 """The control that knows the errors."""
 COMPUTED: Final = "computed"

@@ -8,7 +8,7 @@ from judgescope.distill.specs import WriteNewSpec
 from judgescope.engines.requests import Reply
 from judgescope.perturb.writing import checked
 from judgescope.prompts import NO_CHANGE, to_write
-from judgescope.replies.asker import Obtain, RequestFor
+from judgescope.replies.asking import Obtain, RequestFor
 from judgescope.replies.judging import reply_columns
 
 Row = dict[str, Any]

@@ -1,58 +1,36 @@
-"""Engines: what answers for a judge. Those that compute or replay are built here (`base.Engine`).
+"""Engines: what answers for a judge, by computing, by replaying records, or by being asked.
 
-Those that are asked come from `factory`: a job reaches, and is told the hash of, only what it runs.
+The last statement of an engine's module declares it. A job imports only the engine that it runs,
+and only that module is in its code hash.
 """
 
-from collections.abc import Mapping, Sequence
-from importlib import import_module
-from pathlib import Path
-from types import MappingProxyType
-from typing import cast
+from msgspec import Struct, convert
 
-from judgescope.data.rated import NO_NAMES, Names
-from judgescope.engines.base import Engine
-from judgescope.schema.cards import Model
-
-ENGINES = {
-    "lexical": "judgescope.engines.lexical.engine",
-    "control": "judgescope.engines.controls",
-    "recorded": "judgescope.engines.recorded.engine",
-    "openai": "judgescope.engines.openai.engine",
-    "command": "judgescope.engines.command",
-    "vllm": "judgescope.engines.vllm.engine",
-}
-"""Engine -> its module, loaded only when a model needs it."""
+from judgescope.core.declarations import declarations
 
 
-def build(
-    model: Model,
-    *,
-    seed: int,
-    dataset: str,
-    ratings: Mapping[tuple[str, str], Sequence[float]],
-    folder: Path,
-    data: Path,
-    counted: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
-    names: Names = NO_NAMES,
-) -> Engine:
-    """Return the engine of a model card that computes or replays, for one dataset.
+class EngineDeclaration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An engine. Values are literals.
 
-    `ratings` maps (target, aspect) to people's ratings; `folder` is the card's, `data` what
-    `{data}` in its paths stands for. `counted` tells of texts with errors how many they have
-    at most, and whether they are of as many kinds as there are ratings. `names` are those that the
-    dataset's files give items and systems, for recorded rows.
+    The module of an engine that is not asked has `build(card, inputs)`, which returns a
+    `base.Engine`. The module of one that is asked has `build(card)`, which returns a
+    `requests.Ask`; if its card names files, also `located(card, folder, data)`.
     """
-    module = import_module(ENGINES[model.engine])
-    return cast(
-        Engine,
-        module.build(
-            model,
-            seed=seed,
-            dataset=dataset,
-            ratings=ratings,
-            folder=folder,
-            data=data,
-            counted=counted,
-            names=names,
-        ),
-    )
+
+    name: str
+    """The value of the key `engine` of a model's card."""
+    asked: bool = False
+    """Whether it answers requests, whose replies are stored; all others compute or replay."""
+    reads_prompts: bool = False
+    """Whether it judges by a form of config/prompts, and can write texts."""
+    packages: tuple[str, ...] = ()
+    """The packages whose behaviour shows in its answers."""
+
+
+ENGINES: dict[str, str] = {}  # engine -> its module
+DECLARED: dict[str, EngineDeclaration] = {}
+for module, keywords in declarations("engines", "ENGINE").items():
+    declared = convert(keywords, EngineDeclaration)
+    ENGINES[declared.name], DECLARED[declared.name] = module, declared
+ASKED = tuple(name for name, engine in DECLARED.items() if engine.asked)
+PROMPTED = tuple(name for name, engine in DECLARED.items() if engine.reads_prompts)

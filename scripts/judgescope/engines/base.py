@@ -1,11 +1,15 @@
-"""What every engine takes and gives: subjects in, one list of draws per subject out."""
+"""Engines that compute or replay: subjects in, a list of draws for each subject out."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from msgspec import Struct
+
 from judgescope.core.canonical import canonical
+from judgescope.data.rated import NO_NAMES, Names
 from judgescope.schema.cards import Judge, Model, RecordedModel, Scale
 
 Status = Literal["ok", "error", "not_applicable"]
@@ -31,38 +35,36 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One draw: the raw reply, or a reason (a slug) as the text of one that is `not_applicable`.
+    """One draw.
 
-    The text of a computed or recorded score is the number alone, `rationale` how it came about.
+    text: the raw reply; the number alone of a computed or recorded score; if the status is
+    `not_applicable`, the reason (a slug). rationale: how a computed score came about.
     """
 
     text: str
-    finish: str = "stop"
     status: Status = "ok"
-    usage: dict[str, int] | None = None
     rationale: str | None = None
 
 
 def not_applicable(reason: str) -> Answer:
-    """Return the answer of a judge that has nothing to say, and why."""
+    """Return the answer of a judge that cannot judge a subject."""
     return Answer(reason, status="not_applicable")
 
 
 def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], str]:
-    """Return the texts that a subject is compared with, or none and the reason.
+    """Return the texts to compare a subject with, or () and the reason.
 
-    A text is never scored against what it is, or was made from: a subject has its own reference
-    not among `references`. A text that is made equal to a further reference is not compared with
-    that either (methods.md 1 and 5); a system that wrote the words of a reference is: other
-    references come first.
+    A text is never compared with itself or the reference that it was made from (already missing
+    from `references`), nor with another reference of the same words (methods.md 1 and 5). A
+    system's text that equals a reference is compared with it, after all other references.
     """
     if against == "source":
         present = subject.source is not None and subject.source.strip()
         return ((subject.source or "",), "") if present else ((), "no_source")
-    own = subject.text.split()
-    others = [text for text in subject.references if text.strip() and text.split() != own]
+    words = subject.text.split()
+    others = [text for text in subject.references if text.strip() and text.split() != words]
     if subject.perturbation == "systems":
-        others += [text for text in subject.references if own and text.split() == own]
+        others += [text for text in subject.references if words and text.split() == words]
     # texts of no system are made from a reference, which is no longer among the references
     had_any = subject.references or subject.perturbation != "systems"
     return tuple(others), "only_reference" if had_any else "no_reference"
@@ -74,8 +76,33 @@ def number_text(value: float) -> str:
     return "0" if text == "-0" else text
 
 
+class ErrorCounts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The errors in a set of texts: the most that one has, and whether texts come in classes."""
+
+    most: int
+    in_classes: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineInputs:
+    """What engines that are not asked may read about a dataset.
+
+    ratings: (target, aspect) -> people's ratings. counted: set of texts with errors -> its counts.
+    folder is the model card's, data replaces `{data}` in the card's paths. names: of items and
+    systems in the dataset's own files.
+    """
+
+    seed: int
+    dataset: str
+    ratings: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
+    counted: Mapping[str, ErrorCounts] = field(default_factory=dict)
+    folder: Path = Path()
+    data: Path = Path()
+    names: Names = NO_NAMES
+
+
 class Engine(Protocol):
-    """Something that answers for judges."""
+    """Something that answers for judges without being asked over a network or a process."""
 
     def answer(
         self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
@@ -100,37 +127,27 @@ def request_key(
 ) -> str:
     """Return sha256(canonical JSON of all that determines the answer), 64 hex digits.
 
-    Engine, model and form always; of the rest what the form uses: a ROUGE of one text against the
-    same references is one key on every aspect. Ids of judges are never part of it, ids of targets
-    only where an answer belongs to a target and not to its text. Controls made from ratings are
+    That is always engine, model and form; of the rest only what the form uses: a ROUGE of one text
+    against the same references has one key on every aspect. Ids of judges are never part of it,
+    ids of targets only if an answer depends on more than the text. Controls made from ratings are
     keyed by dataset, not by the ratings.
     """
-    used = _used(model, judge, aspect, scale, subject, seed, dataset)
-    request = {"engine": model.engine, "model": model.model, "form": judge.form, **used}
-    return hashlib.sha256(canonical(request).encode()).hexdigest()
-
-
-def _used(
-    model: Model,
-    judge: Judge,
-    aspect: str,
-    scale: Scale,
-    subject: Subject,
-    seed: int,
-    dataset: str,
-) -> dict[str, Any]:
+    used: dict[str, Any]
     text, source, references = subject.text, subject.source, list(subject.references)
-    asked = {"aspect": aspect, "scale": [scale.min, scale.max, scale.step]}
+    rated: dict[str, Any] = {"aspect": aspect, "scale": [scale.min, scale.max, scale.step]}
     if isinstance(model, RecordedModel):
         row = {"item": subject.item, "system": subject.system, "text": text, "source": source}
         files = {"files": model.sha256 or model.files, "rows": model.row_keys}
-        return {"aspect": aspect, "dataset": dataset, **row, **files}
-    if model.engine == "control":
-        if judge.form == "length":
-            return {"text": text}
-        return {**asked, "seed": seed, "dataset": dataset, "target": subject.target}
-    if judge.form == "rules":
-        seen = {"source": source, "references": references}
-        return {**asked, **seen, "against": judge.against, "text": text}
-    against = {"source": source} if judge.against == "source" else {"references": references}
-    return {"against": judge.against, "text": text, **against}
+        used = {"aspect": aspect, "dataset": dataset, **row, **files}
+    elif model.engine == "control" and judge.form == "length":
+        used = {"text": text}
+    elif model.engine == "control":
+        used = {**rated, "seed": seed, "dataset": dataset, "target": subject.target}
+    elif judge.form == "rules":
+        given = {"source": source, "references": references}
+        used = {**rated, **given, "against": judge.against, "text": text}
+    else:
+        against = {"source": source} if judge.against == "source" else {"references": references}
+        used = {"against": judge.against, "text": text, **against}
+    request = {"engine": model.engine, "model": model.model, "form": judge.form, **used}
+    return hashlib.sha256(canonical(request).encode()).hexdigest()

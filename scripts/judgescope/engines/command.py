@@ -1,8 +1,8 @@
-"""Programs as scorers: targets on their input, answers on their output, a JSON object a line.
+"""Programs as scorers: they read targets and write answers, one JSON object per line.
 
-A start of the program is given a batch of targets and then the end of its input; it answers in any
-order, at any time, and ends. Every answer is kept as its line comes. A program that crashes, hangs
-or answers for what it was not given ends the job; what it cannot score it says in an answer.
+Each start of the program gets a batch of targets, answers in any order and ends; every answer is
+kept as its line comes. A program that crashes, hangs or answers for an unknown id ends the job;
+about a target that it cannot score it answers with an error.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from judgescope.core.errors import UserError
 from judgescope.core.redaction import Redactor
 from judgescope.data.files import resolve
+from judgescope.engines import EngineDeclaration
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import TOKENS, Failure, Keep, Reply, Request, Work, is_count
 from judgescope.schema.cards import CommandModel
@@ -30,18 +31,16 @@ SEEN = (
     *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH"),
     *("VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
 )
-"""Beside LC_*: the variables that a program sees without being named; they hold no secret."""
+"""With LC_*: the variables that every program sees; they hold no secret."""
 SET = {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"}
-"""For programs in Python: the same order of sets each time, lines as they are written, UTF-8."""
-LONGEST = 1 << 20
-"""Bytes of a line on a program's output."""
-KEPT = 1 << 14
-"""Of what a program says on its error output, the last bytes that are kept."""
-SHOWN = 300
+"""For programs in Python: stable order of sets, unbuffered lines, UTF-8."""
+LONGEST = 1 << 20  # bytes of a line of output
+KEPT = 1 << 14  # the last bytes of the error output that are kept
+SHOWN = 300  # characters of a program's output that an error shows
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
-class Given(NamedTuple):
+class DrawWanted(NamedTuple):
     """One line of a program's input: a draw of a request."""
 
     request: Request
@@ -49,38 +48,38 @@ class Given(NamedTuple):
 
     @property
     def ident(self) -> str:
-        """Return what the program has to name in its answer."""
+        """Return the id that the program's answer must name."""
         return f"{self.request.key}.{self.draw}"
 
     @property
     def line(self) -> bytes:
         """Return the line, in ASCII, so that no program can misread it."""
-        told = {"id": self.ident, **self.request.asked["target"]}
-        told |= {"seed": self.request.seed(self.draw), "draw": self.draw}
-        return json.dumps(told).encode() + b"\n"
+        target = {"id": self.ident, **self.request.asked["target"]}
+        target |= {"seed": self.request.seed(self.draw), "draw": self.draw}
+        return json.dumps(target).encode() + b"\n"
 
 
-class Fault(Exception):
-    """What a program may not do: its answers cannot be trusted any more."""
+class ProgramError(Exception):
+    """A program broke the protocol: its answers cannot be trusted any more."""
 
 
 def located(card: CommandModel, folder: Path, data: Path) -> CommandModel:
-    """Return the card with the full path of every file that its words name.
+    """Return the card with the absolute path of every file that its words name.
 
-    Raises UserError for a file that is not there, and for a word that names one unknown to `files`.
+    Raises UserError for a missing file, and for a word that names a file unknown to `files`.
     """
     where = f"models/{card.model}.yaml"
     roles = {role for word in card.argv for role in ROLE.findall(word)} - {PYTHON}
     paths = {}
     for role in sorted(roles):
-        found = resolve(card.files, role, folder, data, where=where)
-        if len(found) > 1:
+        files = resolve(card.files, role, folder, data, where=where)
+        if len(files) > 1:
             raise UserError(
                 "a word of a command names one file, and this role has several",
                 where=f"{where}, key argv",
-                got=f"{{{role}}}: {len(found)} files",
+                got=f"{{{role}}}: {len(files)} files",
             )
-        paths[role] = os.path.abspath(found[0][0])
+        paths[role] = os.path.abspath(files[0][0])
     for word in card.argv:
         if not os.path.isabs(word) and (folder / word).is_file():
             raise UserError(
@@ -107,7 +106,7 @@ def words(card: CommandModel) -> list[str]:
 
 
 class CommandEngine:
-    """Starts one program, as often and as many at once as its card says."""
+    """Starts one program, as many at once as its card says."""
 
     def __init__(self, card: CommandModel) -> None:
         self.card, self.words = card, words(card)
@@ -119,62 +118,59 @@ class CommandEngine:
                     got=name,
                     todo=f"export {name}=… (its value is never written anywhere)",
                 )
-        seen = {name for name in os.environ if name in SEEN or name.startswith("LC_")}
-        self.environment = SET | {name: os.environ[name] for name in {*seen, *card.env}}
+        inherited = {name for name in os.environ if name in SEEN or name.startswith("LC_")}
+        self.environment = SET | {name: os.environ[name] for name in {*inherited, *card.env}}
         self.redactor = Redactor({f"<{name}>": os.environ[name] for name in card.env})
 
     def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
-        given = (Given(request, draw) for request, lacking in missing for draw in lacking)
+        draws = (DrawWanted(work.request, draw) for work in missing for draw in work.draws)
         guard = Guard(patience=0)  # ends the programs of a job that is killed
         self.environment |= guard.environment
         try:
-            asyncio.run(self._all(given, keep))
+            asyncio.run(self._all(draws, keep))
         except asyncio.CancelledError:
             raise SystemExit(128 + signal.SIGTERM) from None
         finally:
             guard.close()
         return []
 
-    async def _all(self, given: Iterator[Given], keep: Keep) -> None:
-        """Run the workers; a signal that ends this job ends their programs first."""
+    async def _all(self, draws: Iterator[DrawWanted], keep: Keep) -> None:
         task = asyncio.current_task()
         assert task is not None
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self.card.workers):
-                    group.create_task(self._work(given, keep))
+                    group.create_task(self._work(draws, keep))
         except* UserError as errors:
             raise errors.exceptions[0] from None
 
-    async def _work(self, given: Iterator[Given], keep: Keep) -> None:
-        while batch := list(islice(given, self.card.batch)):
+    async def _work(self, draws: Iterator[DrawWanted], keep: Keep) -> None:
+        while batch := list(islice(draws, self.card.batch)):
             await _Start(self, batch, keep).run()
 
     def clean(self, text: str) -> str:
-        """Return what a program said without the values of its variables and half characters."""
+        """Return a program's text without secrets and unpaired surrogates."""
         return self.redactor.redact(text).encode("utf-8", "replace").decode()
 
     def safe(self, text: str) -> str:
-        """Return the end of what a program said, on one line, fit for a terminal."""
+        """Return the end of a program's text, on one line, fit for a terminal."""
         plain = " ".join(_ESCAPE.sub("", self.clean(text)).split())
         return "".join(letter for letter in plain if letter.isprintable())[-SHOWN:]
 
 
 class _Start:
-    """One start of the program, its batch, and what it has answered."""
-
-    def __init__(self, engine: CommandEngine, batch: list[Given], keep: Keep) -> None:
+    def __init__(self, engine: CommandEngine, batch: list[DrawWanted], keep: Keep) -> None:
         self.engine, self.batch, self.keep = engine, batch, keep
-        self.waiting = {one.ident: one for one in batch}
+        self.waiting = {draw.ident: draw for draw in batch}
         self.answered: set[str] = set()
         self.noise = 0
         self.first_noise = ""
-        self.said = b""
+        self.errors = b""
 
     async def run(self) -> None:
-        """Start the program and read it to its end; UserError unless it has answered everything."""
+        """Start the program and read it to its end; UserError if a draw has no answer."""
         process = await self._started()
         try:
             async with asyncio.timeout(self.engine.card.timeout):
@@ -182,15 +178,15 @@ class _Start:
         except TimeoutError:
             limit = f"{self.engine.card.timeout:g} s"
             raise self._failed(f"did not end within {limit} and was ended") from None
-        except Fault as fault:
-            raise self._failed(str(fault)) from None
+        except ProgramError as error:
+            raise self._failed(str(error)) from None
         finally:
             _end(process)
             await process.wait()
         if self.waiting:
             raise self._failed(_ended(process.returncode))
         if self.noise:
-            print(f"lines of the program that answer nothing, passed over: {self._noise()}")
+            print(f"lines of the program that are not answers: {self._noise()}")
         if process.returncode:
             print(f"the program {_ended(process.returncode)}, after its last answer")
 
@@ -209,7 +205,7 @@ class _Start:
             raise self._failed(f"cannot be started: {error.strerror}") from None
 
     async def _exchange(self, process: asyncio.subprocess.Process) -> None:
-        """Write, read and listen at once: a program may answer before it has read everything."""
+        """Write, read and listen at once: a program may answer before it has read all input."""
         assert process.stdin and process.stdout and process.stderr
         beside = [
             asyncio.create_task(self._listen(process.stderr)),
@@ -226,15 +222,15 @@ class _Start:
                 task.cancel()
 
     async def _give(self, stream: asyncio.StreamWriter) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):  # it need not read everything
-            for one in self.batch:
-                stream.write(one.line)
+        with suppress(BrokenPipeError, ConnectionResetError):  # it need not read all input
+            for draw in self.batch:
+                stream.write(draw.line)
                 await stream.drain()
         stream.close()
 
     async def _listen(self, stream: asyncio.StreamReader) -> None:
-        while told := await stream.read(KEPT):
-            self.said = (self.said + told)[-KEPT:]
+        while output := await stream.read(KEPT):
+            self.errors = (self.errors + output)[-KEPT:]
 
     async def _read(self, stream: asyncio.StreamReader) -> None:
         while True:
@@ -245,11 +241,11 @@ class _Start:
                     self._take(end.partial)
                 return
             except asyncio.LimitOverrunError:
-                raise Fault(f"wrote a line of more than {LONGEST} bytes") from None
+                raise ProgramError(f"wrote a line of more than {LONGEST} bytes") from None
             self._take(line)
 
     def _take(self, line: bytes) -> None:
-        """Keep an answer; anything that is no object with an id is a program talking to itself."""
+        """Keep an answer; a line that is not an object with an id is noise."""
         text = line.decode("utf-8", "replace").strip()
         try:
             answer = json.loads(text)
@@ -262,57 +258,61 @@ class _Start:
         ident = str(answer["id"])
         if ident not in self.waiting:
             twice = "twice for one id" if ident in self.answered else "for an id it was not given"
-            raise Fault(f"answered {twice}: {self.engine.safe(ident)}")
-        reply = self._reply(self.waiting[ident], answer)
-        self.keep(reply)
-        self.answered.add(ident)
-        del self.waiting[ident]
-
-    def _reply(self, given: Given, answer: Mapping[str, Any]) -> Reply:
-        kind, text = _told(answer)
+            raise ProgramError(f"answered {twice}: {self.engine.safe(ident)}")
+        kind, text = _content(answer)
         if kind is None:
             shown = self.engine.safe(json.dumps(answer))
-            raise Fault(f"gave an answer without one `score`, `text` or `error`: {shown}")
-        failed = kind == "error"
-        return Reply(
-            given.request.key,
-            given.draw,
-            self.engine.clean(text),
-            finish="error" if failed else "stop",
-            status="error" if failed else "ok",
-            usage=_usage(answer.get("usage")),
-            provenance={"engine": "command", "model": self.engine.card.model},
+            raise ProgramError(f"gave an answer without one `score`, `text` or `error`: {shown}")
+        draw, failed = self.waiting[ident], kind == "error"
+        self.keep(
+            Reply(
+                draw.request.key,
+                draw.draw,
+                self.engine.clean(text),
+                finish="error" if failed else "stop",
+                status="error" if failed else "ok",
+                usage=_usage(answer.get("usage")),
+                provenance={"engine": "command", "model": self.engine.card.model},
+            )
         )
+        self.answered.add(ident)
+        del self.waiting[ident]
 
     def _noise(self) -> str:
         return f"{self.noise}, first {self.engine.safe(self.first_noise)!r}"
 
     def _failed(self, how: str) -> UserError:
-        said = self.engine.safe(self.said.decode("utf-8", "replace"))
+        last = self.engine.safe(self.errors.decode("utf-8", "replace"))
         first = next(iter(self.waiting.values()), self.batch[0])
         parts = [
             f"the program {how}",
             f"not answered: {len(self.waiting)} of {len(self.batch)}, first {first.request.about}",
-            *([f"lines that answer nothing: {self._noise()}"] if self.noise else []),
-            *([f"its last words: {said}"] if said else []),
+            *([f"lines that are not answers: {self._noise()}"] if self.noise else []),
+            *([f"its last words: {last}"] if last else []),
         ]
         return UserError(
             "; ".join(parts),
             where=f"models/{self.engine.card.model}.yaml",
-            todo="mend the program; the answers so far are kept, run again to ask for the rest",
+            todo="fix the program; the answers so far are kept, run again to ask for the rest",
         )
 
 
-def _told(answer: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return which of its three an answer has, and its text; a null score is an empty reply."""
-    told = [name for name in ("score", "text", "error") if answer.get(name) is not None]
-    if not told and ("score" in answer or "text" in answer):
+def _content(answer: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return which one of score, text and error an answer has, and its text; else None.
+
+    A null score is an empty reply.
+    """
+    kinds = [name for name in ("score", "text", "error") if answer.get(name) is not None]
+    if not kinds and ("score" in answer or "text" in answer):
         return "text", ""
-    value = answer[told[0]] if len(told) == 1 else None
-    if isinstance(value, str) and told != ["score"]:
-        return told[0], value
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return ("score", repr(value)) if number and told == ["score"] else (None, "")
+    if len(kinds) != 1:
+        return None, ""
+    [kind] = kinds
+    value = answer[kind]
+    if kind == "score":
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return ("score", repr(value)) if number else (None, "")
+    return (kind, value) if isinstance(value, str) else (None, "")
 
 
 def _ended(code: int | None) -> str:
@@ -322,9 +322,9 @@ def _ended(code: int | None) -> str:
 
 
 async def _reap(process: asyncio.subprocess.Process) -> None:
-    """End what a program leaves behind when it ends: it would hold the outputs open.
+    """End the processes that a program leaves behind: they hold its outputs open.
 
-    Looked for by the clock, because `wait` itself waits until the outputs are closed.
+    It polls, because `wait` itself waits until the outputs are closed.
     """
     while process.returncode is None:
         await asyncio.sleep(0.05)
@@ -332,20 +332,20 @@ async def _reap(process: asyncio.subprocess.Process) -> None:
 
 
 def _end(process: asyncio.subprocess.Process) -> None:
-    """End the program and all that it has started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _usage(told: object) -> dict[str, int] | None:
-    """Return the tokens that a program says it has used, of those kinds that are counted."""
-    if not isinstance(told, dict):
+def _usage(usage: object) -> dict[str, int] | None:
+    if not isinstance(usage, dict):
         return None
-    return {
-        name: count for name, count in sorted(told.items()) if name in TOKENS and is_count(count)
-    }
+    counts = sorted(usage.items())
+    return {name: count for name, count in counts if name in TOKENS and is_count(count)}
 
 
 def build(card: CommandModel) -> CommandEngine:
     """Return the engine of a settled model card."""
     return CommandEngine(card)
+
+
+ENGINE = EngineDeclaration(name="command", asked=True)

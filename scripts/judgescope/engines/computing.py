@@ -1,29 +1,67 @@
-"""The answers of an engine that asks nobody, cell by cell and aspect by aspect."""
+"""The jobs of engines that are not asked: their specs, and their answers cell by cell."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple
+
+from msgspec import Struct, field, to_builtins
 
 from judgescope.core.canonical import canonical
-from judgescope.core.cells import by_cell, split
+from judgescope.core.cells import Block, by_cell, split
 from judgescope.core.control_chars import coded
+from judgescope.core.files import write_text
+from judgescope.core.job_spec import JobSpec
 from judgescope.data.rated import NO_NAMES
-from judgescope.engines import build
-from judgescope.engines.base import Answer, request_key
-from judgescope.engines.specs import EngineSpec
+from judgescope.engines import ENGINES
+from judgescope.engines.base import Answer, EngineInputs, ErrorCounts, request_key
 from judgescope.engines.subjects import Subjects
 from judgescope.schema.cards import Judge, RatedAspect
 from judgescope.schema.loading import adapter
-from judgescope.schema.tables import read_table
 
-if TYPE_CHECKING:
-    from judgescope.engines.recorded.engine import RecordedEngine
 
-Ratings = dict[tuple[str, str], list[float]]
+class JoinsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The file for the counts of joined rows; `selected`: the study judges a part of the texts."""
+
+    path: str
+    selected: bool
+
+
+class EngineSpec(JobSpec, frozen=True, kw_only=True):
+    """The answers of one model that is not asked about one dataset."""
+
+    dataset: str
+    model: dict[str, Any]
+    """The model's card."""
+    judges: dict[str, dict[str, Any]]
+    """Judge -> the keys of its card that its engine reads."""
+    scales: dict[str, dict[str, Any]]
+    """Aspect -> the scale on which people rated it."""
+    cells: list[Block]
+    seed: int
+    folder: str
+    """The folder of the model's card; the paths in the card are relative to it."""
+    data: str
+    """The folder that `{data}` stands for in paths."""
+    results: str
+    sample: str | None = None
+    """The file that lists the texts to judge, if not all of them are judged."""
+    counted: dict[str, ErrorCounts] = field(default_factory=dict)
+    """Set of texts with inserted errors -> their counts."""
+    joined: JoinsFile | None = None
+    hashes: str | None = None
+    """The file for the hashes of the written files."""
+
+
+class ReplaySpec(EngineSpec, frozen=True, kw_only=True):
+    """The job that writes the answers of an engine as replies, a file for each cell."""
+
+    replies: str
+    """The path of a cell's replies; `{}` stands for `<perturbation>/<judge>`."""
 
 
 class Part(NamedTuple):
-    """What a judge says of a set of targets on one aspect: a row and an answer for each draw."""
+    """A judge's answers about a set of targets on one aspect: a row and an answer for each draw."""
 
     perturbation: str
     judge: Judge
@@ -36,29 +74,30 @@ class Part(NamedTuple):
 def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
     """Yield every cell of the spec as its parts, in the order of the cell's files.
 
-    At the end the rows of a recorded model that were joined are counted, and notices printed.
+    After the last cell it prints notices, and writes the joins of a recorded model.
     """
     model = adapter("model").validate_python(spec.model)
     targets = Subjects(spec.results, spec.dataset, spec.seed, spec.sample)
-    engine = build(
+    engine = import_module(ENGINES[model.engine]).build(
         model,
-        seed=spec.seed,
-        dataset=spec.dataset,
-        ratings=_ratings(f"{spec.results}/ratings/{spec.dataset}.parquet"),
-        counted=spec.counted,
-        folder=Path(spec.folder),
-        data=Path(spec.data),
-        names=targets.names if model.engine == "recorded" else NO_NAMES,
+        EngineInputs(
+            seed=spec.seed,
+            dataset=spec.dataset,
+            ratings=targets.ratings,
+            counted=spec.counted,
+            folder=Path(spec.folder),
+            data=Path(spec.data),
+            names=targets.names if model.engine == "recorded" else NO_NAMES,
+        ),
     )
-    judges = {name: Judge(**told) for name, told in spec.judges.items()}
+    judges = {name: Judge(**card) for name, card in spec.judges.items()}
 
     def part(perturbation: str, judge: Judge, aspect: str) -> Part:
         name, criterion = split(aspect)
-        rated = RatedAspect(**spec.scales[aspect])
-        scale = judge.scale_on(name) or rated
+        scale = judge.scale_on(name) or RatedAspect(**spec.scales[aspect])
         subjects = targets.of(perturbation, judge.share, aspect)
         version = engine.version(judge)
-        rows = []
+        rows, answers = [], []
         answered = engine.answer(judge, name, scale, subjects)
         for subject, draws in zip(subjects, answered, strict=True):
             key = request_key(
@@ -77,22 +116,14 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
                 }
                 for draw in range(len(draws))
             ]
-        return Part(perturbation, judge, aspect, rows, [one for own in answered for one in own])
+            answers += draws
+        return Part(perturbation, judge, aspect, rows, answers)
 
     for (perturbation, name), aspects in by_cell(spec.cells).items():
         yield [part(perturbation, judges[name], aspect) for aspect in aspects]
     for notice in getattr(engine, "notices", []):
-        print(coded(notice))  # it names what the data name
+        print(coded(notice))  # names from the data may hold control characters
     if spec.joined:
         shared = {name for name, judge in judges.items() if judge.share < 1}
-        joins = cast("RecordedEngine", engine).checked_joins(shared, selected=spec.joined.selected)
-        path = Path(spec.joined.path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(canonical(joins) + "\n", encoding="utf-8")
-
-
-def _ratings(path: str) -> Ratings:
-    found: Ratings = {}
-    for row in read_table("ratings", path, ["target", "aspect", "value"]).to_pylist():
-        found.setdefault((row["target"], row["aspect"]), []).append(row["value"])
-    return found
+        joins = engine.checked_joins(shared, selected=spec.joined.selected)
+        write_text(Path(spec.joined.path), canonical(to_builtins(joins)) + "\n")

@@ -1,5 +1,6 @@
-"""The engines that are asked: each takes work and yields replies as they come (`requests.Ask`)."""
+"""Builds the engines that are asked, within a budget (see `requests.Ask`)."""
 
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import cast
@@ -7,8 +8,7 @@ from typing import cast
 from judgescope.core.errors import UserError
 from judgescope.data.files import sha256_of, verify
 from judgescope.engines import ENGINES
-from judgescope.engines.budgeted import within
-from judgescope.engines.requests import Ask, Budget
+from judgescope.engines.requests import Ask, Budget, Failure, Hold, Keep, Reply, Work
 from judgescope.schema.cards import (
     TRAINED,
     Adapter,
@@ -23,30 +23,31 @@ from judgescope.schema.cards.models import ADAPTER_FILES
 def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = None) -> AskedModel:
     """Return a card with the paths and hashes of its files, which requests and engine need.
 
-    `folder` is the card's, `data` what `{data}` in its paths stands for, `trained` the folder of
-    the adapter that the study trains, which may not be there yet. Raises UserError for another file
-    that is not there or not the one that the card describes.
+    `folder` is the card's, `data` replaces `{data}` in its paths, `trained` is the folder of the
+    adapter that the study trains, which need not exist yet. Raises UserError for any other file
+    that is missing or does not match the card.
     """
     if not isinstance(card, CommandModel | VllmModel):
         return card
     if isinstance(card, VllmModel) and trained and Path(trained, ADAPTER_FILES[0]).is_file():
         card = card.model_copy(update={"adapter": adapter_in(Path(trained))})
     hashes = verify(card, folder, data, where=f"models/{card.model}.yaml")
-    found = cast(AskedModel, import_module(ENGINES[card.engine]).located(card, folder, data))
-    told = {"sha256": hashes} if isinstance(card, CommandModel) else {}
-    return found.model_copy(update=told)
+    located = cast(AskedModel, import_module(ENGINES[card.engine]).located(card, folder, data))
+    if isinstance(card, CommandModel):
+        return located.model_copy(update={"sha256": hashes})
+    return located
 
 
 def adapter_in(folder: Path) -> Adapter:
-    """Return the adapter in a folder, as a card names one that is there."""
-    found = [(path, dict[str, str]()) for path in sorted(folder.glob("adapter_*"))]
-    return Adapter(path=str(folder.absolute()), sha256=sha256_of(found))
+    """Return the adapter in a folder, with the hash of its files."""
+    paths = [(path, dict[str, str]()) for path in sorted(folder.glob("adapter_*"))]
+    return Adapter(path=str(folder.absolute()), sha256=sha256_of(paths))
 
 
 def asking(card: AskedModel, budget: Budget | None = None) -> Ask:
-    """Return the engine of a settled model card that is asked, within a budget.
+    """Return the engine of a settled model card, within a budget.
 
-    Raises UserError for a card whose adapter is to be trained and is not there.
+    Raises UserError for a card whose adapter has yet to be trained.
     """
     if isinstance(card, VllmModel) and card.adapter == TRAINED:
         raise UserError(
@@ -55,7 +56,72 @@ def asking(card: AskedModel, budget: Budget | None = None) -> Ask:
             got=TRAINED,
             todo="run the study that does (its key `distill`)",
         )
-    module = import_module(ENGINES[card.engine])
-    if budget is None or isinstance(card, OpenAIModel):
-        return cast(Ask, module.build(card, budget) if budget else module.build(card))
-    return within(budget, cast(Ask, module.build(card)))
+    build = import_module(ENGINES[card.engine]).build
+    if isinstance(card, OpenAIModel):  # reserves for each request that it sends
+        return cast(Ask, build(card, budget))
+    engine = cast(Ask, build(card))
+    return engine if budget is None else within(budget, engine)
+
+
+def within(budget: Budget, ask: Ask) -> Ask:
+    """Return an engine that gets no more work than the budget has room for.
+
+    If settled requests free room, the engine is called again for the rest; if not, the error is
+    raised once all replies under way are kept.
+    """
+
+    def ask_within(work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
+        reserved = _ReservedWork(budget, iter(work), keep)
+        failures: list[Failure] = []
+        while reserved.has_next():
+            failures += ask(reserved.work(), proven, reserved.keep)
+            reserved.release()
+        if reserved.error is not None:
+            raise reserved.error
+        return failures
+
+    return ask_within
+
+
+class _ReservedWork:
+    """Work with room in the budget, and the holds of requests whose draws are not all there."""
+
+    def __init__(self, budget: Budget, work: Iterator[Work], keep: Keep) -> None:
+        self.budget, self._rest, self._keep = budget, work, keep
+        self.error: UserError | None = None
+        self._next: Work | None = None
+        self._holds: dict[str, tuple[Hold, list[Reply]]] = {}
+
+    def has_next(self) -> bool:
+        if self.error is None and self._next is None:
+            self._next = next(self._rest, None)
+        return self.error is None and self._next is not None
+
+    def work(self) -> Iterator[Work]:
+        """Yield work until there is no room for more."""
+        while self.has_next():
+            work = self._next
+            assert work is not None
+            try:
+                hold = self.budget.reserve(work.request, len(work.draws))
+            except UserError as error:
+                self.error = error
+                return
+            if hold is None:
+                return
+            self._next = None
+            self._holds[work.request.key] = (hold, [])
+            yield work
+
+    def keep(self, reply: Reply) -> None:
+        """Keep a reply; settle its request once all draws are there."""
+        self._keep(reply)
+        hold, replies = self._holds[reply.key]
+        replies.append(reply)
+        if len(replies) == hold.draws:
+            self.budget.settle(*self._holds.pop(reply.key))
+
+    def release(self) -> None:
+        for hold, replies in self._holds.values():
+            self.budget.settle(hold, replies)
+        self._holds.clear()

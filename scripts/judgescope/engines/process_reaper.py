@@ -1,8 +1,8 @@
-"""A watchdog, so that what a job starts ends with the job, however that ends: kill -9 too.
+"""A watchdog that ends all processes of a job when the job ends, even by kill -9.
 
 Run as a program it waits until its standard input closes, which the kernel does when the job is
-gone, and then ends every process that bears the job's mark in its environment: children,
-grandchildren, and those that left their group or session. Linux only, as vLLM is.
+gone, and then ends every process with the job's mark in its environment: children, grandchildren,
+and processes that left their group or session. Linux only, like vLLM.
 """
 
 import os
@@ -14,20 +14,19 @@ import time
 from pathlib import Path
 
 MARK = "JUDGESCOPE_GUARD"
-PATIENCE = 10.0
-"""Seconds between asking a process to end and ending it."""
+PATIENCE = 10.0  # seconds between SIGTERM and SIGKILL
 PROC = Path("/proc")
 
 
 class Guard:
-    """A watchdog of its own session, which neither Ctrl-C nor the end of a group reaches.
+    """A watchdog in a session of its own, which neither Ctrl-C nor the end of a group reaches.
 
-    `environment` is the mark: what is started with it is watched. setproctitle, which vLLM uses,
-    must not write over it.
+    Processes that are started with `environment`, which holds the mark, are watched.
     """
 
     def __init__(self, patience: float = PATIENCE) -> None:
         token = secrets.token_hex(16)
+        # SPT_NOENV: setproctitle, which vLLM uses, must not overwrite the mark
         self.environment = {MARK: token, "SPT_NOENV": "1"}
         unmarked = {name: value for name, value in os.environ.items() if name != MARK}
         self._watchdog = subprocess.Popen(
@@ -39,28 +38,28 @@ class Guard:
         )
 
     def close(self) -> None:
-        """End everything that bears the mark, and return when it is gone."""
+        """End all marked processes, and return when they are gone."""
         assert self._watchdog.stdin is not None
         self._watchdog.stdin.close()
         self._watchdog.wait()
 
 
 def marked(token: str) -> list[int]:
-    """Return the processes that were started with the mark."""
+    """Return the ids of the marked processes."""
     line = f"{MARK}={token}".encode()
-    found = []
+    processes = []
     for path in PROC.glob("[0-9]*/environ"):
         try:
             environment = path.read_bytes()
         except OSError:  # gone already, or another user's
             continue
         if line in environment.split(b"\0"):
-            found.append(int(path.parent.name))
-    return found
+            processes.append(int(path.parent.name))
+    return processes
 
 
 def main(token: str, patience: float) -> None:
-    """Wait for the end of the job; then ask its processes to end, and see to it."""
+    """Wait for the end of the job; then end its processes, first by SIGTERM."""
     sys.stdin.buffer.read()
     patient_until = time.monotonic() + patience
     asked: set[int] = set()

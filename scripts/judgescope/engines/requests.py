@@ -1,25 +1,26 @@
-"""What every engine that is asked takes and gives: requests, replies, and failures."""
+"""The contract of every engine that is asked: requests in, replies and failures out."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from judgescope.core.canonical import canonical
 from judgescope.schema.cards import CommandModel, Decoding, PromptedModel
 
 Message = Mapping[str, str]
+Logprobs = list[list[tuple[str, float]]]
+"""Per token of a reply: the token and its log probability, then the likeliest others."""
 
 
 @dataclass(frozen=True)
 class Request:
     """One question; everything that can change its answer is in `asked`, and so in its key.
 
-    `about` names it in messages to people (a target, an item); `asked` has the engine, the model's
-    name, revision and variant, the messages, further fields of the body, and the decoding; for a
-    program, its words and files and the `target` that it is shown.
+    asked: engine, model name, revision, variant, messages, further fields of the body, decoding;
+    for a program its words, its files and the `target` that it is shown. about: names the request
+    in messages to people (a target, an item).
     """
 
     asked: Mapping[str, Any]
@@ -28,18 +29,18 @@ class Request:
 
     @cached_property
     def key(self) -> str:
-        """Return sha256 of the canonical JSON of all that determines the answer, 64 hex digits."""
+        """Return sha256 of the canonical JSON of `asked`, 64 hex digits."""
         return hashlib.sha256(canonical(self.asked).encode()).hexdigest()
 
     @cached_property
     def prompt(self) -> str:
-        """Return what is read as one text: requests in its order share long beginnings."""
+        """Return the text that is read; requests sorted by it share long prefixes."""
         if "target" in self.asked:
             return canonical(self.asked["target"])
         return "\n".join(message["content"] for message in self.asked["messages"])
 
     def seed(self, draw: int) -> int:
-        """Return the seed of a draw: the key's own, so that it never depends on other requests."""
+        """Return the seed of a draw, made from the key so that no other request matters."""
         return (int(self.key[:8], 16) + draw) % 2**31
 
 
@@ -55,9 +56,9 @@ def request_of(
 ) -> Request:
     """Return the request of a model card, a decoding and messages; `seed` is the study's.
 
-    Not part of it, because they change no reply: address, key variable, how fields are spelled,
-    price, limits. A field that is not sent at all is no part of it either. `wants` is what only
-    some requests ask for: `logprobs` (of how many tokens), `choices` or a `json_schema`.
+    It leaves out what changes no reply: address, key variable, spelling of fields, price, limits;
+    and the fields that are not sent. `wants` are fields of some requests only: `logprobs` (of how
+    many tokens), `choices`, a `json_schema`, `stop`.
     """
     asked = {
         **model.identity(),
@@ -83,31 +84,30 @@ def request_of_program(
     draws: int = 1,
     about: str = "",
 ) -> Request:
-    """Return the request of a settled command card and what its program is shown of a target."""
+    """Return the request of a settled command card and the target that its program is shown."""
     asked = {**model.identity(), "target": target}
     if decoding.seed == "study":
         asked["study_seed"] = seed
     return Request(asked, draws, about)
 
 
-TOKENS = frozenset(("prompt", "completion", "reasoning", "cached"))
-"""What usage counts."""
-STATUSES = frozenset(("ok", "error"))
-MOST_TOKENS = 1_000_000_000
-"""Of a reply: what says more counts nothing, and sums of it would fit into no table."""
+TokenKind = Literal["prompt", "completion", "reasoning", "cached"]
+"""The kinds of tokens that usage counts."""
+TOKENS = frozenset(get_args(TokenKind))
+MOST_TOKENS = 1_000_000_000  # larger counts are ignored: their sums would fit into no table
 
 
-def is_count(told: object) -> bool:
-    """Return whether something that an endpoint or a journal says is a number of tokens."""
-    return type(told) is int and 0 <= told <= MOST_TOKENS
+def is_count(value: object) -> bool:
+    """Return whether a value from an endpoint or a journal is a number of tokens."""
+    return type(value) is int and 0 <= value <= MOST_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came for one draw of a request; final, whatever it says.
+    """A stored reply to one draw of a request; never requested again, even if unusable.
 
-    status: `ok`, or `error` for a request that the endpoint refuses for good (its reason is the
-    text). usage: tokens of prompt, completion, reasoning and cache. provenance: engine, model,
+    status: `ok`, or `error` for a request that the endpoint refuses for good (the text is its
+    reason). usage: tokens of prompt, completion, reasoning and cache. provenance: engine, model,
     version and fingerprint, as the endpoint names them.
     """
 
@@ -118,7 +118,7 @@ class Reply:
     status: str = "ok"
     usage: dict[str, int] | None = None
     provenance: dict[str, str] | None = None
-    logprobs: list[list[tuple[str, float]]] | None = None
+    logprobs: Logprobs | None = None
 
 
 class RefusedError(Exception):
@@ -130,34 +130,36 @@ class RefusedError(Exception):
 
 
 class Failure(NamedTuple):
-    """A draw for which no reply came, and why; it is asked again in the next run."""
+    """A draw without a reply, and the reason; the next run requests it again."""
 
     about: str
     reason: str
 
 
 class Work(NamedTuple):
-    """A request and those of its draws, ascending, that nobody has answered."""
+    """A request and its draws without a reply, ascending."""
 
     request: Request
     draws: tuple[int, ...]
 
     def runs(self) -> Iterator[list[int]]:
-        """Yield the draws that follow each other, and whose seeds do: the first's stands for all.
+        """Yield runs of consecutive draws with consecutive seeds: the first seed stands for all.
 
-        Seeds begin again at 0 where a generator's would go on.
+        A run ends where seeds wrap to 0, because an endpoint's would not.
         """
-
-        def place(numbered: tuple[int, int]) -> tuple[int, int]:
-            number, draw = numbered
-            return draw - number, self.request.seed(draw) - draw
-
-        for _, run in groupby(enumerate(self.draws), key=place):
-            yield [draw for _, draw in run]
+        run: list[int] = []
+        seed = self.request.seed
+        for draw in self.draws:
+            if run and (draw != run[-1] + 1 or seed(draw) != seed(run[-1]) + 1):
+                yield run
+                run = []
+            run.append(draw)
+        if run:
+            yield run
 
 
 class Hold(NamedTuple):
-    """What is set aside for a request under way: its draws, their price, its size in bytes."""
+    """The reserve for a request under way: its draws, the most they can cost, its size in bytes."""
 
     draws: int
     nanodollars: int
@@ -165,28 +167,25 @@ class Hold(NamedTuple):
 
 
 class Budget(Protocol):
-    """What may still be asked; an engine heeds it around everything that it sends."""
+    """What may still be asked; an engine reserves before it sends and settles afterwards."""
 
     def reserve(self, request: Request, draws: int) -> Hold | None:
-        """Set aside the most that so many draws of a request can cost.
+        """Reserve the most that these draws of a request can cost.
 
-        None: there is no room before something that is under way is settled; try again after that.
-        Raises UserError where nothing is under way and there is no room.
+        None: there is no room until a request under way is settled; try again then. Raises
+        UserError if nothing is under way and there is no room.
         """
         ...
 
     def settle(self, hold: Hold, replies: Sequence[Reply]) -> None:
-        """Put what the replies cost, once they are kept, in the place of what was set aside.
-
-        No replies: nothing came, and nothing was billed.
-        """
+        """Replace a reserve by the cost of the stored replies; no replies cost nothing."""
         ...
 
 
 Keep = Callable[[Reply], None]
 Ask = Callable[[Iterable[Work], bool, Keep], list[Failure]]
-"""(what to ask for, whether the model has answered before, what to do with a reply) -> failures.
+"""(work, whether the model has answered before, callback for each reply) -> failures.
 
-The work is read once, a piece at a time, as workers become free. Replies are handed on as they
-come. Raises UserError where no request can succeed (a wrong key).
+An engine reads the work once, piece by piece, as workers become free, and hands on every reply as
+it comes. It raises UserError if no request can succeed (a wrong key).
 """

@@ -1,4 +1,4 @@
-"""What engines may see of a dataset's targets, read from its tables."""
+"""The texts of a dataset that engines may see, read from a study's tables."""
 
 import json
 from collections.abc import Mapping
@@ -15,90 +15,93 @@ from judgescope.schema.tables import read_table
 
 
 class Subjects:
-    """The sets of targets of one dataset in a study's results, each read once.
+    """The sets of targets of one dataset in the results `out`, each read once.
 
-    `sample` is the file of those of them that are judged, and on what, where it is not all.
+    `sample`: the file that lists which targets are judged on which aspect, if not all are.
     """
 
     def __init__(self, out: str, dataset: str, seed: int, sample: str | None = None) -> None:
         self.dataset, self.seed, self.sample = dataset, seed, sample
-        self.place = f"{out}/targets/{dataset}/{{}}.parquet"
+        self.targets_path = f"{out}/targets/{dataset}/{{}}.parquet"
+        self.analyses_path = f"{out}/construction/{dataset}/analyses.{{}}.parquet"
         rows = read_table("items", f"{out}/items/{dataset}.parquet").to_pylist()
         self.items = {row["item"]: row for row in rows}
-        self.ratings = f"{out}/ratings/{dataset}.parquet"
-        self.analysed = f"{out}/construction/{dataset}/analyses.{{}}.parquet"
-        self._report = Path(f"{out}/items/{dataset}.json")
+        self._out = out
         self._analyses: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._sets: dict[str, list[Subject]] = {}
 
     def of(self, perturbation: str, share: float = 1.0, aspect: str = "") -> list[Subject]:
-        """Return the targets that were made, or those of a share of the items.
+        """Return the targets of a set: of all items, or of a share of them.
 
-        With `aspect`, of a sample only those that are judged on it. None has the reference that it
-        was made from beside it.
+        With `aspect`, only the targets of the sample that are judged on it.
         """
         if perturbation not in self._sets:
             self._sets[perturbation] = self._read(perturbation)
-        found = self._sets[perturbation]
+        subjects = self._sets[perturbation]
         if aspect and self.sample is not None:
             drawn = self.drawn.get((perturbation, aspect), frozenset())
-            found = [one for one in found if one.target in drawn]
+            subjects = [subject for subject in subjects if subject.target in drawn]
         if share >= 1:
-            return found
+            return subjects
         chosen = share_of(self.items, share, seed=self.seed, dataset=self.dataset)
-        return [one for one in found if one.item in chosen]
+        return [subject for subject in subjects if subject.item in chosen]
 
     @property
     def names(self) -> Names:
-        """Return the names of items and systems in the data."""
+        """Return the names of items and systems in the dataset's own files."""
         items = {name: json.loads(row["meta"]).get("id", name) for name, row in self.items.items()}
-        report = json.loads(self._report.read_text(encoding="utf-8"))
+        path = Path(f"{self._out}/items/{self.dataset}.json")
+        report = json.loads(path.read_text(encoding="utf-8"))
         return Names(items, report["systems"], report.get("same_names", False))
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], frozenset[str]]:
-        """Return (set of targets, aspect) -> the targets of the sample; there must be one."""
+        """Return (set of targets, aspect) -> its targets in the sample, which must exist."""
         assert self.sample is not None
-        found: dict[tuple[str, str], set[str]] = {}
-        names = ["dataset", "perturbation", "aspect", "target"]
-        for row in read_table("samples", self.sample, names).to_pylist():
+        drawn: dict[tuple[str, str], set[str]] = {}
+        columns = ["dataset", "perturbation", "aspect", "target"]
+        for row in read_table("samples", self.sample, columns).to_pylist():
             if row["dataset"] == self.dataset:
-                found.setdefault((row["perturbation"], row["aspect"]), set()).add(row["target"])
-        return {place: frozenset(targets) for place, targets in found.items()}
+                drawn.setdefault((row["perturbation"], row["aspect"]), set()).add(row["target"])
+        return {key: frozenset(targets) for key, targets in drawn.items()}
+
+    @cached_property
+    def ratings(self) -> dict[tuple[str, str], list[float]]:
+        """Return (target, aspect) -> people's ratings."""
+        ratings: dict[tuple[str, str], list[float]] = {}
+        path = f"{self._out}/ratings/{self.dataset}.parquet"
+        for row in read_table("ratings", path, ["target", "aspect", "value"]).to_pylist():
+            ratings.setdefault((row["target"], row["aspect"]), []).append(row["value"])
+        return ratings
 
     def ratings_of(self, aspect: str) -> dict[str, list[float]]:
         """Return target -> people's ratings on an aspect."""
-        told: dict[str, list[float]] = {}
-        names = ["target", "aspect", "value"]
-        for row in read_table("ratings", self.ratings, names).to_pylist():
-            if row["aspect"] == aspect:
-                told.setdefault(row["target"], []).append(row["value"])
-        return told
+        return {target: values for (target, name), values in self.ratings.items() if name == aspect}
 
     def mean_ratings(self, aspect: str) -> dict[str, float]:
         """Return target -> the mean of people's ratings on an aspect."""
-        told = self.ratings_of(aspect)
-        return {target: fsum(values) / len(values) for target, values in told.items()}
+        ratings = self.ratings_of(aspect)
+        return {target: fsum(values) / len(values) for target, values in ratings.items()}
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
-        """Return target -> the analysis by a model that a judge is shown, in a cell's aspect."""
+        """Return target -> the analysis by `model` that a judge is shown on a cell's aspect."""
         if model not in self._analyses:
-            found = self._analyses[model] = {}
-            for row in read_table("analyses", self.analysed.format(model)).to_pylist():
-                place = row["judge"], joined(row["aspect"], row["criterion"])
-                found.setdefault(place, {})[row["target"]] = row["text"]
+            analyses = self._analyses[model] = {}
+            for row in read_table("analyses", self.analyses_path.format(model)).to_pylist():
+                key = row["judge"], joined(row["aspect"], row["criterion"])
+                analyses.setdefault(key, {})[row["target"]] = row["text"]
         return self._analyses[model].get((judge, aspect), {})
 
     def _read(self, perturbation: str) -> list[Subject]:
-        found = []
-        for row in read_table("targets", self.place.format(perturbation)).to_pylist():
+        subjects = []
+        for row in read_table("targets", self.targets_path.format(perturbation)).to_pylist():
             if row["status"].startswith(("impossible", "failed")):
                 continue
             item = self.items[row["item"]]
             references = list(item["references"])
-            if (own := _own_reference(row, item)) is not None:
-                del references[own]
-            found.append(
+            if (reference := _own_reference(row, item)) is not None:
+                del references[reference]
+            subjects.append(
                 Subject(
                     target=row["target"],
                     item=row["item"],
@@ -110,15 +113,15 @@ class Subjects:
                     step=row["step"],
                 )
             )
-        return found
+        return subjects
 
 
 def _own_reference(row: Mapping[str, Any], item: Mapping[str, Any]) -> int | None:
-    """Return which of an item's references a target is or was made from, None of another text."""
-    _, told, number = (row["parent"] or "").rpartition(BY_REFERENCE)
-    if told:
+    """Return the number of the reference that a target equals or was made from, else None."""
+    _, by_reference, number = (row["parent"] or "").rpartition(BY_REFERENCE)
+    if by_reference:
         return int(number)
     if row["perturbation"] == "systems":
         return None
-    own: int | None = json.loads(item["meta"]).get("original_reference")
-    return own
+    reference: int | None = json.loads(item["meta"]).get("original_reference")
+    return reference

@@ -6,8 +6,9 @@ from judgescope.jobs.run import run
 from judgescope.parsing.written import without_rating
 from judgescope.perturb.drafting import explained
 from judgescope.perturb.writing import answers_of
-from judgescope.replies.analyses import AnalyseSpec, questions
-from judgescope.replies.asker import asker
+from judgescope.replies.asking import asker
+from judgescope.replies.few_shot import questions
+from judgescope.replies.specs import AnalyseSpec
 from judgescope.schema.tables import table_of, write_table
 
 

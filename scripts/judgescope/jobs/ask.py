@@ -13,10 +13,8 @@ from judgescope.engines.factory import asking, settled
 from judgescope.jobs.run import run
 from judgescope.replies.asking import complete
 from judgescope.replies.budget import spending
-from judgescope.replies.key_table import Wanted
-from judgescope.replies.lookup import Found
-from judgescope.replies.notes import write_note
-from judgescope.replies.planning import Job, planned
+from judgescope.replies.lookup import StoredReplies, Wanted
+from judgescope.replies.planning import Job, planned, write_note
 from judgescope.replies.probing import read_findings, try_out
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
@@ -55,13 +53,13 @@ def _wanted(job: Job, part: str) -> Wanted:
     return job.part(*map(int, part.split("-of-"))) if part else job.wanted
 
 
-def _note(path: str, found: Found) -> None:
+def _note(path: str, found: StoredReplies) -> None:
     """Write down what a part was: the same bytes as long as it asks the same."""
     keys = hashlib.sha256(found.wanted.keys.tobytes()).hexdigest()
     write_text(Path(path), canonical({"replies": found.count, "keys": keys}) + "\n")
 
 
-def _write(spec: AskSpec, job: Job, found: Found) -> None:
+def _write(spec: AskSpec, job: Job, found: StoredReplies) -> None:
     """Write the replies of every cell, and what stands for all of them."""
     paths = {}
     for (perturbation, judge), aspects in by_cell(spec.cells).items():

@@ -10,7 +10,7 @@ from judgescope.perturb.candidates import (
     wanted_candidates,
 )
 from judgescope.perturb.specs import CandidatesSpec
-from judgescope.replies.asker import writer
+from judgescope.replies.asking import writer
 from judgescope.schema.tables import read_table, table_of, write_table
 
 

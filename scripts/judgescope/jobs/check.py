@@ -7,7 +7,7 @@ from pathlib import Path
 from judgescope.core.control_chars import coded
 from judgescope.core.paths import HOME
 from judgescope.data.files import absent
-from judgescope.engines.recorded.joins import join_lines
+from judgescope.engines.recorded import join_lines
 from judgescope.jobs.run import run
 from judgescope.plan import load_plan
 from judgescope.plan.cost_report import bill, estimates

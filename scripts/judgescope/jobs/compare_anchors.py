@@ -3,7 +3,7 @@
 from judgescope.jobs.run import run
 from judgescope.perturb.grading import check_comparator, compared, pairs_of
 from judgescope.perturb.specs import CompareAnchorsSpec
-from judgescope.replies.asker import writer
+from judgescope.replies.asking import writer
 from judgescope.schema.tables import read_table, table_of, write_table
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from judgescope.core.files import write_text
 from judgescope.jobs.run import run
 from judgescope.perturb.drafting import DraftSpec, drafted
-from judgescope.replies.asker import writer
+from judgescope.replies.asking import writer
 
 
 def main(spec: DraftSpec, *, card: str, store: str, budget: str) -> None:

@@ -2,7 +2,7 @@
 
 from judgescope.core.cells import unpack
 from judgescope.jobs.run import run
-from judgescope.replies.asker import asker
+from judgescope.replies.asking import asker
 from judgescope.replies.judging import reply_columns
 from judgescope.schema.tables import table_of, write_table
 from judgescope.scoring.supervising import MergeSpec, questions

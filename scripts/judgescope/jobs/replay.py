@@ -1,8 +1,7 @@
 """Write what is recorded of one model, or computed, about a dataset as replies, cell by cell."""
 
 from judgescope.core.files import write_hashes
-from judgescope.engines.computing import Part, cells_of
-from judgescope.engines.specs import ReplaySpec
+from judgescope.engines.computing import Part, ReplaySpec, cells_of
 from judgescope.jobs.run import run
 from judgescope.schema.tables import table_of, write_parts
 
@@ -20,9 +19,8 @@ def main(spec: ReplaySpec) -> None:
 
 
 def _rows(part: Part) -> list[dict[str, object]]:
-    names = ("text", "finish", "usage", "status")
     return [
-        {**row, **{name: getattr(answer, name) for name in names}}
+        {**row, "text": answer.text, "finish": "stop", "usage": None, "status": answer.status}
         for row, answer in zip(part.rows, part.answers, strict=True)
     ]
 

@@ -3,7 +3,7 @@
 from judgescope.distill.new_texts import new_texts
 from judgescope.distill.specs import WriteNewSpec
 from judgescope.jobs.run import run
-from judgescope.replies.asker import writer
+from judgescope.replies.asking import writer
 from judgescope.schema.tables import read_table, table_of, write_table
 
 COLUMNS = ["dataset", "item", "perturbation"]

@@ -3,7 +3,7 @@
 from judgescope.jobs.run import run
 from judgescope.perturb.specs import WriteReferencesSpec
 from judgescope.perturb.writing import references_of
-from judgescope.replies.asker import writer
+from judgescope.replies.asking import writer
 from judgescope.schema.tables import read_table, table_of, write_table
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judgescope.core.reserved_names import ASKED
+from judgescope.engines import ASKED
 from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Members, Prices
@@ -100,7 +100,7 @@ def _tokens(bought: pa.Table) -> dict[str, int]:
 
 
 def _dollars(tokens: Mapping[str, int], price: Prices) -> float:
-    from judgescope.schema.cards import Price  # here only: most jobs have no price to read
+    from judgescope.schema.cards import Price
 
     return nanodollars(tokens, Price.model_validate(price)) / 1e9
 

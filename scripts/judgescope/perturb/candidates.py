@@ -23,7 +23,7 @@ from judgescope.perturb.rules import inject_errors
 from judgescope.perturb.specs import CandidatesSpec, Even, ModelErrors, OfEachRating, OnTrial
 from judgescope.perturb.writing import Made, Read, answers_of, diverse, make_texts
 from judgescope.prompts import to_write
-from judgescope.replies.asker import Obtain, RequestFor
+from judgescope.replies.asking import Obtain, RequestFor
 
 Row = dict[str, Any]
 Base = tuple[str, str]

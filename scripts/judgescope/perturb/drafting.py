@@ -12,9 +12,9 @@ from judgescope.parsing.judgment import Scale
 from judgescope.parsing.written import problem_with_analysis, read_steps, read_sub_aspects
 from judgescope.perturb.writing import Made, make_texts
 from judgescope.prompts import PARTS
-from judgescope.replies.analyses import AnalyseSpec, Question
-from judgescope.replies.asker import Obtain, RequestFor, prompted
-from judgescope.replies.specs import WriterSpec
+from judgescope.replies.asking import Obtain, RequestFor, prompted
+from judgescope.replies.few_shot import Question
+from judgescope.replies.specs import AnalyseSpec, WriterSpec
 from judgescope.schema.cards import PromptedModel
 
 ATTEMPTS = 3

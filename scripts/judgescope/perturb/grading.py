@@ -13,7 +13,7 @@ from judgescope.core.rng import stream_seed
 from judgescope.engines.requests import Reply, Request
 from judgescope.parsing.parsers import parse
 from judgescope.perturb.specs import CompareAnchorsSpec, GradeSpec
-from judgescope.replies.asker import Obtain, RequestFor
+from judgescope.replies.asking import Obtain, RequestFor
 from judgescope.replies.judging import reply_columns
 from judgescope.schema.tables import CHOSEN, UNRESOLVED
 from judgescope.statistics.anchors import (

@@ -19,7 +19,7 @@ from judgescope.perturb.edits import Amount, edit_between
 from judgescope.perturb.specs import MakeTextsSpec, WriteReferencesSpec
 from judgescope.perturb.validation import CHECKS, DRAFT_CHECKS, echo_of, more_than_one_error, undone
 from judgescope.prompts import NO_CHANGE, to_write
-from judgescope.replies.asker import Obtain, RequestFor
+from judgescope.replies.asking import Obtain, RequestFor
 from judgescope.replies.judging import reply_columns
 from judgescope.statistics.anchors import most_diverse
 

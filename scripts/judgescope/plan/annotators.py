@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from judgescope.core.errors import UserError
+from judgescope.engines import PROMPTED
 from judgescope.prompts import SUFFIX, Templates, parsed, undeclared
-from judgescope.schema.cards import PROMPTED, Judge
+from judgescope.schema.cards import Judge
 
 if TYPE_CHECKING:
     from judgescope.plan.study import Plan

@@ -1,7 +1,7 @@
 """Which judge can judge which targets at all, known from the cards alone."""
 
+from judgescope.engines import ASKED
 from judgescope.schema.cards import (
-    ASKED,
     COMPARE,
     ORACLE,
     DamageKind,

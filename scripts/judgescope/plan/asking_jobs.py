@@ -19,11 +19,11 @@ from judgescope.engines.subjects import Subjects
 from judgescope.plan import Plan
 from judgescope.plan.generators import analysts, made_files, made_of
 from judgescope.plan.specs import Specs
-from judgescope.replies.analyses import AnalyseSpec, Question, questions
-from judgescope.replies.key_table import KEY, Keys
+from judgescope.replies.few_shot import Question, questions
+from judgescope.replies.journal import KEY, Keys
 from judgescope.replies.planning import Cell, Job, planned
 from judgescope.replies.probing import read_findings
-from judgescope.replies.specs import ask_spec
+from judgescope.replies.specs import AnalyseSpec, ask_spec
 from judgescope.replies.store import Store
 from judgescope.schema.cards import AskedModel, OpenAIModel
 from judgescope.schema.tables import read_table
@@ -142,7 +142,7 @@ def lacking(plan: Plan, specs: Specs, dataset: str) -> dict[str, dict[str, list[
     for model, judges in analysts(plan, dataset).items():
         spec = decode(specs.analyse(dataset, model), type=AnalyseSpec)
         subjects = Subjects(specs.out, dataset, plan.study.seed)
-        there = Path(subjects.analysed.format(model)).is_file()
+        there = Path(subjects.analyses_path.format(model)).is_file()
         for judge in judges:
             left = [
                 one

@@ -4,15 +4,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from judgescope.core.errors import UserError
+from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
 from judgescope.plan.applicability import computes
 from judgescope.plan.attacks import check_attacks
 from judgescope.schema.cards import (
-    ASKED,
     COMPARE,
     CONTROL_FORMS,
     LEXICAL_FORMS,
-    PROMPTED,
     AnyPerturbation,
     CommandModel,
     Dataset,

@@ -23,12 +23,20 @@ from judgescope.plan.specs import Specs
 from judgescope.plan.study import Plan
 from judgescope.plan.supervised import asked_of_supervisor
 from judgescope.plan.writing import Asked, asked_of_writers
-from judgescope.replies.lookup import Found
+from judgescope.replies.lookup import StoredReplies
 from judgescope.replies.planning import Job, planned
-from judgescope.replies.pricing import ENOUGH, GUESSED, Density, density, nanodollars, tokenizer
+from judgescope.replies.pricing import (
+    ENOUGH,
+    GUESSED,
+    Density,
+    Pace,
+    density,
+    nanodollars,
+    read_pace,
+    tokenizer,
+)
 from judgescope.replies.probing import read_findings
 from judgescope.replies.specs import AskSpec, ask_spec
-from judgescope.replies.speed import Pace, read_pace
 from judgescope.replies.store import Store
 from judgescope.schema.cards import (
     AskedModel,
@@ -72,7 +80,7 @@ class Estimate:
 
     def _of(self, dataset: str) -> Iterator[Asked]:
         texts = Imagined(self.plan, self.specs.out, dataset)
-        missing = unmade(self.plan, texts.place, dataset)
+        missing = unmade(self.plan, texts.targets_path, dataset)
         left = lacking(self.plan, self.specs, dataset)
         yield from asked_of_writers(self.specs, self.model, texts, left.get(self.model, {}))
         unwritten = {judge for judges in left.values() for judge in judges}
@@ -107,7 +115,7 @@ class Estimate:
                 bound=bound,
             )
 
-    def _spell(self, job: Job, found: Found) -> None:
+    def _spell(self, job: Job, found: StoredReplies) -> None:
         """Count the tokens of some missing prompts by the model's own tokenizer."""
         named = getattr(self.card, "tokenizer", None)
         if named is None or not isinstance(self.card, OpenAIModel):
@@ -195,7 +203,7 @@ def _free(card: AskedModel) -> Price | None:
     return Price(input=0, output=0) if isinstance(card, CommandModel) and not card.price else None
 
 
-def _sampled(job: Job, found: Found, judge: str) -> Sample:
+def _sampled(job: Job, found: StoredReplies, judge: str) -> Sample:
     """Return the usage of some of a judge's replies, those of a key all together."""
     places = job.places(judge)
     there = places[found.lacking()[places] == 0]

@@ -36,7 +36,7 @@ def bill(plan: Plan, told: Sequence[Estimate]) -> Iterator[str]:
         yield f"  model {one.model}"
         yield f"    {'':<{width}}{titles}"
         yield from (f"    {name:<{width}}{line}" for name, line in lines.items())
-        yield f"    tokens: {one.density.told}; {_replied(one)}"
+        yield f"    tokens: {one.density.basis}; {_replied(one)}"
         yield f"    time of one job: {_time(one)}"
     if any(asked.bound for one in told for asked in one.asked):
         yield "  ≤: an upper bound, because a model has yet to make the texts"

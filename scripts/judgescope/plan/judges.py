@@ -8,6 +8,7 @@ from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.paths import Paths
 from judgescope.core.set_names import COMPARED, ORIGINAL
+from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.specs import (
     AspectWeights,
     Expected,
@@ -24,10 +25,8 @@ from judgescope.plan.generators import analyses_of, made_of, spender
 from judgescope.plan.study import Plan
 from judgescope.prompts.spotlight import Spotlight
 from judgescope.schema.cards import (
-    ASKED,
     COMPARE,
     ORACLE,
-    PROMPTED,
     AskedModel,
     Card,
     CommandModel,

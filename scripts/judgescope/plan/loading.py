@@ -8,6 +8,7 @@ from typing import Any
 from judgescope.core.cells import DERIVED
 from judgescope.core.errors import UserError
 from judgescope.core.slugs import slug
+from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
 from judgescope.plan.bars import check_bars
 from judgescope.plan.checks import (
@@ -32,10 +33,8 @@ from judgescope.plan.study import Plan
 from judgescope.plan.template_checks import rehearse
 from judgescope.prompts import DRAFTING, load
 from judgescope.schema.cards import (
-    ASKED,
     ASPECT,
     NULL_FORMS,
-    PROMPTED,
     Aspect,
     CommandModel,
     Criterion,

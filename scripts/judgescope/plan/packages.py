@@ -3,14 +3,12 @@
 from functools import cache
 from importlib.metadata import version
 
+from judgescope.engines import DECLARED
 from judgescope.methods.registry import METHODS
 
 PACKAGES: dict[str, list[str]] = {
     "perturb": ["pyspellchecker", "typo"],
     "statistics": ["numpy", "rapidfuzz", "scipy"],
-    "lexical": ["nltk", "pyspellchecker", "rapidfuzz", "rouge-score", "sacrebleu"],
-    "control": ["numpy"],
-    "openai": ["jinja2"],
     "spotcheck": ["jinja2", "numpy", "rapidfuzz"],
     "choose_anchors": ["numpy"],
     "make_texts": ["jinja2", "pyspellchecker", "rapidfuzz"],
@@ -22,6 +20,7 @@ PACKAGES: dict[str, list[str]] = {
     "analyse": ["jinja2"],
     "merge": ["jinja2"],
     "locate": ["rapidfuzz"],
+    **{name: list(engine.packages) for name, engine in DECLARED.items()},
     **{name: list(method.packages) for name, method in METHODS.items()},
 }
 """Job, engine, table or what some jobs do -> the packages whose behaviour shows in the output."""

@@ -32,13 +32,13 @@ class Imagined(Subjects):
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
         """Return the analyses that are there; any other is as long as it may be."""
-        there = Path(self.analysed.format(model)).is_file()
+        there = Path(self.analyses_path.format(model)).is_file()
         told = analyses_of(self.plan, judge)
         most = told.max_tokens * CHARACTERS if told else 0
         return _Known(super().analyses(judge, aspect, model) if there else {}, "?" * most)
 
     def _read(self, perturbation: str) -> list[Subject]:
-        if perturbation not in unmade(self.plan, self.place, self.dataset):
+        if perturbation not in unmade(self.plan, self.targets_path, self.dataset):
             return super()._read(perturbation)
         if perturbation == ORIGINAL:
             return self._originals()

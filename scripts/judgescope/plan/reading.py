@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from judgescope.core.cells import split
 from judgescope.core.paths import Paths
@@ -11,8 +10,8 @@ from judgescope.data import Rated
 from judgescope.data.files import absent
 from judgescope.data.rated import Names
 from judgescope.data.select import originals, read_selected
-from judgescope.engines.base import Subject
-from judgescope.engines.recorded.engine import RecordedEngine
+from judgescope.engines.base import EngineInputs, Subject
+from judgescope.engines.recorded import Join, RecordedEngine
 from judgescope.engines.subjects import Subjects
 from judgescope.perturb.sentences import split_sentences
 from judgescope.plan.inputs import Files, data_files
@@ -82,12 +81,12 @@ def _replay(
     _joined(plan, dataset, model, rated.names, [(cell, texts) for cell in cells])
 
 
-def joins(plan: Plan, out: str, dataset: str) -> list[dict[str, Any]]:
+def joins(plan: Plan, out: str, dataset: str) -> list[Join]:
     """Return how many rows of a dataset's recorded models belong to its texts that are in `out`.
 
     Raises UserError or UserErrors for what is wrong with them.
     """
-    found: list[dict[str, Any]] = []
+    found: list[Join] = []
     for name, card in plan.models.items():
         cells = [
             cell
@@ -111,9 +110,15 @@ def _joined(
     model: RecordedModel,
     names: Names,
     cells: Iterable[tuple[CellAspect, Sequence[Subject]]],
-) -> list[dict[str, Any]]:
-    folder, data = Path(plan.folders["model", model.model]), Path(plan.study.data)
-    engine, shared = RecordedEngine(model, dataset, folder, data, names), set[str]()
+) -> list[Join]:
+    inputs = EngineInputs(
+        seed=plan.study.seed,
+        dataset=dataset,
+        folder=Path(plan.folders["model", model.model]),
+        data=Path(plan.study.data),
+        names=names,
+    )
+    engine, shared = RecordedEngine(model, inputs), set[str]()
     for cell, texts in cells:
         judge = plan.judges[cell.judge]
         shared |= {cell.judge} if judge.share < 1 else set()

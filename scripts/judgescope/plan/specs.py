@@ -17,7 +17,8 @@ from judgescope.core.cells import pack, split
 from judgescope.core.paths import Paths
 from judgescope.core.set_names import SYSTEMS
 from judgescope.engines import ENGINES
-from judgescope.engines.specs import Joined, ReplaySpec
+from judgescope.engines.base import ErrorCounts
+from judgescope.engines.computing import JoinsFile, ReplaySpec
 from judgescope.methods.registry import METHODS
 from judgescope.methods.specs import (
     AspectScale,
@@ -134,7 +135,7 @@ class Specs(DistilledSpecs):
             return self._ask(dataset, model, cells, place, hashes=self.hashes(dataset, model))
         path, selected = self.joined(dataset, model), is_selected(self.plan, dataset)
         told = self._computing(dataset, model, cells)
-        told["joined"] = Joined(path=path, selected=selected) if path else None
+        told["joined"] = JoinsFile(path=path, selected=selected) if path else None
         told["hashes"] = self.hashes(dataset, model)
         engine = self.plan.models[model].engine
         extra, packages = ENGINES[engine], engine
@@ -260,15 +261,15 @@ class Specs(DistilledSpecs):
         annotate = any(judge.annotation for judge in judges)
         return {"task": self.plan.datasets[dataset].task} if annotate else {}
 
-    def _counted(self, dataset: str, cells: Sequence[CellAspect]) -> dict[str, dict[str, int]]:
+    def _counted(self, dataset: str, cells: Sequence[CellAspect]) -> dict[str, ErrorCounts]:
         """Return how many errors texts have at most, for an oracle that counts them."""
         if not any(self.plan.is_oracle(cell.judge) for cell in cells):
             return {}
         sets = dict.fromkeys(cell.perturbation.partition(".")[0] for cell in cells)
         classes = graded(self.plan)
         return {
-            one: {"most": self.plan.most_errors(dataset, one), "in_classes": int(one in classes)}
-            for one in sets
+            name: ErrorCounts(most=self.plan.most_errors(dataset, name), in_classes=name in classes)
+            for name in sets
         }
 
     def score(self, dataset: str, perturbation: str, judge: str) -> str:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from judgescope.core.errors import UserError
+from judgescope.engines import ASKED
 from judgescope.replies.ledger import NANOS, REQUESTS, Cap
-from judgescope.schema.cards import ASKED, Caps, Model, PromptedModel, Study
+from judgescope.schema.cards import Caps, Model, PromptedModel, Study
 
 BILLION = 10**9
 

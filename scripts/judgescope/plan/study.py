@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 
 from judgescope.core.cells import DERIVED, cell_file, in_order, joined, split
 from judgescope.core.set_names import SYSTEMS, WRITTEN
+from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
 from judgescope.plan.applicability import computes, not_applicable
 from judgescope.prompts import Templates
 from judgescope.schema.cards import (
-    ASKED,
     COMPARE,
     FOLDERS,
     ORACLE,
-    PROMPTED,
     AnyPerturbation,
     Aspect,
     Criterion,

@@ -32,8 +32,7 @@ from judgescope.plan.judges import aspects_told, scales_told
 from judgescope.plan.packages import versions_of
 from judgescope.plan.study import Plan
 from judgescope.prompts import Change, change_of
-from judgescope.replies.analyses import AnalysedJudge, AnalyseSpec
-from judgescope.replies.specs import ModelSpec, WriterSpec
+from judgescope.replies.specs import AnalysedJudge, AnalyseSpec, ModelSpec, WriterSpec
 from judgescope.schema.cards import (
     MODULES,
     AttackPerturbation,

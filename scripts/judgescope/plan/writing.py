@@ -24,8 +24,9 @@ from judgescope.plan.placeholders import Imagined, longest, unmade
 from judgescope.plan.specs import Specs
 from judgescope.plan.study import Plan
 from judgescope.prompts import NO_CHANGE, messages, rated, to_write
-from judgescope.replies.analyses import AnalyseSpec, Question
+from judgescope.replies.few_shot import Question
 from judgescope.replies.pricing import CHARACTERS
+from judgescope.replies.specs import AnalyseSpec
 from judgescope.schema.cards import Anchoring, GradedPerturbation, References
 
 
@@ -64,7 +65,7 @@ def asked_of_writers(
     plan, dataset = specs.plan, texts.dataset
     if analyses:
         yield from _analysed(specs, model, dataset, analyses)
-    missing = unmade(plan, texts.place, dataset)
+    missing = unmade(plan, texts.targets_path, dataset)
     if (new := f"{WRITTEN}{model}") in missing:
         yield _new(plan, texts, new)
     for name in sorted(missing.intersection(plan.written(dataset))):

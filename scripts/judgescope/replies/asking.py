@@ -1,46 +1,106 @@
 """Every question to a model goes through here: what the store has is not asked again."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
 
 from judgescope.core.errors import UserError
-from judgescope.engines.requests import Ask, Reply, Request, Work
-from judgescope.replies.key_table import Wanted
-from judgescope.replies.lookup import Draw, Found
-from judgescope.replies.progress import Progress
+from judgescope.engines.factory import asking, settled
+from judgescope.engines.requests import Ask, Reply, Request, Work, request_of
+from judgescope.prompts import Templates, messages
+from judgescope.replies.budget import spending
+from judgescope.replies.lookup import Draw, StoredReplies, Wanted
+from judgescope.replies.pricing import nanodollars
+from judgescope.replies.specs import ModelSpec, PromptSpec, WriterSpec
 from judgescope.replies.store import Store
-from judgescope.schema.cards import Price
+from judgescope.schema.cards import Decoding, Price, PromptedModel
+from judgescope.schema.loading import read_card
+
+LOG_SECONDS = 5.0  # between two lines of progress, in the first minutes
+LOG_INTERVAL_FRACTION = 0.02
+"""Later lines come after 2 % of the elapsed time: a night leaves hundreds, not thousands."""
+PROGRESS = "replies: "  # the beginning of a line of progress; the logger reads it
+
+Obtain = Callable[[Iterable[Request]], dict[Draw, Reply]]
+"""Requests -> the reply to every draw of them, asked for if the store lacks it."""
+RequestFor = Callable[[str, Mapping[str, Any]], Request]
+"""(what it is about, variables of its form) -> the request of a writer."""
+
+
+class Progress:
+    """Prints lines to the job's log: how far it is, how fast, its price, the time left.
+
+    The command line shows the last line of every job that is asking.
+    """
+
+    def __init__(self, total: int, price: Price | None = None) -> None:
+        self.total, self.price = total, price
+        self.done = self.refused = self.nanodollars = 0
+        self.tokens = {"prompt": 0, "completion": 0}
+        self._began = self._printed = 0.0
+
+    def count(self, reply: Reply) -> None:
+        """Count a reply, and print a line if it is time; the clock starts with the first reply."""
+        now = monotonic()
+        if not self.done:
+            self._began = self._printed = now
+        self.done += 1
+        self.refused += reply.status == "error"
+        usage = reply.usage or {}
+        for name in self.tokens:
+            self.tokens[name] += usage.get(name) or 0
+        if self.price is not None and usage:
+            self.nanodollars += nanodollars(usage, self.price)
+        interval = max(LOG_SECONDS, LOG_INTERVAL_FRACTION * (now - self._began))
+        if now - self._printed > interval or self.done == self.total:
+            self._printed = now
+            print(self.line(now - self._began), flush=True)
+
+    def line(self, seconds: float) -> str:
+        """Return the line after so many seconds; in the first second, without speed."""
+        parts = [f"{self.done} of {self.total}", f"{self.refused} refused"]
+        if self.price is not None:
+            parts.append(f"{self.nanodollars / 1e9:.4f} US$")
+        if seconds >= 1:
+            read, written = (round(count / seconds) for count in self.tokens.values())
+            left = round(seconds / self.done * (self.total - self.done))
+            hours, minutes = left // 3600, left // 60
+            time = f"{hours} h {minutes % 60} min" if hours else f"{minutes} min {left % 60} s"
+            parts += [f"{time} left", f"tokens/s {read} in, {written} out"]
+        return PROGRESS + ", ".join(parts)
 
 
 def complete(
-    found: Found, work: Iterable[Work], store: Store, ask: Ask, price: Price | None = None
+    stored: StoredReplies, work: Iterable[Work], store: Store, ask: Ask, price: Price | None = None
 ) -> None:
-    """Ask for the work that is left, so that everything wanted is found.
-
-    `price` is what tokens cost, for the lines that say how far it is.
+    """Ask for the work, so that every wanted reply is stored; `price` is for the progress.
 
     Every reply is in the journal before this returns or raises. Raises UserError for draws that
-    failed for a passing reason.
+    failed for a transient reason.
     """
-    there, wanted = found.count, found.wanted.slots
-    print(f"replies: {there} in the store, {wanted - there} to ask for", flush=True)
-    if found.skipped:
-        print(f"lines of the store that are no whole reply, passed over: {found.skipped}")
-    if there == wanted:
+    present, wanted = stored.count, stored.wanted.slots
+    print(f"replies: {present} in the store, {wanted - present} to ask for", flush=True)
+    if stored.skipped:
+        print(f"invalid lines of the store, skipped: {stored.skipped}")
+    if present == wanted:
         return
 
     store.ready()
-    progress = Progress(wanted - there, price)
+    progress = Progress(wanted - present, price)
 
     def keep(reply: Reply) -> None:
-        found.add(reply, *store.append(reply))
+        stored.add(reply, *store.append(reply))
         progress.count(reply)
 
     failures = ask(work, store.proven, keep)
     if failures:
+        kept = stored.count - present
         raise UserError(
-            f"{len(failures)} of {wanted - there} requests failed: {failures[0].reason}",
+            f"{len(failures)} of {wanted - present} requests failed: {failures[0].reason}",
             where=", ".join(failure.about for failure in failures[:5]),
-            todo=f"the {found.count - there} other replies are kept; run again to ask for the rest",
+            todo=f"the {kept} other replies are kept; run again to ask for the rest",
         )
 
 
@@ -49,15 +109,60 @@ def obtain(
 ) -> dict[Draw, Reply]:
     """Return the reply to every draw of some requests; ask for what the store lacks.
 
-    Requests go out in the order of their prompts, so that an engine can share beginnings.
+    Requests are sent in the order of their prompts, so that an engine can share prefixes.
     """
-    most: dict[str, Request] = {}
+    largest: dict[str, Request] = {}
     for request in requests:
-        if request.key not in most or request.draws > most[request.key].draws:
-            most[request.key] = request
-    wanted = Wanted.of({key: request.draws for key, request in most.items()})
-    found = store.find(wanted)
-    ordered = sorted(most.values(), key=lambda request: (request.prompt, request.key))
-    work = (Work(one, found.missing(wanted.place(one.key))) for one in ordered)
-    complete(found, (one for one in work if one.draws), store, ask, price)
-    return dict(found.replies())
+        if request.key not in largest or request.draws > largest[request.key].draws:
+            largest[request.key] = request
+    wanted = Wanted.from_counts({key: request.draws for key, request in largest.items()})
+    stored = store.find(wanted)
+    ordered = sorted(largest.values(), key=lambda request: (request.prompt, request.key))
+    work = (Work(request, stored.missing(wanted.index(request.key))) for request in ordered)
+    complete(stored, (piece for piece in work if piece.draws), store, ask, price)
+    return dict(stored.replies())
+
+
+@contextmanager
+def asker(
+    spec: ModelSpec, *, card: str, store: str, budget: str
+) -> Iterator[tuple[PromptedModel, Obtain]]:
+    """Open a model that is asked for something other than judgments; store and caps apply.
+
+    `card`, `store` and `budget` are the job's options.
+    """
+    model = read_card("model", Path(card)).model_copy(update=spec.card)
+    model = settled(model, Path(spec.folder), Path(spec.data))
+    assert isinstance(model, PromptedModel)
+    with (
+        Store(Path(store), model.served_name) as shard,
+        spending(budget, shard, model) as allowed,
+    ):
+        engine = asking(model, allowed)
+        yield model, lambda requests: obtain(requests, shard, engine, model.price)
+
+
+@contextmanager
+def writer(spec: WriterSpec, seed: int, **options: str) -> Iterator[tuple[RequestFor, Obtain]]:
+    """Open a writer's model (see `asker`); yield how to make its requests and how to send them."""
+    with asker(spec.model, **options) as (model, obtain):
+
+        def request_for(about: str, variables: Mapping[str, Any]) -> Request:
+            return prompted(spec, spec.templates, model, variables, seed=seed, about=about)
+
+        yield request_for, obtain
+
+
+def prompted(
+    spec: PromptSpec,
+    templates: Templates,
+    model: PromptedModel,
+    variables: Mapping[str, Any],
+    *,
+    seed: int,
+    about: str,
+) -> Request:
+    """Return the request of a form filled with variables; `seed` is the study's."""
+    filled = messages(spec.form, templates, **variables)
+    decoding = Decoding.model_validate(spec.decoding)
+    return request_of(model, decoding, filled, seed=seed, about=about)

@@ -1,14 +1,14 @@
-"""Compaction: many journals become one Parquet file, and nothing is lost by it.
+"""Compaction, export and import: the lines of many files in one Parquet file, losing nothing.
 
-The file is written beside the others and appears when it is whole. A file that it was made from is
-removed only when everything in it was read back from there; a journal, besides, only when nobody
-wrote to it for a day. Two compactions at once leave two files with the same lines, which the next
-one joins; a job that writes meanwhile keeps its journal.
+Compaction removes a file only when every line of it was read back from the new one, and a journal
+only when nobody has written to it for a day. Two compactions at once leave two files with the same
+lines, which the next one joins; a job that writes meanwhile keeps its journal.
 """
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -17,33 +17,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.core.errors import UserError
-from judgescope.replies import compacted
-from judgescope.replies.compacted import Line
-from judgescope.replies.files import Files, Place
-from judgescope.replies.journal import DIGEST, digest_of, row_of
-from judgescope.replies.key_table import KEY, Chosen, Counts, Keys
+from judgescope.replies.journal import (
+    DIGEST,
+    KEY,
+    Chosen,
+    ForgetLine,
+    Keys,
+    digest_of,
+    read_line,
+)
 from judgescope.replies.ledger import unbooked
-from judgescope.replies.shard import COMPACTED, JOURNAL, blocks, files_of, placed
-
-DAY = 86400.0
+from judgescope.replies.lookup import Draw
+from judgescope.replies.shard import (
+    COMPACTED,
+    JOURNAL,
+    CompactedLine,
+    Files,
+    Place,
+    blocks,
+    compacted_blocks,
+    files_of,
+    shards,
+    sources_of,
+    write_compacted,
+)
+from judgescope.replies.store import DAY, Store
 
 
 class Compacted(NamedTuple):
-    """What became of a shard: lines in the new file, files removed, and files left, with why."""
+    """The lines of the new file, the removed files, and the remaining ones with the reason."""
 
     lines: int
     removed: list[Path]
     left: dict[Path, str]
     freed: int
     """Bytes by which the shard became smaller."""
-
-
-class Entries(NamedTuple):
-    """Whole lines of a shard: key, draw, and its place."""
-
-    keys: Keys
-    draws: Counts
-    places: NDArray[np.int64]
 
 
 def compact(shard: Path, *, keep: Chosen | None = None, now: float | None = None) -> Compacted:
@@ -64,13 +72,12 @@ def _compact(shard: Path, keep: Chosen | None, now: float) -> Compacted:
     if keep is None and len(inputs) < 2 and not any(path.suffix == JOURNAL for path in inputs):
         return Compacted(0, [], {}, 0)
     before = _size(inputs)
-    files = Files()
     path = shard / f"{os.urandom(8).hex()}{COMPACTED}"
-    count = compacted.write(path, in_order(entries_of(inputs, files, keep), files, shard.name))
+    count = write_compacted(path, _sorted_lines(inputs, shard.name, keep))
     removed, left = _remove(inputs, path, keep, now)
     if count and keep is None and not removed:
-        names = "".join(f"{one.name}\n" for one in inputs)
-        compacted.sources_of(path).write_text(names, encoding="utf-8")
+        names = "".join(f"{source.name}\n" for source in inputs)
+        sources_of(path).write_text(names, encoding="utf-8")
     return Compacted(count, removed, left, before - _size(files_of(shard)))
 
 
@@ -79,7 +86,7 @@ def _size(paths: list[Path]) -> int:
 
 
 def unused(shard: Path, keep: Chosen) -> tuple[int, int]:
-    """Return how many lines, and bytes of them, have no key that stays."""
+    """Return how many lines, and bytes of them, have a key that does not stay."""
     lines = size = 0
     for path in files_of(shard):
         for block in blocks(path):
@@ -89,81 +96,163 @@ def unused(shard: Path, keep: Chosen) -> tuple[int, int]:
     return lines, size
 
 
-def entries_of(inputs: list[Path], files: Files, chosen: Chosen | None = None) -> Entries:
-    """Return the whole lines of some files, or those with a chosen key."""
-    keys: list[Keys] = [np.empty(0, KEY)]
+def _sorted_lines(inputs: list[Path], model: str, chosen: Chosen | None) -> Iterator[CompactedLine]:
+    """Yield each different valid line of some files once, by key, draw and bytes.
+
+    Memory holds key, draw and place of each line; the lines themselves are read when they are due.
+    """
+    files = Files()
+    key_parts: list[Keys] = [np.empty(0, KEY)]
     draws: list[int] = []
     places: list[Place] = []
     for path in inputs:
-        for file, block in placed(path, files, chosen):
-            whole = np.ones(len(block.keys), bool) if chosen is None else chosen(block.keys)
-            for number in np.flatnonzero(whole).tolist():
-                line = block.line(number)
-                row = row_of(line)
-                if row is None:
-                    whole[number] = False
+        for file, block in files.placed(path, chosen):
+            valid = _chosen(block.keys, chosen)
+            for number in np.flatnonzero(valid).tolist():
+                line = read_line(data := block.line(number))
+                if line is None:
+                    valid[number] = False
                 else:
-                    draws.append(row["draw"])
-                    places.append(Place(file, block.offset + int(block.starts[number]), len(line)))
-            keys.append(block.keys[whole])
-    at = np.array(places, np.int64).reshape(-1, 3)
-    return Entries(np.concatenate(keys), np.array(draws, np.int64), at)
-
-
-def in_order(entries: Entries, files: Files, model: str) -> Iterator[Line]:
-    """Yield each different line once, by key, draw and bytes."""
-    order = np.lexsort((entries.draws, entries.keys))
-    keys, draws = entries.keys[order], entries.draws[order].tolist()
-    raw = keys.tobytes()
-    places = map(Place._make, entries.places[order].tolist())
-    rows = ((raw[32 * n : 32 * n + 32], draws[n], place) for n, place in enumerate(places))
+                    draws.append(line.draw)
+                    places.append(Place(file, block.offset + int(block.starts[number]), len(data)))
+            key_parts.append(block.keys[valid])
+    keys, numbers = np.concatenate(key_parts), np.array(draws, np.int64)
+    order = np.lexsort((numbers, keys))
+    raw, numbers = keys[order].tobytes(), numbers[order]
+    by_key = np.array(places, np.int64).reshape(-1, 3)[order].tolist()
+    rows = (
+        (raw[32 * n : 32 * n + 32], draw, Place(*place))
+        for n, (draw, place) in enumerate(zip(numbers.tolist(), by_key, strict=True))
+    )
     for (key, draw), group in groupby(rows, key=lambda row: row[:2]):
-        for line in sorted({files.read(place) for *_, place in group}):
-            yield Line(model, key, draw, line)
+        for data in sorted({files.read(place) for *_, place in group}):
+            yield CompactedLine(model, key, draw, data)
+
+
+def _chosen(keys: Keys, chosen: Chosen | None) -> NDArray[np.bool_]:
+    return np.ones(len(keys), bool) if chosen is None else chosen(keys)
 
 
 def _remove(
     inputs: list[Path], path: Path, keep: Chosen | None, now: float
 ) -> tuple[list[Path], dict[Path, str]]:
     """Remove the files of which everything that stays is in the new one."""
-    there = np.sort(_digests(path, None)) if path.is_file() else np.empty(0, f"S{DIGEST}")
+    copied = np.sort(_digests(path, None)) if path.is_file() else np.empty(0, f"S{DIGEST}")
     removed, left = [], {}
     begun = unbooked(path.parent.parent)
-    for one in inputs:
-        open_ = any(one.name.startswith(begin.name) for begin in begun)
-        reason = "what it cost is not booked" if open_ else _why_left(one, there, keep, now)
-        if reason:
-            left[one] = reason
+    for source in inputs:
+        if any(source.name.startswith(begin.name) for begin in begun):
+            reason: str | None = "what it cost is not booked"
         else:
-            one.unlink(missing_ok=True)
-            compacted.sources_of(one).unlink(missing_ok=True)
-            removed.append(one)
+            reason = _why_left(source, copied, keep, now)
+        if reason:
+            left[source] = reason
+        else:
+            source.unlink(missing_ok=True)
+            sources_of(source).unlink(missing_ok=True)
+            removed.append(source)
     return removed, left
 
 
-def _why_left(path: Path, there: NDArray[np.bytes_], keep: Chosen | None, now: float) -> str | None:
-    """Return why a file stays, or None."""
+def _why_left(
+    path: Path, copied: NDArray[np.bytes_], keep: Chosen | None, now: float
+) -> str | None:
     written = path.stat().st_mtime
-    if path.suffix == JOURNAL and now - written < DAY:
-        return "written to within a day"
-    if path.suffix == JOURNAL and _foreign(path):
-        return "it has lines that are no replies"
-    digests = _digests(path, keep)
-    if not np.isin(digests, there).all() or path.stat().st_mtime != written:
+    if path.suffix == JOURNAL:
+        if now - written < DAY:
+            return "written to within a day"
+        with path.open("rb") as file:
+            if any(line.endswith(b"\n") and read_line(line) is None for line in file):
+                return "it has lines that are no replies"
+    if not np.isin(_digests(path, keep), copied).all() or path.stat().st_mtime != written:
         return "not all of it is in the new file"
     return None
 
 
-def _foreign(path: Path) -> bool:
-    """Return whether a journal has lines that are not ours; an unfinished last one may be."""
-    with path.open("rb") as file:
-        return any(line.endswith(b"\n") and row_of(line) is None for line in file)
-
-
 def _digests(path: Path, keep: Chosen | None) -> NDArray[np.bytes_]:
-    """Return a hash of each line that stays."""
-    found = []
+    digests = []
     for block in blocks(path, keep):
-        mask = np.ones(len(block.keys), bool) if keep is None else keep(block.keys)
-        found += [digest_of(block.line(number)) for number in np.flatnonzero(mask).tolist()]
-    return np.array(found, f"S{DIGEST}")
+        numbers = np.flatnonzero(_chosen(block.keys, keep)).tolist()
+        digests += [digest_of(block.line(number)) for number in numbers]
+    return np.array(digests, f"S{DIGEST}")
+
+
+def export(store: Path, path: Path, chosen: Mapping[str, Chosen] | None = None) -> int:
+    """Write the lines of a store to a file; `chosen`: shard -> its keys. Return how many."""
+    return write_compacted(
+        path,
+        (
+            line
+            for shard in shards(store)
+            if not chosen or shard.name in chosen
+            for line in _sorted_lines(
+                files_of(shard), shard.name, chosen[shard.name] if chosen else None
+            )
+        ),
+    )
+
+
+@dataclass
+class Imported:
+    """What an import did with the lines of one shard.
+
+    `differs` counts new lines for a draw to which the shard has another reply; `skipped` counts
+    lines that are not replies.
+    """
+
+    new: int = 0
+    known: int = 0
+    differs: int = 0
+    skipped: int = 0
+
+
+def merge(path: Path, store: Path) -> dict[str, Imported]:
+    """Add those lines of an exported file that the store lacks; shard -> counts.
+
+    Of a draw with two replies both are kept. Which one counts does not depend on where they came
+    from, so all who exchange replies come to use the same.
+    """
+    counts: dict[str, Imported] = {}
+    known: dict[str, _Known] = {}
+    writers: dict[str, Store] = {}
+    try:
+        for model, block in compacted_blocks(path):
+            if model not in counts:
+                writers[model] = Store(store, model)
+                counts[model], known[model] = Imported(), _Known(writers[model].shard)
+            for data in block.lines():
+                if known[model].is_new(data, counts[model]):
+                    writers[model].adopt(data)
+    finally:
+        for writer in writers.values():
+            writer.close()
+    return counts
+
+
+@dataclass
+class _Known:
+    shard: Path
+    digests: set[bytes] = field(default_factory=set)
+    answered: set[Draw] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        for path in files_of(self.shard):
+            for block in blocks(path):
+                for data in block.lines():
+                    self.is_new(data, Imported())
+
+    def is_new(self, data: bytes, counts: Imported) -> bool:
+        """Note a line; return whether it was unknown. Count it."""
+        line, digest = read_line(data), digest_of(data)
+        if line is None or data.find(b"\n") != len(data) - 1:
+            counts.skipped += 1
+            return False
+        if digest in self.digests:
+            counts.known += 1
+            return False
+        self.digests.add(digest)
+        counts.new += 1
+        if not isinstance(line, ForgetLine) and line.status != "error":
+            counts.differs += (line.key, line.draw) in self.answered
+            self.answered.add((line.key, line.draw))
+        return True

@@ -1,19 +1,22 @@
 """Demonstrations in a prompt: rated texts of other items, spread over the scale.
 
-Nothing is drawn: of texts that are equally near to a rating, a hash of their id decides, so that
-every study asks the same of the same data.
+Nothing is drawn at random: of texts that are equally near to a rating, a hash of their id decides,
+so that every study asks the same about the same data.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from judgescope.core.cells import split
 from judgescope.core.errors import UserError
+from judgescope.core.rng import share_of
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
-from judgescope.prompts import plain
-from judgescope.schema.cards import RatedAspect, Shots
+from judgescope.prompts import messages, plain, rated
+from judgescope.replies.specs import AnalyseSpec
+from judgescope.schema.cards import Aspect, RatedAspect, Shots
 
 
 class Rated(NamedTuple):
@@ -24,7 +27,7 @@ class Rated(NamedTuple):
 
 
 def levels(shots: Shots, low: float, high: float) -> list[float]:
-    """Return the ratings that demonstrations should have: low, …, high; one alone: the middle."""
+    """Return the ratings that demonstrations should have: low, …, high; a single one the middle."""
     if shots.n == 1:
         return [(low + high) / 2]
     return [low + (high - low) * step / (shots.n - 1) for step in range(shots.n)]
@@ -33,7 +36,7 @@ def levels(shots: Shots, low: float, high: float) -> list[float]:
 class Demonstrations:
     """The demonstrations of one judge and aspect, for any item that is judged.
 
-    `analyses`: target -> why its text deserves its rating, where the judge is shown that.
+    `analyses`: target -> why its text deserves its rating, if the judge is shown that.
     """
 
     def __init__(
@@ -44,21 +47,25 @@ class Demonstrations:
         analyses: Mapping[str, str] | None = None,
     ) -> None:
         self.shots, self.scale, self.analyses = shots, scale, analyses
-        self.rated = sorted(rated, key=lambda one: _hash(one.subject.target))
+        self.rated = sorted(rated, key=_hash)
 
     def of(self, item: str) -> tuple[Rated, ...]:
-        """Return the demonstrations for an item: none is of it or has its source.
+        """Return the demonstrations for an item: none is of the item or has its source.
 
-        Where none of the usual ones is, those: so most prompts begin alike.
+        If none of the usual ones is, it returns those, so that most prompts begin alike.
         """
         sources = self._sources.get(item, set())
-        if all(_apart(one, item, sources) for one in self.usual):
+
+        def is_other(each: Rated) -> bool:
+            return each.subject.item != item and each.subject.source not in sources
+
+        if all(map(is_other, self.usual)):
             return self.usual
-        return self._chosen([one for one in self.rated if _apart(one, item, sources)])
+        return self._chosen(list(filter(is_other, self.rated)))
 
     def among(self, items: Iterable[str]) -> list[Rated]:
         """Return every text that is shown for any of these items, once."""
-        shown = {one.subject.target: one for item in sorted(items) for one in self.of(item)}
+        shown = {each.subject.target: each for item in sorted(items) for each in self.of(item)}
         return list(shown.values())
 
     @cached_property
@@ -67,22 +74,22 @@ class Demonstrations:
         return self._chosen(self.rated)
 
     @cached_property
-    def _sources(self) -> Mapping[str, set[str]]:
-        found: dict[str, set[str]] = {}
-        for one in self.rated:
-            if one.subject.source:
-                found.setdefault(one.subject.item, set()).add(one.subject.source)
-        return found
+    def _sources(self) -> dict[str, set[str]]:
+        sources: dict[str, set[str]] = {}
+        for each in self.rated:
+            if each.subject.source:
+                sources.setdefault(each.subject.item, set()).add(each.subject.source)
+        return sources
 
     def _chosen(self, rated: Sequence[Rated]) -> tuple[Rated, ...]:
-        """Return the nearest text for each level, of an item that has none yet, in a fixed order.
+        """Return the nearest text for each level, each of another item, ordered by hash.
 
-        The order is that of the hashes: one that rises would be a hint.
+        An ascending order would be a hint.
         """
         chosen: list[Rated] = []
         for level in levels(self.shots, self.scale.min, self.scale.max):
-            items = {one.subject.item for one in chosen}
-            free = [one for one in rated if one.subject.item not in items]
+            items = {each.subject.item for each in chosen}
+            free = [each for each in rated if each.subject.item not in items]
             if not free:
                 raise UserError(
                     f"there are rated texts of {len(items)} items, too few to show "
@@ -90,46 +97,72 @@ class Demonstrations:
                     where="a judge's card, key shots",
                     todo="ask for fewer, or use a dataset with more rated items",
                 )
-            chosen.append(min(free, key=lambda one: abs(one.rating - level)))
-        return tuple(sorted(chosen, key=lambda one: _hash(one.subject.target)))
+            chosen.append(min(free, key=lambda each: abs(each.rating - level)))
+        return tuple(sorted(chosen, key=_hash))
 
-    def told(self, item: str) -> list[dict[str, Any]]:
-        """Return the demonstrations for an item as a prompt sees them."""
-        return [
-            shown(one, self.scale) | self._analysis(one.subject.target) for one in self.of(item)
-        ]
-
-    def _analysis(self, target: str) -> dict[str, str]:
-        return {} if self.analyses is None else {"analysis": self.analyses[target]}
+    def variables(self, item: str) -> list[dict[str, Any]]:
+        """Return the demonstrations for an item as variables of a prompt."""
+        variables = [shown(each, self.scale) for each in self.of(item)]
+        if self.analyses is not None:
+            for shot, each in zip(variables, self.of(item), strict=True):
+                shot["analysis"] = self.analyses[each.subject.target]
+        return variables
 
 
 def rated_texts(subjects: Subjects, aspect: str) -> list[Rated]:
     """Return the texts of a dataset's systems that people rated on an aspect."""
     means = subjects.mean_ratings(aspect)
     texts = subjects.of("systems")
-    return [Rated(one, means[one.target]) for one in texts if one.target in means]
+    return [Rated(subject, means[subject.target]) for subject in texts if subject.target in means]
 
 
-def shown(one: Rated, scale: RatedAspect) -> dict[str, Any]:
-    """Return a rated text as a prompt sees it, its rating on the scale."""
+def shown(text: Rated, scale: RatedAspect) -> dict[str, Any]:
+    """Return a rated text as variables of a prompt, its rating on the scale.
+
+    That is the nearest value of the scale, of two the lower.
+    """
+    values, rating = scale.values(), text.rating
+    if values is None:
+        rating = round(rating, 2)
+    else:
+        rating = min(values, key=lambda value: (abs(value - text.rating), value))
     return {
-        "source": one.subject.source if scale.source_visible else None,
-        "text": one.subject.text,
-        "rating": plain(_nearest(one.rating, scale)),
+        "source": text.subject.source if scale.source_visible else None,
+        "text": text.subject.text,
+        "rating": plain(rating),
     }
 
 
-def _apart(one: Rated, item: str, sources: set[str]) -> bool:
-    return one.subject.item != item and one.subject.source not in sources
+def _hash(text: Rated) -> bytes:
+    return hashlib.sha256(text.subject.target.encode()).digest()
 
 
-def _nearest(rating: float, scale: RatedAspect) -> float:
-    """Return the value of the scale that is nearest to a mean rating; of two the lower."""
-    values = scale.values()
-    if values is None:
-        return round(rating, 2)
-    return min(values, key=lambda value: (abs(value - rating), value))
+class Question(NamedTuple):
+    """A demonstration to be explained; `shown`: the text and its aspect as prompt variables."""
+
+    judge: str
+    aspect: str
+    target: str
+    scale: RatedAspect
+    shown: Mapping[str, Any]
+
+    def messages(self, spec: AnalyseSpec) -> list[dict[str, str]]:
+        """Return the prompt for a first answer."""
+        form = spec.judges[self.judge].form
+        return messages(form, spec.templates[form], **self.shown, problem=None)
 
 
-def _hash(target: str) -> bytes:
-    return hashlib.sha256(target.encode()).digest()
+def questions(spec: AnalyseSpec, judge: str, subjects: Subjects) -> Iterator[Question]:
+    """Yield the demonstrations of a judge for any item that it judges, by aspect and wording.
+
+    Raises UserError if too few texts are rated.
+    """
+    analysed = spec.judges[judge]
+    items = share_of(subjects.items, analysed.share, seed=spec.seed, dataset=spec.dataset)
+    for name in analysed.aspects:
+        scale = RatedAspect(**spec.scales[name])
+        values = rated(Aspect(**spec.aspects[name]), scale)
+        texts = rated_texts(subjects, split(name)[0])
+        for text in Demonstrations(texts, Shots(n=analysed.n), scale).among(items):
+            target = text.subject.target
+            yield Question(judge, name, target, scale, values | shown(text, scale))

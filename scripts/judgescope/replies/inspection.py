@@ -1,5 +1,6 @@
-"""What a store holds, and whether it is whole."""
+"""What a store holds, and which of its lines were changed since they were written."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,18 +11,43 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.core.errors import UserError
-from judgescope.replies import compacted
-from judgescope.replies.journal import CUT, Row, digest_of, is_damaged, row_of, unknown_in
-from judgescope.replies.key_table import KEY
-from judgescope.replies.shard import JOURNAL, blocks, files_of
+from judgescope.replies.journal import (
+    CUT,
+    KEY,
+    ForgetLine,
+    ReplyLine,
+    digest_of,
+    is_damaged,
+    read_line,
+    unknown_in,
+)
+from judgescope.replies.shard import (
+    JOURNAL,
+    DamagedFileError,
+    blocks,
+    compacted_blocks,
+    files_of,
+    is_spare,
+)
+
+DROPPED = ".dropped"
+"""In a shard: the digests of damaged lines whose replies may be requested again, one a line."""
+SHOWN = 5
+DAMAGED = "this line was changed after it was written: its checksum is wrong"
+REDUNDANT = (
+    "it cannot be read, but journals have all of its lines: `judgescope replies compact` makes it "
+    "again"
+)
+TORN = "an incomplete line, skipped: its writer was stopped"
+DIFFERS = "another reply to this draw is at {}; the first by its bytes counts"
 
 
 @dataclass
 class Stats:
     """The figures of one shard.
 
-    `replies` and `errors` count lines: a draw that two jobs asked for at once has two. `tokens` is
-    what all of them cost, prompt and completion; `unknown` counts replies that do not say.
+    `replies` and `errors` count lines: a draw that two jobs asked for at once has two. `tokens`:
+    of prompts and completions, of all lines; `unknown`: replies without usage.
     """
 
     journals: int = 0
@@ -38,96 +64,130 @@ class Stats:
 
 def stats(shard: Path) -> Stats:
     """Count what a shard holds; a line that is in a journal and compacted counts once."""
-    told = Stats()
+    stats = Stats()
     keys = [np.empty(0, KEY)]
     seen: set[bytes] = set()
     for path in files_of(shard):
-        told.bytes += path.stat().st_size
-        told.journals += path.suffix == JOURNAL
-        told.compacted += path.suffix != JOURNAL
+        stats.bytes += path.stat().st_size
+        stats.journals += path.suffix == JOURNAL
+        stats.compacted += path.suffix != JOURNAL
         for block in blocks(path):
-            told.skipped += block.skipped
+            stats.skipped += block.skipped
             keys.append(np.unique(block.keys))
-            for line in block.lines():
-                row = row_of(line)
-                if row is None:
-                    told.skipped += 1
-                elif (digest := digest_of(line)) not in seen:
+            for data in block.lines():
+                line = read_line(data)
+                if line is None:
+                    stats.skipped += 1
+                elif (digest := digest_of(data)) not in seen:
                     seen.add(digest)
-                    _count(told, row)
-    told.questions = len(np.unique(np.concatenate(keys)))
-    return told
+                    _count(stats, line)
+    stats.questions = len(np.unique(np.concatenate(keys)))
+    return stats
 
 
-def _count(told: Stats, row: Row) -> None:
-    if "forget" in row:
-        told.forgotten += 1
-    elif row["status"] == "error":
-        told.errors += 1
+def _count(stats: Stats, line: ReplyLine | ForgetLine) -> None:
+    if isinstance(line, ForgetLine):
+        stats.forgotten += 1
+    elif line.status == "error":
+        stats.errors += 1
     else:
-        told.replies += 1
-        told.unknown += not row["usage"]
-        used = {name: n for name, n in (row["usage"] or {}).items() if type(n) is int}
-        told.tokens.update(used)
+        stats.replies += 1
+        stats.unknown += not line.usage
+        stats.tokens.update({name: count or 0 for name, count in (line.usage or {}).items()})
 
 
 class Finding(NamedTuple):
-    """Something about a line; not `wrong`: it happens, and a reader knows what to do."""
+    """A remark on a line; not `wrong` if it happens in normal operation."""
 
     where: str
-    what: str
+    message: str
     wrong: bool
 
 
-DAMAGED = "a line that was changed since it was written: its checksum is wrong"
-PASSED_OVER = (
-    "it cannot be read; all that is in it is in journals, too: `judgescope replies compact` makes "
-    "it again"
-)
-TORN = "a line without its end: its writer was stopped; it is passed over"
-DIFFERS = "another reply to this draw stands at {}; the first by its bytes counts"
-
-
 def verify(shard: Path) -> Iterator[Finding]:
-    """Yield what is to be said of a shard's lines, file by file, and of draws with two replies."""
+    """Yield remarks on a shard's lines, file by file, and on draws with two replies."""
     answers: list[tuple[bytes, int, bytes, str]] = []
     for path in files_of(shard):
         try:
-            for number, line in _numbered(path):
+            for number, data in enumerate(_all_lines(path), 1):
                 where = f"{path}:{number}"
-                row = row_of(line)
-                if row is None:
-                    yield _fault(where, line)
-                elif "forget" not in row and row["status"] != "error":
-                    key = bytes.fromhex(row["key"])
-                    answers.append((key, row["draw"], digest_of(line), where))
+                line = read_line(data)
+                if line is None:
+                    yield _fault(where, data)
+                elif isinstance(line, ReplyLine) and line.status != "error":
+                    answers.append((bytes.fromhex(line.key), line.draw, digest_of(data), where))
         except UserError as error:
-            yield Finding(str(path), error.what, True)
-        if path.suffix != JOURNAL and compacted.is_passed_over(path):
-            yield Finding(str(path), PASSED_OVER, True)
-    yield from _twice(sorted(answers))
+            spare = isinstance(error, DamagedFileError) and is_spare(path)
+            yield Finding(str(path), REDUNDANT if spare else error.what, True)
+    for answer, other in pairwise(sorted(answers)):
+        if answer[:2] == other[:2] and answer[2] != other[2]:
+            yield Finding(other[3], DIFFERS.format(answer[3]), False)
 
 
-def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+def _all_lines(path: Path) -> Iterator[bytes]:
     if path.suffix == JOURNAL:
         with path.open("rb") as file:
-            yield from enumerate(file, 1)
+            yield from file
     else:
-        lines = (line for _, block in compacted.blocks(path) for line in block.lines())
-        yield from enumerate(lines, 1)
+        for _, block in compacted_blocks(path):
+            yield from block.lines()
 
 
 def _fault(where: str, line: bytes) -> Finding:
+    shown = repr(line[:60].decode("utf-8", "replace"))
     if not line.endswith(b"\n") or line.endswith(CUT):
         return Finding(where, TORN, False)
     if is_damaged(line):
-        return Finding(where, f"{DAMAGED}: {line[:60].decode('utf-8', 'replace')!r}", True)
+        return Finding(where, f"{DAMAGED}: {shown}", True)
     if fields := unknown_in(line):
         return Finding(where, f"a newer version of Judgescope wrote it: {', '.join(fields)}", True)
-    return Finding(where, f"this is no reply: {line[:60].decode('utf-8', 'replace')!r}", True)
+    return Finding(where, f"this is not a reply: {shown}", True)
 
 
-def _twice(answers: list[tuple[bytes, int, bytes, str]]) -> Iterator[Finding]:
-    for one, other in pairwise(answers):
-        if one[:2] == other[:2] and one[2] != other[2]:
-            yield Finding(other[3], DIFFERS.format(one[3]), False)
+def check(shard: Path) -> None:
+    """Raise UserError if a shard has damaged lines: each may be a reply that was paid for."""
+    if damaged := list(_damaged(shard)):
+        raise UserError(
+            "replies in the store were changed since they were written; nothing was asked",
+            where=", ".join(where for where, _ in damaged[:SHOWN]),
+            got=f"{len(damaged)} lines whose checksum is wrong",
+            todo="fetch these files from a backup, or let these replies be requested and paid for "
+            "again: judgescope replies verify --drop",
+        )
+
+
+def drop(shard: Path) -> int:
+    """Let the replies in damaged lines be requested again; return how many there are.
+
+    The lines stay where they are.
+    """
+    digests = [digest for _, digest in _damaged(shard)]
+    if digests:
+        lines = b"".join(digest.hex().encode() + b"\n" for digest in digests)
+        file = os.open(shard / DROPPED, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            os.write(file, lines)
+            os.fsync(file)
+        finally:
+            os.close(file)
+    return len(digests)
+
+
+def _damaged(shard: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield (file:line, digest) of the damaged lines in journals that were not dropped.
+
+    Compacted files have their own checksums, which are checked when they are read.
+    """
+    path = shard / DROPPED
+    text = path.read_text(encoding="ascii") if path.is_file() else ""
+    dropped = {bytes.fromhex(line) for line in text.split()}
+    for path in files_of(shard):
+        if path.suffix != JOURNAL:
+            continue
+        try:
+            with path.open("rb") as file:
+                for number, line in enumerate(file, 1):
+                    if is_damaged(line) and (digest := digest_of(line)) not in dropped:
+                        yield f"{path}:{number}", digest
+        except FileNotFoundError:  # compacted meanwhile
+            continue

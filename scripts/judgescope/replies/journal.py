@@ -1,53 +1,96 @@
-"""The lines of journals: what a whole one is, and how millions are looked through.
+"""The lines of journals: their format, and how millions of them are scanned.
 
-A line is `{"key":"…","draw":…,…,"crc":"…"}`, the key first: what is not wanted is passed over
-unread. `crc` is a checksum of all before it, in eight hex digits. A line that could not be written
-to its end ends with CUT.
+A line is `{"key":"…","draw":…,…,"crc":"…"}`, the key first, so that unwanted lines are skipped
+unread. `crc` is a checksum of all before it, in eight hex digits. A line whose writing was
+interrupted ends with CUT.
 """
 
 import hashlib
 import zlib
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import orjson
+from msgspec import Meta, MsgspecError, Struct, convert
+from msgspec.json import Decoder
 from numpy.typing import NDArray
 
-from judgescope.engines.requests import STATUSES, TOKENS, Reply, is_count
-from judgescope.replies.key_table import KEY, Counts, Keys
+from judgescope.engines.requests import MOST_TOKENS, Logprobs, Reply, TokenKind
+
+Keys = NDArray[np.bytes_]
+"""Keys, 32 bytes each; NumPy hides the NULs at their ends, but compares whole keys."""
+KEY = np.dtype("S32")
+Counts = NDArray[np.int64]
+Chosen = Callable[[Keys], NDArray[np.bool_]]  # tells which keys are wanted
 
 HEAD = b'{"key":"'
 DIGEST = 16
 HEX, DIGITS = 64, "0123456789abcdef"
 CRC = b',"crc":"'
-SEAL = len(CRC) + len('01234567"}\n')
-"""Bytes at the end of a line that its checksum does not cover."""
+SEAL = len(CRC) + len('01234567"}\n')  # bytes at the end of a line that its checksum does not cover
 CUT = b"\x18\n"
-BLOCK = 1 << 20
-"""Bytes that are looked through at once."""
+BLOCK = 1 << 20  # bytes that are scanned at once
 MOST_DRAWS = 1 << 20
 KEY_PLACE = slice(len(HEAD), len(HEAD) + HEX)
 SHORTEST = len(HEAD) + HEX + len('"}\n')
-
-Row = dict[str, Any]
-_FIELDS = {one.name for one in fields(Reply)}
-_NOTHING = type(None)
-_NAMES = frozenset((str, _NOTHING))
-FORMAT = "format"
-"""The field in which a later format of lines is to name itself."""
-_KNOWN = _FIELDS | {"attempt", "forget", "crc"}
-_NONE = np.empty(0, np.int64)
+FORMAT = "format"  # the field in which a later format of lines is to name itself
 _HEAD = np.frombuffer(HEAD, np.uint8)
 _DIGITS = np.isin(np.arange(256), np.frombuffer(DIGITS.encode(), np.uint8))
+
+
+class _Line(Struct, forbid_unknown_fields=True, kw_only=True):
+    key: str
+    draw: Annotated[int, Meta(ge=0, lt=MOST_DRAWS)]
+    crc: str = ""
+
+
+class ReplyLine(_Line, kw_only=True):
+    """A stored reply; `attempt` - 1 errors of the same draw were forgotten before it."""
+
+    text: str
+    finish: str
+    status: Literal["ok", "error"]
+    usage: dict[TokenKind, Annotated[int, Meta(ge=0, le=MOST_TOKENS)] | None] | None
+    provenance: dict[str, str | None] | None
+    logprobs: list[list[tuple[str, float | None]]] | None = None
+    attempt: int = 1
+
+    def reply(self) -> Reply:
+        """Return the reply."""
+        logprobs: Logprobs | None = None
+        tokens = self.logprobs
+        # older lines have None for what was not finite: then of a chosen token nothing is known
+        if tokens is not None and not any(ranked and ranked[0][1] is None for ranked in tokens):
+            logprobs = [[(name, p) for name, p in ranked if p is not None] for ranked in tokens]
+        return Reply(
+            self.key,
+            self.draw,
+            self.text,
+            self.finish,
+            self.status,
+            self.usage,  # type: ignore[arg-type]  # older lines have None for unknown counts
+            self.provenance,  # type: ignore[arg-type]
+            logprobs
+            and [[(name, p) for name, p in ranked if p is not None] for ranked in logprobs],
+        )
+
+
+class ForgetLine(_Line, kw_only=True):
+    """Lets the errors of a draw, up to this attempt, be requested again."""
+
+    forget: int
+
+
+_REPLY, _FORGET = Decoder(ReplyLine), Decoder(ForgetLine)
+_KNOWN = {*ReplyLine.__struct_fields__, *ForgetLine.__struct_fields__}
 
 
 class Block(NamedTuple):
     """Lines of one file: where each starts and ends in `data`, and its key.
 
-    `offset` is where `data` starts in the file. `skipped` counts what begins or ends otherwise.
+    `offset` is where `data` starts in the file; `skipped` counts other lines.
     """
 
     offset: int
@@ -67,39 +110,41 @@ class Block(NamedTuple):
 
 
 def blocks(path: Path) -> Iterator[Block]:
-    """Yield a journal's lines block by block, in memory that does not grow with it."""
+    """Yield a journal's lines block by block, in memory that does not grow with its size."""
     offset, rest = 0, b""
     with path.open("rb") as file:
         while read := file.read(BLOCK):
             data = rest + read
-            whole = data.rfind(b"\n") + 1
-            if whole:
-                yield _block(offset, data[:whole])
-            offset, rest = offset + whole, data[whole:]
+            end = data.rfind(b"\n") + 1
+            if end:
+                yield _block(offset, data[:end])
+            offset, rest = offset + end, data[end:]
     if rest:
-        yield Block(offset, rest, _NONE, _NONE, np.empty(0, KEY), 1)
+        none = np.empty(0, np.int64)
+        yield Block(offset, rest, none, none, np.empty(0, KEY), 1)
 
 
 def _block(offset: int, data: bytes) -> Block:
-    found = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(found == ord("\n")) + 1
+    array = np.frombuffer(data, np.uint8)
+
+    def columns(starts: Counts, first: int, length: int) -> NDArray[np.uint8]:
+        """Return (lines, length): the bytes from `first` on after each start."""
+        taken: NDArray[np.uint8] = array[starts[:, None] + np.arange(first, first + length)]
+        return taken
+
+    ends = np.flatnonzero(array == ord("\n")) + 1
     starts = np.concatenate([[0], ends[:-1]])
-    ours = (ends - starts >= SHORTEST) & (found[ends - 2] == ord("}"))
-    ours[ours] = (_after(found, starts[ours], 0, len(HEAD)) == _HEAD).all(axis=1)
-    starts, ends, skipped = starts[ours], ends[ours], len(ends) - int(ours.sum())
-    digits = _after(found, starts, len(HEAD), HEX)
+    ours = (ends - starts >= SHORTEST) & (array[ends - 2] == ord("}"))
+    ours[ours] = (columns(starts[ours], 0, len(HEAD)) == _HEAD).all(axis=1)
+    skipped = len(ends) - int(ours.sum())
+    starts, ends = starts[ours], ends[ours]
+    digits = columns(starts, len(HEAD), HEX)
     keyed = _DIGITS[digits].all(axis=1)
     keys = np.frombuffer(bytes.fromhex(digits[keyed].tobytes().decode("ascii")), KEY)
     return Block(offset, data, starts[keyed], ends[keyed], keys, skipped)
 
 
-def _after(found: NDArray[np.uint8], starts: Counts, first: int, length: int) -> NDArray[np.uint8]:
-    """Return (lines, length): the bytes that stand `first` after each start."""
-    taken: NDArray[np.uint8] = found[starts[:, None] + np.arange(first, first + length)]
-    return taken
-
-
-def sealed(row: Row) -> bytes:
+def sealed(row: Mapping[str, Any]) -> bytes:
     """Return the line of a row, with its checksum."""
     body = orjson.dumps(row)[:-1]
     return b'%b%b%08x"}\n' % (body, CRC, zlib.crc32(body))
@@ -111,91 +156,57 @@ def is_sealed(line: bytes) -> bool:
 
 
 def is_damaged(line: bytes) -> bool:
-    """Return whether a line is neither as it was written, nor empty, nor one that was cut short."""
+    """Return whether a line was changed: not as written, not empty, and not cut short."""
     cut = not line.endswith(b"\n") or line.endswith(CUT)
     return not cut and line != b"\n" and not is_sealed(line)
 
 
-def row_of(line: bytes) -> Row | None:
-    """Return a line of ours, or None: a reply with all its fields, or an error to be forgotten.
+def read_line(line: bytes) -> ReplyLine | ForgetLine | None:
+    """Return a line's record; None if it was changed, lacks a field or has an unknown one."""
+    if not is_sealed(line):
+        return None
+    record: ReplyLine | ForgetLine
+    try:
+        record = _REPLY.decode(line)
+    except (MsgspecError, ValueError, RecursionError):
+        try:
+            record = _FORGET.decode(line)
+        except (MsgspecError, ValueError, RecursionError):
+            return None
+    return record if _is_key(record.key, line) else None
 
-    One with a field that this version does not know is none: it may mean something else. So is one
-    that is not as it was written.
-    """
-    row = _row_of(line) if is_sealed(line) else None
-    return row if row is not None and row.keys() <= _KNOWN else None
+
+def _is_key(key: object, line: bytes) -> bool:
+    return isinstance(key, str) and key.encode() == line[KEY_PLACE] and not key.strip(DIGITS)
 
 
 def unknown_in(line: bytes) -> list[str]:
-    """Return the fields that this version does not know of a reply that is whole besides.
+    """Return the unknown fields of a line that is valid without them: a newer version wrote it.
 
-    A newer version wrote it; one whose replies lack a field of ours says so in a field `format`.
+    A newer line that lacks a field of ours has a field `format`.
     """
-    row = (_row_of(line) or _row_of(line, formatted=True)) if is_sealed(line) else None
-    return sorted(row.keys() - _KNOWN) if row else []
-
-
-def _row_of(line: bytes, *, formatted: bool = False) -> Row | None:
     try:
-        row: Row = orjson.loads(line)
-        ours = row["key"].encode() == line[KEY_PLACE] and not row["key"].strip(DIGITS)
-        ours = ours and type(row["draw"]) is int
-        if formatted:
-            whole = type(row[FORMAT]) is int
-        else:
-            whole = type(row["forget"]) is int if "forget" in row else _whole(row)
-        return row if ours and whole and 0 <= row["draw"] < MOST_DRAWS else None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def _whole(row: Row) -> bool:
-    """Return whether a reply's fields are what they are called (a million times: no loop)."""
-    return (
-        type(row["text"]) is str
-        and type(row["finish"]) is str
-        and row["status"] in STATUSES
-        and (row["usage"] is None or _is_usage(row["usage"]))
-        and (row["provenance"] is None or _NAMES.issuperset(map(type, row["provenance"].values())))
-        and (row.get("logprobs") is None or _are_logprobs(row["logprobs"]))
-        and type(row.get("attempt", 1)) is int
-    )
-
-
-def _is_usage(told: dict[str, Any]) -> bool:
-    """Return whether counts of tokens are some: none negative, none that no sum could hold."""
-    return told.keys() <= TOKENS and all(one is None or is_count(one) for one in told.values())
-
-
-def _are_logprobs(told: Any) -> bool:
-    return type(told) is list and all(
-        type(token) is str and type(p) in (int, float, _NOTHING) for one in told for token, p in one
-    )
+        row = orjson.loads(line) if is_sealed(line) else None
+        if not isinstance(row, dict) or not _is_key(row.get("key"), line):
+            return []
+        unknown = row.keys() - _KNOWN
+        kind: type[_Line] = ForgetLine if "forget" in row else ReplyLine
+        if type(row.get(FORMAT)) is int:
+            kind, row = _Line, {"key": row["key"], "draw": row.get("draw")}
+        convert({name: value for name, value in row.items() if name not in unknown}, kind)
+    except (MsgspecError, ValueError):
+        return []
+    return sorted(unknown)
 
 
 def digest_of(line: bytes) -> bytes:
-    """Return a hash by which equal lines are known."""
+    """Return a hash that identifies equal lines."""
     return hashlib.blake2b(line, digest_size=DIGEST).digest()
 
 
-def reply_of(row: Row) -> Reply:
-    """Return the reply of a whole line."""
-    told = {name: row[name] for name in _FIELDS.intersection(row)}
-    if told.get("logprobs"):
-        told["logprobs"] = _logprobs(told["logprobs"])
-    return Reply(**told)
-
-
-def _logprobs(told: list[list[Any]]) -> list[list[tuple[str, float]]] | None:
-    """Return log probabilities; an older line may have no number where one was not finite."""
-    if any(one[0][1] is None for one in told if one):
-        return None
-    return [[(token, p) for token, p in one if p is not None] for one in told]
-
-
 def line_of(reply: Reply, attempt: int = 1) -> bytes:
-    """Return the line of a reply; `attempt` counts the errors that were forgotten before it."""
-    row = {
+    """Return the line of a reply; see `ReplyLine`."""
+    row: dict[str, Any] = {
         "key": reply.key,
         "draw": reply.draw,
         "text": reply.text,
@@ -212,6 +223,5 @@ def line_of(reply: Reply, attempt: int = 1) -> bytes:
 
 
 def forgetting(key: str, draw: int, attempt: int) -> bytes:
-    """Return the line that lets a draw's errors up to this attempt be asked again."""
-    row = {"key": key, "draw": draw, "forget": attempt}
-    return sealed(row)
+    """Return the line that lets a draw's errors up to this attempt be requested again."""
+    return sealed({"key": key, "draw": draw, "forget": attempt})

@@ -1,4 +1,4 @@
-"""The requests of a cell, and the rows of its reply file."""
+"""The questions of a cell, as requests, and the rows of its reply file."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,10 +11,10 @@ import orjson
 
 from judgescope.core.canonical import canonical
 from judgescope.engines.base import Subject, compared
-from judgescope.engines.requests import Reply, Request, request_of
+from judgescope.engines.requests import Reply, Request, request_of, request_of_program
 from judgescope.prompts import Filled, Form, Templates, annotating, as_messages, plain, rated
 from judgescope.prompts.spotlight import SHOWN, Spotlight
-from judgescope.replies.few_shot import Demonstrations
+from judgescope.replies.few_shot import Demonstrations, Rated
 from judgescope.schema.cards import (
     COMPARE,
     AskedModel,
@@ -25,15 +25,14 @@ from judgescope.schema.cards import (
     Scale,
 )
 
-Shown = tuple[Subject, ...]
-"""The texts of one question: one, or the two that are compared."""
+Shown = tuple[Subject, ...]  # the texts of one question: one, or the two that are compared
 MARK = "\0prompt\0"
-HINT = "hint"
-"""What a judge is told of a text: a number of ours, and no text of anybody's."""
+HINT = "hint"  # the variable with the rating in a hint: a number of ours, which needs no spotlight
+ALWAYS_SEEN = {"form", "text", "text_b"}  # what every program is shown
 
 
 class Outline(NamedTuple):
-    """What a plan keeps of a question: key, length of its prompt, and the prompt's parts."""
+    """What a plan keeps of a question: key, length of its prompt, parts of the prompt."""
 
     key: bytes
     characters: int
@@ -42,7 +41,7 @@ class Outline(NamedTuple):
 
 @dataclass(frozen=True)
 class Questions:
-    """What one cell asks: nothing is written out before it is looked at."""
+    """The questions of one cell; each prompt is made when it is needed."""
 
     model: AskedModel
     judge: Judge
@@ -53,12 +52,12 @@ class Questions:
     seed: int
     criterion: str | None = None
     demonstrations: Demonstrations | None = None
-    beside: Sequence[tuple[Subject, str]] = ()
-    """What cannot be asked, having no reference to show, or no rating, and why."""
+    not_asked: Sequence[tuple[Subject, str]] = ()
+    """The texts without a needed reference or rating, and the reason."""
     hints: Mapping[str, str] | None = None
-    """Target -> the rating that the judge is told before it judges."""
+    """Target -> the rating that the prompt attributes to somebody."""
     task: str = ""
-    """What the texts were written for, as annotators are told."""
+    """The dataset's task, shown to judges that annotate errors."""
 
     def __len__(self) -> int:
         """Return how many questions the cell has."""
@@ -78,7 +77,7 @@ class Questions:
         return map(self.__getitem__, range(len(self)))
 
     def outline(self, number: int) -> Outline:
-        """Return a question's outline: its key is that of the request, at a third of the time."""
+        """Return a question's outline; it takes a third of the time of making the request."""
         prompt, parts = self._filled(number)
         before, after = self._around
         key = hashlib.sha256(before + orjson.dumps(prompt) + after).digest()
@@ -86,26 +85,26 @@ class Questions:
 
     @cached_property
     def _alike(self) -> Mapping[str, Any]:
-        """Return what all requests of the cell ask, with a mark for their prompt."""
-        assert not isinstance(self.model, CommandModel)  # see programs.py
+        """Return what all requests of the cell ask, with a mark in the place of the prompt."""
+        assert not isinstance(self.model, CommandModel)  # see ProgramQuestions
         mark = as_messages(MARK)
         return request_of(self.model, self.judge, mark, seed=self.seed, wants=self.wants).asked
 
     @cached_property
     def _around(self) -> tuple[bytes, bytes]:
-        """Return what of the text that a key is made of stands before the prompt, and after it."""
+        """Return the canonical JSON of a request before the prompt, and after it."""
         before, after = canonical(self._alike).split(canonical(MARK))
         return before.encode(), after.encode()
 
     def _filled(self, number: int) -> Filled:
-        """Return the filled form of a question; under a spotlight with its texts marked."""
+        """Return the filled form of a question, its texts marked if the judge has a spotlight."""
         texts = self._texts(number)
         if not self.judge.spotlight:
             return self._form_of(number).fill(texts)
-        shots = [] if self.demonstrations is None else self.demonstrations.told(self._item(number))
-        beside = [shot[name] for shot in shots for name in SHOWN if name in shot]
-        own = self.seed if self.judge.seed == "study" else ""
-        light = Spotlight.on([*texts.values(), *beside], own)
+        shots = self._shots(number) or []
+        shot_texts = [shot[name] for shot in shots for name in SHOWN if name in shot]
+        seed = self.seed if self.judge.seed == "study" else ""
+        light = Spotlight.on([*texts.values(), *shot_texts], seed)
         marked = {
             name: text if name == HINT else light.marked(text) for name, text in texts.items()
         }
@@ -118,21 +117,22 @@ class Questions:
         """Return the scale on which the judge is asked to rate."""
         return self.judge.scale_on(self.aspect.aspect) or self.scale
 
-    def _item(self, number: int) -> str:
-        return self.shown[number][0].item
+    def _shots(self, number: int) -> list[dict[str, Any]] | None:
+        if self.demonstrations is None:
+            return None
+        return self.demonstrations.variables(self.shown[number][0].item)
 
     def _form_of(self, number: int) -> Form:
-        """Return the judge's form, filled with the aspect, the scale, and any demonstrations."""
-        item = self._item(number)
-        shots = () if self.demonstrations is None else self.demonstrations.of(item)
-        key = tuple(one.subject.target for one in shots)
+        """Return the judge's form, filled with aspect, scale and demonstrations; made once."""
+        shots: tuple[Rated, ...] = ()
+        if self.demonstrations is not None:
+            shots = self.demonstrations.of(self.shown[number][0].item)
+        key = tuple(shot.subject.target for shot in shots)
         if key not in self._forms:
-            told = None if self.demonstrations is None else self.demonstrations.told(item)
-            self._forms[key] = self._form(told)
+            self._forms[key] = self._form(self._shots(number))
         return self._forms[key]
 
     def _form(self, shots: Sequence[Mapping[str, Any]] | None) -> Form:
-        """Return the judge's form with these demonstrations; None: its cell has none."""
         values = rated(self.aspect, self.own_scale)
         if shots is not None:
             values["shots"] = shots
@@ -144,12 +144,11 @@ class Questions:
 
     @cached_property
     def _forms(self) -> dict[tuple[str, ...], Form]:
-        """Return the forms that were filled, by the demonstrations in them."""
         return {}
 
     @cached_property
     def wants(self) -> dict[str, Any]:
-        """Return what the judge's requests ask for beside a text."""
+        """Return the fields of the judge's requests that ask for more than a text."""
         judge, scale = self.judge, self.own_scale
         wants: dict[str, Any] = {"stop": judge.stop} if judge.stop else {}
         if judge.estimator == "logprob_mean":
@@ -168,12 +167,12 @@ class Questions:
 
     def about(self, number: int) -> str:
         """Return what names a question to people."""
-        names = [one.target for one in self.shown[number]]
+        names = [subject.target for subject in self.shown[number]]
         return " ".join([self.judge.judge, self.aspect.aspect, *names])
 
-    def place(self, number: int) -> dict[str, str]:
+    def text_columns(self, number: int) -> dict[str, str]:
         """Return what a question is about: the first columns of its rows."""
-        names = [one.target for one in self.shown[number]]
+        names = [subject.target for subject in self.shown[number]]
         place = dict(zip(("target", "target_b"), names, strict=False))
         return place if self.hints is None else {**place, "hint": self.hints[names[0]]}
 
@@ -181,7 +180,7 @@ class Questions:
         shown = self.shown[number]
         source = shown[0].source if self.scale.source_visible else None
         names = ("source", "text", "text_b")
-        texts = dict(zip(names, (source, *(one.text for one in shown)), strict=False))
+        texts = dict(zip(names, (source, *(subject.text for subject in shown)), strict=False))
         if self.hints is not None:
             texts[HINT] = self.hints[shown[0].target]
         if not needs_reference(self.judge, self.model):
@@ -189,46 +188,79 @@ class Questions:
         return texts | {"reference": compared(shown[0], "references")[0][0]}
 
 
+@dataclass(frozen=True)
+class ProgramQuestions(Questions):
+    """The questions of one cell to a program: objects, not prompts."""
+
+    model: CommandModel
+
+    def __getitem__(self, number: int) -> Request:
+        """Return a question with what the program's card says it sees."""
+        values = rated(self.aspect, self.own_scale)
+        # other texts about an aspect are instructions to readers of prompts
+        about = {name: values["aspect"][name] for name in ("name", "definition")}
+        target = {
+            **values,
+            "form": self.judge.form,
+            "aspect": {"id": self.aspect.aspect, **about},
+            "references": list(self.shown[number][0].references),
+            **self._texts(number),
+        }
+        inputs = self.model.inputs
+        seen = {*ALWAYS_SEEN, *inputs, *(["scale"] if "aspect" in inputs else [])}
+        return request_of_program(
+            self.model,
+            self.judge,
+            {name: value for name, value in target.items() if name in seen},
+            seed=self.seed,
+            draws=self.judge.draws,
+            about=self.about(number),
+        )
+
+    def outline(self, number: int) -> Outline:
+        """Return a question's outline; its parts are the form and the texts."""
+        request, texts = self[number], self._texts(number)
+        parts = [self.judge.form, *(text or "" for text in texts.values())]
+        return Outline(bytes.fromhex(request.key), len(request.prompt), parts)
+
+
 def needs_reference(judge: Judge, model: AskedModel) -> bool:
-    """Return whether a judge's prompt shows a reference; a program's card says what it sees."""
+    """Return whether a judge's prompt shows a reference; programs have `sees` on their card."""
     return judge.against == "references" and not isinstance(model, CommandModel)
 
 
 def shown(judge: Judge, subjects: Sequence[Subject]) -> list[Shown]:
     """Return the texts of each question: one per target, or two (both orders) per compared pair."""
     if judge.form != COMPARE:
-        return [(one,) for one in subjects]
+        return [(subject,) for subject in subjects]
     return [order for pair in pairs(subjects, judge.pairs) for order in (pair, pair[::-1])]
 
 
 def pairs(subjects: Sequence[Subject], which: str) -> Iterator[tuple[Subject, Subject]]:
     """Yield the pairs of an item's texts that are compared, in the order of step and id."""
-
-    def place(subject: Subject) -> tuple[str, int, str]:
-        return subject.item, subject.step, subject.target
-
-    ordered = sorted(subjects, key=place)
+    ordered = sorted(subjects, key=lambda subject: (subject.item, subject.step, subject.target))
     for _, group in groupby(ordered, key=lambda subject: subject.item):
         texts = list(group)
         yield from pairwise(texts) if which == "adjacent" else combinations(texts, 2)
 
 
-def rows(asked: Questions, reply: Callable[[int, int], Reply | None]) -> list[dict[str, Any]]:
-    """Return the rows of a cell's reply file: `reply(number, draw)` of every draw that has one."""
-    kind = "compare" if asked.judge.form == COMPARE else "rate"
-    known: dict[str, Any] = {"judge": asked.judge.judge, "kind": kind}
-    known |= {"aspect": asked.aspect.aspect, "criterion": asked.criterion}
-    draws = range(asked.judge.draws)
+def rows(
+    questions: Questions, reply_to: Callable[[int, int], Reply | None]
+) -> list[dict[str, Any]]:
+    """Return the rows of a cell's reply file; `reply_to(number, draw)` is None without a reply."""
+    judge, aspect = questions.judge, questions.aspect.aspect
+    kind = "compare" if judge.form == COMPARE else "rate"
+    cell = {"judge": judge.judge, "kind": kind, "aspect": aspect, "criterion": questions.criterion}
     replied = [
-        {**known, **asked.place(number), **reply_columns(one)}
-        for number in range(len(asked))
-        for draw in draws
-        if (one := reply(number, draw)) is not None
+        {**cell, **questions.text_columns(number), **reply_columns(reply)}
+        for number in range(len(questions))
+        for draw in range(judge.draws)
+        if (reply := reply_to(number, draw)) is not None
     ]
     return replied + [
-        {**known, "target": one.target, "draw": draw, "text": why, "status": "not_applicable"}
-        for one, why in asked.beside
-        for draw in draws
+        {**cell, "target": subject.target, "draw": draw, "text": reason, "status": "not_applicable"}
+        for subject, reason in questions.not_asked
+        for draw in range(judge.draws)
     ]
 
 

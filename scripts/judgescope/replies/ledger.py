@@ -1,13 +1,16 @@
-"""What a study has spent and what its jobs have set aside, shared by all of them without a lock.
+"""The ledger of a study: what it has spent and what its jobs have reserved, shared without a lock.
 
-A ledger is a chain of numbered folders, each with the whole state after one change. A change is
-made beside the chain and then moved to the next number: a folder cannot be moved onto one that is
-not empty, so of two jobs that change the same state one wins, and the other looks again. That holds
-on network file systems too. Numbers are never removed, so that a slow job cannot fork the chain.
+A ledger is a chain of numbered folders, each with the state after one change. A change is written
+beside the chain and then moved to the next number. A folder cannot be moved onto one that is not
+empty: of two jobs that change the same state one wins, and the other starts from the new state.
+This holds on network file systems too. Numbers are never removed, so that a slow job cannot fork
+the chain. What a dead job has spent, its journals tell.
 """
 
 import json
 import os
+import socket
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,18 +19,21 @@ from typing import Any, NamedTuple
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
+from judgescope.replies.journal import ReplyLine, blocks, read_line
+from judgescope.replies.pricing import nanodollars
+from judgescope.schema.cards import Price
 
 STATE = "state.json"
-FOLDER = ".budget"
-"""Beside the shards of the store; no model's slug begins with a dot."""
+FOLDER = ".budget"  # beside the shards of the store; no model's slug begins with a dot
 REQUESTS, NANOS = "requests", "nanodollars"
 UNITS = (REQUESTS, NANOS)
-Amount = Counter[str]
-"""Unit -> a whole number of it. A request is one reply asked for."""
+Amount = Counter[str]  # unit -> an integer. A request is one reply asked for.
+SILENT = 3600.0  # a job on another machine without a sign of life for so many seconds is dead
+JOURNALS_STAY = 86400.0  # compaction leaves a journal alone for so long
 
 
 class Cap(NamedTuple):
-    """The most that a study may spend: `key` names it to people; no model: on all together."""
+    """The most that a study may spend, on one model or on all; `key` is the card's."""
 
     key: str
     unit: str
@@ -37,11 +43,11 @@ class Cap(NamedTuple):
 
 @dataclass
 class Account:
-    """What an open job has set aside of a model's caps.
+    """What an open job has reserved of a model's caps.
 
-    `under_way` is the most that it may have sent without an answer at any time: if it dies, that
-    counts as spent beside what its journals tell. `journals` is the path with which their names
-    begin, from the store's folder.
+    under_way: the most that was ever sent without an answer; if the job dies, it counts as spent.
+    journals: the start of its journals' paths, from the store's folder. place: host and container
+    of `process`.
     """
 
     model: str
@@ -55,35 +61,35 @@ class Account:
 
 @dataclass
 class State:
-    """Model -> what closed jobs spent on it, and owner -> the account of an open job."""
+    """Model -> the spending of closed jobs, and owner -> the account of an open job."""
 
     spent: dict[str, Amount] = field(default_factory=dict)
     open: dict[str, Account] = field(default_factory=dict)
 
     def used(self, unit: str, model: str | None = None) -> tuple[int, int]:
-        """Return what was spent of a unit and what is set aside, for one model or all."""
+        """Return what was spent of a unit and what is reserved, for one model or all."""
         spent = [amount for name, amount in self.spent.items() if model in (None, name)]
-        held = [one.held for one in self.open.values() if model in (None, one.model)]
-        return sum(one[unit] for one in spent), sum(one[unit] for one in held)
+        held = [each.held for each in self.open.values() if model in (None, each.model)]
+        return sum(amount[unit] for amount in spent), sum(amount[unit] for amount in held)
 
     def free(self, unit: str, model: str, caps: Sequence[Cap]) -> int | None:
-        """Return how much of a unit a model's jobs may still set aside; None: no cap."""
-        rooms = [cap.limit - sum(self.used(unit, cap.model)) for cap in of(caps, unit, model)]
+        """Return how much of a unit a model's jobs may still reserve; None: no cap."""
+        rooms = [cap.limit - sum(self.used(unit, cap.model)) for cap in caps_on(caps, unit, model)]
         return max(0, min(rooms)) if rooms else None
 
     def close(self, owner: str, spent: Amount) -> None:
-        """Book what an owner spent, and give back the rest of what it held."""
+        """Book what an owner spent, and release the rest of its reserve."""
         model = self.open.pop(owner).model
         self.spent[model] = self.spent.get(model, Amount()) + spent
 
 
-def of(caps: Sequence[Cap], unit: str, model: str) -> list[Cap]:
+def caps_on(caps: Sequence[Cap], unit: str, model: str) -> list[Cap]:
     """Return the caps on a unit that bind a model."""
     return [cap for cap in caps if cap.unit == unit and cap.model in (None, model)]
 
 
 def unbooked(store: Path) -> list[Path]:
-    """Return how the journals of jobs begin whose spending is not booked: running or killed."""
+    """Return the starts of journals' paths of jobs that run or were killed: not booked yet."""
     return [
         store / account.journals
         for folder in sorted((store / FOLDER).glob("*/"))
@@ -92,7 +98,7 @@ def unbooked(store: Path) -> list[Path]:
 
 
 def shown(amount: int, unit: str) -> str:
-    """Return an amount as people write it."""
+    """Return an amount for people."""
     return f"{amount} requests" if unit == REQUESTS else f"{amount / 1e9:.6g} US dollars"
 
 
@@ -107,9 +113,9 @@ class Ledger:
         return self._last()[1]
 
     def change(self, step: Callable[[State], None]) -> State:
-        """Let `step` change the state, again from the new one where another job was faster.
+        """Apply `step` to the state, again if another job was faster; return the new state.
 
-        Return the state as it is then. What `step` raises leaves the chain as it is.
+        If `step` raises, the chain stays as it is.
         """
         number, state = self._last()
         while True:
@@ -132,9 +138,9 @@ class Ledger:
     def _read(self, number: int) -> State:
         path = self._path(number) / STATE
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
-            spent = {model: Counter(amount) for model, amount in told["spent"].items()}
-            return State(spent, {name: _account(one) for name, one in told["open"].items()})
+            state = json.loads(path.read_text(encoding="utf-8"))
+            spent = {model: Counter(amount) for model, amount in state["spent"].items()}
+            return State(spent, {name: _account(each) for name, each in state["open"].items()})
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(
                 f"what the study has spent so far cannot be read: {error}",
@@ -147,13 +153,13 @@ class Ledger:
         mark = os.urandom(8).hex()
         beside = self.folder / f".{mark}"
         beside.mkdir(parents=True)
-        told = {
+        written = {
             "by": mark,
             "spent": state.spent,
-            "open": {name: vars(one) for name, one in state.open.items()},
+            "open": {name: vars(account) for name, account in state.open.items()},
         }
         with (beside / STATE).open("w", encoding="utf-8") as file:
-            file.write(canonical(told))
+            file.write(canonical(written))
             file.flush()
             os.fsync(file.fileno())
         try:
@@ -161,7 +167,7 @@ class Ledger:
         except OSError:
             if not (self._path(number) / STATE).exists():
                 raise
-            # a file server may have moved it and lost its answer: the mark tells
+            # a file server may have moved it and lost the answer: then the mark is ours
             won = mark in (self._path(number) / STATE).read_text(encoding="utf-8")
             if not won:
                 (beside / STATE).unlink()
@@ -170,6 +176,86 @@ class Ledger:
         return True
 
 
-def _account(told: dict[str, Any]) -> Account:
-    amounts = {name: Counter(told[name]) for name in ("held", "under_way")}
-    return Account(**{**told, **amounts})
+def _account(written: dict[str, Any]) -> Account:
+    amounts = {name: Counter(written[name]) for name in ("held", "under_way")}
+    return Account(**{**written, **amounts})
+
+
+def here() -> str:
+    """Return the name space of process numbers: the host, and the container in it."""
+    try:
+        container = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        container = ""
+    return f"{socket.gethostname()} {container}".strip()
+
+
+def is_running(process: int) -> bool:
+    """Return whether a process of this number runs on this machine."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+class Sign:
+    """A file that a job touches while it lives, dated by the file server's clock."""
+
+    def __init__(self, folder: Path, owner: str) -> None:
+        self.path = folder / f"{owner}.alive"
+        self._given = 0.0
+
+    def give(self) -> None:
+        """Give a sign of life."""
+        self.path.touch()
+        self._given = time.monotonic()
+
+    def age(self) -> float:
+        """Return the seconds since this process gave the sign."""
+        return time.monotonic() - self._given
+
+    def behind(self, now: "Sign") -> float:
+        """Return how many seconds older the sign is than one given now; infinity without one."""
+        try:
+            return now.path.stat().st_mtime - self.path.stat().st_mtime
+        except FileNotFoundError:
+            return float("inf")
+
+
+def is_dead(account: Account, sign: Sign, now: Sign) -> bool:
+    """Return whether an account's owner will never close it; `now` is a sign just given."""
+    if sign.behind(now) > SILENT:
+        return True
+    return account.place == here() and not is_running(account.process)
+
+
+def spent_by(account: Account, store: Path, silent: float) -> Amount:
+    """Return what a dead owner spent: its stored replies, and the most it may have had under way.
+
+    All of its reserve if that is unknown: a reply has no usage, or its journals were removed.
+    """
+    begin = store / account.journals
+    journals = sorted(begin.parent.glob(f"{begin.name}.*.jsonl"))
+    price = None if account.price is None else Price.model_validate(account.price)
+    stored = Amount()
+    for path in journals:
+        for block in blocks(path):
+            for line in map(read_line, block.lines()):
+                if not isinstance(line, ReplyLine):
+                    continue
+                stored[REQUESTS] += 1
+                if price is not None and line.status == "ok":
+                    usage = line.reply().usage
+                    if usage is None:
+                        return Counter(account.held)
+                    stored[NANOS] += nanodollars(usage, price)
+    if not journals and silent > JOURNALS_STAY:
+        return Counter(account.held)
+    spent = Amount()
+    for unit in UNITS:
+        most = min(stored[unit] + account.under_way[unit], account.held[unit])
+        spent[unit] = max(stored[unit], most)
+    return spent

@@ -1,20 +1,87 @@
-"""Where the replies to what is wanted lie: a few bytes a reply, however long the replies are."""
+"""Which replies are wanted and where they lie: a few bytes a reply, however long replies are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
-from judgescope.replies.files import Files, Place
-from judgescope.replies.journal import Block, Row, reply_of, row_of, unknown_in
-from judgescope.replies.key_table import KEY, Counts, Wanted
-from judgescope.replies.shard import files_of, placed
+from judgescope.replies.journal import (
+    KEY,
+    Block,
+    Chosen,
+    Counts,
+    ForgetLine,
+    Keys,
+    ReplyLine,
+    read_line,
+    unknown_in,
+)
+from judgescope.replies.shard import Files, Place, files_of
 
-Draw = tuple[str, int]
-"""(key, draw)."""
+Draw = tuple[str, int]  # (key, draw)
+
+
+class Wanted:
+    """Keys, each once and ascending, and the number of draws wanted of each.
+
+    Of equal keys the most draws count; `representative` is the number of the first one with these
+    draws, counted from 0 or given by `numbers`. All draws form one row of `slots`: draw d of key k
+    is slot `first[k] + d`.
+    """
+
+    def __init__(self, keys: Keys, draws: Counts, numbers: Counts | None = None) -> None:
+        by_draws = np.argsort(-draws, kind="stable")
+        self.keys, first = np.unique(keys[by_draws], return_index=True)
+        chosen = by_draws[first]
+        self.representative = chosen if numbers is None else numbers[chosen]
+        self.draws = draws[chosen]
+        self.first = np.cumsum(self.draws) - self.draws
+        self.slots = int(self.draws.sum())
+
+    @classmethod
+    def from_counts(cls, draws: Mapping[str, int]) -> Self:
+        """Return the wanted draws of a mapping: key in hex -> how many."""
+        keys = np.array([bytes.fromhex(key) for key in draws], KEY)
+        return cls(keys, np.fromiter(draws.values(), np.int64, len(draws)))
+
+    def indices(self, keys: Keys) -> Counts:
+        """Return the index of each key among the wanted ones, -1 for an unwanted key."""
+        return indices_in(self.keys, keys)
+
+    def has(self, keys: Keys) -> NDArray[np.bool_]:
+        """Return which of the keys are wanted."""
+        return self.indices(keys) >= 0
+
+    def index(self, key: str) -> int:
+        """Return the index of a wanted key."""
+        return int(self.keys.searchsorted(bytes.fromhex(key)))
+
+
+def indices_in(ascending: Keys, keys: Keys) -> Counts:
+    """Return the index of each of `keys` among ascending ones, -1 for one that is not there."""
+    if not len(ascending):
+        return np.full(len(keys), -1)
+    places = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
+    return np.where(ascending[places] == keys, places, -1)
+
+
+def having(keys: Keys | None) -> Chosen:
+    """Return the test whether keys are among these; None has no keys."""
+    members = np.empty(0, KEY) if keys is None else keys
+    return Wanted(members, np.ones(len(members), np.int64)).has
+
+
+def joined(keys_of_studies: Iterable[Mapping[str, Keys]]) -> dict[str, Keys]:
+    """Return shard -> the keys of several studies."""
+    keys: dict[str, list[Keys]] = {}
+    for study in keys_of_studies:
+        for shard, shard_keys in study.items():
+            keys.setdefault(shard, []).append(shard_keys)
+    return {shard: np.concatenate(parts) for shard, parts in keys.items()}
 
 
 class _Error(NamedTuple):
@@ -24,35 +91,30 @@ class _Error(NamedTuple):
     place: Place
 
 
-def _error(row: Row, file: int, slot: int, offset: int, length: int) -> _Error:
-    place = Place(file, offset, length)
-    return _Error(slot, (row["key"], row["draw"]), row.get("attempt", 1), place)
+class StoredReplies:
+    """The wanted replies of a shard: where each lies; it is read when it is needed.
 
+    Of several replies to one draw (two processes asked at once) a reply precedes an error, then
+    the first by its bytes counts, in whatever order they were written.
 
-class Found:
-    """The replies of a shard to what is wanted: where each lies, read when it is looked at.
-
-    Of several replies to one draw (two processes asked at once) a reply goes before an error, then
-    the first in the order of the bytes: the same, in whatever order they were written.
-
-    `skipped` counts the lines that are no whole reply: torn by a crash, or not ours. `forgotten`
-    has the errors that are to be asked again: draw -> the last such attempt.
+    `skipped` counts lines that are not a valid reply. `forgotten`: draw -> the last attempt whose
+    error is to be requested again.
     """
 
     def __init__(self, shard: Path, wanted: Wanted) -> None:
         self.shard, self.wanted = shard, wanted
-        self.look()
+        self.scan()
 
-    def look(self) -> None:
-        """Look through the shard's files; once more where one was moved meanwhile."""
+    def scan(self) -> None:
+        """Scan the shard's files; start again if one was removed meanwhile."""
         while True:
             try:
-                self._look()
+                self._scan()
                 return
             except FileNotFoundError:
                 continue
 
-    def _look(self) -> None:
+    def _scan(self) -> None:
         self.files = Files()
         self.skipped = 0
         self.forgotten: dict[Draw, int] = {}
@@ -62,40 +124,41 @@ class Found:
         self._refused: set[int] = set()
         errors: list[_Error] = []
         for path in files_of(self.shard):
-            for file, block in placed(path, self.files, self.wanted.has):
+            for file, block in self.files.placed(path, self.wanted.has):
                 self._take(block, file, errors)
         for error in errors:
             if error.attempt > self.forgotten.get(error.draw, 0):
                 self._put(error.slot, error.place, refused=True)
 
     def _take(self, block: Block, file: int, errors: list[_Error]) -> None:
-        """Note the replies of a block's lines; an error waits until all that forgets it is read."""
+        """Note the replies of a block; errors wait until every line that forgets one is read."""
         self.skipped += block.skipped
-        keys = self.wanted.places(block.keys)
-        wanted = keys >= 0
-        keys = keys[wanted]
-        first, most = self.wanted.first[keys].tolist(), self.wanted.draws[keys].tolist()
+        places = self.wanted.indices(block.keys)
+        wanted = places >= 0
+        first = self.wanted.first[places[wanted]].tolist()
+        draws = self.wanted.draws[places[wanted]].tolist()
         starts, ends = block.starts[wanted].tolist(), block.ends[wanted].tolist()
         replies: list[tuple[int, int, int]] = []
-        for start, end, slot, draws in zip(starts, ends, first, most, strict=True):
-            row = row_of(block.data[start:end])
-            if row is None:
+        for start, end, slot, most in zip(starts, ends, first, draws, strict=True):
+            line = read_line(block.data[start:end])
+            if line is None:
                 self.skipped += 1
-                self._refuse(unknown_in(block.data[start:end]))
-            elif "forget" in row:
-                draw = (row["key"], row["draw"])
-                self.forgotten[draw] = max(row["forget"], self.forgotten.get(draw, 0))
-            elif row["draw"] < draws:
-                at = (slot + row["draw"], block.offset + start, end - start)
-                if row["status"] == "error":
-                    errors.append(_error(row, file, *at))
+                self._check_known(block.data[start:end])
+            elif isinstance(line, ForgetLine):
+                draw = (line.key, line.draw)
+                self.forgotten[draw] = max(line.forget, self.forgotten.get(draw, 0))
+            elif line.draw < most:
+                place = Place(file, block.offset + start, end - start)
+                if line.status == "error":
+                    draw = (line.key, line.draw)
+                    errors.append(_Error(slot + line.draw, draw, line.attempt, place))
                 else:
-                    replies.append(at)
+                    replies.append((slot + line.draw, place.offset, place.length))
         self._put_all(replies, file)
 
-    def _refuse(self, fields: list[str]) -> None:
-        """Stop at a reply of a newer version: it would be misread, or asked and paid for again."""
-        if fields:
+    def _check_known(self, line: bytes) -> None:
+        """Raise UserError for a reply of a newer version: it would be misread or paid for again."""
+        if fields := unknown_in(line):
             raise UserError(
                 "a reply in the store was written by a newer version of Judgescope",
                 where=str(self.shard),
@@ -106,7 +169,7 @@ class Found:
             )
 
     def _put_all(self, replies: list[tuple[int, int, int]], file: int) -> None:
-        """Note many replies at once, or one by one where a draw has several."""
+        """Note many replies at once, or one by one if a draw has several."""
         slots, offsets, lengths = np.array(replies, np.int64).reshape(-1, 3).T
         if len(np.unique(slots)) < len(slots) or (self._file[slots] >= 0).any():
             for slot, offset, length in replies:
@@ -125,49 +188,47 @@ class Found:
         self._file[slot], self._offset[slot], self._length[slot] = place
 
     def add(self, reply: Reply, path: Path, offset: int, length: int) -> None:
-        """Note where a new reply was written."""
-        key = self.wanted.place(reply.key)
-        if reply.draw >= self.wanted.draws[key]:
-            return  # more than was wanted: the journal has it
-        slot = int(self.wanted.first[key]) + reply.draw
-        self._put(slot, Place(self.files.number(path), offset, length), refused=False)
+        """Note where a new reply was written; a draw that is not wanted is ignored."""
+        key = self.wanted.index(reply.key)
+        if reply.draw < self.wanted.draws[key]:
+            slot = int(self.wanted.first[key]) + reply.draw
+            self._put(slot, Place(self.files.number(path), offset, length), refused=False)
 
     @property
     def count(self) -> int:
-        """Return how many of the wanted replies there are."""
+        """Return how many of the wanted replies exist."""
         return int(np.count_nonzero(self._file >= 0))
 
     def lacking(self) -> Counts:
-        """Return how many draws of each wanted key there are not, in the order of the keys."""
+        """Return how many draws of each wanted key are missing, in the order of the keys."""
         owner = np.searchsorted(self.wanted.first, np.flatnonzero(self._file < 0), side="right") - 1
         return np.bincount(owner, minlength=len(self.wanted.keys))
 
-    def there(self, slot: int) -> bool:
-        """Return whether there is a reply for a slot."""
+    def has(self, slot: int) -> bool:
+        """Return whether a slot has a reply."""
         return bool(self._file[slot] >= 0)
 
     def missing(self, place: int) -> tuple[int, ...]:
-        """Return the draws of a key that there are not."""
+        """Return the missing draws of the key at a place."""
         first = self.wanted.first[place]
         files = self._file[first : first + self.wanted.draws[place]].tolist()
         return tuple(draw for draw, file in enumerate(files) if file < 0)
 
     def lacks(self, key: str, draw: int) -> bool | None:
-        """Return whether a draw is wanted and not there; None if it is not wanted."""
-        place = self.wanted.places(np.array([bytes.fromhex(key)], KEY))[0]
+        """Return whether a draw is wanted and missing; None if it is not wanted."""
+        place = self.wanted.indices(np.array([bytes.fromhex(key)], KEY))[0]
         if place < 0 or draw >= self.wanted.draws[place]:
             return None
         return bool(self._file[self.wanted.first[place] + draw] < 0)
 
-    def line(self, slot: int) -> bytes:
-        """Return the line in which a reply stands."""
+    def _line(self, slot: int) -> bytes:
         try:
             return self.files.read(self._place(slot))
-        except FileNotFoundError:  # the shard was compacted since: it is all there, elsewhere
-            self.look()
+        except FileNotFoundError:  # compacted since: the reply is in another file
+            self.scan()
         if self._file[slot] < 0:
             raise UserError(
-                "a reply was taken away while it was needed",
+                "a reply was removed while it was needed",
                 where=str(self.shard),
                 todo="run again: what is missing is asked for",
             )
@@ -177,18 +238,18 @@ class Found:
         return Place(int(self._file[slot]), int(self._offset[slot]), int(self._length[slot]))
 
     def reply(self, slot: int) -> Reply:
-        """Return a reply that is there."""
-        row = row_of(self.line(slot))
-        if row is None:
+        """Return the reply of a slot that has one."""
+        line = read_line(self._line(slot))
+        if not isinstance(line, ReplyLine):
             raise UserError(
                 "a reply was changed in the store while it was needed",
                 where=str(self.shard),
                 todo="judgescope replies verify names the line; fetch its file from a backup",
             )
-        return reply_of(row)
+        return line.reply()
 
     def replies(self) -> Iterator[tuple[Draw, Reply]]:
-        """Yield every reply that is there, by key and draw."""
+        """Yield every reply that exists, by key and draw."""
         for slot in np.flatnonzero(self._file >= 0).tolist():
             reply = self.reply(slot)
             yield (reply.key, reply.draw), reply

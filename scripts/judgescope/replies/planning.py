@@ -1,41 +1,50 @@
-"""A job's plan: what a study asks of one model about one dataset, before any of it is asked.
+"""The plan of a job: the questions of a study to one model about one dataset, and their keys.
 
-It holds 32 bytes a question and the texts once, never the prompts: these are written out to make
-the keys, and again when their turn to be asked comes.
+It holds 32 bytes a question and the texts once, never the prompts: these are made for the keys,
+and again when they are sent.
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
+from itertools import islice, zip_longest
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from judgescope.core.cells import split, unpack
+from judgescope.core.files import whole
 from judgescope.engines.base import Subject, compared
-from judgescope.engines.openai.probe import Findings
 from judgescope.engines.requests import Reply, Request, Work
 from judgescope.engines.subjects import Subjects
 from judgescope.prompts import plain
 from judgescope.replies.few_shot import Demonstrations, rated_texts
-from judgescope.replies.judging import Questions, Shown, needs_reference, rows, shown
-from judgescope.replies.key_table import KEY, Counts, Keys, Wanted
-from judgescope.replies.lookup import Found
-from judgescope.replies.probing import able
-from judgescope.replies.programs import ProgramQuestions
+from judgescope.replies.journal import KEY, Counts, Keys
+from judgescope.replies.judging import (
+    ProgramQuestions,
+    Questions,
+    Shown,
+    needs_reference,
+    rows,
+    shown,
+)
+from judgescope.replies.lookup import StoredReplies, Wanted, indices_in
+from judgescope.replies.probing import Findings, able
 from judgescope.replies.specs import AskSpec
+from judgescope.replies.store import Store
 from judgescope.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
 from judgescope.statistics.hints import hint
 
-Hints = Mapping[str, str]
-Cell = tuple[str, str, str]
-"""(perturbation, judge, aspect)."""
-PARTS = 7
-"""A prompt shows three texts at most, with something before, between and after them."""
+Hints = Mapping[str, str]  # target -> the rating in the hint about it
+Cell = tuple[str, str, str]  # (perturbation, judge, aspect)
+PARTS = 7  # at most three texts in a prompt, with something before, between and after them
+NOTE, KEYS, CELLS = ".note", ".keys.npy", ".cells.npy"
 
 
 class Count(NamedTuple):
-    """How much of a judge's replies there is: draws, and characters of the prompts.
+    """Draws of a judge, and characters of its prompts.
 
     A draw that several judges want counts for the first of them.
     """
@@ -44,9 +53,9 @@ class Count(NamedTuple):
     wanted: int
     missing: int
     prompts: int
-    """Different prompts of which a draw is missing."""
+    """Distinct prompts with a missing draw."""
     characters: int
-    """Of these prompts, each once."""
+    """Of these prompts."""
 
 
 class Job:
@@ -57,123 +66,108 @@ class Job:
         self._places = {cell: number for number, cell in enumerate(cells)}
         sizes = [len(asked) for asked in cells.values()]
         self._first = np.cumsum([0, *sizes])
-        self._asked = list(cells.values())
+        self._questions = list(cells.values())
         total = sum(sizes)
         self.keys: Keys = np.empty(total, KEY)
         self.characters = np.empty(total, np.int32)
-        self._parts = np.zeros((total, PARTS), np.int32)
-        self._write_out()
-
-    def _write_out(self) -> None:
-        """Make the key of every question and note the parts of its prompt."""
-        known: dict[str, int] = {"": 0}
-        for asked, first in zip(self._asked, self._first, strict=False):
-            these = slice(first, first + len(asked))
-            outlines = [asked.outline(number) for number in range(len(asked))]
-            self.keys[these] = [one.key for one in outlines]
-            self.characters[these] = [one.characters for one in outlines]
-            for place, parts in enumerate(zip_longest(*(one.parts for one in outlines))):
-                if place < PARTS:
-                    ids = [known.setdefault(part or "", len(known)) for part in parts]
-                    self._parts[these, place] = ids
-        rank = np.empty(len(known), np.int32)
-        rank[[known[part] for part in sorted(known)]] = np.arange(len(known))
-        self._parts = rank[self._parts]
+        parts = np.zeros((total, PARTS), np.int32)
+        number_of: dict[str, int] = {"": 0}
+        for questions, first in zip(self._questions, self._first, strict=False):
+            span = slice(first, first + len(questions))
+            outlines = [questions.outline(number) for number in range(len(questions))]
+            self.keys[span] = [outline.key for outline in outlines]
+            self.characters[span] = [outline.characters for outline in outlines]
+            columns = zip_longest(*(outline.parts for outline in outlines))
+            for place, column in enumerate(islice(columns, PARTS)):
+                numbers = [number_of.setdefault(part or "", len(number_of)) for part in column]
+                parts[span, place] = numbers
+        rank = np.empty(len(number_of), np.int32)
+        rank[[number_of[part] for part in sorted(number_of)]] = np.arange(len(number_of))
+        self._parts = rank[parts]
 
     @cached_property
     def wanted(self) -> Wanted:
         """Return every key once, with the most draws that a cell wants of it."""
-        draws = [np.full(len(asked), asked.judge.draws) for asked in self._asked]
+        draws = [np.full(len(cell), cell.judge.draws) for cell in self._questions]
         return Wanted(self.keys, np.concatenate([np.empty(0, np.int64), *draws]))
 
     def places(self, judge: str) -> Counts:
         """Return the places of a judge's keys among the wanted ones, each once."""
-        own = [
+        keys = [
             self.keys[self._first[number] : self._first[number + 1]]
             for number, (_, name, _) in enumerate(self.cells)
             if name == judge
         ]
-        return np.unique(self.wanted.places(np.concatenate(own)))
+        return np.unique(self.wanted.indices(np.concatenate(keys)))
 
-    def work(self, found: Found) -> Iterator[Work]:
-        """Yield the requests that lack a draw, each written out when it is its turn.
+    def work(self, stored: StoredReplies) -> Iterator[Work]:
+        """Yield the requests that lack a draw, each made when it is due.
 
-        Their order is that of the prompts, compared part by part: what comes before the first text
-        that a prompt shows, that text, what comes between it and the next, and so on; equal ones by
-        key. So requests with a common beginning lie together, and no order of cells, texts or
-        arrival shows.
+        They are ordered by the parts of their prompts (before the first text, that text, between it
+        and the next, and so on), then by key. So requests with a common prefix lie together, in an
+        order that depends on nothing else.
         """
-        wanted = found.wanted
-        for place in self._ordered(wanted, np.flatnonzero(found.lacking())).tolist():
+        wanted = stored.wanted
+        for place in self._ordered(wanted, np.flatnonzero(stored.lacking())).tolist():
             request = self._request(int(wanted.representative[place]))
             key = bytes(wanted.keys[place]).ljust(KEY.itemsize, b"\0")
-            vars(request)["key"] = key.hex()  # as it was planned: to make it again takes a third
-            yield Work(request, found.missing(place))
+            vars(request)["key"] = key.hex()  # as planned: to make it again takes a third
+            yield Work(request, stored.missing(place))
 
     def part(self, number: int, count: int) -> Wanted:
         """Return the `number`-th, from 1, of `count` parts of what is wanted.
 
-        Prompts that begin alike stay together, and no part depends on what the store has.
+        Prompts that begin alike stay together, and no part depends on the contents of the store.
         """
         wanted = self.wanted
-        these = np.array_split(self._ordered(wanted, np.arange(len(wanted.keys))), count)
-        own = these[number - 1]
-        return Wanted(wanted.keys[own], wanted.draws[own], wanted.representative[own])
+        parts = np.array_split(self._ordered(wanted, np.arange(len(wanted.keys))), count)
+        part = parts[number - 1]
+        return Wanted(wanted.keys[part], wanted.draws[part], wanted.representative[part])
 
     def _ordered(self, wanted: Wanted, places: Counts) -> Counts:
         parts = self._parts[wanted.representative[places]]
         return places[np.lexsort(parts.T[::-1])]
 
     def request(self, place: int) -> Request:
-        """Return the request of a wanted key, written out."""
+        """Return the request of the wanted key at a place."""
         return self._request(int(self.wanted.representative[place]))
 
     def _request(self, number: int) -> Request:
         cell = int(np.searchsorted(self._first, number, side="right")) - 1
-        return self._asked[cell][number - int(self._first[cell])]
+        return self._questions[cell][number - int(self._first[cell])]
 
-    def rows(self, cell: Cell, found: Found) -> list[dict[str, Any]]:
-        """Return the rows of a cell's reply file; every reply must be there."""
-        slots = self._slots(cell, found)
-        return rows(self.cells[cell], lambda number, draw: found.reply(slots[number] + draw))
-
-    def rows_so_far(self, cell: Cell, found: Found) -> list[dict[str, Any]]:
-        """Return the rows of a cell's reply file for the replies that are there."""
-        slots = self._slots(cell, found)
-
-        def reply(number: int, draw: int) -> Reply | None:
-            slot = slots[number] + draw
-            return found.reply(slot) if found.there(slot) else None
-
-        return rows(self.cells[cell], reply)
-
-    def _slots(self, cell: Cell, found: Found) -> list[int]:
-        """Return the slot of the first draw of each of a cell's questions."""
+    def rows(
+        self, cell: Cell, stored: StoredReplies, *, so_far: bool = False
+    ) -> list[dict[str, Any]]:
+        """Return the rows of a cell's reply file; `so_far`: without the missing replies."""
         place = self._places[cell]
         keys = self.keys[self._first[place] : self._first[place + 1]]
-        slots: list[int] = found.wanted.first[found.wanted.places(keys)].tolist()
-        return slots
+        slots: list[int] = stored.wanted.first[stored.wanted.indices(keys)].tolist()
+
+        def reply_to(number: int, draw: int) -> Reply | None:
+            slot = slots[number] + draw
+            return None if so_far and not stored.has(slot) else stored.reply(slot)
+
+        return rows(self.cells[cell], reply_to)
 
     def cell_numbers(self) -> Counts:
         """Return for each wanted key the number of the first cell that wants it."""
-        asked = self.wanted.representative
-        return np.searchsorted(self._first, asked, side="right") - 1
+        numbers = self.wanted.representative
+        return np.searchsorted(self._first, numbers, side="right") - 1
 
-    def counts(self, found: Found) -> list[Count]:
-        """Return for each judge how much is wanted, and how much of it is missing."""
+    def counts(self, stored: StoredReplies) -> list[Count]:
+        """Return for each judge how many draws are wanted and missing."""
         judges = list(dict.fromkeys(judge for _, judge, _ in self.cells))
         owners = [judges.index(judge) for _, judge, _ in self.cells]
-        asked = self.wanted.representative
         owner = np.array(owners, np.int64)[self.cell_numbers()]
-        lacking = found.lacking()
-        open_ = lacking > 0
-
-        columns = (self.wanted.draws, lacking, open_, self.characters[asked] * open_)
-        sums = [np.bincount(owner, column, minlength=len(judges)) for column in columns]
-        return [
-            Count(*row)
-            for row in zip(judges, *(one.astype(int).tolist() for one in sums), strict=True)
+        lacking = stored.lacking()
+        incomplete = lacking > 0
+        characters = self.characters[self.wanted.representative] * incomplete
+        sums = [
+            np.bincount(owner, column, minlength=len(judges)).astype(int).tolist()
+            for column in (self.wanted.draws, lacking, incomplete, characters)
         ]
+        return [Count(*row) for row in zip(judges, *sums, strict=True)]
 
 
 def planned(
@@ -182,115 +176,150 @@ def planned(
     findings: Findings | None = None,
     subjects: Subjects | None = None,
 ) -> Job:
-    """Return the plan of an asking spec and its model; the dataset's targets must be there.
+    """Return the plan of an asking spec and its model; the dataset's targets must exist.
 
-    `findings` tell what the endpoint can do, where that is known: its judges are asked accordingly.
-    `subjects` stand in for targets where some are not there yet. Raises UserError for a judge that
-    the endpoint cannot answer.
+    `findings` about the endpoint decide how its judges are asked. `subjects` replace the targets
+    on disk. Raises UserError for a judge that the endpoint cannot answer.
     """
-    judges = {name: able(Judge(**told), findings or {}) for name, told in spec.judges.items()}
-    aspects = {name: Aspect(**told) for name, told in spec.aspects.items()}
-    scales = {name: RatedAspect(**told) for name, told in spec.scales.items()}
-    asking: type[Questions] = ProgramQuestions if isinstance(model, CommandModel) else Questions
-    place = (spec.output, spec.dataset, spec.seed, spec.sample)
-    texts = _Shown(subjects or Subjects(*place))
+    judges = {name: able(Judge(**card), findings or {}) for name, card in spec.judges.items()}
+    aspects = {name: Aspect(**card) for name, card in spec.aspects.items()}
+    scales = {name: RatedAspect(**scale) for name, scale in spec.scales.items()}
+    kind: type[Questions] = ProgramQuestions if isinstance(model, CommandModel) else Questions
+    texts = _Texts(subjects or Subjects(spec.output, spec.dataset, spec.seed, spec.sample), model)
 
-    def cell(perturbation: str, name: str, aspect: str) -> Questions:
+    def questions(perturbation: str, name: str, aspect: str) -> Questions:
         judge, scale = judges[name], scales[aspect]
         hints = texts.hints(judge, aspect, scale)
-        return asking(
-            model,
-            judge,
-            aspects[aspect],
-            scale,
-            texts.of(perturbation, judge, model, aspect, hints),
-            spec.templates.get(judge.form, {}),
-            spec.seed,
-            split(aspect)[1],
-            texts.demonstrations(judge, aspect, scale, spec.analysts.get(name)),
-            texts.beside(perturbation, judge, model, aspect, hints),
-            hints,
-            spec.task,
+        shown_texts, not_asked = texts.asked(perturbation, judge, aspect, hints)
+        return kind(
+            model=model,
+            judge=judge,
+            aspect=aspects[aspect],
+            scale=scale,
+            shown=shown_texts,
+            templates=spec.templates.get(judge.form, {}),
+            seed=spec.seed,
+            criterion=split(aspect)[1],
+            demonstrations=texts.demonstrations(judge, aspect, scale, spec.analysts.get(name)),
+            not_asked=not_asked,
+            hints=hints,
+            task=spec.task,
         )
 
-    return Job({place: cell(*place) for place in unpack(spec.cells)})
+    return Job({cell: questions(*cell) for cell in unpack(spec.cells)})
 
 
-class _Shown:
-    """The texts of questions, which cells share."""
+class _Texts:
+    """The texts of questions to a model, which cells share."""
 
-    def __init__(self, subjects: Subjects) -> None:
-        self.subjects = subjects
-        self._known: dict[tuple[str, bool, str, float, bool, str], list[Shown]] = {}
+    def __init__(self, subjects: Subjects, model: AskedModel) -> None:
+        self.subjects, self.model = subjects, model
+        self._asked: dict[tuple[object, ...], tuple[list[Shown], list[tuple[Subject, str]]]] = {}
         self._shots: dict[tuple[str, ...], Demonstrations] = {}
         self._hints: dict[tuple[str, str], Hints] = {}
 
-    def of(
-        self, perturbation: str, judge: Judge, model: AskedModel, aspect: str, hints: Hints | None
-    ) -> list[Shown]:
-        """Return the texts of each question; without those that have no reference to show.
+    def asked(
+        self, perturbation: str, judge: Judge, aspect: str, hints: Hints | None
+    ) -> tuple[list[Shown], list[tuple[Subject, str]]]:
+        """Return the texts of each question, and the texts that cannot be asked with the reason.
 
-        Those of which a judge is told a rating have one.
+        The reason is a missing reference, or a missing rating for the hint.
         """
         if hints is not None:
             subjects = self.subjects.of(perturbation, judge.share, aspect)
-            return shown(judge, [one for one in subjects if one.target in hints])
-        bound = needs_reference(judge, model)
-        own = aspect if self.subjects.sample else ""  # else all aspects share the texts
-        kind = (perturbation, judge.form == COMPARE, judge.pairs, judge.share, bound, own)
-        if kind not in self._known:
+            reason = "needs_ratings_on_the_scale"
+            unrated = [(subject, reason) for subject in subjects if subject.target not in hints]
+            return shown(judge, [each for each in subjects if each.target in hints]), unrated
+        needed = needs_reference(judge, self.model)
+        of_sample = aspect if self.subjects.sample else ""  # else all aspects share the texts
+        key = (perturbation, judge.form == COMPARE, judge.pairs, judge.share, needed, of_sample)
+        if key not in self._asked:
             subjects = self.subjects.of(perturbation, judge.share, aspect)
-            free = [one for one in subjects if not bound or compared(one, "references")[0]]
-            self._known[kind] = shown(judge, free)
-        return self._known[kind]
-
-    def beside(
-        self, perturbation: str, judge: Judge, model: AskedModel, aspect: str, hints: Hints | None
-    ) -> list[tuple[Subject, str]]:
-        """Return what cannot be asked for want of a reference, or of a rating, and why."""
-        if hints is not None:
-            subjects = self.subjects.of(perturbation, judge.share, aspect)
-            return [
-                (one, "needs_ratings_on_the_scale") for one in subjects if one.target not in hints
-            ]
-        if not needs_reference(judge, model):
-            return []
-        told = (
-            (one, *compared(one, "references"))
-            for one in self.subjects.of(perturbation, judge.share, aspect)
-        )
-        return [(one, why) for one, references, why in told if not references]
+            without: list[tuple[Subject, str]] = []
+            if needed:
+                references = [(each, *compared(each, "references")) for each in subjects]
+                subjects = [each for each, texts, _ in references if texts]
+                without = [(each, reason) for each, texts, reason in references if not texts]
+            self._asked[key] = shown(judge, subjects), without
+        return self._asked[key]
 
     def hints(self, judge: Judge, aspect: str, scale: RatedAspect) -> Hints | None:
-        """Return target -> the rating that a judge is told of it; None: it is told none."""
         if judge.hint is None:
             return None
-        kind, plain_aspect = judge.hint.rating, split(aspect)[0]
-        if (plain_aspect, kind) not in self._hints:
-            grid = set(scale.values() or [])  # of a mean there is no mode, and nobody says it
-            rated = {
-                one: values
-                for one, values in self.subjects.ratings_of(plain_aspect).items()
+        kind, name = judge.hint.rating, split(aspect)[0]
+        if (name, kind) not in self._hints:
+            grid = set(scale.values() or [])  # means have no mode, and nobody would give one
+            self._hints[name, kind] = {
+                target: str(plain(hint(values, scale.min, scale.max, kind)))
+                for target, values in self.subjects.ratings_of(name).items()
                 if grid.issuperset(values)
             }
-            told = {one: hint(values, scale.min, scale.max, kind) for one, values in rated.items()}
-            self._hints[plain_aspect, kind] = {one: str(plain(v)) for one, v in told.items()}
-        return self._hints[plain_aspect, kind]
+        return self._hints[name, kind]
 
     def demonstrations(
         self, judge: Judge, aspect: str, scale: RatedAspect, analyst: str | None
     ) -> Demonstrations | None:
-        """Return what a judge is shown as demonstrations.
+        """Return a judge's demonstrations; `analyst`: the model that wrote their analyses.
 
-        Without analyses they are the same for all judges of as many, in every wording.
+        Without analyses all judges with as many share them, in every wording.
         """
         if judge.shots is None:
             return None
-        plain = split(aspect)[0]
-        kind = (judge.judge, aspect) if analyst else (str(judge.shots.n), plain)
-        if kind not in self._shots:
-            own = judge.judge, aspect
-            told = self.subjects.analyses(*own, analyst) if analyst else None
-            rated = rated_texts(self.subjects, plain)
-            self._shots[kind] = Demonstrations(rated, judge.shots, scale, told)
-        return self._shots[kind]
+        name = split(aspect)[0]
+        key = (judge.judge, aspect) if analyst else (str(judge.shots.n), name)
+        if key not in self._shots:
+            analyses = None
+            if analyst:
+                analyses = self.subjects.analyses(judge.judge, aspect, analyst)
+            rated = rated_texts(self.subjects, name)
+            self._shots[key] = Demonstrations(rated, judge.shots, scale, analyses)
+        return self._shots[key]
+
+
+@dataclass(frozen=True)
+class Note:
+    """An asking job's keys and cells, beside its log: with it, others read replies as they come.
+
+    `keys` ascend; `numbers` are those of the first cell that wants each key; `start` is the start
+    of its journals' paths.
+    """
+
+    dataset: str
+    start: Path
+    cells: list[Cell]
+    keys: Keys
+    numbers: Counts
+
+    def cells_of(self, keys: Sequence[str]) -> list[Cell | None]:
+        """Return the cell of each key in hex, None for one that the job does not ask for."""
+        places = indices_in(self.keys, np.array([bytes.fromhex(key) for key in keys], KEY))
+        return [self.cells[self.numbers[place]] if place >= 0 else None for place in places]
+
+    def journals(self) -> list[Path]:
+        """Return the journals that the job has begun."""
+        return sorted(self.start.parent.glob(f"{self.start.name}.*.jsonl"))
+
+
+def write_note(log: Path, dataset: str, job: Job, store: Store) -> None:
+    """Write a job's note beside its log, before it asks; the file NOTE appears last."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    np.save(log.with_suffix(KEYS), job.wanted.keys)
+    np.save(log.with_suffix(CELLS), job.cell_numbers())
+    start = str(store.shard / store.start)
+    note = {"dataset": dataset, "start": start, "cells": list(job.cells)}
+    with whole(log.with_suffix(NOTE)) as part:
+        part.write_text(json.dumps(note), encoding="utf-8")
+
+
+def read_note(path: Path) -> Note:
+    """Return a job's note; its keys stay on the disk until they are looked up."""
+    note = json.loads(path.read_text(encoding="utf-8"))
+    cells: list[Cell] = [(cell[0], cell[1], cell[2]) for cell in note["cells"]]
+    arrays = (np.load(path.with_suffix(suffix), mmap_mode="r") for suffix in (KEYS, CELLS))
+    return Note(note["dataset"], Path(note["start"]), cells, *arrays)
+
+
+def clear_note(path: Path) -> None:
+    """Delete the keys of a note that nobody needs any more."""
+    for suffix in (KEYS, CELLS):
+        path.with_suffix(suffix).unlink(missing_ok=True)

@@ -1,17 +1,21 @@
-"""How many tokens a text has, and what tokens cost."""
+"""What tokens cost, how many a text has, and how fast a model answered before."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
 
 from judgescope.core.errors import UserError
 
 if TYPE_CHECKING:
     from judgescope.schema.cards import Price
 
-PER_MILLION = 1000
-"""Dollars per million tokens -> billionths of a dollar per token."""
+PER_MILLION = 1000  # dollars per million tokens -> billionths of a dollar per token
+CHARACTERS = 4  # per token, as a guess
+ENOUGH = 20  # an estimate rests on at least so many replies
+PACE_FOLDER = "pace"
 
 
 def nanodollars(usage: Mapping[str, int | None], price: "Price") -> int:
@@ -21,35 +25,32 @@ def nanodollars(usage: Mapping[str, int | None], price: "Price") -> int:
     """
     prompt, completion = usage.get("prompt") or 0, usage.get("completion") or 0
     cached = min(usage.get("cached") or 0, prompt)
-    again = price.input if price.cached_input is None else price.cached_input
-    each = (prompt - cached) * price.input + cached * again + completion * price.output
-    return math.ceil(each * PER_MILLION - 1e-6)
+    cached_price = price.input if price.cached_input is None else price.cached_input
+    dollars = (prompt - cached) * price.input + cached * cached_price + completion * price.output
+    return math.ceil(dollars * PER_MILLION - 1e-6)
 
 
 class Density(NamedTuple):
-    """Tokens per character of a prompt, and how that is known."""
+    """Tokens per character of a prompt, and the basis of the estimate."""
 
     tokens: float
-    told: str
+    basis: str
 
 
-CHARACTERS = 4
-ENOUGH = 20
-"""An estimate rests on so many replies at least."""
 GUESSED = Density(1 / CHARACTERS, f"a guess: {CHARACTERS} characters a token")
 
 
 def density(tokens: int, characters: int, replies: int, where: str) -> Density:
-    """Return the density of replies that are known, or a guess where they are too few."""
+    """Return the density of known replies, or a guess if they are too few."""
     if replies < ENOUGH or not characters:
         return GUESSED
     return Density(tokens / characters, f"as in {replies} replies {where}")
 
 
 def tokenizer(path: Path, where: str) -> Callable[[str], int]:
-    """Return what counts the tokens of a text by a model's tokenizer.json.
+    """Return a function that counts the tokens of a text by a model's tokenizer.json.
 
-    Raises UserError where the file is none, or the package that reads it is not installed.
+    Raises UserError if the file cannot be read or the package tokenizers is not installed.
     """
     try:
         from tokenizers import Tokenizer  # type: ignore[import-not-found, unused-ignore]
@@ -68,3 +69,51 @@ def tokenizer(path: Path, where: str) -> Callable[[str], int]:
             got=str(path),
         ) from None
     return lambda text: len(read.encode(text, add_special_tokens=False).ids)
+
+
+class Pace(NamedTuple):
+    """Sums over replies with usage, and over the jobs' seconds.
+
+    `size`: bytes of the prompts; `densest`: the most prompt tokens per byte in one request. Each
+    job that asks leaves a note of it beside its journals. It serves estimates only: no table
+    depends on it.
+    """
+
+    replies: int = 0
+    seconds: float = 0.0
+    size: int = 0
+    prompt: int = 0
+    densest: float = 0.0
+
+    def with_request(self, size: int, prompt: int, replies: int) -> "Pace":
+        """Return the pace with one more request."""
+        return joined([self, Pace(replies, 0.0, size, prompt, prompt / size)])
+
+
+def joined(paces: Iterable[Pace]) -> Pace:
+    """Return the pace of several jobs together."""
+    columns = list(zip(*paces, strict=True))
+    if not columns:
+        return Pace()
+    replies, seconds, size, prompt, densest = columns
+    return Pace(sum(replies), sum(seconds), sum(size), sum(prompt), max(densest))
+
+
+def read_pace(shard: Path) -> Pace:
+    """Return the pace of all earlier jobs of a model; torn notes are skipped."""
+    paces = []
+    for path in sorted((shard / PACE_FOLDER).glob("*.json")):
+        try:
+            pace = Pace(**orjson.loads(path.read_bytes()))
+            sum(pace)  # all of them are numbers
+        except (orjson.JSONDecodeError, TypeError):
+            continue
+        paces.append(pace)
+    return joined(paces)
+
+
+def write_pace(journals: Path, pace: Pace) -> None:
+    """Write the note of the job whose journals' paths start with `journals`."""
+    path = journals.parent / PACE_FOLDER / f"{journals.name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(orjson.dumps(pace._asdict()))

@@ -1,69 +1,147 @@
-"""Whether an endpoint can do what judges want of it, before they are asked."""
+"""What an endpoint can do, found out by a few small requests before judges are asked.
+
+Many endpoints ignore fields silently. The findings are kept beside the replies, for each model and
+address, and printed to the job's log.
+"""
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Literal
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
 from judgescope.engines.openai.engine import OpenAIEngine
-from judgescope.engines.openai.probe import FIELDS, Findings, works
-from judgescope.engines.requests import Budget
+from judgescope.engines.requests import Budget, RefusedError, Reply, request_of
 from judgescope.replies.store import Store
-from judgescope.schema.cards import Judge, OpenAIModel
+from judgescope.schema.cards import Decoding, Judge, OpenAIModel
 
-VERSION = 1
-"""Another one where the probe itself changes."""
+Finding = Literal["honoured", "ignored", "refused", "unknown"]
+Findings = dict[str, Finding]
+"""Field -> what the endpoint does with it; `unknown` if the replies do not tell."""
+FIELDS = ("max_tokens", "seed", "n", "logprobs", "json_schema", "choice")
+VERSION = 1  # raise it if the probe changes: findings of other versions are not read
 NEEDS = {"choice": "choice", "json": "json_schema"}
 """A judge's `structured` -> the field that it needs."""
+SHORT_TOKENS = 8  # too few for the answer that the prompt asks for
+LONG_TOKENS = 48
+ENDLESS = "Write the names of the numbers from one to one hundred, separated by commas."
+PLAIN = "Say hello."
+CHOICES = ["north", "south"]
+SCHEMA = {
+    "type": "object",
+    "properties": {"direction": {"enum": CHOICES}},
+    "required": ["direction"],
+    "additionalProperties": False,
+}
 
 
-def place(store: Store, card: OpenAIModel) -> Path:
-    """Return the file of an endpoint's findings: of this model at this address."""
-    told = {"version": VERSION, "address": [card.base_url, card.query]}
-    told |= card.model_dump(
+def probe(engine: OpenAIEngine) -> Findings:
+    """Return what the endpoint does with each field.
+
+    Raises UserError if it refuses a plain request, or does not answer.
+    """
+
+    def ask(prompt: str, tokens: int, *draws: int, **wants: Any) -> list[Reply] | None:
+        decoding = Decoding(temperature=1.0, max_tokens=tokens)
+        message = {"role": "user", "content": prompt}
+        request = request_of(engine.card, decoding, [message], seed=0, wants=wants)
+        try:
+            return engine.request(request, draws or [0])
+        except RefusedError as error:
+            if wants or len(draws) > 1:
+                return None
+            raise engine.error(
+                f"the endpoint refuses a plain request: {error}",
+                "check name, base_url, field_names and extra_body of the card",
+            ) from None
+
+    def finding(replies: list[Reply] | None, honoured: Callable[[list[Reply]], bool]) -> Finding:
+        if replies is None:
+            return "refused"
+        return "honoured" if honoured(replies) else "ignored"
+
+    first, again, other = (ask(ENDLESS, SHORT_TOKENS, draw) or [] for draw in (0, 0, 1))
+    several = ask(ENDLESS, SHORT_TOKENS, 0, 1)
+    scored = ask(PLAIN, SHORT_TOKENS, logprobs=5)
+    chosen = ask(PLAIN, LONG_TOKENS, choices=CHOICES)
+    filled = ask(PLAIN, LONG_TOKENS, json_schema=SCHEMA)
+    # one seed twice must give one text, which says something only if another seed gives another
+    seed: Finding = "honoured" if first[0].text != other[0].text else "unknown"
+    return {
+        "max_tokens": finding(first, _is_short),
+        "seed": seed if first[0].text == again[0].text else "ignored",
+        "n": finding(several, lambda replies: len(replies) > 1),
+        "logprobs": finding(scored, lambda replies: replies[0].logprobs is not None),
+        "json_schema": finding(filled, _fits_schema),
+        "choice": finding(chosen, lambda replies: replies[0].text.strip() in CHOICES),
+    }
+
+
+def _is_short(replies: list[Reply]) -> bool:
+    tokens = (replies[0].usage or {}).get("completion")
+    return replies[0].finish == "length" or (tokens is not None and tokens <= SHORT_TOKENS)
+
+
+def _fits_schema(replies: list[Reply]) -> bool:
+    try:
+        value = json.loads(replies[0].text)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and value.get("direction") in CHOICES
+
+
+def findings_path(store: Store, card: OpenAIModel) -> Path:
+    """Return the file for the findings about a model at its address."""
+    probed = {"version": VERSION, "address": [card.base_url, card.query]}
+    probed |= card.model_dump(
         include={"model", "name", "revision", "variant", "extra_body", "field_names"}
     )
-    return store.shard / f"probe-{hashlib.sha256(canonical(told).encode()).hexdigest()[:16]}.json"
+    digest = hashlib.sha256(canonical(probed).encode()).hexdigest()[:16]
+    return store.shard / f"probe-{digest}.json"
 
 
 def read_findings(store: Store, card: OpenAIModel) -> Findings | None:
-    """Return what was found out of an endpoint, None if that is not known."""
+    """Return the findings about an endpoint, None if it was not probed."""
     try:
-        told = json.loads(place(store, card).read_text(encoding="utf-8"))
+        findings = json.loads(findings_path(store, card).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return told if isinstance(told, dict) and told.keys() == set(FIELDS) else None
+    return findings if isinstance(findings, dict) and findings.keys() == set(FIELDS) else None
 
 
 def try_out(store: Store, card: OpenAIModel, budget: Budget | None = None) -> Findings:
-    """Find out what an endpoint can do, keep it, all or nothing, and say it."""
+    """Probe an endpoint, keep all findings or none, and print them."""
     store.ready()
-    findings = OpenAIEngine(card, budget=budget).findings()
-    with whole(place(store, card)) as part:
+    findings = probe(OpenAIEngine(card, budget=budget))
+    with whole(findings_path(store, card)) as part:
         part.write_text(canonical(findings) + "\n", encoding="utf-8")
-    told = ", ".join(f"{field} {finding}" for field, finding in findings.items())
-    print(f"the endpoint was tried out: {told}", flush=True)
+    listed = ", ".join(f"{field} {finding}" for field, finding in findings.items())
+    print(f"the endpoint was probed: {listed}", flush=True)
     return findings
 
 
 def able(judge: Judge, findings: Findings) -> Judge:
-    """Return the judge as the endpoint can answer it: as it is, or by its fallback.
+    """Return the judge as the endpoint can answer it: unchanged, or its fallback.
 
-    Raises UserError where the endpoint cannot and the judge's card allows nothing else.
+    Raises UserError if it cannot answer and the judge's card has no fallback.
     """
-    if judge.structured and not works(findings, NEEDS[judge.structured]):
+
+    def works(field: str) -> bool:
+        return findings.get(field, "unknown") in {"honoured", "unknown"}
+
+    if judge.structured and not works(NEEDS[judge.structured]):
         raise _unable(judge, f"structured: {judge.structured}", findings, NEEDS[judge.structured])
-    if judge.estimator != "logprob_mean" or works(findings, "logprobs"):
+    if judge.estimator != "logprob_mean" or works("logprobs"):
         return judge
     if judge.fallback is None:
         raise _unable(judge, "estimator: logprob_mean", findings, "logprobs")
     return judge.model_copy(update={"estimator": "mean", **judge.fallback.model_dump()})
 
 
-def _unable(judge: Judge, key: str, findings: Mapping[str, str], field: str) -> UserError:
+def _unable(judge: Judge, key: str, findings: Findings, field: str) -> UserError:
     return UserError(
         "the endpoint cannot answer this judge",
         where=f"judges/{judge.judge}.yaml, key {key}",

@@ -1,14 +1,48 @@
-"""The files of a shard, journals and compacted ones, read in one way."""
+"""The files of a shard, the folder of one model's replies: journals and compacted files.
 
-from collections.abc import Iterator
+A compacted file has the lines of many journals in one Parquet file, sorted by key. A line stays as
+it was written, so that no field is ever lost, beside its key and draw. An export is the same table
+with the models of several shards.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from io import FileIO
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
-from judgescope.replies import compacted, journal
-from judgescope.replies.files import Files
-from judgescope.replies.journal import Block
-from judgescope.replies.key_table import Chosen
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from judgescope.core.errors import UserError
+from judgescope.core.process_limits import bounded_memory
+from judgescope.replies import journal
+from judgescope.replies.journal import KEY, Block, Chosen, Keys
 
 JOURNAL, COMPACTED = ".jsonl", ".parquet"
+ROWS = 4096  # lines of a row group; a group without a wanted key is not read
+MOST_UNFOLDED = 2 << 30  # bytes of memory that a row group may take
+SCHEMA = pa.schema(
+    [("model", pa.string()), ("key", pa.binary(32)), ("draw", pa.int32()), ("line", pa.binary())]
+)
+MOST_OPEN = 64  # a shard may have more journals than a process may have open files
+SPOOL = 1 << 30  # the number of the temporary file
+
+
+class CompactedLine(NamedTuple):
+    """A line of a journal, its shard, and the key and draw that it begins with."""
+
+    model: str
+    key: bytes
+    draw: int
+    line: bytes
+
+
+class DamagedFileError(UserError):
+    """A compacted file that cannot be read."""
 
 
 def shards(store: Path) -> list[Path]:
@@ -19,28 +53,190 @@ def shards(store: Path) -> list[Path]:
 
 def files_of(shard: Path) -> list[Path]:
     """Return the files of a shard that hold replies, by name."""
-    found = shard.iterdir() if shard.is_dir() else []
-    ours = [path for path in found if path.suffix in {JOURNAL, COMPACTED}]
+    paths = shard.iterdir() if shard.is_dir() else []
+    ours = [path for path in paths if path.suffix in {JOURNAL, COMPACTED}]
     return sorted(path for path in ours if path.name[0] != "." and path.is_file())
 
 
 def blocks(path: Path, chosen: Chosen | None = None) -> Iterator[Block]:
-    """Yield the lines of a file; of a compacted one, those with a chosen key."""
+    """Yield the lines of a file; of a compacted one, those with a chosen key.
+
+    Skips a damaged compacted file if its sources still exist: the next compaction makes it again.
+    """
     if path.suffix == JOURNAL:
         yield from journal.blocks(path)
-    else:
-        yield from (block for _, block in compacted.blocks(path, chosen))
+        return
+    try:
+        for _, block in compacted_blocks(path, chosen):
+            yield block
+    except DamagedFileError:
+        if not is_spare(path):
+            raise
 
 
-def placed(path: Path, files: Files, chosen: Chosen | None = None) -> Iterator[tuple[int, Block]]:
-    """Yield (number of a file in `files`, lines that lie there).
+def compacted_blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple[str, Block]]:
+    """Yield (model, lines) of a compacted file: all of them, or those with a chosen key.
 
-    Lines of a compacted file are unpacked into a temporary file: so a reply can be read where it
-    lies, whatever the order.
+    A block's `data` are its lines; they have no place in the file. Raises UserError for a file of
+    something else, and DamagedFileError for one that cannot be read.
     """
-    for block in blocks(path, chosen):
-        if path.suffix == JOURNAL:
-            yield files.number(path), block
-        else:
-            number, offset = files.spool(block.data)
-            yield number, block._replace(offset=offset)
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            if not file.schema_arrow.equals(SCHEMA, check_metadata=False):
+                raise _foreign(path, file.schema_arrow.names)
+            for group in range(file.num_row_groups):
+                if file.metadata.row_group(group).num_rows > ROWS:
+                    raise _foreign(path, [f"more than {ROWS:,} lines at once"])
+                with bounded_memory(MOST_UNFOLDED):
+                    lines = list(_group(path, file, group, chosen))
+                yield from lines
+    except OverflowError as error:
+        raise _foreign(path, [f"lines that unfold into too much: {error}"]) from None
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise DamagedFileError(
+            f"these replies cannot be read: {' '.join(str(error).split())}",
+            where=str(path),
+            todo="fetch the file from a backup; if there is none, delete it: its replies are "
+            "requested again",
+        ) from error
+
+
+def _group(
+    path: Path, file: pq.ParquetFile, group: int, chosen: Chosen | None
+) -> Iterator[tuple[str, Block]]:
+    column = file.read_row_group(group, ["key"], use_threads=False)["key"]
+    if column.null_count:
+        raise _foreign(path, ["lines without a key"])
+    parts = [np.frombuffer(chunk.buffers()[1], KEY)[: len(chunk)] for chunk in column.chunks]
+    keys: Keys = np.concatenate([np.empty(0, KEY), *parts])
+    wanted = np.ones(len(keys), bool) if chosen is None else chosen(keys)
+    if not wanted.any():
+        return
+    rest = file.read_row_group(group, ["model", "line"], use_threads=False)
+    if rest["model"].null_count or rest["line"].null_count:
+        raise _foreign(path, ["lines without a model, or nothing in them"])
+    models = np.array(rest["model"].to_pylist(), object)
+    lines = np.array(rest["line"].to_pylist(), object)
+    for model in dict.fromkeys(models[wanted]):
+        of_model = wanted & (models == model)
+        data: list[bytes] = lines[of_model].tolist()
+        ends = np.cumsum([len(line) for line in data])
+        starts = np.concatenate([[0], ends[:-1]])
+        yield str(model), Block(0, b"".join(data), starts, ends, keys[of_model], 0)
+
+
+def _foreign(path: Path, content: list[str]) -> UserError:
+    return UserError(
+        "this is not a reply file of this version",
+        where=str(path),
+        got=", ".join(content),
+        allowed=", ".join(SCHEMA.names),
+        todo="use the version of Judgescope that wrote it, or another store (key `store` of the "
+        "study's card); if Judgescope did not write it, remove it from the store",
+    )
+
+
+def sources_of(path: Path) -> Path:
+    """Return the file that names the files that a compacted file was made from."""
+    return path.with_name(f".{path.name}.sources")
+
+
+def is_spare(path: Path) -> bool:
+    """Return whether the files that a compacted file was made from all exist."""
+    try:
+        names = sources_of(path).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return False
+    return bool(names) and all((path.parent / name).is_file() for name in names)
+
+
+def write_compacted(path: Path, lines: Iterable[CompactedLine]) -> int:
+    """Write the lines, which are in order, and return how many; without lines there is no file.
+
+    The file appears when it is complete.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    rows, count = iter(lines), 0
+    try:
+        with pq.ParquetWriter(
+            unfinished,
+            SCHEMA,
+            compression="zstd",
+            use_dictionary=["model"],
+            write_page_checksum=True,
+        ) as writer:
+            while group := list(islice(rows, ROWS)):
+                columns = [list(column) for column in zip(*group, strict=True)]
+                writer.write_table(pa.table(columns, schema=SCHEMA))
+                count += len(group)
+        if count:
+            _sync(unfinished)
+            os.replace(unfinished, path)
+            _sync(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return count
+
+
+def _sync(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+class Place(NamedTuple):
+    """Where a line lies: the number of its file in `Files`, and the bytes."""
+
+    file: int
+    offset: int
+    length: int
+
+
+class Files:
+    """Files by number, opened when something is read from them; a few are open at a time."""
+
+    def __init__(self) -> None:
+        self.paths: list[Path] = []
+        self._spool: FileIO | None = None
+        self._spooled = 0
+        self._numbers: dict[Path, int] = {}
+        self._open: dict[int, FileIO] = {}
+
+    def number(self, path: Path) -> int:
+        """Return a file's number."""
+        if path not in self._numbers:
+            self._numbers[path] = len(self.paths)
+            self.paths.append(path)
+        return self._numbers[path]
+
+    def placed(self, path: Path, chosen: Chosen | None = None) -> Iterator[tuple[int, Block]]:
+        """Yield (number of a file, its lines), as `blocks` does.
+
+        Lines of a compacted file are copied to a temporary file, where each has a place.
+        """
+        for block in blocks(path, chosen):
+            if path.suffix == JOURNAL:
+                yield self.number(path), block
+                continue
+            if self._spool is None:
+                self._spool = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+            assert self._spool is not None
+            rest, offset = block.data, self._spooled
+            while rest:
+                rest = rest[self._spool.write(rest) :]
+            self._spooled += len(block.data)
+            yield SPOOL, block._replace(offset=offset)
+
+    def read(self, place: Place) -> bytes:
+        """Return the bytes at a place; FileNotFoundError if the file was removed."""
+        file = self._spool if place.file == SPOOL else self._open.get(place.file)
+        if file is None:
+            if len(self._open) >= MOST_OPEN:
+                self._open.pop(next(iter(self._open))).close()
+            file = self._open[place.file] = FileIO(self.paths[place.file])
+        return os.pread(file.fileno(), place.length, place.offset)

@@ -1,4 +1,4 @@
-"""The spec of the job that asks a model, and what other jobs need to ask one."""
+"""The specs of the jobs that ask a model for judgments or analyses, and parts of others."""
 
 from typing import Any
 
@@ -75,3 +75,32 @@ class WriterSpec(PromptSpec, frozen=True, kw_only=True):
     model: ModelSpec
     templates: dict[str, str]
     """File name -> template."""
+
+
+class AnalysedJudge(PromptSpec, frozen=True, kw_only=True):
+    """A judge that is shown analyses, and how they are asked for."""
+
+    n: int
+    """The number of demonstrations that it is shown."""
+    share: float
+    """The share of the items that it judges."""
+    aspects: list[str]
+    attempts: int
+
+
+class AnalyseSpec(JobSpec, frozen=True, kw_only=True):
+    """The job in which a model explains the ratings of demonstrations that judges are shown."""
+
+    dataset: str
+    seed: int
+    model: ModelSpec
+    judges: dict[str, AnalysedJudge]
+    templates: dict[str, dict[str, str]]
+    """Form -> file name -> template."""
+    aspects: dict[str, dict[str, Any]]
+    """Aspect -> the keys of its card that prompts can show."""
+    scales: dict[str, dict[str, Any]]
+    """Aspect -> the scale on which people rated it."""
+    results: str
+    output: str
+    replies: str

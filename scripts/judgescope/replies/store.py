@@ -1,7 +1,7 @@
-"""The store of replies: nothing is asked or paid twice, in any study, after any crash.
+"""The store of replies: nothing is asked or paid for twice, in any study, after any crash.
 
 A shard is the folder of one model. Every process that asks writes a journal of its own there, one
-JSON object a line, and never opens one again: no lock, and two writers at once lose nothing.
+JSON object a line, and never reopens it: there is no lock, and two writers at once lose nothing.
 """
 
 import errno
@@ -10,25 +10,21 @@ import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from judgescope.core.errors import UserError
 from judgescope.core.slugs import slug
 from judgescope.engines.requests import Reply
-from judgescope.replies.corruption import check
-from judgescope.replies.journal import CUT, forgetting, line_of, row_of
-from judgescope.replies.key_table import Wanted
-from judgescope.replies.lookup import Draw, Found
+from judgescope.replies.inspection import check
+from judgescope.replies.journal import CUT, ReplyLine, forgetting, line_of, read_line
+from judgescope.replies.lookup import Draw, StoredReplies, Wanted
 from judgescope.replies.shard import blocks, files_of
 
 SYNC_SECONDS = 1.0
-"""A crash of the machine loses at most the replies of so long; one of the process loses none."""
+"""A crash of the machine loses at most the replies of this time; one of the process loses none."""
 IDLE_SECONDS = 3600.0
-"""A journal that was not written for so long is left alone: it may be compacted one day. So long by
-either clock: that of a sleeping machine stands still, the other one is set."""
-
-
+"""After this time a new journal is begun: the old one may be compacted one day. Either clock
+counts: the monotonic one of a sleeping machine stands still, the other one may be set."""
 DAY = 86400.0
 RESERVE, RESERVED = ".reserve", 1 << 22
 """Four megabytes beside each journal: room for the replies under way when the disk is full."""
@@ -44,14 +40,9 @@ def _disk_full(shard: Path, kept: str) -> UserError:
 
 
 def _named(error: OSError, path: Path) -> OSError:
-    """Return an error with the file that it is about, which a file's number does not tell."""
+    """Return an error of a file descriptor with the path of its file."""
     error.filename = str(path)
     return error
-
-
-def _clocks() -> tuple[float, float]:
-    """Return the seconds of the clock that nobody sets, and of the one that files are dated by."""
-    return time.monotonic(), time.time()
 
 
 class Written(NamedTuple):
@@ -63,10 +54,10 @@ class Written(NamedTuple):
 
 
 class Store:
-    """The shard of one model in a folder that all studies may share, and this process's journal.
+    """The shard of one model in a folder that all studies may share, and this process's journals.
 
-    `skipped` and `forgotten` are those of the last `find`; `proven`: this process found or kept a
-    reply, so that the model answers; the names of its journals begin with `start`.
+    `skipped` and `forgotten` are those of the last `find`. `proven`: the model answers, because
+    this process found or kept a reply. The names of its journals begin with `start`.
     """
 
     def __init__(self, folder: Path, model: str) -> None:
@@ -84,58 +75,59 @@ class Store:
         self._torn = self._full = False
         self._reserve = self.shard / RESERVE
 
-    def find(self, wanted: Wanted) -> Found:
-        """Look the wanted replies up."""
-        found = Found(self.shard, wanted)
-        self.skipped, self.forgotten = found.skipped, found.forgotten
-        self.proven |= found.count > 0
-        return found
+    def find(self, wanted: Wanted) -> StoredReplies:
+        """Look up the wanted replies."""
+        stored = StoredReplies(self.shard, wanted)
+        self.skipped, self.forgotten = stored.skipped, stored.forgotten
+        self.proven |= stored.count > 0
+        return stored
 
     def read(self, wanted: Mapping[str, int]) -> dict[Draw, Reply]:
         """Return the replies to the wanted keys, draws 0 to wanted[key] - 1."""
-        return dict(self.find(Wanted.of(wanted)).replies())
+        return dict(self.find(Wanted.from_counts(wanted)).replies())
 
     def errors(self) -> dict[Draw, Reply]:
-        """Return every error that stands."""
+        """Return every error that was not forgotten or replaced by a reply."""
         wanted: dict[str, int] = {}
         for path in files_of(self.shard):
             for block in blocks(path):
-                lines = (line for line in block.lines() if b'"status":"error"' in line)
-                for row in map(row_of, lines):
-                    if row and row.get("status") == "error":
-                        wanted[row["key"]] = max(row["draw"] + 1, wanted.get(row["key"], 0))
-        return {draw: one for draw, one in self.read(wanted).items() if one.status == "error"}
+                for data in block.lines():
+                    line = read_line(data) if b'"status":"error"' in data else None
+                    if isinstance(line, ReplyLine) and line.status == "error":
+                        wanted[line.key] = max(line.draw + 1, wanted.get(line.key, 0))
+        replies = self.read(wanted).items()
+        return {draw: reply for draw, reply in replies if reply.status == "error"}
 
     def ready(self) -> None:
-        """Begin a journal before anything is asked: what cannot be kept is not to be paid for.
+        """Begin a journal before anything is asked: a reply that cannot be kept must not be bought.
 
-        Raises UserError where a line was changed since it was written: it may have been a reply to
-        what is about to be asked, and would be paid for twice.
+        Raises UserError if a line was changed since it was written: it may have held a reply that
+        would now be paid for again.
         """
         check(self.shard)
         if self._file is None:
             self._open()
-            self._written = _clocks()
+            self._written = time.monotonic(), time.time()
 
     def append(self, reply: Reply) -> Written:
-        """Write a reply to the journal; it is final from here on. Return where it stands."""
+        """Write a reply to the journal; it is final from now on. Return where it lies."""
         self.proven = True
         attempt = self.forgotten.get((reply.key, reply.draw), 0) + 1
         return self._write(line_of(reply, attempt))
 
     def adopt(self, line: bytes) -> None:
-        """Write a whole line of another store to the journal, as it is."""
+        """Write a line of another store to the journal, unchanged."""
         self._write(line)
 
     def forget(self, draw: Draw) -> None:
-        """Let a draw's errors so far be asked again."""
+        """Let a draw's errors so far be requested again."""
         self._write(forgetting(*draw, self.forgotten.get(draw, 0) + 1))
 
     def _write(self, line: bytes) -> Written:
-        """Hand a line to the system at once, and to the disk about once a second."""
-        now = _clocks()
-        past = max(one - before for one, before in zip(now, self._written, strict=True))
-        if self._file is None or past > IDLE_SECONDS:
+        """Write a line at once, and sync the file about once a second."""
+        now = time.monotonic(), time.time()
+        idle = max(now[0] - self._written[0], now[1] - self._written[1])
+        if self._file is None or idle > IDLE_SECONDS:
             self._open()
         assert self._file is not None
         rest = CUT + line if self._torn else line
@@ -157,7 +149,6 @@ class Store:
         return Written(self._path, self._size - len(line), len(line))
 
     def _open(self) -> None:
-        """Begin a journal of our own."""
         self.close()
         self.shard.mkdir(parents=True, exist_ok=True)
         self._begun += 1
@@ -168,7 +159,7 @@ class Store:
         self._file = os.open(self._path, flags, 0o644)
 
     def _set_aside(self) -> None:
-        """Take room for the replies that are under way when the disk is found full."""
+        """Reserve room for the replies that are under way when the disk becomes full."""
         for path in self.shard.glob(f".*{RESERVE}"):
             if time.time() - path.stat().st_mtime > DAY:  # of a process that was killed
                 path.unlink(missing_ok=True)
@@ -180,11 +171,11 @@ class Store:
                 self._reserve.unlink()
                 if error.errno in FULL:
                     raise _disk_full(self.shard, "nothing was asked") from None
-                if error.errno == errno.EFBIG:  # nor would the journal have room
+                if error.errno == errno.EFBIG:  # the journal would not have room either
                     raise _named(error, self._reserve) from None
 
     def _make_room(self, error: OSError) -> None:
-        """Give up what was set aside, once; the job that writes then ends."""
+        """Give up the reserve, once; the job then ends."""
         if error.errno not in FULL:
             raise _named(error, self._path)
         if self._full:
@@ -193,7 +184,7 @@ class Store:
         self._reserve.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Bring what was written to the disk and close the journal."""
+        """Sync and close the journal."""
         self._reserve.unlink(missing_ok=True)
         if self._file is not None:
             file, self._file = self._file, None
@@ -205,14 +196,9 @@ class Store:
                 self._path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
-        """Return the store; its journal appears when it is asked for."""
+        """Return the store; a journal appears with the first line."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the journal, whatever happened."""
+    def __exit__(self, *_: object) -> None:
+        """Close the journal."""
         self.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 from markupsafe import Markup
 from msgspec import structs
 
+from judgescope.engines import PROMPTED
 from judgescope.report import worst_cases
 from judgescope.report.cells import (
     NO_CELL,
@@ -51,7 +52,7 @@ from judgescope.report.words import (
     spoken,
     written,
 )
-from judgescope.schema.cards import PROMPTED, DerivedJudge
+from judgescope.schema.cards import DerivedJudge
 from judgescope.schema.cards import Judge as Card
 
 DEFAULT = "default"

@@ -9,7 +9,8 @@ from typing import Any, Self, TypeVar, cast
 
 from msgspec import Struct, convert
 
-from judgescope.core.reserved_names import ORACLE, PROMPTED
+from judgescope.core.reserved_names import ORACLE
+from judgescope.engines import PROMPTED
 from judgescope.report.items import AnnotatedText, sample
 from judgescope.report.rows import Rows
 from judgescope.report.specs import DatasetCard, JudgeCardSpec, ReportSpec
@@ -125,13 +126,9 @@ class Report:
             for name, card in spec.datasets.items()
         }
         for name, paths in spec.joined.items():
-            from judgescope.engines.recorded.joins import join_lines  # slow to import
+            from judgescope.engines.recorded import join_lines, read_joins  # slow to import
 
-            joins = [
-                join
-                for path in paths
-                for join in json.loads(Path(path).read_text(encoding="utf-8"))
-            ]
+            joins = [join for path in paths for join in read_joins(path)]
             counts[name].problems += join_lines(joins, poor=True)
         seed = spec.study.seed
         annotated = {name: sample(texts, seed, name) for name, texts in spec.annotated.items()}

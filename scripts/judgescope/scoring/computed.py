@@ -9,7 +9,7 @@ from msgspec import Struct
 from judgescope.core.cells import Block
 from judgescope.core.reserved_names import COMPUTED
 from judgescope.engines.base import Answer
-from judgescope.engines.specs import EngineSpec
+from judgescope.engines.computing import EngineSpec
 from judgescope.parsing.judgment import Judgment, Reading, Scale
 from judgescope.schema.tables import table_of
 from judgescope.scoring.aggregate import aggregated

@@ -8,7 +8,7 @@ from judgescope.core.job_spec import JobSpec
 from judgescope.engines.requests import Request
 from judgescope.parsing.locate import LocatedSpan
 from judgescope.prompts import to_merge_names
-from judgescope.replies.asker import prompted
+from judgescope.replies.asking import prompted
 from judgescope.replies.specs import ModelSpec, PromptSpec
 from judgescope.schema.cards import PromptedModel
 from judgescope.schema.tables import read_part, texts_of

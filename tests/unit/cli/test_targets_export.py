@@ -18,8 +18,8 @@ from asking import Study
 from judgescope.cli.context import check_output
 from judgescope.cli.export.targets import SCHEMA, WRITERS
 from judgescope.core.errors import UserError
-from judgescope.engines.base import Subject
-from judgescope.engines.recorded.engine import RecordedEngine
+from judgescope.engines.base import EngineInputs, Subject
+from judgescope.engines.recorded import RecordedEngine
 from judgescope.schema.cards import Judge, RecordedModel, Scale
 from judgescope.schema.loading import validate_card
 from scripted import Body, Endpoint, Said, reply, serve
@@ -288,7 +288,10 @@ def recorded(folder: Path, **names: str) -> RecordedEngine:
     (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
     rows = {"dataset": "set", "target": "to", "scores": {"*": "s"}, **names}
     model = {"model": "it", "engine": "recorded", "files": "rows.jsonl", "rows": rows}
-    return RecordedEngine(RecordedModel.model_validate(model), "d", folder, folder)
+    return RecordedEngine(
+        RecordedModel.model_validate(model),
+        EngineInputs(seed=0, dataset="d", folder=folder, data=folder),
+    )
 
 
 def said(engine: RecordedEngine) -> list[str]:

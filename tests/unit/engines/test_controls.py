@@ -3,14 +3,12 @@
 D_exact >= 1 is a test at the 5 % level, so chance level is 5 %, give or take what 600 cells allow.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from judgescope.engines import build
-from judgescope.engines.base import Subject
+from judgescope.engines.base import EngineInputs, Subject
+from judgescope.engines.controls import build
 from judgescope.schema.cards import ControlModel, Judge, Scale
 from judgescope.statistics.discernment import (
     discernment,
@@ -29,11 +27,7 @@ def random_scores(seed: int, perturbation: str) -> dict[str, NDArray[np.float64]
     """Return aspect -> the random control's scores of one set of targets."""
     engine = build(
         ControlModel(model="control", engine="control"),
-        seed=seed,
-        dataset="d",
-        ratings={},
-        folder=Path(),
-        data=Path(),
+        EngineInputs(seed=seed, dataset="d"),
     )
     subjects = [
         Subject(f"{item}:{perturbation}", str(item), None, perturbation, "x")

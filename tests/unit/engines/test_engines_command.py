@@ -14,8 +14,7 @@ from judgescope.engines.base import Subject
 from judgescope.engines.command import located, words
 from judgescope.engines.factory import asking
 from judgescope.engines.requests import Reply, Work
-from judgescope.replies.judging import shown
-from judgescope.replies.programs import ProgramQuestions
+from judgescope.replies.judging import ProgramQuestions, shown
 from judgescope.schema.cards import Aspect, CommandModel, Judge, RatedAspect
 from programs import LENGTHS, ask, card, refused, requests, said
 from running import HOME

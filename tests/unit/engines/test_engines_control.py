@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from judgescope.engines.base import Subject, request_key
+from judgescope.engines.base import EngineInputs, Subject, request_key
 from judgescope.engines.controls import ControlEngine
 from judgescope.schema.cards import ControlModel, Judge, Scale
 
@@ -35,7 +35,7 @@ def values(
 ) -> dict[str, list[str]]:
     """Return target -> the texts of its draws."""
     judge = Judge.model_validate({"judge": "it", "model": "control", "form": form, "draws": draws})
-    engine = ControlEngine(seed, dataset, ratings)
+    engine = ControlEngine(EngineInputs(seed=seed, dataset=dataset, ratings=ratings))
     answers = engine.answer(judge, aspect, scale, [subject(name) for name in names])
     return {
         name: [answer.text for answer in drawn] for name, drawn in zip(names, answers, strict=True)
@@ -49,7 +49,8 @@ def test_constant_top_is_the_top_of_the_scale() -> None:
 
 def test_length_counts_characters() -> None:
     judge = Judge(judge="length", model="control", form="length")
-    [[answer]] = ControlEngine(0, "d", {}).answer(judge, "x", FIVE, [subject("t", "né 文")])
+    engine = ControlEngine(EngineInputs(seed=0, dataset="d"))
+    [[answer]] = engine.answer(judge, "x", FIVE, [subject("t", "né 文")])
     assert answer.text == "4"
 
 
@@ -61,7 +62,9 @@ def test_most_frequent_of_tied_ratings_is_the_lower() -> None:
 @pytest.mark.parametrize("form", ["most_frequent", "shuffled"])
 def test_controls_from_ratings_need_ratings(form: str) -> None:
     judge = Judge(judge="it", model="control", form=form, draws=2)
-    engine = ControlEngine(0, "d", {("a", "fluency"): [3], ("b", "fluency"): []})
+    engine = ControlEngine(
+        EngineInputs(seed=0, dataset="d", ratings={("a", "fluency"): [3], ("b", "fluency"): []})
+    )
     for name, aspect in (("b", "fluency"), ("c", "fluency"), ("a", "coherence")):
         [draws] = engine.answer(judge, aspect, FIVE, [subject(name)])
         assert [(one.text, one.status) for one in draws] == [

@@ -13,9 +13,8 @@ from pydantic import ValidationError
 import running
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.rated import Names
-from judgescope.engines.base import Subject
-from judgescope.engines.recorded.engine import RecordedEngine
-from judgescope.engines.recorded.joins import Join, join_lines
+from judgescope.engines.base import EngineInputs, Subject
+from judgescope.engines.recorded import Join, RecordedEngine, join_lines
 from judgescope.schema.cards import Judge, RecordedModel, Scale
 
 FIVE = Scale(min=1, max=5, step=1, labels=[])
@@ -36,7 +35,10 @@ def engine(
     **keys: Any,
 ) -> RecordedEngine:
     card = model(folder, rows, names, **keys)
-    return RecordedEngine(card, "d", folder, folder, known or Names())
+    return RecordedEngine(
+        card,
+        EngineInputs(seed=0, dataset="d", folder=folder, data=folder, names=known or Names()),
+    )
 
 
 def ask(made: RecordedEngine, *subjects: Subject, aspect: str = "fluency") -> list[str]:
@@ -115,28 +117,36 @@ def test_an_aspect_of_another_name_is_an_error_until_the_card_says_it(tmp_path: 
 def test_counts_are_of_rows_and_of_texts(tmp_path: Path) -> None:
     made = engine(tmp_path, [row("a", 1), row("b", 2), row("z", 3)])
     ask(made, subject("a"), subject("b"), subject("c"), subject("d"))
-    assert made.joins == [Join("it", "fluency", 3, 2, 4, 2, 2)]
+    counts = {"rows": 3, "rows_joined": 2, "texts": 4, "texts_joined": 2, "texts_scored": 2}
+    assert made.joins() == [Join(model="it", judge="it", aspect="fluency", poor=True, **counts)]
     [line] = join_lines(made.checked_joins(), poor=True)
     assert line.startswith("warning") and "2 of 3" in line and "2 of 4" in line
 
 
 @pytest.mark.parametrize(
-    ("rows", "joined", "texts", "with_row", "scored", "selected", "poor"),
+    ("rows", "joined", "texts", "scored", "selected", "poor"),
     [
-        (360, 359, 360, 359, 359, False, False),
-        (100, 90, 90, 90, 90, False, False),
-        (100, 89, 89, 89, 89, False, True),
-        (100, 10, 10, 10, 10, True, False),
-        (100, 8, 10, 8, 8, True, True),
-        (80, 80, 100, 80, 80, False, True),
-        (100, 100, 100, 100, 90, False, False),
-        (100, 100, 100, 100, 89, False, True),
+        (360, 359, 360, 359, False, False),
+        (100, 90, 90, 90, False, False),
+        (100, 89, 89, 89, False, True),
+        (100, 10, 10, 10, True, False),
+        (100, 8, 10, 8, True, True),
+        (80, 80, 100, 80, False, True),
+        (100, 100, 100, 90, False, False),
+        (100, 100, 100, 89, False, True),
     ],
 )
 def test_less_than_nine_in_ten_is_a_warning(
-    rows: int, joined: int, texts: int, with_row: int, scored: int, selected: bool, poor: bool
+    tmp_path: Path, rows: int, joined: int, texts: int, scored: int, selected: bool, poor: bool
 ) -> None:
-    assert Join("j", "a", rows, joined, texts, with_row, scored).is_poor(selected=selected) == poor
+    with_text = [row(f"i{n}", 1 if n < scored else None) for n in range(joined)]
+    made = engine(tmp_path, with_text + [row(f"z{n}", 1) for n in range(rows - joined)])
+    ask(made, *(subject(f"i{n}") for n in range(texts)))
+    [join] = made.joins(selected=selected)
+    counts = (join.rows, join.rows_joined, join.texts, join.texts_joined, join.texts_scored)
+    assert counts == (rows, joined, texts, joined, scored)
+    assert join.poor == poor
+    assert made.joins(["it"], selected=selected)[0].poor == made.joins(selected=True)[0].poor
 
 
 def test_rows_that_join_and_hold_no_score_are_counted_and_none_is_an_error(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgescope.engines import build
-from judgescope.engines.base import Subject, compared, number_text, request_key
-from judgescope.engines.lexical.engine import LexicalEngine, overlap
+from judgescope.engines.base import EngineInputs, Subject, compared, number_text, request_key
+from judgescope.engines.lexical import LexicalEngine, build, overlap
 from judgescope.schema.cards import LEXICAL_FORMS, Judge, LexicalModel, Scale
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
@@ -137,7 +136,7 @@ def test_a_system_that_wrote_the_words_of_a_reference_is_compared_with_it() -> N
 def test_draws_repeat_and_subjects_keep_their_order() -> None:
     texts = ["one cat sat", "dogs ran"]
     subjects = [subject(text, references=("one cat sat here",)) for text in texts]
-    engine = build(MODEL, seed=0, dataset="d", ratings={}, folder=Path("."), data=Path("."))
+    engine = build(MODEL, EngineInputs(seed=0, dataset="d"))
     forward = engine.answer(judge("rouge1", draws=3), "fluency", UNIT, subjects)
     assert [len(draws) for draws in forward] == [3, 3]
     assert forward[0][0] == forward[0][2] != forward[1][0]
@@ -177,7 +176,7 @@ def test_the_key_holds_what_the_answer_needs_and_nothing_else() -> None:
 @pytest.mark.heavy
 def test_heavy_packages_wait_until_a_form_needs_them() -> None:
     code = (
-        "import sys, judgescope.engines.lexical.engine as lexical;"
+        "import sys, judgescope.engines.lexical as lexical;"
         "heavy = {'nltk', 'rouge_score', 'sacrebleu', 'spellchecker', 'pandas', 'scipy'};"
         "print(sorted(heavy & set(sys.modules)));"
         "lexical.overlap('chrf')('a', ['b']);"

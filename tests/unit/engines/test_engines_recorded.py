@@ -10,9 +10,8 @@ import pytest
 from judgescope.core.errors import UserError
 from judgescope.data import read_dataset
 from judgescope.data.rated import Names
-from judgescope.engines import build
-from judgescope.engines.base import Answer, Subject, request_key
-from judgescope.engines.recorded.engine import RecordedEngine
+from judgescope.engines.base import Answer, EngineInputs, Subject, request_key
+from judgescope.engines.recorded import RecordedEngine, build
 from judgescope.schema.cards import Dataset, Judge, RecordedModel, Scale
 from judgescope.schema.loading import read_card
 
@@ -45,12 +44,14 @@ def engine(
         (folder / name).write_text("\n".join(map(json.dumps, content)), encoding="utf-8")
     fields = {"model": "it", "engine": "recorded", "dataset": "d", "rows": rows}
     model = RecordedModel.model_validate({**fields, "files": roles or {"data": "rows.jsonl"}})
-    return RecordedEngine(model, "d", folder, folder, NAMES)
+    return RecordedEngine(
+        model, EngineInputs(seed=0, dataset="d", folder=folder, data=folder, names=NAMES)
+    )
 
 
 def unmatched(made: RecordedEngine) -> int:
     """Return how many rows belong to no target, summed over judges and aspects."""
-    return sum(join.rows - join.rows_joined for join in made.joins)
+    return sum(join.rows - join.rows_joined for join in made.joins())
 
 
 def judge(draws: int = 1, form: str = "") -> Judge:
@@ -299,7 +300,8 @@ def asked(
     path = HOME / "config" / "models" / f"{card.model}.yaml"
     model: RecordedModel = read_card("model", path)
     made = build(
-        model, seed=0, dataset=dataset, ratings={}, folder=path.parent, data=DATA, names=names
+        model,
+        EngineInputs(seed=0, dataset=dataset, folder=path.parent, data=DATA, names=names),
     )
     answers = made.answer(card, aspect, FIVE, subjects)
     assert isinstance(made, RecordedEngine)

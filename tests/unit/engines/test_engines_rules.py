@@ -1,14 +1,16 @@
 """The rule judge: each property by hand, and more faults never help."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.engines.base import Subject
-from judgescope.engines.lexical.engine import LexicalEngine
-from judgescope.engines.lexical.rules import (
+from judgescope.engines.lexical import (
     BLIND,
     WEIGHTS,
+    LexicalEngine,
     Parts,
     explain,
     length,
@@ -112,7 +114,16 @@ def test_weights_sum_to_one_and_no_aspect_is_seen_and_not_seen() -> None:
     assert not BLIND & set(WEIGHTS)
 
 
-def test_the_judge_measures_a_text_once_and_weighs_it_per_aspect() -> None:
+def test_the_judge_measures_a_text_once_and_weighs_it_per_aspect(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    measured = []
+
+    def counting(text: str, source: str | None, references: Sequence[str]) -> Parts:
+        measured.append(text)
+        return measure(text, source, references)
+
+    monkeypatch.setattr("judgescope.engines.lexical.measure", counting)
     judge = Judge(judge="rules", model="lexical", form="rules")
     engine = LexicalEngine()
     references = ("The lake froze early this winter.",)
@@ -120,7 +131,7 @@ def test_the_judge_measures_a_text_once_and_weighs_it_per_aspect() -> None:
     said = [engine.answer(judge, aspect, FIVE, [one])[0][0] for aspect in WEIGHTS]
     assert len({answer.rationale for answer in said}) == 1
     assert len({answer.text for answer in said}) == len(set(WEIGHTS.values()))
-    assert len(engine._parts) == 1
+    assert measured == [one.text]
 
 
 @pytest.mark.parametrize("aspect", ["fluency", "faithfulness", "overall"])

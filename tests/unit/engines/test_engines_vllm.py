@@ -20,7 +20,7 @@ from judgescope.engines.vllm.engine import Span, replies, sampling, spans
 from judgescope.engines.vllm.options import arguments
 from judgescope.engines.vllm.server import flags, server_arguments
 from judgescope.plan.judges import card_hash
-from judgescope.replies.progress import Progress
+from judgescope.replies.asking import Progress
 from judgescope.schema.cards import Decoding, VllmModel
 from judgescope.schema.loading import validate_card
 

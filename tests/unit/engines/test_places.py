@@ -13,7 +13,7 @@ import pytest
 
 from engines_openai_setup import card, requests
 from judgescope.engines.openai.engine import OpenAIEngine
-from judgescope.engines.openai.slots import Places
+from judgescope.engines.openai.rate import Places
 from judgescope.engines.requests import Reply, Work
 from scripted import Body, Endpoint, Said, reply, serve
 
@@ -23,9 +23,7 @@ Fork = multiprocessing.get_context("fork")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(
-        "judgescope.engines.openai.slots.tempfile.gettempdir", lambda: str(tmp_path)
-    )
+    monkeypatch.setattr("judgescope.engines.openai.rate.tempfile.gettempdir", lambda: str(tmp_path))
     return tmp_path
 
 
@@ -156,7 +154,7 @@ def test_where_files_cannot_be_locked_the_job_says_so_and_asks(
     def fail(*_: object) -> None:
         raise OSError("no locks here")
 
-    monkeypatch.setattr("judgescope.engines.openai.slots.fcntl.lockf", fail)
+    monkeypatch.setattr("judgescope.engines.openai.rate.fcntl.lockf", fail)
     with serve(lambda _: reply("4")) as endpoint:
         asking(endpoint, "a")
     assert "not shared" in capsys.readouterr().out

@@ -13,8 +13,15 @@ from asking import Study
 from engines_openai_setup import card
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import OpenAIEngine
-from judgescope.engines.openai.probe import FIELDS, Finding, Findings
-from judgescope.replies.probing import able, read_findings, try_out
+from judgescope.replies.probing import (
+    FIELDS,
+    Finding,
+    Findings,
+    able,
+    probe,
+    read_findings,
+    try_out,
+)
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Judge
 from scripted import Body, Endpoint, Said, answer, refusal, replies, reply, serve
@@ -81,7 +88,7 @@ def test_each_field_is_found_out(
     endpoint: Endpoint, script: Callable[[Body], Said], found: Findings
 ) -> None:
     endpoint.script = script
-    assert OpenAIEngine(card(endpoint)).findings() == found
+    assert probe(OpenAIEngine(card(endpoint))) == found
     assert len(endpoint.asked) == PROBES
 
 
@@ -92,14 +99,14 @@ def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_told(
     endpoint.script = lambda body: (
         refusal(503, "starting") if next(left, None) is not None else honest(body)
     )
-    assert OpenAIEngine(card(endpoint)).findings() == ABLE
+    assert probe(OpenAIEngine(card(endpoint))) == ABLE
     endpoint.script = lambda _: refusal(400, "use max_completion_tokens")
     with pytest.raises(UserError, match="plain request: HTTP 400: use max_completion") as error:
-        OpenAIEngine(card(endpoint)).findings()
+        probe(OpenAIEngine(card(endpoint)))
     assert "field_names" in error.value.todo
     endpoint.script = lambda _: refusal(500, "down")
     with pytest.raises(UserError, match="does not answer: HTTP 500: down"):
-        OpenAIEngine(card(endpoint)).findings()
+        probe(OpenAIEngine(card(endpoint)))
 
 
 def test_findings_are_kept_for_one_model_at_one_address(
@@ -157,7 +164,7 @@ def test_a_real_server(tmp_path: Path) -> None:
     llama.write_random_gguf(path)
     with llama.serve(path, context=512) as url:
         model = {"model": "random", "name": llama.MODEL, "engine": "openai", "base_url": url}
-        findings = OpenAIEngine(card(Endpoint(url, honest), **model)).findings()
+        findings = probe(OpenAIEngine(card(Endpoint(url, honest), **model)))
     assert findings == {**ABLE, "choice": "ignored"}
 
 

@@ -15,9 +15,8 @@ from judgescope.plan import Plan, load_plan
 from judgescope.plan.judges import aspects_told, facts_of, parser_of, robust_of, scale_of
 from judgescope.plan.specs import Specs
 from judgescope.prompts import annotating, load, rated
-from judgescope.replies.judging import Questions, shown
+from judgescope.replies.judging import ProgramQuestions, Questions, shown
 from judgescope.replies.planning import planned as job_of
-from judgescope.replies.programs import ProgramQuestions
 from judgescope.replies.specs import ask_spec
 from judgescope.schema.cards import (
     Annotation,

@@ -16,8 +16,7 @@ from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.prompts import Form, load, messages, rated
 from judgescope.replies.asking import complete
 from judgescope.replies.judging import Questions, shown
-from judgescope.replies.key_table import Wanted
-from judgescope.replies.lookup import Found
+from judgescope.replies.lookup import StoredReplies, Wanted
 from judgescope.replies.planning import Job
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
@@ -50,7 +49,7 @@ def plan(*cells: Questions) -> Job:
     return Job({("systems", one.judge.judge, one.aspect.aspect): one for one in cells})
 
 
-def nothing(job: Job, folder: Path) -> Found:
+def nothing(job: Job, folder: Path) -> StoredReplies:
     return Store(folder, "it").find(job.wanted)
 
 
@@ -268,7 +267,7 @@ class Model:
         return []
 
 
-def ask(job: Job, folder: Path) -> tuple[Model, Found]:
+def ask(job: Job, folder: Path) -> tuple[Model, StoredReplies]:
     model = Model()
     with Store(folder, "it") as store:
         found = store.find(job.wanted)
@@ -327,7 +326,7 @@ def test_a_study_without_a_text_asks_nothing(tmp_path: Path) -> None:
 def test_places_among_wanted_keys_are_found_whatever_bytes_a_key_has() -> None:
     """A key may end in zeros, and NumPy does not show those."""
     keys = ["00" * 32, "00" * 31 + "01", "ab" * 31 + "00", "ab" * 32, "ff" * 32]
-    wanted = Wanted.of(dict.fromkeys(keys[1:], 2))
+    wanted = Wanted.from_counts(dict.fromkeys(keys[1:], 2))
     looked = np.array([bytes.fromhex(key) for key in keys], "S32")
-    assert wanted.places(looked).tolist() == [-1, 0, 1, 2, 3]
-    assert [wanted.place(key) for key in keys[1:]] == [0, 1, 2, 3]
+    assert wanted.indices(looked).tolist() == [-1, 0, 1, 2, 3]
+    assert [wanted.index(key) for key in keys[1:]] == [0, 1, 2, 3]

@@ -30,7 +30,7 @@ def good(line: Row, text: str = "Rating: 4") -> Row:
 
 
 def test_a_line_is_what_the_engine_would_send_for_one_draw(asked: Asked) -> None:
-    found = asked.looked().found
+    found = asked.looked().stored
     expected = [
         {
             "custom_id": f"{request.key}-{draw}",
@@ -153,9 +153,9 @@ def test_foreign_and_torn_lines_are_counted_and_repeated_ones_change_nothing(ask
         b'{"custom_id":5}',
         whole[: len(whole) // 2],
     )
-    assert done == Results(new=1, there=1, foreign=4, torn=4)
+    assert done == Results(new=1, known=1, foreign=4, torn=4)
     assert [one.text for one in asked.replies()] == ["Rating: 4"]
-    assert asked.take(good(lines[0], "Rating: 2")) == Results(there=1)
+    assert asked.take(good(lines[0], "Rating: 2")) == Results(known=1)
 
 
 def test_results_are_counted_by_file_and_requests_are_none(asked: Asked) -> None:

@@ -13,12 +13,21 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError
-from judgescope.engines.budgeted import within
+from judgescope.engines.factory import within
 from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.plan.spending_limits import caps_of, check_caps
 from judgescope.replies.budget import Spending
-from judgescope.replies.ledger import FOLDER, NANOS, REQUESTS, Amount, Cap, Ledger, State
-from judgescope.replies.recovery import JOURNALS_STAY, SILENT
+from judgescope.replies.ledger import (
+    FOLDER,
+    JOURNALS_STAY,
+    NANOS,
+    REQUESTS,
+    SILENT,
+    Amount,
+    Cap,
+    Ledger,
+    State,
+)
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel, Price, Study
 

@@ -12,10 +12,10 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 import snakemake_logger_plugin_judgescope as plugin
-from judgescope.engines import retry_log
+from judgescope.engines.openai import engine
 from judgescope.engines.requests import Reply
-from judgescope.replies import progress as module
-from judgescope.replies.progress import Progress
+from judgescope.replies import asking as module
+from judgescope.replies.asking import Progress
 from judgescope.schema.cards import Price
 from snakemake_logger_plugin_judgescope.asking import QUIET, Asking, progress_of
 
@@ -88,8 +88,8 @@ def test_the_last_whole_line_of_a_log_is_shown(tmp_path: Path) -> None:
 def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
     clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retry_log, "monotonic", clock)
-    failed = retry_log.Setbacks()
+    monkeypatch.setattr(engine, "monotonic", clock)
+    failed = engine.RetryLog()
     for _ in range(12):
         failed.add("HTTP 503: \x1b[2Jdown")
         clock.now += 1

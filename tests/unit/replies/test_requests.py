@@ -102,15 +102,15 @@ def ask(judge: Judge, scale: RatedAspect = SCALE, subjects: Any = SUBJECTS) -> Q
 
 
 def places(asked: Questions) -> list[tuple[str, ...]]:
-    return [tuple(asked.place(number).values()) for number in range(len(asked))]
+    return [tuple(asked.text_columns(number).values()) for number in range(len(asked))]
 
 
 def test_a_rating_asks_once_per_text_and_a_comparison_in_both_orders() -> None:
     rated = ask(Judge(judge="j", model="it", form="score-only"))
-    assert rated.place(0) == {"target": "b:x"}
+    assert rated.text_columns(0) == {"target": "b:x"}
     assert places(rated) == [(one.target,) for one in SUBJECTS]
     compared = ask(Judge(judge="j", model="it", form="compare"))
-    assert compared.place(0) == {"target": "a:x", "target_b": "a:y"}
+    assert compared.text_columns(0) == {"target": "a:x", "target_b": "a:y"}
     assert places(compared) == [
         *(("a:x", "a:y"), ("a:y", "a:x")),
         *(("a:y", "a:z"), ("a:z", "a:y")),

@@ -78,7 +78,7 @@ def test_a_row_has_the_question_and_the_whole_reply(form: str, kind: str) -> Non
     row = rows(asked, lambda number, draw: told)[0]
     assert row == {
         **{"judge": "j", "kind": kind, "aspect": "fluency", "criterion": None},
-        **asked.place(0),
+        **asked.text_columns(0),
         **{"key": key, "draw": 0, "text": "4", "finish": "length", "status": "ok"},
         **{"usage": {"prompt": 7}, "provenance": {"model": "it-1"}, "logprobs": [[("4", -0.5)]]},
     }

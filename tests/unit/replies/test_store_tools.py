@@ -4,6 +4,7 @@ import json
 import os
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,14 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
-from judgescope.replies.compaction import DAY, Compacted, compact
-from judgescope.replies.exchange import Imported, export, merge
+from judgescope.replies.compaction import Compacted, Imported, compact, export, merge
 from judgescope.replies.inspection import stats, verify
-from judgescope.replies.key_table import Keys, Wanted
+from judgescope.replies.journal import Keys
 from judgescope.replies.ledger import FOLDER, Account, Amount, Ledger
+from judgescope.replies.lookup import Wanted
 from judgescope.replies.retry import forget_errors
 from judgescope.replies.shard import files_of, shards
-from judgescope.replies.store import Store
+from judgescope.replies.store import DAY, Store
 
 KEYS = [f"{number:062x}{number % 3:02x}" for number in range(12)]
 """Some end in NULs."""
@@ -152,10 +153,13 @@ def test_what_is_not_read_back_is_not_removed(
 ) -> None:
     """A disk that loses a line on the way costs nothing."""
     path = write(tmp_path, reply(1, "one"), reply(2, "two"))
-    from judgescope.replies import compacted
+    from judgescope.replies import compaction
+    from judgescope.replies.shard import CompactedLine, write_compacted
 
-    real = compacted.write
-    monkeypatch.setattr(compacted, "write", lambda to, lines: real(to, list(lines)[:1]))
+    def lossy(path: Path, lines: Iterable[CompactedLine]) -> int:
+        return write_compacted(path, list(lines)[:1])
+
+    monkeypatch.setattr(compaction, "write_compacted", lossy)
     done = compact(tmp_path / "m")
     assert done.removed == [] and "not all of it" in done.left[path]
     assert len(read(tmp_path)) == 2
@@ -209,16 +213,16 @@ def test_compactions_and_writers_at_once_lose_nothing(tmp_path: Path) -> None:
 
 def test_a_reader_whose_journal_was_compacted_finds_the_reply_elsewhere(tmp_path: Path) -> None:
     write(tmp_path, reply(1, "one"), reply(2, "two"))
-    found = Store(tmp_path, "m").find(Wanted.of({KEYS[1]: 1, KEYS[2]: 1}))
+    found = Store(tmp_path, "m").find(Wanted.from_counts({KEYS[1]: 1, KEYS[2]: 1}))
     compact(tmp_path / "m")
     assert [found.reply(slot).text for slot in (0, 1)] == ["one", "two"]
 
 
 def test_a_reply_that_was_taken_away_is_told(tmp_path: Path) -> None:
     path = write(tmp_path, reply(1, "one"))
-    found = Store(tmp_path, "m").find(Wanted.of({KEYS[1]: 1}))
+    found = Store(tmp_path, "m").find(Wanted.from_counts({KEYS[1]: 1}))
     path.unlink()
-    with pytest.raises(UserError, match="taken away"):
+    with pytest.raises(UserError, match="was removed"):
         found.reply(0)
 
 
@@ -275,10 +279,10 @@ def test_verify_names_file_and_line(tmp_path: Path) -> None:
     upper = lines[0].replace(KEYS[1].encode(), b"A" * 64)
     path.write_bytes(b"".join([lines[0], b"not ours\n", short, upper, lines[1], lines[0][:-9]]))
     other = write(tmp_path, reply(2, "two, but differently"), reply(1, "one"))
-    told = {(one.where, one.wrong): one.what for one in verify(tmp_path / "m")}
+    told = {(one.where, one.wrong): one.message for one in verify(tmp_path / "m")}
     wrong = {where for where, is_wrong in told if is_wrong}
     assert wrong == {f"{path}:{number}" for number in (2, 3, 4)}
-    assert "without its end" in told[f"{path}:6", False]
+    assert "incomplete line" in told[f"{path}:6", False]
     first, second = sorted([f"{path}:5", f"{other}:1"], key=lambda one: (one, False) in told)
     assert first in told[second, False] and len(told) == 5
 
@@ -307,7 +311,7 @@ def test_what_is_no_shard_is_left_out(tmp_path: Path) -> None:
 
 
 def only(*numbers: int) -> dict[str, Wanted]:
-    return {"m": Wanted.of({KEYS[number]: 1 for number in numbers})}
+    return {"m": Wanted.from_counts({KEYS[number]: 1 for number in numbers})}
 
 
 def test_an_exported_store_is_the_same_elsewhere(tmp_path: Path) -> None:
@@ -320,7 +324,7 @@ def test_an_exported_store_is_the_same_elsewhere(tmp_path: Path) -> None:
     assert done == {"m": Imported(new=9, differs=1), "other-model": Imported(new=1)}
     assert read(there) == read(here)
     assert Store(there, "Other/Model").read({KEYS[1]: 1})
-    assert merge(file, there) == {"m": Imported(there=9), "other-model": Imported(there=1)}
+    assert merge(file, there) == {"m": Imported(known=9), "other-model": Imported(known=1)}
 
 
 def test_of_a_study_its_keys_alone_are_exported(tmp_path: Path) -> None:
@@ -331,7 +335,7 @@ def test_of_a_study_its_keys_alone_are_exported(tmp_path: Path) -> None:
     assert export(here, file, chosen) == 5
     merge(file, tmp_path / "there")
     assert {key for key, _ in read(tmp_path / "there")} == {KEYS[1], KEYS[4]}
-    assert export(here, tmp_path / "none.parquet", {"m": Wanted.of({KEYS[9]: 1}).has}) == 0
+    assert export(here, tmp_path / "none.parquet", {"m": Wanted.from_counts({KEYS[9]: 1}).has}) == 0
     assert not (tmp_path / "none.parquet").exists()
 
 
@@ -346,14 +350,14 @@ def test_all_who_exchange_replies_come_to_use_the_same(tmp_path: Path) -> None:
 
 
 def test_foreign_lines_in_an_exported_file_are_skipped_and_stay_outside(tmp_path: Path) -> None:
-    from judgescope.replies.compacted import Line
-    from judgescope.replies.compacted import write as write_file
+    from judgescope.replies.shard import CompactedLine
+    from judgescope.replies.shard import write_compacted as write_file
 
     path = write(tmp_path / "here", reply(1, "good"))
     [good] = path.read_bytes().splitlines(keepends=True)
     key = bytes.fromhex(KEYS[1])
     bad = [b"not ours\n", good[:-1], good + good, b'{\n"key"' + good[6:], b"", good[:-2] + b"\n}\n"]
-    lines = [Line("../../m", key, 0, line) for line in [good, *bad]]
+    lines = [CompactedLine("../../m", key, 0, line) for line in [good, *bad]]
     write_file(tmp_path / "shared.parquet", lines)
     done = merge(tmp_path / "shared.parquet", tmp_path / "store" / "inner")
     assert list(done.values()) == [Imported(new=1, skipped=6)]
@@ -376,7 +380,7 @@ def test_what_is_not_kept_goes_and_a_journal_of_today_stays(tmp_path: Path) -> N
     new = write(tmp_path, reply(7, "today"), old=False)
 
     def keep(keys: Keys) -> np.ndarray:
-        return Wanted.of({KEYS[2]: 1, KEYS[3]: 1}).has(keys)
+        return Wanted.from_counts({KEYS[2]: 1, KEYS[3]: 1}).has(keys)
 
     done = compact(tmp_path / "m", keep=keep)
     assert (done.lines, list(done.left)) == (2, [new])

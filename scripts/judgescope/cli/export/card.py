@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from judgescope.cli.export.markdown import blocks, escaped, inline
+from judgescope.engines import PROMPTED
 from judgescope.report.elements import Fold, Section, Text
 from judgescope.report.report import Report
 from judgescope.report.sections import cost, judges, study
 from judgescope.report.words import count, listed
-from judgescope.schema.cards import PROMPTED
 
 FEW = 50
 """With fewer items the methods warn of what intervals hold."""

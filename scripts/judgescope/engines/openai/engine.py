@@ -1,12 +1,14 @@
 """Models behind an endpoint that speaks OpenAI's chat protocol, asked over HTTP.
 
-A request is sent again while it fails for a passing reason. An endpoint's refusal of one request is
-a reply of status `error`; a refusal of every request (a wrong key, no credit) ends the job.
+A request is sent again after a transient failure. An endpoint's refusal of one request is a reply
+of status `error`; a refusal of every request (a wrong key, no credit) ends the job.
 """
 
 import asyncio
 import gc
 import os
+import signal
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,51 +21,53 @@ from yarl import URL
 
 from judgescope.core.errors import CONTROL, UserError
 from judgescope.core.redaction import Redactor, check_key
+from judgescope.engines import EngineDeclaration
 from judgescope.engines.openai import wire
-from judgescope.engines.openai.probe import Findings, probe
-from judgescope.engines.openai.rate import LONGEST_WAIT, Gate, asked_wait, drawn_wait, exhausted
-from judgescope.engines.openai.slots import Places
+from judgescope.engines.openai.rate import (
+    LONGEST_WAIT,
+    Gate,
+    Places,
+    asked_wait,
+    drawn_wait,
+    exhausted,
+)
 from judgescope.engines.requests import (
     Budget,
     Failure,
-    Hold,
     Keep,
     RefusedError,
     Reply,
     Request,
     Work,
 )
-from judgescope.engines.retry_log import Setbacks
-from judgescope.engines.shutdown import Ending
 from judgescope.schema.cards import Limits, OpenAIModel
 
-PASSING = {408, 409, 425, 429}
-"""Beside 5xx: asked again."""
+RETRIED = {408, 409, 425, 429}  # these statuses and 5xx are sent again
 THROTTLED = 429
-REFUSED = {400, 404, 413, 422}
-"""This request will never succeed."""
-ABSENT = 404
-"""Rather the model than the request: so many in a row are no replies, whatever came before."""
-HOPELESS = 8
-"""So many refusals before any reply: not the requests are wrong, the card is."""
-CONNECT = 30.0
-"""Seconds until an address counts as not answering."""
-QUOTED = 80
-BALANCED = 0.5
-"""Seconds between two looks at how many places other jobs leave."""
-ROOM_WAIT = 0.02
-"""Seconds between two looks whether the budget has room again."""
-SHOWN = 300
-"""Characters of an endpoint's message that are kept."""
-PER_TOKEN = 4
-"""Characters of a prompt in a token, roughly: to stay under a limit until usage is known."""
+REFUSED = {400, 404, 413, 422}  # this request will never succeed
+ABSENT = 404  # rather the model than the request: after HOPELESS of them in a row the job ends
+HOPELESS = 8  # so many refusals before any reply mean that the card is wrong, not the requests
+CONNECT_SECONDS = 30.0
+QUOTED = 80  # characters of an unusable answer that a message quotes
+BALANCE_SECONDS = 0.5  # between two looks at how many places other jobs leave
+ROOM_SECONDS = 0.02  # between two looks whether the budget has room again
+SHOWN = 300  # characters of an endpoint's message that are kept
+CHARACTERS_PER_TOKEN = 4  # roughly, to stay under a limit until the usage is known
+STOP_SECONDS = 5.0  # after a first signal, requests under way may still come for so long
+SECOND_SIGNAL_SECONDS = 1.0
+"""A later signal is a second one: one wish to stop can come as SIGINT and SIGTERM."""
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STOPPED = "stopped"
+"""The beginning of the line that says how a stopped job ended; the logger reads it."""
+LOG_SECONDS = 5.0  # between two lines about failed attempts, in the first minutes
+LOG_INTERVAL_FRACTION = 0.02  # later lines come after 2 % of the elapsed time
+FAILED = "attempts failed: "  # the beginning of a line about failed attempts; the logger reads it
 
 
-class Passing(Exception):
-    """It may succeed later; `wait` is what the endpoint asks for, in seconds.
+class TransientError(Exception):
+    """A failed attempt that may succeed later; `wait`: the seconds that the endpoint asks for.
 
-    `kind` is by what failures are alike: status and error type, never a message, in which a number
-    may count down.
+    `kind`: failures are alike by status and error type, never by message: it may count down.
     """
 
     def __init__(
@@ -72,17 +76,17 @@ class Passing(Exception):
         super().__init__(reason)
         self.kind, self.wait, self.throttled = kind, wait, throttled
 
-    def final(self, why: str) -> "Passing":
+    def final(self, reason: str) -> "TransientError":
         """Return the same failure as the last of its request, and why it is the last."""
-        return Passing(f"{self} ({why})", self.kind)
+        return TransientError(f"{self} ({reason})", self.kind)
 
 
-class Stopped(Exception):
-    """The job ends: what waits is not sent any more."""
+class StoppedError(Exception):
+    """The job ends: waiting requests are not sent any more."""
 
 
 class Refusal(NamedTuple):
-    """A refused request: what is kept of it, once a reply shows that requests can succeed."""
+    """A refused request and its replies, kept once any reply shows that requests can succeed."""
 
     status: int
     replies: list[Reply]
@@ -94,7 +98,7 @@ class OpenAIEngine:
     def __init__(
         self, card: OpenAIModel, key: str | None = None, *, budget: Budget | None = None
     ) -> None:
-        """`key` is for those who know it; by default it is in the variable that the card names."""
+        """`key`: by default the value of the variable that the card names."""
         self.card, self.budget = card, budget
         self.url = URL(f"{card.base_url.rstrip('/')}/chat/completions").with_query(card.query)
         in_variable = os.environ.get(card.api_key_env, "") if card.api_key_env else ""
@@ -107,51 +111,61 @@ class OpenAIEngine:
         with _rare_collection():
             return asyncio.run(_Run(self, proven, keep).all(missing))
 
-    def findings(self) -> Findings:
-        """Return what the endpoint does with the fields that it is sent; a few small requests."""
-        return probe(self.card, lambda request, draws: asyncio.run(self._once(request, draws)))
+    def request(self, request: Request, draws: Sequence[int]) -> list[Reply]:
+        """Return the replies to one request, which are not kept, with the card's patience.
 
-    async def _once(self, request: Request, draws: Sequence[int]) -> list[Reply]:
-        """Ask one thing, with the patience that the card allows."""
-        try:
+        Raises RefusedError, or UserError if the endpoint does not answer.
+        """
+
+        async def send() -> list[Reply]:
             async with self.session() as session:
-                return await _Run(self, True, lambda _: None).within_budget(session, request, draws)
-        except Passing as error:
-            raise UserError(
+                run = _Run(self, True, lambda _: None)
+                return await run.within_budget(session, request, draws)
+
+        try:
+            return asyncio.run(send())
+        except TransientError as error:
+            raise self.error(
                 f"the endpoint does not answer: {error}",
-                where=f"models/{self.card.model}.yaml",
-                got=f"{self.card.served_name} at {self.card.base_url}",
-                todo="nothing was asked yet; look whether the endpoint is up",
+                "nothing was asked yet; check that the endpoint is up",
             ) from None
 
+    def error(self, problem: str, todo: str) -> UserError:
+        """Return the error of an endpoint's problem."""
+        return UserError(
+            problem,
+            where=f"models/{self.card.model}.yaml",
+            got=f"{self.card.served_name} at {self.card.base_url}",
+            todo=todo,
+        )
+
     def session(self) -> aiohttp.ClientSession:
-        """Return a session with the key and as many connections as requests may be under way."""
-        limits = self.card.limits
+        """Return a session with the key, and no limit of its own on connections."""
+        name = self.card.key_header
+        value = f"Bearer {self.key}" if name.lower() == "authorization" else self.key
+        seconds = self.card.limits.timeout
         return aiohttp.ClientSession(
             timeout=aiohttp.ClientTimeout(
-                total=limits.timeout, sock_connect=min(CONNECT, limits.timeout)
+                total=seconds, sock_connect=min(CONNECT_SECONDS, seconds)
             ),
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,  # it would hold up all other answers, and know no end
-            headers=self.headers(),
+            auto_decompress=False,  # aiohttp would block other answers, and knows no limit
+            headers={
+                "Content-Type": "application/json",
+                "Accept-Encoding": wire.ACCEPTED,
+                **self.card.headers,
+                **({name: value} if self.key else {}),
+            },
         )
-
-    def headers(self) -> dict[str, str]:
-        """Return the headers of every request."""
-        name = self.card.key_header
-        value = f"Bearer {self.key}" if name.lower() == "authorization" else self.key
-        key = {name: value} if self.key else {}
-        own = {"Content-Type": "application/json", "Accept-Encoding": wire.ACCEPTED}
-        return {**own, **self.card.headers, **key}
 
     async def ask(
         self, session: aiohttp.ClientSession, request: Request, draws: Sequence[int]
     ) -> tuple[list[Reply], float]:
-        """Send one request for draws that follow each other.
+        """Send one request for consecutive draws.
 
-        Return the replies, and the seconds for which the endpoint has nothing left. Raises Passing,
-        RefusedError, or UserError where no request can succeed.
+        Return the replies, and the seconds for which the endpoint has nothing left. Raises
+        TransientError, RefusedError, or UserError if no request can succeed.
         """
         body = orjson.dumps(wire.body(self.card, request, draws))
         try:
@@ -160,57 +174,57 @@ class OpenAIEngine:
                 parts = response.content.iter_chunked(1 << 16)
                 text = await wire.text_of(parts, headers.get("Content-Encoding", ""))
         except wire.NoReplyError as error:
-            raise Passing(str(error), str(error)) from None
+            raise TransientError(str(error), str(error)) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             reason = self.safe(str(error)) or type(error).__name__
-            raise Passing(f"no answer: {reason}", type(error).__name__) from None
+            raise TransientError(f"no answer: {reason}", type(error).__name__) from None
         if status == 200:
             try:
                 replies = wire.read_replies(text, request, draws)
             except wire.NoReplyError as error:
-                told = f"{error}: {self.safe(text)[:QUOTED]!r}"
-                raise Passing(told, str(error)) from None
+                reason = f"{error}: {self.safe(text)[:QUOTED]!r}"
+                raise TransientError(reason, str(error)) from None
             return [self.cleaned(reply) for reply in replies], exhausted(headers)
-        told = f"HTTP {status}: {self.safe(wire.message_of(text))}"
+        reason = f"HTTP {status}: {self.safe(wire.message_of(text))}"
         if status in REFUSED:
-            raise RefusedError(status, told)
-        if (status in PASSING or status >= 500) and "insufficient_quota" not in text:
+            raise RefusedError(status, reason)
+        if (status in RETRIED or status >= 500) and "insufficient_quota" not in text:
             kind = f"HTTP {status} {wire.error_kind(text)}"
-            raise Passing(told, kind, asked_wait(headers), throttled=status == THROTTLED)
+            raise TransientError(reason, kind, asked_wait(headers), throttled=status == THROTTLED)
         if 300 <= status < 400:
-            told += f" (moved to {self.safe(headers.get('Location', 'nowhere'))})"
+            reason += f" (moved to {self.safe(headers.get('Location', 'nowhere'))})"
         raise UserError(
-            f"the endpoint will not answer: {told}",
+            f"the endpoint will not answer: {reason}",
             where=f"models/{self.card.model}.yaml",
             got=self.card.base_url,
             todo=f"key variable: {self.card.api_key_env or 'none'}; replies so far are kept",
         )
 
     def clean(self, text: str) -> str:
-        """Return what an endpoint said without the key: some say it back, even in a reply."""
+        """Return an endpoint's text without the key: some send it back, even in a reply."""
         return wire.HALVES.sub("\ufffd", self.redactor.redact(text))
 
     def safe(self, text: str) -> str:
-        """Return what an endpoint said, short, on one line, and without the key."""
+        """Return an endpoint's text without the key, short and on one line."""
         return " ".join(CONTROL.sub(" ", self.clean(text)).split())[:SHOWN]
 
     def cleaned(self, reply: Reply) -> Reply:
-        """Return a reply without the key, if the endpoint said it back."""
+        """Return a reply without the key."""
         if not self.redactor and not wire.HALVES.search(reply.text):
             return reply
-        told = {name: self.clean(value) for name, value in (reply.provenance or {}).items()}
+        provenance = {name: self.clean(value) for name, value in (reply.provenance or {}).items()}
         return replace(
             reply,
             text=self.clean(reply.text),
             finish=self.clean(reply.finish),
-            provenance=told,
+            provenance=provenance,
             logprobs=None if wire.spells(reply.logprobs, self.redactor) else reply.logprobs,
         )
 
 
 @contextmanager
 def _rare_collection() -> Iterator[None]:
-    """Look for cyclic garbage seldom, and among what is new: else that takes a seventh of all."""
+    """Collect cyclic garbage rarely, and among new objects: it takes a seventh of the time."""
     usual = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(20_000, 50, 50)
@@ -221,30 +235,121 @@ def _rare_collection() -> Iterator[None]:
         gc.unfreeze()
 
 
+class RetryLog:
+    """Prints a line at the first failed attempt, and now and then at a later one."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._began = self._next = 0.0
+
+    def add(self, reason: str) -> None:
+        """Count a failed attempt, and print a line if it is time."""
+        now = monotonic()
+        if not self.count:
+            self._began = self._next = now
+        self.count += 1
+        if now >= self._next:
+            self._next = now + max(LOG_SECONDS, LOG_INTERVAL_FRACTION * (now - self._began))
+            print(f"{FAILED}{self.count}, the last with: {CONTROL.sub(' ', reason)}", flush=True)
+
+
+class _Shutdown:
+    """Ends the job on signals; counts the requests under way, and those that were cut off.
+
+    After the first signal no request is sent, and those under way may come for STOP_SECONDS; a
+    second one ends the job at once.
+    """
+
+    def __init__(self) -> None:
+        self.under_way = self.cut = 0
+        self.requested = False
+
+    @contextmanager
+    def sending(self) -> Iterator[None]:
+        self.under_way += 1
+        try:
+            yield
+        except asyncio.CancelledError:
+            self.cut += 1
+            raise
+        finally:
+            self.under_way -= 1
+
+    @contextmanager
+    def on_signal(self, run: "_Run") -> Iterator[None]:
+        """While the current task runs, let a signal stop a run, then cancel the task."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        first = loop.time()
+        draining: list[asyncio.Task[None]] = []
+
+        def handle() -> None:
+            nonlocal first
+            if self.requested:
+                if loop.time() > first + SECOND_SIGNAL_SECONDS:
+                    task.cancel()
+                return
+            self.requested, first = True, loop.time()
+            run.stop = run.stop or StoppedError()
+            draining.append(loop.create_task(self._drain(task)))
+
+        for number in SIGNALS:
+            loop.add_signal_handler(number, handle)
+        try:
+            yield
+        except asyncio.CancelledError:
+            if not self.requested:
+                raise
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
+            for waiting in draining:
+                waiting.cancel()
+
+    async def _drain(self, task: asyncio.Task[object]) -> None:
+        until = asyncio.get_running_loop().time() + STOP_SECONDS
+        while self.under_way and asyncio.get_running_loop().time() < until:
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0)  # the last reply is kept
+        task.cancel()
+
+    def error(self, where: str) -> UserError:
+        return UserError(
+            f"{STOPPED}: {self.cut} requests were under way and may be billed"
+            if self.cut
+            else f"{STOPPED}: no request was under way any more",
+            where=where,
+            todo="the same command asks for the rest; every reply that came is kept",
+        )
+
+
 class _Run:
-    """One call of the engine: workers that share what is missing, and what they found."""
+    """One call of the engine: workers that share the work and what they learn."""
 
     def __init__(self, engine: OpenAIEngine, proven: bool, keep: Keep) -> None:
         self.engine, self.proven, self.keep = engine, proven, keep
         self.limits: Limits = engine.card.limits
-        self.gate, self.ending = Gate(self.limits), Ending()
+        self.gate, self.shutdown, self.retries = Gate(self.limits), _Shutdown(), RetryLog()
         self.failures: list[Failure] = []
         self.refusals: list[Refusal] = []
-        self.most, self.setbacks = self.limits.draws_per_request, Setbacks()
+        self.max_draws = self.limits.draws_per_request
         self.stop: Exception | None = None
-        self._last_failure, self._alike = "", 0
         self.working = self.limits.concurrency
         """Workers that still have something to do."""
+        self._last_kind, self._alike = "", 0
 
     async def all(self, missing: Iterable[Work]) -> list[Failure]:
-        """Ask for everything; when the job must end, what is under way may still come."""
+        """Ask for everything; when the job must end, requests under way may still come."""
         work = iter(missing)
-        with self.ending.heeded(self._end), self._sharing():
+        with self.shutdown.on_signal(self), self._sharing():
             async with self.engine.session() as session, asyncio.TaskGroup() as group:
                 for _ in range(self.limits.concurrency):
                     group.create_task(self._work(session, work))
-        if self.ending.asked_to:
-            raise self.ending.error(f"models/{self.engine.card.model}.yaml")
+        if self.shutdown.requested:
+            raise self.shutdown.error(f"models/{self.engine.card.model}.yaml")
         if self.stop is None and self.refusals and not self.proven and not self.failures:
             self.stop = self._hopeless()
         if self.stop is not None:
@@ -252,9 +357,6 @@ class _Run:
         if self.proven:
             self._keep_refusals()
         return self.failures
-
-    def _end(self) -> None:
-        self.stop = self.stop or Stopped()
 
     @contextmanager
     def _sharing(self) -> Iterator[None]:
@@ -265,31 +367,32 @@ class _Run:
             print(f"concurrency is not shared with other jobs at this endpoint: {error}")
             yield
             return
+        loop = asyncio.get_running_loop()
+
+        def balance() -> None:
+            self.gate.share(places.balance(self.gate.under_way, self.working))
+            self._next_balance = loop.call_later(BALANCE_SECONDS, balance)
+
         try:
-            self._balance(places, asyncio.get_running_loop())
-            if not self.gate.most:
+            balance()
+            if not self.gate.places:
                 print("other jobs on this machine have all places at the endpoint", flush=True)
             yield
         finally:
-            self._next_look.cancel()
+            self._next_balance.cancel()
             places.close()
-
-    def _balance(self, places: Places, loop: asyncio.AbstractEventLoop) -> None:
-        """Let as many requests be under way as other jobs leave; look again soon."""
-        self.gate.share(places.balance(self.gate.under_way, self.working))
-        self._next_look = loop.call_later(BALANCED, self._balance, places, loop)
 
     async def _work(self, session: aiohttp.ClientSession, work: Iterator[Work]) -> None:
         try:
-            for one in work:
-                for run in one.runs():
+            for piece in work:
+                for run in piece.runs():
                     try:
-                        await self._obtain(session, one.request, run)
-                    except Passing as error:
-                        self._fail(one.request, run, error)
+                        await self._obtain(session, piece.request, run)
+                    except TransientError as error:
+                        self._fail(piece.request, run, error)
                 if self.stop is not None:
                     return
-        except Stopped:
+        except StoppedError:
             return
         except (UserError, OSError) as error:
             self.stop = self.stop or error
@@ -299,13 +402,15 @@ class _Run:
     async def _obtain(
         self, session: aiohttp.ClientSession, request: Request, draws: list[int]
     ) -> None:
-        """Ask until every draw has a reply: an endpoint may give fewer at once than it is asked.
+        """Ask until every draw has a reply: an endpoint may give fewer than it is asked for.
 
-        `draws` is emptied as they come: what is left when this raises was not answered.
+        It removes draws from the list as they come: what is left when it raises has no reply.
         """
         alone = False
         while draws:
-            asked = draws[: 1 if alone else self._together(request)]
+            # at temperature 0 all draws are one
+            together = 1 if request.asked.get("temperature", 1) == 0 else self.max_draws
+            asked = draws[: 1 if alone else together]
             try:
                 replies = await self.within_budget(session, request, asked)
             except RefusedError as error:
@@ -316,60 +421,61 @@ class _Run:
                 refused = len(asked)
                 continue
             if alone:
-                self.most = min(self.most or refused, max(1, refused // 2))
+                self.max_draws = min(self.max_draws or refused, max(1, refused // 2))
                 alone = False
             elif len(replies) < len(asked) and len(replies) == 1:
-                self.most = 1  # it knows no `n`
+                self.max_draws = 1  # the endpoint ignores `n`
             del draws[: len(replies)]
 
     async def within_budget(
         self, session: aiohttp.ClientSession, request: Request, draws: Sequence[int]
     ) -> list[Reply]:
         """Ask for draws when the budget has room for them, and keep the replies."""
-        hold, replies = await self._room(request, len(draws)), list[Reply]()
+        budget, hold, replies = self.engine.budget, None, list[Reply]()
+        while budget and self.stop is None and hold is None:
+            hold = budget.reserve(request, len(draws))
+            if hold is None:
+                await asyncio.sleep(ROOM_SECONDS)
         try:
-            replies += await self.patiently(session, request, draws)
-            self._take_all(replies)
-        except asyncio.CancelledError:  # it was sent, and may be billed: it stays set aside
+            replies += await self._patiently(session, request, draws)
+            for reply in replies:  # keep each, even if another one cannot be kept
+                try:
+                    self._take(reply)
+                except (UserError, OSError) as error:
+                    self.stop = self.stop or error
+        except asyncio.CancelledError:  # sent, and may be billed: it stays reserved
             hold = None
             raise
         finally:
-            if self.engine.budget and hold:
-                self.engine.budget.settle(hold, replies)
+            if budget and hold:
+                budget.settle(hold, replies)
         return replies
 
-    async def _room(self, request: Request, draws: int) -> Hold | None:
-        budget = self.engine.budget
-        while budget and self.stop is None:
-            if hold := budget.reserve(request, draws):
-                return hold
-            await asyncio.sleep(ROOM_WAIT)
-        return None
-
-    def _together(self, request: Request) -> int | None:
-        """Return how many draws are asked for in one request; at temperature 0 they are all one."""
-        return 1 if request.asked.get("temperature", 1) == 0 else self.most
-
-    async def patiently(
+    async def _patiently(
         self, session: aiohttp.ClientSession, request: Request, draws: Sequence[int]
     ) -> list[Reply]:
-        """Send a request until an answer comes; raise Passing when time or attempts are used up."""
-        tokens = len(request.prompt) // PER_TOKEN
+        """Send a request until an answer comes; raise TransientError when patience is used up."""
+        tokens = len(request.prompt) // CHARACTERS_PER_TOKEN
         tokens += int(request.asked.get("max_tokens", 0)) * len(draws)
         end, attempt, tries = 0.0, 0, 0
-        failure: Passing | None = None
+        failure: TransientError | None = None
         while True:
             sent = await self._enter(tokens, failure, end)
             end = end or monotonic() + self.limits.patience
             try:
                 if self.stop is not None:
-                    raise Stopped
-                with self.ending.sending():
-                    answer = await self.engine.ask(session, request, draws)
-                return self._answered(tokens, *answer)
-            except Passing as error:
+                    raise StoppedError
+                with self.shutdown.sending():
+                    replies, nothing_left = await self.engine.ask(session, request, draws)
+                usage = replies[0].usage or {}
+                used = usage.get("prompt", 0) + usage.get("completion", 0)
+                self.gate.answered(tokens - used if used else 0)
+                if nothing_left:
+                    self.gate.close(min(nothing_left, LONGEST_WAIT))
+                return replies
+            except TransientError as error:
                 failure = error
-                self.setbacks.add(str(error))
+                self.retries.add(str(error))
             finally:
                 self.gate.leave()
             tries += 1
@@ -380,7 +486,7 @@ class _Run:
                 self.gate.throttled(sent, pause=not failure.wait)
             await self._wait(failure, end, f"{request.key}{draws[0]}", tries)
 
-    async def _enter(self, tokens: int, failure: Passing | None, end: float) -> float:
+    async def _enter(self, tokens: int, failure: TransientError | None, end: float) -> float:
         """Wait at the gate; after a failure no longer than until the request's patience ends."""
         if failure is None:
             return await self.gate.enter(tokens)
@@ -390,16 +496,8 @@ class _Run:
         except TimeoutError:
             raise failure.final("patience is used up") from None
 
-    def _answered(self, tokens: int, replies: list[Reply], nothing_left: float) -> list[Reply]:
-        """Let the gate know what came."""
-        used = sum((replies[0].usage or {}).get(name, 0) for name in ("prompt", "completion"))
-        self.gate.answered(tokens - used if used else 0)
-        if nothing_left:
-            self.gate.close(min(nothing_left, LONGEST_WAIT))
-        return replies
-
-    async def _wait(self, failure: Passing, end: float, name: str, attempt: int) -> None:
-        """Wait before the next attempt; where the endpoint says how long, nobody else passes."""
+    async def _wait(self, failure: TransientError, end: float, name: str, attempt: int) -> None:
+        """Wait before the next attempt; if the endpoint says how long, close the gate instead."""
         drawn = drawn_wait(name, self.limits.backoff, attempt, throttled=failure.throttled)
         wait = drawn if failure.wait is None else failure.wait
         if monotonic() + wait > end:
@@ -410,24 +508,16 @@ class _Run:
         else:
             self.gate.close(wait)
 
-    def _take_all(self, replies: Sequence[Reply]) -> None:
-        """Keep each reply, whatever becomes of the others; the job ends where one cannot be."""
-        for reply in replies:
-            try:
-                self._take(reply)
-            except (UserError, OSError) as error:
-                self.stop = self.stop or error
-
     def _take(self, reply: Reply) -> None:
-        """Keep a reply, and with it the refusals before it: they were the requests' own."""
+        """Keep a reply, and with it the refusals before it: those requests were at fault."""
         self.proven = True
         self._alike = 0
         self._keep_refusals()
         self.keep(reply)
 
     def _keep_refusals(self) -> None:
-        held, self.refusals = self.refusals, []
-        for refusal in held:
+        refusals, self.refusals = self.refusals, []
+        for refusal in refusals:
             for reply in refusal.replies:
                 self.keep(reply)
 
@@ -442,35 +532,32 @@ class _Run:
         elif len(self.refusals) >= HOPELESS:
             raise self._hopeless()
 
-    def _fail(self, request: Request, draws: Sequence[int], error: Passing) -> None:
-        """Note that draws have no reply; end the job where requests in a row fail alike."""
+    def _fail(self, request: Request, draws: Sequence[int], error: TransientError) -> None:
+        """Note that draws have no reply; end the job if requests in a row fail alike."""
         self.failures += [Failure(request.about, str(error))] * len(draws)
-        self._alike = self._alike + 1 if error.kind == self._last_failure else 1
-        self._last_failure = error.kind
-        most = (
-            self.limits.max_consecutive_failures
-            if self.proven
-            else min(HOPELESS, self.limits.max_consecutive_failures)
-        )
-        if self._alike >= most:
-            self.stop = UserError(
+        self._alike = self._alike + 1 if error.kind == self._last_kind else 1
+        self._last_kind = error.kind
+        allowed = self.limits.max_consecutive_failures
+        if not self.proven:
+            allowed = min(HOPELESS, allowed)
+        if self._alike >= allowed:
+            self.stop = self.engine.error(
                 f"{self._alike} requests in a row failed: {error}",
-                where=f"models/{self.engine.card.model}.yaml",
-                got=f"{self.engine.card.served_name} at {self.engine.card.base_url}",
-                todo="replies so far are kept; when the endpoint is well again, the same command "
-                "asks for the rest",
+                "replies so far are kept; once the endpoint works again, the same command asks "
+                "for the rest",
             )
 
     def _hopeless(self) -> UserError:
-        return UserError(
+        return self.engine.error(
             f"the endpoint refuses every request: {self.refusals[0].replies[0].text}",
-            where=f"models/{self.engine.card.model}.yaml",
-            got=f"{self.engine.card.served_name} at {self.engine.card.base_url}",
-            todo="look at name, base_url, field_names and extra_body of the card; none of these "
-            "refusals was recorded",
+            "check name, base_url, field_names and extra_body of the card; none of these refusals "
+            "was recorded",
         )
 
 
 def build(card: OpenAIModel, budget: Budget | None = None) -> OpenAIEngine:
     """Return the engine of a model card."""
     return OpenAIEngine(card, budget=budget)
+
+
+ENGINE = EngineDeclaration(name="openai", asked=True, reads_prompts=True, packages=("jinja2",))

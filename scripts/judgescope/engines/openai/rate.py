@@ -1,41 +1,48 @@
-"""How fast an endpoint is asked: what its card allows, less while it says that this is too much."""
+"""How fast an endpoint is asked: the card's limits, lowered by 429s, shared by a machine's jobs."""
 
 import asyncio
+import fcntl
+import hashlib
+import math
+import os
 import random
 import re
+import stat
+import tempfile
 from collections import deque
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from math import isnan
+from pathlib import Path
 from time import monotonic, time
 
 from judgescope.schema.cards import Limits
 
-LONGEST_WAIT = 60.0
-"""Seconds before another attempt, where the endpoint does not ask for more."""
+LONGEST_WAIT = 60.0  # seconds before another attempt, unless the endpoint asks for more
 LEFT = [
     (f"{family}ratelimit-remaining{kind}", f"{family}ratelimit-reset{kind}")
     for family in ("x-", "")
     for kind in ("", "-requests", "-tokens")
 ]
 """Header that says how much is left, header that says when there is more."""
-LONG_AGO = 1e9
-"""A number of seconds so large is a moment, not a wait."""
+TIMESTAMP = 1e9  # so many seconds or more are a point in time, not a wait
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhd])")
+MOST_JOBS = 64  # jobs at one endpoint that are counted; further ones take what these leave
+SPAN = 1 << 20  # bytes of the file of places for one endpoint: half for places, half for jobs
 
 
 class Gate:
-    """Lets requests pass: so many under way at once, so many and so many tokens a minute.
+    """Limits requests under way, requests per minute and tokens per minute.
 
-    Too many requests (429) halve how many may be under way and close the gate for a pause that
-    doubles while nothing is answered, once for all that were sent before; every answer raises it by
-    one over their number: one more each round, up to the card's. Of these, `most` may be under way
-    now: the places that other jobs at the endpoint leave.
+    A 429 halves the requests that may be under way, and closes the gate for a pause that doubles
+    until an answer comes; both happen once for all requests sent before. Every answer raises the
+    number by one over itself: by one each round, up to the card's. `most`: the places that other
+    jobs at the endpoint leave.
     """
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = monotonic) -> None:
-        self.most = self._limit = limits.concurrency
+        self.places = self._limit = limits.concurrency
         self.allowed = float(limits.concurrency)
         self._backoff, self._rounds = limits.backoff, 0
         self.under_way = 0
@@ -43,8 +50,8 @@ class Gate:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._halved = self._closed = self._next = self._next_token = clock()
         per_request, per_token = limits.requests_per_minute, limits.tokens_per_minute
-        self._apart = 60 / per_request if per_request else 0.0
-        self._token = 60 / per_token if per_token else 0.0
+        self._request_seconds = 60 / per_request if per_request else 0.0
+        self._token_seconds = 60 / per_token if per_token else 0.0
 
     async def enter(self, tokens: int) -> float:
         """Wait for a place and for the time; return when a request of so many tokens is sent."""
@@ -54,11 +61,11 @@ class Gate:
             try:
                 await place
             except asyncio.CancelledError:
-                self._wake()  # the place was given to one who no longer wants it
+                self._wake()  # another one may have the place
                 raise
         self.under_way += 1
         try:
-            await self._time(tokens)
+            await self._wait_for_time(tokens)
         except asyncio.CancelledError:
             self.leave()
             raise
@@ -66,23 +73,25 @@ class Gate:
 
     @property
     def _room(self) -> int:
-        return min(self.most, max(1, int(self.allowed)))
+        return min(self.places, max(1, int(self.allowed)))
 
-    def share(self, most: int) -> None:
+    def share(self, places: int) -> None:
         """Let so many requests be under way at once from now on."""
-        before, self.most = self.most, most
-        for _ in range(most - before):
+        before, self.places = self.places, places
+        for _ in range(places - before):
             self._wake()
 
-    async def _time(self, tokens: int) -> None:
+    async def _wait_for_time(self, tokens: int) -> None:
         now = self._clock()
-        start = max(now, self._next, self._next_token) if self._apart or self._token else now
-        self._next, self._next_token = start + self._apart, start + self._token * tokens
+        limited = self._request_seconds or self._token_seconds
+        start = max(now, self._next, self._next_token) if limited else now
+        self._next = start + self._request_seconds
+        self._next_token = start + self._token_seconds * tokens
         if start > now:
             await asyncio.sleep(start - now)
         while (until := self._closed) > self._clock():
             await asyncio.sleep(until - self._clock())
-            if until == self._closed:  # nobody closed it for longer
+            if until == self._closed:  # not closed for longer meanwhile
                 break
 
     def leave(self) -> None:
@@ -98,28 +107,102 @@ class Gate:
                 return
 
     def answered(self, tokens: int) -> None:
-        """Allow a little more; `tokens`: how many fewer it took than was thought."""
+        """Allow a little more; `tokens`: by how many the estimate was too high."""
         self._rounds = 0
         self.allowed = min(self._limit, self.allowed + 1 / self.allowed)
-        self._next_token -= self._token * tokens
+        self._next_token -= self._token_seconds * tokens
         self._wake()
 
     def throttled(self, sent: float, *, pause: bool = True) -> None:
         """Slow all requests down, if the request was sent after this was last done.
 
-        `pause`: the endpoint does not say when it wants to be asked again.
+        `pause`: the endpoint does not say how long to wait.
         """
         if sent < self._halved:
             return
         self._halved = self._clock()
-        self.allowed = max(1.0, min(self.allowed, self.most) / 2)
+        self.allowed = max(1.0, min(self.allowed, self.places) / 2)
         self._rounds += 1
-        if pause:  # half of what a throttled request waits at most: they do not come back at once
+        if pause:  # half a throttled request's longest wait, so that not all come back at once
             self.close(longest_wait(self._backoff, self._rounds) / 2)
 
     def close(self, seconds: float) -> None:
         """Let nothing pass for so long."""
         self._closed = max(self._closed, self._clock() + seconds)
+
+
+class Places:
+    """The places of one job at one endpoint, shared by the jobs of a user on one machine.
+
+    Every job holds an equal share of `limit` places, rounded up. A job that holds more gives places
+    back as its requests end, so no more than `limit` requests are ever under way together. `close`
+    gives back all. A place is a lock on one byte of a file in the machine's temporary folder: the
+    kernel frees the locks of a dead job, and no network file system is needed.
+    """
+
+    def __init__(self, address: str, limit: int) -> None:
+        """Raises OSError if files cannot be locked."""
+        self.limit = min(limit, SPAN // 2)
+        digest = hashlib.sha256(address.rstrip("/").lower().encode()).digest()
+        self._first = int.from_bytes(digest[:5], "big") * SPAN
+        self._jobs = range(self._first + SPAN // 2, self._first + SPAN // 2 + MOST_JOBS)
+        self._held: list[int] = []
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._file = os.open(_places_file(), flags, 0o600)
+        self._job = next(filter(self._lock, self._jobs), None)
+
+    def balance(self, under_way: int, wanted: int) -> int:
+        """Return how many requests may be under way now, at most `wanted`; look again soon.
+
+        Places beyond the job's share are given back once no request uses them.
+        """
+        share = min(math.ceil(self.limit / self._count()), wanted)
+        while len(self._held) > max(share, under_way):
+            self._unlock(self._held.pop())
+        # from the top: a job whose card allows fewer looks for places at the bottom only
+        for place in reversed(range(self._first, self._first + self.limit)):
+            if len(self._held) >= share:
+                break
+            if place not in self._held and self._lock(place):
+                self._held.append(place)
+        self._held.sort(reverse=True)
+        return min(len(self._held), share)
+
+    def _count(self) -> int:
+        """Return how many jobs are at the endpoint, this one included."""
+        count = 1
+        for job in self._jobs:
+            if job == self._job:  # locking it again would succeed, and unlocking would free it
+                continue
+            if self._lock(job):
+                self._unlock(job)
+            else:
+                count += 1
+        return count
+
+    def _lock(self, byte: int) -> bool:
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+        except (BlockingIOError, PermissionError):  # POSIX allows both for a locked byte
+            return False
+        return True
+
+    def _unlock(self, byte: int) -> None:
+        fcntl.lockf(self._file, fcntl.LOCK_UN, 1, byte)
+
+    def close(self) -> None:
+        """Give back all places."""
+        os.close(self._file)
+
+
+def _places_file() -> Path:
+    """Return the file of all endpoints, in a folder that only the user can read."""
+    folder = Path(tempfile.gettempdir(), f"judgescope-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        raise PermissionError(f"{folder} is another user's")
+    return folder / "places"
 
 
 def longest_wait(backoff: float, attempt: int) -> float:
@@ -130,20 +213,20 @@ def longest_wait(backoff: float, attempt: int) -> float:
 def drawn_wait(name: str, backoff: float, attempt: int, *, throttled: bool) -> float:
     """Return the seconds to wait after a failed attempt, drawn by the request's name.
 
-    After too many requests no less than half of the longest wait: the endpoint needs the rest.
+    After a 429 at least half of the longest wait: the endpoint needs the rest.
     """
-    most = longest_wait(backoff, attempt)
-    return random.Random(f"{name}.{attempt}").uniform(most / 2 if throttled else 0, most)
+    longest = longest_wait(backoff, attempt)
+    return random.Random(f"{name}.{attempt}").uniform(longest / 2 if throttled else 0, longest)
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds after which an endpoint wants to be asked again, if it says so."""
-    exact = _number(headers.get("retry-after-ms"))
-    told = headers.get("Retry-After")
-    seconds = exact / 1000 if exact is not None else _number(told)
-    if seconds is None and told:
+    """Return the seconds that an endpoint asks to wait, if it does."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    value = headers.get("Retry-After")
+    seconds = milliseconds / 1000 if milliseconds is not None else _number(value)
+    if seconds is None and value:
         try:
-            seconds = parsedate_to_datetime(told).timestamp() - time()
+            seconds = parsedate_to_datetime(value).timestamp() - time()
         except (ValueError, OverflowError):
             return None
     return None if seconds is None else max(0.0, seconds)
@@ -157,20 +240,20 @@ def exhausted(headers: Mapping[str, str]) -> float:
     return max((wait for wait in waits if wait is not None), default=0.0)
 
 
-def until(told: str | None) -> float | None:
+def until(value: str | None) -> float | None:
     """Return the seconds of `12`, `1.5s`, `6m0s`, `20ms`, or until a Unix time in s or ms."""
-    parts = _DURATION.findall(told or "")
-    if parts and "".join(number + unit for number, unit in parts) == told:
+    parts = _DURATION.findall(value or "")
+    if parts and "".join(number + unit for number, unit in parts) == value:
         return sum(float(number) * UNITS[unit] for number, unit in parts)
-    seconds = _number(told)
-    if seconds is None or seconds < LONG_AGO:
+    seconds = _number(value)
+    if seconds is None or seconds < TIMESTAMP:
         return seconds
-    return max(0.0, (seconds / 1000 if seconds > 1000 * LONG_AGO else seconds) - time())
+    return max(0.0, (seconds / 1000 if seconds > 1000 * TIMESTAMP else seconds) - time())
 
 
-def _number(told: str | None) -> float | None:
+def _number(value: str | None) -> float | None:
     try:
-        value = float(told) if told else None
+        number = float(value) if value else None
     except ValueError:
         return None
-    return None if value is None or isnan(value) else value
+    return None if number is None or isnan(number) else number

@@ -1,10 +1,10 @@
-"""OpenAI's chat protocol: the body of a request, and what an answer says. No network here."""
+"""OpenAI's chat protocol: the body of a request and the contents of an answer. No network."""
 
 import asyncio
 import json
 import re
 import zlib
-from collections.abc import AsyncIterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import isfinite
 from typing import Any
@@ -12,38 +12,28 @@ from typing import Any
 import orjson
 
 from judgescope.core.redaction import Redactor
-from judgescope.engines.requests import Reply, Request, is_count
+from judgescope.engines.requests import Logprobs, Reply, Request, is_count
 from judgescope.schema.cards import OpenAIModel
 
-HALVES = re.compile("[\ud800-\udfff]")
-"""Halves of surrogate pairs, which no file can hold."""
+HALVES = re.compile("[\ud800-\udfff]")  # unpaired surrogates, which no file can hold
 MOST_BYTES = 1 << 27
-"""Of an answer, unpacked: more than many long draws with all their probabilities have."""
-
-KIND = 80
-"""Characters of an error's type or code that are compared."""
-
-AT_ONCE = 1 << 18
-"""Bytes of an unpacked answer for which no other thread is worth its while."""
-PIECE = 1 << 16
-"""Bytes of a packed answer that are unpacked at a time."""
-UNPACKING = ThreadPoolExecutor(1)
-"""One after the other: each may take as much memory as an answer may have."""
+"""Of a decompressed answer: more than many long draws with all their log probabilities."""
+KIND = 80  # characters of an error's type or code that are compared
+AT_ONCE = 1 << 18  # bytes that are decompressed without another thread
+PIECE = 1 << 16  # compressed bytes that are decompressed at a time
+UNPACKING = ThreadPoolExecutor(1)  # one thread: each answer may take MOST_BYTES
 UNPACKED = ("gzip", "x-gzip", "deflate")
-ACCEPTED = "gzip, deflate"
-"""The packings that are asked for."""
-
-Logprobs = list[list[tuple[str, float]]]
+ACCEPTED = "gzip, deflate"  # the value of Accept-Encoding
 
 
 class NoReplyError(Exception):
-    """An answer in which there is no reply, and why."""
+    """An answer without a reply, and the reason."""
 
 
 def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str, Any]:
-    """Return the body that asks for the draws, which follow each other; their seed is the first's.
+    """Return the body that asks for consecutive draws; their seed is the first's.
 
-    What a card's `field_names` names otherwise is renamed, what it leaves out is not sent.
+    The card's `field_names` renames fields, or leaves them out.
     """
     asked = request.asked
     fields = {name: asked[name] for name in ("temperature", "top_p", "max_tokens") if name in asked}
@@ -51,128 +41,129 @@ def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str,
     if len(draws) > 1:
         fields["n"] = len(draws)
     spelled = {card.field_names.get(name, name): value for name, value in fields.items()}
-    spelled.pop(None, None)
-    model = {"model": asked["model"], "messages": asked["messages"]}
-    return {**asked["extra_body"], **model, **spelled, **_further(asked)}
-
-
-def _further(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields for what only some requests want."""
-    fields: dict[str, Any] = {"stop": asked["stop"]} if "stop" in asked else {}
+    sent = {**asked["extra_body"], "model": asked["model"], "messages": asked["messages"]}
+    sent |= {name: value for name, value in spelled.items() if name is not None}
+    if "stop" in asked:
+        sent["stop"] = asked["stop"]
     if "logprobs" in asked:
-        fields |= {"logprobs": True, "top_logprobs": asked["logprobs"]}
+        sent |= {"logprobs": True, "top_logprobs": asked["logprobs"]}
     if "choices" in asked:
-        fields["structured_outputs"] = {"choice": asked["choices"]}
+        sent["structured_outputs"] = {"choice": asked["choices"]}
     if "json_schema" in asked:
         schema = {"name": "verdict", "strict": True, "schema": asked["json_schema"]}
-        fields["response_format"] = {"type": "json_schema", "json_schema": schema}
-    return fields
+        sent["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return sent
 
 
 async def text_of(parts: AsyncIterable[bytes], packed: str = "") -> str:
-    """Return the text of an answer that comes in parts, packed as its Content-Encoding says.
+    """Return the text of an answer that comes in parts; `packed`: its Content-Encoding.
 
-    NoReplyError if it would not end, unfolds into too much, or cannot be unpacked.
+    Raises NoReplyError if it is too long or cannot be decompressed.
     """
-    whole = bytearray()
+    data = bytearray()
     async for part in parts:
-        whole += part
-        if len(whole) > MOST_BYTES:
+        data += part
+        if len(data) > MOST_BYTES:
             raise NoReplyError(f"an answer of more than {MOST_BYTES:,} bytes")
     if packed:
-        whole = await _unpacked(whole, packed.strip().lower())
-    return whole.decode("utf-8", "replace")
+        data = await _unpacked(data, packed.strip().lower())
+    return data.decode("utf-8", "replace")
 
 
 async def _unpacked(data: bytearray, packed: str) -> bytearray:
-    """Return what was packed; what unfolds into much is unpacked while other answers are read."""
+    """Return the decompressed data; a large answer is decompressed in another thread."""
     if packed == "identity":
         return data
     if packed not in UNPACKED:
         raise NoReplyError(f"an answer packed as nobody asked: {packed[:KIND]!r}")
     plain = packed == "deflate" and data[:1] and data[0] & 0x0F != zlib.DEFLATED
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS if plain else zlib.MAX_WBITS | 32)
-    found = bytearray()
+    unpacked = bytearray()
     try:
         if len(data) <= PIECE:
-            found += unpacker.decompress(data, AT_ONCE)
+            unpacked += unpacker.decompress(data, AT_ONCE)
             data = bytearray(unpacker.unconsumed_tail)
         if not unpacker.eof:
             loop = asyncio.get_running_loop()
-            await loop.run_in_executor(UNPACKING, _unfold, unpacker, memoryview(data), found)
+            await loop.run_in_executor(UNPACKING, _unfold, unpacker, memoryview(data), unpacked)
     except zlib.error:
         raise NoReplyError("an answer that cannot be unpacked") from None
     if not unpacker.eof:
         raise NoReplyError("an answer whose packing breaks off")
-    return found
+    return unpacked
 
 
-def _unfold(unpacker: "zlib._Decompress", data: memoryview, found: bytearray) -> None:
-    """Add to `found` what is packed in the data, up to the limit of an answer."""
+def _unfold(unpacker: "zlib._Decompress", data: memoryview, unpacked: bytearray) -> None:
     for start in range(0, len(data), PIECE):
         rest: bytes | memoryview = data[start : start + PIECE]
         while rest:
-            found += unpacker.decompress(rest, AT_ONCE)
+            unpacked += unpacker.decompress(rest, AT_ONCE)
             rest = unpacker.unconsumed_tail
-            if len(found) > MOST_BYTES:
+            if len(unpacked) > MOST_BYTES:
                 raise NoReplyError(f"an answer that unfolds into more than {MOST_BYTES:,} bytes")
-    found += unpacker.flush()
+    unpacked += unpacker.flush()
 
 
 def read_replies(text: str, request: Request, draws: Sequence[int]) -> list[Reply]:
-    """Return the replies in an answer, the first draw's first; fewer where some were withheld.
+    """Return the replies in an answer, the first draw's first; fewer if some were withheld.
 
-    What the whole answer cost stands with its first reply. Reasoning that came apart is put before
-    the text as a `<think>` block: nothing paid for is lost. NoReplyError if there is no reply.
+    The usage of the whole answer goes with its first reply. Separate reasoning is put before the
+    text as a `<think>` block: nothing paid for is lost. Raises NoReplyError without any reply.
     """
     answer = _loads(text)
     choices = answer.get("choices") if isinstance(answer, dict) else None
-    told = choices if isinstance(choices, list) else []
-    said = [found for one in told if (found := _said(one)) is not None]
-    if not said:
+    read = map(_choice, choices if isinstance(choices, list) else [])
+    replied = [choice for choice in read if choice is not None]
+    if not replied:
         raise NoReplyError("an answer without a reply")
-    usage, provenance = _usage(answer.get("usage")), _provenance(answer)
-    nothing = usage and dict.fromkeys(usage, 0)
+    usage = _usage(answer.get("usage"))
+    provenance = {"engine": "openai"}
+    for name, field in (("model", "model"), ("fingerprint", "system_fingerprint")):
+        if answer.get(field):
+            provenance[name] = str(answer[field])
+    no_usage = usage and dict.fromkeys(usage, 0)
     return [
         Reply(
             request.key,
             draw,
             words,
             finish=finish,
-            usage=nothing if number else usage,
+            usage=no_usage if number else usage,
             provenance=provenance,
             logprobs=logprobs if "logprobs" in request.asked else None,
         )
-        for number, (draw, (words, finish, logprobs)) in enumerate(zip(draws, said, strict=False))
+        for number, (draw, (words, finish, logprobs)) in enumerate(
+            zip(draws, replied, strict=False)
+        )
     ]
 
 
-def _said(choice: Any) -> tuple[str, str, Logprobs | None] | None:
-    """Return a choice's text, how it ended, and its log probabilities; None if it has no text."""
+def _choice(choice: Any) -> tuple[str, str, Logprobs | None] | None:
+    """Return a choice's text, how it ended, and its log probabilities; None without a text."""
     try:
         message, finish = choice["message"], choice.get("finish_reason")
-        said = message.get("content")
+        content = message.get("content")
         reasoning = message.get("reasoning_content") or message.get("reasoning")
         refusal = message.get("refusal")
     except (KeyError, TypeError, AttributeError):
         return None
-    if isinstance(said, list):  # content in parts
-        said = "".join(str(part.get("text") or "") for part in said if isinstance(part, dict))
-    if refusal and not said:
-        said, finish = refusal, "content_filter"
+    if isinstance(content, list):  # content in parts
+        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    if refusal and not content:
+        content, finish = refusal, "content_filter"
     if reasoning:
-        said = f"<think>{reasoning}</think>\n{said or ''}"
-    return str(said or ""), str(finish or "stop"), _logprobs(choice.get("logprobs"))
+        content = f"<think>{reasoning}</think>\n{content or ''}"
+    return str(content or ""), str(finish or "stop"), _logprobs(choice.get("logprobs"))
 
 
-def _logprobs(told: Any) -> Logprobs | None:
-    """Return per token the one that came, then the likeliest others; None if there are none.
+def _logprobs(logprobs: Any) -> Logprobs | None:
+    """Return per token the chosen one, then the likeliest others; None if there are none.
 
-    Some say minus infinity, which no journal can hold: such others are left out; of one that came,
-    nothing is known.
+    Some endpoints send minus infinity, which no journal can hold: such others are left out; for a
+    chosen token it makes all unknown.
     """
     try:
-        found = [
+        tokens = [
             [
                 (str(token["token"]), float(token["logprob"])),
                 *(
@@ -181,74 +172,68 @@ def _logprobs(told: Any) -> Logprobs | None:
                     if other["token"] != token["token"] and isfinite(float(other["logprob"]))
                 ),
             ]
-            for token in told["content"]
+            for token in logprobs["content"]
         ]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-    return found if found and all(isfinite(one[0][1]) for one in found) else None
+    return tokens if tokens and all(isfinite(ranked[0][1]) for ranked in tokens) else None
 
 
 def spells(logprobs: Logprobs | None, redactor: Redactor) -> bool:
-    """Return whether tokens spell a secret: those that were chosen together, or any by itself."""
+    """Return whether tokens spell a secret: the chosen ones together, or any by itself."""
     chosen = "".join(tokens[0][0] for tokens in logprobs or ())
     spelled = "\n".join([chosen, *(token for tokens in logprobs or () for token, _ in tokens)])
     return redactor.redact(spelled) != spelled
 
 
-def _usage(told: Any) -> dict[str, int] | None:
-    if not isinstance(told, dict):
+def _usage(usage: Any) -> dict[str, int] | None:
+    if not isinstance(usage, dict):
         return None
-    found = {
-        "prompt": told.get("prompt_tokens"),
-        "completion": told.get("completion_tokens"),
-        "reasoning": _within(told, "completion_tokens_details", "reasoning_tokens"),
-        "cached": _within(told, "prompt_tokens_details", "cached_tokens"),
+
+    def detail(outer: str, inner: str) -> Any:
+        details = usage.get(outer)
+        return details.get(inner) if isinstance(details, dict) else None
+
+    counts = {
+        "prompt": usage.get("prompt_tokens"),
+        "completion": usage.get("completion_tokens"),
+        "reasoning": detail("completion_tokens_details", "reasoning_tokens"),
+        "cached": detail("prompt_tokens_details", "cached_tokens"),
     }
-    return {name: count for name, count in found.items() if is_count(count)}
-
-
-def _within(told: dict[str, Any], outer: str, inner: str) -> Any:
-    details = told.get(outer)
-    return details.get(inner) if isinstance(details, dict) else None
-
-
-def _provenance(answer: dict[str, Any]) -> dict[str, str]:
-    told = {"model": answer.get("model"), "fingerprint": answer.get("system_fingerprint")}
-    return {"engine": "openai", **{name: str(value) for name, value in told.items() if value}}
+    return {name: count for name, count in counts.items() if is_count(count)}
 
 
 def _loads(text: str) -> Any:
-    """Return JSON; halves of surrogate pairs become U+FFFD."""
+    """Return JSON; unpaired surrogates become U+FFFD."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         pass
     try:
         loaded = json.loads(text.lstrip("\ufeff"), parse_constant=lambda _: None)
-        whole = json.dumps(loaded, ensure_ascii=False)
-        return orjson.loads(HALVES.sub("\ufffd", whole))
+        return orjson.loads(HALVES.sub("\ufffd", json.dumps(loaded, ensure_ascii=False)))
     except (ValueError, RecursionError):
         raise NoReplyError("an answer that is not JSON") from None
 
 
 def error_kind(text: str) -> str:
-    """Return type and code of an endpoint's error, where it names them: they never count down."""
+    """Return type and code of an endpoint's error, which, unlike messages, never count down."""
     try:
-        told = json.loads(text)
-        error = told.get("error") if isinstance(told.get("error"), dict) else told
-        named = [error[name] for name in ("type", "code") if isinstance(error.get(name), str | int)]
+        answer = json.loads(text)
+        error = answer.get("error") if isinstance(answer.get("error"), dict) else answer
+        names = [error[name] for name in ("type", "code") if isinstance(error.get(name), str | int)]
     except (ValueError, AttributeError, RecursionError):
         return ""
-    return " ".join(str(one)[:KIND] for one in named)
+    return " ".join(str(name)[:KIND] for name in names)
 
 
 def message_of(text: str) -> str:
-    """Return the message inside an endpoint's error, in whatever shape it came."""
+    """Return the message in an endpoint's error, whatever its shape."""
     try:
-        told = json.loads(text)
+        message = json.loads(text)
     except (ValueError, RecursionError):
         return text
     for name in ("error", "message", "detail"):
-        if isinstance(told, dict) and told.get(name):
-            told = told[name]
-    return told if isinstance(told, str) else json.dumps(told)
+        if isinstance(message, dict) and message.get(name):
+            message = message[name]
+    return message if isinstance(message, str) else json.dumps(message)

@@ -1,12 +1,12 @@
 """Models that a job loads with vLLM: offline here, behind a server of the job's in `server`.
 
-One load per job, and none when nothing is missing. Requests go in as the engine has room for them,
-not in batches, so that it is never half empty; a reply is handed on as soon as it is there.
+A job loads once, and never if no reply is missing. Requests enter as the engine has room, not in
+batches, so that it is never half empty; a reply is handed on as soon as it is there.
 """
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -14,50 +14,45 @@ from jinja2 import TemplateError
 
 from judgescope.core.errors import UserError
 from judgescope.core.excepthook import print_exception
+from judgescope.engines import EngineDeclaration
 from judgescope.engines.process_reaper import Guard
-from judgescope.engines.requests import Ask, Failure, Keep, Reply, Request, Work
+from judgescope.engines.requests import Ask, Failure, Keep, Logprobs, Reply, Request, Work
 from judgescope.engines.vllm.options import NEUTRAL, STARTED, arguments, provenance
 from judgescope.engines.vllm.options import located as located
 from judgescope.schema.cards import VllmModel
 from judgescope.schema.cards.models import SAMPLING
 
 ENDED = {"stop", "length", "repetition"}
-"""Reasons to finish of a reply; all others mean that there is none."""
-AHEAD = 2
-"""So many times the requests that the engine works on at once wait in it."""
+"""Finish reasons of a reply; all others mean that there is none."""
+AHEAD = 2  # draws in the engine, as a multiple of those that it works on at once
 
 
 class Span(NamedTuple):
-    """Draws of a request, one after the other from `first` on, asked for as one."""
+    """Consecutive draws of a request, asked for as one."""
 
     request: Request
     first: int
     length: int
 
-    def draws(self) -> range:
-        """Return the draws."""
-        return range(self.first, self.first + self.length)
-
 
 def spans(work: Work) -> Iterator[Span]:
-    """Yield the missing draws of a request in as few requests to vLLM as there can be.
+    """Yield the missing draws of a request in as few requests to vLLM as possible.
 
     With `n`, vLLM gives the i-th reply the seed `seed + i`. At temperature 0 it takes no `n`.
     """
-    most = None if work.request.asked["temperature"] > 0 else 1
     for run in work.runs():
-        size = most or len(run)
+        size = len(run) if work.request.asked["temperature"] > 0 else 1
         for first in run[::size]:
             yield Span(work.request, first, size)
 
 
 def sampling(span: Span) -> dict[str, Any]:
-    """Return the sampling parameters of a span, none left to vLLM's or the model's defaults.
-
-    `structured_outputs` is what the reply must be, such as `{"choice": ["1", "2"]}`.
-    """
+    """Return the sampling parameters of a span, none left to vLLM's or the model's defaults."""
     asked = span.request.asked
     extra = asked["extra_body"]
+    structured = {"json": asked["json_schema"]} if "json_schema" in asked else None
+    if "choices" in asked:
+        structured = {"choice": asked["choices"]}
     return {
         **NEUTRAL,
         **{name: value for name, value in extra.items() if name in SAMPLING},
@@ -68,20 +63,14 @@ def sampling(span: Span) -> dict[str, Any]:
         "seed": span.request.seed(span.first),
         "logprobs": asked.get("logprobs"),
         **({"stop": asked["stop"]} if "stop" in asked else {}),
-        "structured_outputs": _structure(asked),
+        "structured_outputs": structured,
     }
-
-
-def _structure(asked: Mapping[str, Any]) -> dict[str, Any] | None:
-    if "choices" in asked:
-        return {"choice": asked["choices"]}
-    return {"json": asked["json_schema"]} if "json_schema" in asked else None
 
 
 def replies(span: Span, output: Any, provenance: dict[str, str]) -> Iterator[Reply]:
     """Yield the replies in an output of vLLM, one per draw.
 
-    The prompt is counted with the first; whether it was cached is known where there is one draw.
+    The first one counts the prompt; its cached tokens are known only for a single draw.
     """
     cached = {"cached": output.num_cached_tokens} if output.num_cached_tokens is not None else {}
     for completion in output.outputs:
@@ -100,21 +89,23 @@ def replies(span: Span, output: Any, provenance: dict[str, str]) -> Iterator[Rep
         )
 
 
-def logprobs(completion: Any) -> list[list[tuple[str, float]]] | None:
-    """Return per token the one that came, then the likeliest others, with their logarithms.
+def logprobs(completion: Any) -> Logprobs | None:
+    """Return per token the chosen one, then the likeliest others, with their log probabilities.
 
-    Tokens that could not come, because a structure forbids them, are left out.
+    Tokens that a structure forbids are left out.
     """
     if completion.logprobs is None:
         return None
-    told = []
-    for token, known in zip(completion.token_ids, completion.logprobs, strict=True):
-        others = sorted(
-            (one for number, one in known.items() if number != token and one.logprob > -math.inf),
-            key=lambda one: one.rank,
-        )
-        told.append([(one.decoded_token, one.logprob) for one in (known[token], *others)])
-    return told
+    tokens = []
+    for chosen, ranked in zip(completion.token_ids, completion.logprobs, strict=True):
+        others = [
+            token
+            for number, token in ranked.items()
+            if number != chosen and token.logprob > -math.inf
+        ]
+        others.sort(key=lambda token: token.rank)
+        tokens.append([(each.decoded_token, each.logprob) for each in (ranked[chosen], *others)])
+    return tokens
 
 
 class VllmEngine:
@@ -140,7 +131,7 @@ def load(card: VllmModel) -> Any:
         os.environ.setdefault(name, value)
     try:
         return import_module("vllm").LLM(**arguments(card))
-    except Exception as error:  # of vLLM, torch, CUDA or the hub: of any kind, and told whole
+    except Exception as error:  # of any kind: from vLLM, torch, CUDA or the hub
         print_exception()
         raise UserError(
             f"vLLM cannot load the model: {str(error).partition(chr(10))[0]}",
@@ -151,18 +142,19 @@ def load(card: VllmModel) -> Any:
 
 
 class _Run:
-    """One call of the engine: what flies, what came, what it refused."""
-
     def __init__(
         self, card: VllmModel, llm: Any, work: Iterable[Work], proven: bool, keep: Keep
     ) -> None:
         self.card, self.llm, self.proven, self.keep = card, llm, proven, keep
-        self.todo = (span for one in work for span in spans(one))
-        self.flying: dict[str, Span] = {}
-        self.aloft = 0
+        self.waiting = (span for piece in work for span in spans(piece))
+        self.under_way: dict[str, Span] = {}
+        self.draws_under_way = 0
         self.failures: list[Failure] = []
         self.refusals: list[Reply] = []
-        self.lora = _lora(card)
+        self.lora = None
+        if card.tuned is not None:
+            request = import_module("vllm.lora.request").LoRARequest
+            self.lora = request(card.tuned.sha256, 1, card.tuned.path)
         self.room = AHEAD * llm.llm_engine.vllm_config.scheduler_config.max_num_seqs
         self.provenance = provenance(card, str(import_module("vllm.version").__version__))
 
@@ -185,18 +177,18 @@ class _Run:
                 f"vLLM refuses every request: {self.refusals[0].text}",
                 where=f"models/{self.card.model}.yaml",
                 got=self.card.name,
-                todo="look at max_model_len and extra_body of the card; nothing was recorded",
+                todo="check max_model_len and extra_body of the card; nothing was recorded",
             )
         return self.failures
 
     def _fill(self) -> bool:
-        """Let as many requests in as there is room for; return whether any is under way."""
-        while self.aloft < self.room and (span := next(self.todo, None)):
+        """Submit as many requests as there is room for; return whether any is under way."""
+        while self.draws_under_way < self.room and (span := next(self.waiting, None)):
             self._submit(span)
-        return bool(self.flying)
+        return bool(self.under_way)
 
     def _submit(self, span: Span) -> None:
-        """Hand a request to vLLM; what it will not take is a refusal of this request alone."""
+        """Hand a request to vLLM; if it will not take it, refuse this request alone."""
         asked = span.request.asked
         client_error = import_module("vllm.exceptions").VLLMClientError
         try:
@@ -208,12 +200,12 @@ class _Run:
                 chat_template_kwargs=asked["extra_body"].get("chat_template_kwargs"),
             )
         except (client_error, ValueError, TypeError, TemplateError) as error:
-            told = f"vLLM: {' '.join(str(error).split())}"
-            for draw in span.draws():
-                self._refuse(Reply(span.request.key, draw, told, finish="error", status="error"))
+            reason = f"vLLM: {' '.join(str(error).split())}"
+            for draw in range(span.first, span.first + span.length):
+                self._refuse(Reply(span.request.key, draw, reason, finish="error", status="error"))
             return
-        self.flying[ident.partition("-")[0]] = span  # the rest of it is vLLM's own
-        self.aloft += span.length
+        self.under_way[ident.partition("-")[0]] = span  # vLLM adds the rest
+        self.draws_under_way += span.length
 
     def _refuse(self, reply: Reply) -> None:
         """Keep a refusal once a reply has shown that requests can succeed."""
@@ -223,9 +215,9 @@ class _Run:
             self.refusals.append(reply)
 
     def _take(self, output: Any) -> None:
-        span = self.flying.pop(output.request_id)
-        self.aloft -= span.length
-        reasons = {one.finish_reason for one in output.outputs} - ENDED
+        span = self.under_way.pop(output.request_id)
+        self.draws_under_way -= span.length
+        reasons = {completion.finish_reason for completion in output.outputs} - ENDED
         if reasons:
             about = span.request.about
             self.failures += [Failure(about, f"vLLM: {reasons.pop()}")] * span.length
@@ -233,25 +225,17 @@ class _Run:
         for reply in replies(span, output, self.provenance):
             self.keep(reply)
         self.proven = True
-        for held in self.refusals:
-            self.keep(held)
+        for refusal in self.refusals:
+            self.keep(refusal)
         self.refusals.clear()
 
 
 def _parameters(span: Span) -> Any:
-    """Return vLLM's own object of a span's sampling parameters."""
     module = import_module("vllm.sampling_params")
-    told = sampling(span)
-    structured = told.pop("structured_outputs")
-    made = module.StructuredOutputsParams(**structured) if structured else None
-    return module.SamplingParams(**told, structured_outputs=made)
-
-
-def _lora(card: VllmModel) -> Any:
-    if card.tuned is None:
-        return None
-    request = import_module("vllm.lora.request").LoRARequest
-    return request(card.tuned.sha256, 1, card.tuned.path)
+    parameters = sampling(span)
+    if structure := parameters["structured_outputs"]:
+        parameters["structured_outputs"] = module.StructuredOutputsParams(**structure)
+    return module.SamplingParams(**parameters)
 
 
 def build(card: VllmModel) -> Ask:
@@ -261,3 +245,6 @@ def build(card: VllmModel) -> Ask:
     from judgescope.engines.vllm.server import ServedEngine
 
     return ServedEngine(card)
+
+
+ENGINE = EngineDeclaration(name="vllm", asked=True, reads_prompts=True)

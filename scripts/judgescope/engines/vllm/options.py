@@ -1,4 +1,4 @@
-"""What a model card says of vLLM: where weights lie, how it starts, what a reply came from."""
+"""A vLLM card's paths, engine arguments, and the provenance of its replies."""
 
 import json
 import os
@@ -17,29 +17,27 @@ NEUTRAL = {
     "repetition_penalty": 1.0,
     "top_k": 0,
 }
-"""What a model's generation config might say otherwise: always sent."""
-STARTED = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"}
-"""vLLM's processes are started anew, and so bear the guard's mark."""
-RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
-"""Ranks of an adapter for which vLLM can make room."""
+"""Always sent: a model's generation config may have other values."""
+STARTED = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"}  # spawned processes inherit the guard's mark
+RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # ranks of an adapter for which vLLM can make room
 
 
 def located(card: VllmModel, folder: Path, data: Path) -> VllmModel:
-    """Return the card with the full paths of its folders."""
+    """Return the card with the absolute paths of its folders."""
 
-    def place(path: str) -> str:
-        within = path.removeprefix(DATA)
-        return os.path.abspath((folder if within == path else data) / within)
+    def absolute(path: str) -> str:
+        relative = path.removeprefix(DATA)
+        return os.path.abspath((folder if relative == path else data) / relative)
 
-    told: dict[str, Any] = {"path": card.path and place(card.path)}
+    paths: dict[str, Any] = {"path": card.path and absolute(card.path)}
     if card.tuned:
-        told["adapter"] = card.tuned.model_copy(update={"path": place(card.tuned.path)})
-    return card.model_copy(update=told)
+        paths["adapter"] = card.tuned.model_copy(update={"path": absolute(card.tuned.path)})
+    return card.model_copy(update=paths)
 
 
 def arguments(card: VllmModel) -> dict[str, Any]:
     """Return the arguments of vLLM's engine for a card, offline and served."""
-    told = {
+    args = {
         "model": card.path or card.name,
         "revision": card.revision,
         "dtype": card.dtype,
@@ -51,8 +49,8 @@ def arguments(card: VllmModel) -> dict[str, Any]:
         **card.engine_args,
     }
     if card.tuned:
-        told |= {"enable_lora": True, "max_lora_rank": room(Path(card.tuned.path))}
-    return {name: value for name, value in told.items() if value is not None}
+        args |= {"enable_lora": True, "max_lora_rank": room(Path(card.tuned.path))}
+    return {name: value for name, value in args.items() if value is not None}
 
 
 def room(adapter: Path) -> int:
@@ -63,16 +61,16 @@ def room(adapter: Path) -> int:
 
 def provenance(card: VllmModel, version: str) -> dict[str, str]:
     """Return where a reply of this vLLM comes from; the same offline and served."""
-    steady = "batch invariant" if os.environ.get("VLLM_BATCH_INVARIANT") == "1" else ""
-    fingerprint = " ".join(filter(None, [_commit(card), steady]))
-    told = {"engine": "vllm", "model": card.name, "version": version, "fingerprint": fingerprint}
-    return {name: value for name, value in told.items() if value}
+    invariant = "batch invariant" if os.environ.get("VLLM_BATCH_INVARIANT") == "1" else ""
+    fingerprint = " ".join(filter(None, [_commit(card), invariant]))
+    names = {"engine": "vllm", "model": card.name, "version": version, "fingerprint": fingerprint}
+    return {name: value for name, value in names.items() if value}
 
 
 def _commit(card: VllmModel) -> str | None:
-    """Return the commit of the weights that came from the hub: its snapshot's folder on disk."""
+    """Return the commit of weights from the hub: the name of its snapshot's folder."""
     if card.path:
         return None
     find = import_module("huggingface_hub").try_to_load_from_cache
-    found = find(card.name, "config.json", revision=card.revision)
-    return Path(found).parent.name if isinstance(found, str) else None
+    path = find(card.name, "config.json", revision=card.revision)
+    return Path(path).parent.name if isinstance(path, str) else None

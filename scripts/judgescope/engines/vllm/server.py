@@ -23,35 +23,33 @@ from judgescope.engines.vllm.options import NEUTRAL, STARTED, arguments, provena
 from judgescope.schema.cards import OpenAIModel, VllmModel
 
 PROGRAM = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
-KEY = "VLLM_API_KEY"
-"""The variable in which the server finds its key: it is on no command line."""
+KEY = "VLLM_API_KEY"  # the variable that holds the server's key, so that no command line does
 NEEDED = {
     *("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_HUB_DISABLE_IMPLICIT_TOKEN"),
     "RAY_AUTH_TOKEN",
 }
-"""Variables named like a key that a server may need: of the hub, and of its own workers."""
+"""Variables named like secrets that the server may need: for the hub and its own workers."""
 HERE = "127.0.0.1"
-RACES = 3
-"""So often another program may take the port that was free a moment ago."""
+PORT_ATTEMPTS = 3  # another program may take a port that was free a moment ago
 
 
 class Server:
-    """A server that answers for one model, here only, and only to who has its key."""
+    """A server for one model on this machine, which answers only requests with its key."""
 
     def __init__(self, card: VllmModel, program: list[str] = PROGRAM) -> None:
         self.card, self.program = card, program
         self.token = secrets.token_hex(8)
-        """A name that the model has on this server alone."""
+        """A name that only this server has for the model."""
         self.key = secrets.token_urlsafe(32)
         self._guard = Guard()
         atexit.register(self._guard.close)
-        for _ in range(RACES):
+        for _ in range(PORT_ATTEMPTS):
             if self._started():
                 return
         raise self._failed("another program takes every port that was free")
 
     def model(self) -> OpenAIModel:
-        """Return the card of the endpoint that the server is."""
+        """Return the card of the server's endpoint."""
         return OpenAIModel(
             model=self.card.model,
             engine="openai",
@@ -62,7 +60,7 @@ class Server:
         )
 
     def check(self) -> None:
-        """Raise UserError if the server is no more."""
+        """Raise UserError if the server has ended."""
         if self._child.poll() is not None:
             raise self._failed(f"its exit status is {self._child.returncode}")
 
@@ -74,27 +72,27 @@ class Server:
             stdin=subprocess.DEVNULL,
             env={**STARTED, **inherited(), **self._guard.environment, KEY: self.key},
         )
-        patient_until = time.monotonic() + self.card.start_timeout
+        deadline = time.monotonic() + self.card.start_timeout
         while not self._ready():
             if self._child.poll() is not None and taken(self.port):
                 return False
             self.check()
-            if time.monotonic() > patient_until:
+            if time.monotonic() > deadline:
                 raise self._failed(f"it was not ready after {self.card.start_timeout:g} s")
             time.sleep(0.2)
         self.version = str(self._get("version")["version"])
         return True
 
     def _ready(self) -> bool:
-        """Return whether this very server answers: it alone knows the token."""
+        """Return whether this server answers: no other knows the token."""
         try:
             return self.token in json.dumps(self._get("v1/models"))
         except (OSError, HTTPException, ValueError):
             return False
 
     def _get(self, page: str) -> Any:
-        told = {"Authorization": f"Bearer {self.key}"}
-        request = urllib.request.Request(f"http://{HERE}:{self.port}/{page}", headers=told)
+        headers = {"Authorization": f"Bearer {self.key}"}
+        request = urllib.request.Request(f"http://{HERE}:{self.port}/{page}", headers=headers)
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with direct.open(request, timeout=5) as answer:
             return json.load(answer)
@@ -120,10 +118,10 @@ class ServedEngine:
         """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
         if self._server is None:
             self._server = Server(self.card, self.program)
-        told = provenance(self.card, self._server.version)
+        origin = provenance(self.card, self._server.version)
 
         def keep_as_ours(reply: Reply) -> None:
-            keep(replace(reply, provenance=told) if reply.status == "ok" else reply)
+            keep(replace(reply, provenance=origin) if reply.status == "ok" else reply)
 
         engine = OpenAIEngine(self._server.model(), self._server.key)
         try:
@@ -154,10 +152,10 @@ def server_arguments(card: VllmModel, port: int, token: str) -> dict[str, Any]:
     }
 
 
-def flags(told: dict[str, Any]) -> list[str]:
-    """Return arguments as a command line has them."""
+def flags(args: dict[str, Any]) -> list[str]:
+    """Return arguments as the words of a command line."""
     line = []
-    for name, value in told.items():
+    for name, value in args.items():
         flag = name.replace("_", "-")
         if isinstance(value, bool):
             line.append(f"--{flag}" if value else f"--no-{flag}")
@@ -169,7 +167,7 @@ def flags(told: dict[str, Any]) -> list[str]:
 
 
 def inherited() -> dict[str, str]:
-    """Return the variables that a server sees: the job's, but for what looks like another's key."""
+    """Return the job's variables for the server, without those that look like secrets."""
     return {
         name: value
         for name, value in os.environ.items()

@@ -7,10 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from judgescope.core.reserved_names import ASKED as ASKED
 from judgescope.core.reserved_names import INJECT_ERRORS as INJECT_ERRORS
 from judgescope.core.reserved_names import ORACLE as ORACLE
-from judgescope.core.reserved_names import PROMPTED as PROMPTED
 from judgescope.core.reserved_names import WRONG_ENDING as WRONG_ENDING
 from judgescope.schema.cards.base import Card as Card
 from judgescope.schema.cards.base import Hub as Hub

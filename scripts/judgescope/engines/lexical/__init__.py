@@ -1,1 +1,0 @@
-"""Measures computed from text: overlap with references or source, and a rule judge."""

@@ -1,0 +1,506 @@
+"""Replies and scores that exist already: rows of files, joined to the targets they judge."""
+
+import math
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.json import decode
+
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.slugs import folded, slug
+from judgescope.data.files import resolve
+from judgescope.data.hanna import ENTRY, entries
+from judgescope.data.rated import Names
+from judgescope.data.rows import pick, read_rows
+from judgescope.engines import EngineDeclaration
+from judgescope.engines.base import Answer, EngineInputs, Subject, not_applicable
+from judgescope.schema.cards import ASPECT, Judge, RecordedModel, RecordedRows, Scale
+
+RELATIVE, ABSOLUTE = 1e-5, 1e-6
+"""Scores of one text that differ by less are one score, computed twice."""
+MIN_JOINED = 0.9  # a smaller share of joined rows or texts is a warning
+MAX_NAMED = 3  # a notice names this many unmatched rows or targets
+MAX_LISTED = 4  # a line lists this many judges or aspects; more are counted
+KEY_WIDTH = 80  # characters of a text that an error shows
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII)
+_WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
+
+Key = tuple[str, ...]
+"""The aspect's id ('' where rows have none), then the values that a row is joined by."""
+
+
+class Row(NamedTuple):
+    """A recorded row; `fields` are the named parts of its file's name."""
+
+    where: str
+    cells: dict[str, Any]
+    fields: Mapping[str, str]
+
+    def get(self, name: str) -> Any:
+        """Return a field of the file's name, a column, or the value at a JSON path."""
+        return self.fields[name] if name in self.fields else pick(self.cells, name, self.where)
+
+
+Table = Mapping[Key, Sequence[Row]]  # key -> its rows, in file order
+
+
+class Join(Struct, frozen=True, kw_only=True):
+    """How many rows and texts of one judge and aspect were joined.
+
+    `texts_scored` are the texts with a row that holds a reply or score. `poor`: less than
+    MIN_JOINED of the rows were joined, or of the texts have a score.
+    """
+
+    model: str
+    judge: str
+    aspect: str
+    rows: int
+    rows_joined: int
+    texts: int
+    texts_joined: int
+    texts_scored: int
+    poor: bool
+
+
+def read_joins(path: str | Path) -> list[Join]:
+    """Return the joins that a job has written."""
+    return decode(Path(path).read_bytes(), type=list[Join])
+
+
+def join_lines(joins: Iterable[Join], *, poor: bool = False) -> list[str]:
+    """Return one line for all judges and aspects of a model with equal counts.
+
+    `poor`: only joins that are poor.
+    """
+    groups: dict[tuple[Any, ...], list[Join]] = {}
+    for join in joins:
+        if join.poor or not poor:
+            counts = (join.rows_joined, join.rows, join.texts_joined, join.texts)
+            groups.setdefault((join.model, *counts, join.texts_scored, join.poor), []).append(join)
+    lines = []
+    for group in groups.values():
+        join = group[0]
+        scored = f", {join.texts_scored} a score" if join.texts_scored < join.texts_joined else ""
+        lines.append(
+            f"{'warning: ' if join.poor else ''}{join.model}: rows {join.rows_joined} of "
+            f"{join.rows} join, {join.texts_joined} of {join.texts} texts have one{scored} "
+            f"({_listed({each.judge for each in group}, 'judges')} on "
+            f"{_listed({each.aspect for each in group}, 'aspects')})"
+        )
+    return lines
+
+
+def _listed(names: Collection[str], kind: str) -> str:
+    return ", ".join(sorted(names)) if len(names) <= MAX_LISTED else f"{len(names)} {kind}"
+
+
+@dataclass
+class _Matches:
+    keys: dict[str, Key] = field(default_factory=dict)
+    used: set[Key] = field(default_factory=set)
+    missing: dict[str, None] = field(default_factory=dict)
+    scored: set[str] = field(default_factory=set)
+
+
+class RecordedEngine:
+    """Answers from files; expects all targets of a dataset in one call.
+
+    Rows are joined by target, by item (and system) or by text (and source and system). Items and
+    systems match by their names in the data (`names`) or by their ids; texts match with white space
+    normalised. Rows of the file role named like a judge's form serve that form; all other forms
+    read the role `data`.
+    """
+
+    def __init__(self, card: RecordedModel, inputs: EngineInputs) -> None:
+        self.card, self.dataset, self.names = card, inputs.dataset, inputs.names
+        self.folder, self.data = inputs.folder, inputs.data
+        self._tables: dict[str, Table] = {}
+        self._by_aspect: dict[tuple[str, str], Table] = {}
+        self._matches: dict[tuple[str, str, str], _Matches] = defaultdict(_Matches)
+        self._changed: dict[str, None] = {}
+
+    def answer(
+        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
+    ) -> list[list[Answer]]:
+        """Return the first `judge.draws` recorded draws of every subject.
+
+        Raises UserError if a row fits two targets, if two rows fit one target, and for a recorded
+        score that is not a number.
+        """
+        role = self._role(judge)
+        table, matches = self._rows_on(aspect, role), self._matches[judge.judge, aspect, role]
+        keys = [self._key(table, aspect, subject) for subject in subjects]
+        _check_distinct(table, keys, subjects)
+        path, answers = self._path(judge, aspect), []
+        for key, subject in zip(keys, subjects, strict=True):
+            rows = self._with_same_text(table.get(key, ()), subject)
+            matches.keys[subject.target] = key
+            if rows:
+                matches.used.add(key)
+            else:
+                matches.missing[subject.target] = None
+            answers.append(self._draws(rows, path, judge.draws))
+            if any(answer.status == "ok" for answer in answers[-1]):
+                matches.scored.add(subject.target)
+        return answers
+
+    def version(self, judge: Judge) -> str:
+        """Return the sha256 of the judge's files, if the card has it."""
+        return self.card.sha256.get(self._role(judge), "")
+
+    def joins(self, shared: Collection[str] = (), *, selected: bool = False) -> list[Join]:
+        """Return the join of every judge and aspect answered so far.
+
+        `selected`: only a part of the texts is judged, so rows about other texts are expected;
+        `shared` are the judges for which that holds.
+        """
+        joins = []
+        for (judge, aspect, role), matches in self._matches.items():
+            table = self._rows_on(aspect, role)
+            rows, texts = sum(map(len, table.values())), len(matches.keys)
+            joined, scored = sum(len(table[key]) for key in matches.used), len(matches.scored)
+            expected = min(rows, texts) if selected or judge in shared else rows
+            joins.append(
+                Join(
+                    model=self.card.model,
+                    judge=judge,
+                    aspect=aspect,
+                    rows=rows,
+                    rows_joined=joined,
+                    texts=texts,
+                    texts_joined=texts - len(matches.missing),
+                    texts_scored=scored,
+                    poor=joined < MIN_JOINED * expected or scored < MIN_JOINED * texts,
+                )
+            )
+        return joins
+
+    def checked_joins(self, shared: Collection[str] = (), *, selected: bool = False) -> list[Join]:
+        """Return `joins`.
+
+        Raises UserErrors for a judge and aspect of which no row joins a target, or no joined row
+        holds a value.
+        """
+        errors = [
+            self._unjoined(judge, aspect, role, next(iter(matches.keys.values())))
+            for (judge, aspect, role), matches in self._matches.items()
+            if matches.keys and not matches.used
+        ]
+        errors += [
+            self._unscored(judge, aspect, role)
+            for (judge, aspect, role), matches in self._matches.items()
+            if matches.used and not matches.scored
+        ]
+        if errors:
+            raise UserErrors(errors[:MAX_NAMED])
+        return self.joins(shared, selected=selected)
+
+    @property
+    def notices(self) -> list[str]:
+        """Return notices of rows without a target, targets without a row, and repeated rows."""
+        used: dict[tuple[str, str], set[Key]] = defaultdict(set)
+        for (_, aspect, role), matches in self._matches.items():
+            used[aspect if self.card.rows.aspect else "", role] |= matches.used
+        unmatched = {
+            "recorded rows without a target": (
+                row.where
+                for (aspect, role), keys in used.items()
+                for key, rows in self._rows_on(aspect, role).items()
+                for row in rows
+                if key not in keys and row.where not in self._changed
+            ),
+            "targets without a recorded row": (
+                target for matches in self._matches.values() for target in matches.missing
+            ),
+            "recorded rows about another text than their target's": self._changed,
+            "recorded rows that repeat a text": (
+                row.where
+                for table in self._tables.values()
+                for rows in table.values()
+                for row in rows[1:]
+            ),
+        }
+        distinct = {problem: list(dict.fromkeys(names)) for problem, names in unmatched.items()}
+        return [
+            f"{self.card.model}: {problem}: {len(names)}, first {', '.join(names[:MAX_NAMED])}"
+            for problem, names in distinct.items()
+            if names
+        ]
+
+    def _unjoined(self, judge: str, aspect: str, role: str, wanted: Key) -> UserError:
+        names, table = self.card.rows, self._rows_on(aspect, role)
+        where = f"models/{self.card.model}.yaml, key rows; judge {judge}, aspect {aspect}"
+        if names.aspect and not table and self._tables[role]:
+            rows = (same[0] for same in self._tables[role].values())
+            return UserError(
+                "no recorded row is on this aspect",
+                where=where,
+                got=names.aspects.get(aspect, aspect),
+                allowed={str(row.get(names.aspect)) for row in rows},
+                todo=f"say what the rows call it (`aspects: {{{aspect}: …}}` under `rows`), or "
+                "leave it out (`aspects` in the judge's card)",
+            )
+        shown = "no row of this dataset"
+        if table:
+            key = next(iter(table))
+            where, shown = f"{where}; {table[key][0].where}", _shown(names, key)
+        return UserError(
+            "no recorded row joins a text of the study",
+            where=where,
+            got=shown,
+            allowed=f"such as {_shown(names, wanted)}",
+            todo="name other columns under `rows`, or write names and texts as the dataset does",
+        )
+
+    def _unscored(self, judge: str, aspect: str, role: str) -> UserError:
+        names, kind = self.card.rows, "score" if self.card.rows.reply is None else "reply"
+        row = next(iter(self._rows_on(aspect, role).values()))[0]
+        key = "rows.scores" if names.reply is None else "rows.reply"
+        columns = ", ".join(f"{name}: {path}" for name, path in names.scores.items())
+        return UserError(
+            f"no recorded row that joins has a {kind} on this aspect",
+            where=f"models/{self.card.model}.yaml, key {key}; judge {judge}, aspect {aspect}; "
+            f"first row {row.where}",
+            got=names.reply or columns,
+            todo=f"name the column that holds its {kind}s, or leave the aspect out (`aspects` in "
+            "the judge's card)",
+        )
+
+    def _with_same_text(self, rows: Sequence[Row], subject: Subject) -> Sequence[Row]:
+        """Return the rows, of those joined by target only the ones about the target's text."""
+        names = self.card.rows
+        if not rows or not (names.target and names.text):
+            return rows
+        same = [row for row in rows if _normal(row.get(names.text)) == _normal(subject.text)]
+        self._changed |= {row.where: None for row in rows if row not in same}
+        return same
+
+    def _key(self, table: Table, aspect: str, subject: Subject) -> Key:
+        aspect = slug(aspect) if self.card.rows.aspect else ""
+        keys = _subject_keys(self.card.rows, self.names, aspect, subject)
+        return next((key for key in keys if key in table), keys[0])
+
+    def _rows_on(self, aspect: str, role: str) -> Table:
+        """Return a role's rows on an aspect; all of them if rows do not name an aspect."""
+        aspect = slug(aspect) if self.card.rows.aspect else ""
+        if (aspect, role) not in self._by_aspect:
+            if role not in self._tables:
+                self._tables[role] = _indexed(self.card.rows, self._read(role), self.names)
+            rows = self._tables[role].items()
+            self._by_aspect[aspect, role] = {key: same for key, same in rows if key[0] == aspect}
+        return self._by_aspect[aspect, role]
+
+    def _role(self, judge: Judge) -> str:
+        return judge.form if judge.form in self.card.files else "data"
+
+    def _path(self, judge: Judge, aspect: str) -> str | None:
+        """Return the column or JSON path of the judge's replies or scores, if there is one."""
+        names = self.card.rows
+        for_aspect, for_all = names.scores.get(aspect), names.scores.get("*")
+        if names.reply is None and ASPECT in judge.form:
+            return for_aspect and judge.form.replace(ASPECT, for_aspect)
+        path = names.reply or (for_all if judge.form and for_all else for_aspect or for_all)
+        return path and path.replace("{form}", judge.form)
+
+    def _read(self, role: str) -> Iterator[Row]:
+        names = self.card.rows
+        for path, fields in resolve(self.card.files, role, self.folder, self.data):
+            for number, cells in read_rows(path, self.card.kind):
+                where = f"{path}:{number}"
+                if names.lists:
+                    for entry in entries(cells, self.dataset, where):
+                        yield Row(f"{where} {entry[ENTRY]}", entry, fields)
+                    continue
+                row = Row(where, cells, fields)
+                if names.dataset is None or slug(str(row.get(names.dataset))) == self.dataset:
+                    yield row
+
+    def _draws(self, rows: Sequence[Row], path: str | None, draws: int) -> list[Answer]:
+        if not rows:
+            return [not_applicable("no_recorded_row")] * draws
+        repeated = self.card.rows.repeated
+        if repeated == "mean" and path and len(rows) > 1:
+            each = [self._answer(row.get(path), row) for row in rows]
+            values = [float(answer.text) for answer in each if answer.status == "ok"]
+            answers = [Answer(repr(fmean(values))) if values else each[0]]
+        else:
+            row = rows[-1] if repeated == "last" else rows[0]
+            value = row.get(path) if path else None
+            recorded = value if isinstance(value, list) else [value]
+            answers = [self._answer(draw, row) for draw in recorded[:draws]]
+        return answers + [not_applicable("no_recorded_draw")] * (draws - len(answers))
+
+    def _answer(self, value: object, row: Row) -> Answer:
+        """Return one draw; an empty text is a reply, but not a score."""
+        scored = self.card.rows.reply is None
+        if isinstance(value, str) and scored:
+            value = value.strip() or None
+        if value is None or value in self.card.rows.missing:
+            return not_applicable("no_value")
+        if isinstance(value, float) and math.isnan(value):
+            return not_applicable("no_value")
+        if isinstance(value, str) and (not scored or _is_number(value)):
+            return Answer(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return Answer(repr(value))
+        if scored and isinstance(value, str | float):
+            raise UserError(
+                "a recorded score is not a number",
+                where=row.where,
+                got=value,
+                todo="write it as a number (4.5), or name under `rows` what means no score "
+                "(`missing`)",
+            )
+        raise UserError(
+            "a recorded reply or score is neither a text nor a number", where=row.where, got=value
+        )
+
+
+def _is_number(text: str) -> bool:
+    return bool(_NUMBER.fullmatch(text)) and math.isfinite(float(text))
+
+
+def _indexed(names: RecordedRows, rows: Iterable[Row], known: Names) -> Table:
+    """Return the rows by key.
+
+    Raises UserError for rows about one text that differ, unless the card says which one counts.
+    """
+    table: dict[Key, list[Row]] = {}
+    aspects = {name: aspect for aspect, name in names.aspects.items()}
+    for row in rows:
+        key = _row_key(names, aspects, row, known)
+        same = table.setdefault(key, [])
+        if same and names.repeated == "stop" and not _have_same_scores(names, same[0], row):
+            raise UserError(
+                "two recorded rows are about one text",
+                where=f"{same[0].where} and {row.where}",
+                got=_shown(names, key),
+                todo="name what tells them apart under `rows`: system, source or aspect; or say "
+                "what counts (`repeated: first`, `last` or `mean`)",
+            )
+        same.append(row)
+    return table
+
+
+def _have_same_scores(names: RecordedRows, row: Row, other: Row) -> bool:
+    """Return whether the scores of two rows are equal but for rounding.
+
+    Replies are never the same: equal ones may be draws.
+    """
+    if names.reply is not None:
+        return False
+    if any("{" in path for path in names.scores.values()):
+        return row.cells.keys() == other.cells.keys() and all(
+            _is_close(cell, other.cells[name]) for name, cell in row.cells.items()
+        )
+    return all(_is_close(row.get(path), other.get(path)) for path in names.scores.values())
+
+
+def _is_close(cell: object, other: object) -> bool:
+    if cell == other:
+        return True
+    try:
+        return math.isclose(float(str(cell)), float(str(other)), rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    except ValueError:
+        return False
+
+
+def _row_key(names: RecordedRows, aspects: Mapping[str, str], row: Row, known: Names) -> Key:
+    aspect = _aspect_id(names, aspects, row.get(names.aspect)) if names.aspect else ""
+    if names.target:
+        return (aspect, _name(row.get(names.target)))
+    system = _name(row.get(names.system), same=known.same) if names.system else ""
+    if names.item:
+        return (aspect, system, _name(row.get(names.item), same=known.same))
+    source = _normal(" ".join(_normal(row.get(column)) for column in names.source))
+    return (aspect, system, _normal(row.get(names.text or "")), source)
+
+
+def _aspect_id(names: RecordedRows, aspects: Mapping[str, str], cell: object) -> str:
+    """Return the id of a row's aspect: by the card, else the slug of its name."""
+    name = _name(cell)
+    if name in aspects:
+        return aspects[name]
+    ident = slug(name)
+    return f"other {name}" if ident in names.aspects else ident
+
+
+def _subject_keys(names: RecordedRows, known: Names, aspect: str, subject: Subject) -> list[Key]:
+    """Return the possible keys of a target's row: by names in the data, then by ids."""
+
+    def either(names_of: Mapping[str, str], ident: str) -> list[str]:
+        return list(dict.fromkeys([_name(names_of.get(ident, ident), same=known.same), ident]))
+
+    if names.target:
+        return [(aspect, subject.target)]
+    systems = either(known.systems, subject.system or "") if names.system else [""]
+    if names.item:
+        items = either(known.items, subject.item)
+        return [(aspect, *pair) for pair in product(systems, items)]
+    text, source = _normal(subject.text), _normal(subject.source) if names.source else ""
+    return [(aspect, system, text, source) for system in systems]
+
+
+def _name(name: object, *, same: bool = False) -> str:
+    """Return a name for joining: composed (NFC), a whole float as an integer.
+
+    `same`: fold the differences that the data's card ignores (`same_names: true`).
+    """
+    text = unicodedata.normalize("NFC", "" if name is None else str(name))
+    text = folded(text) if same else text
+    integer = _WHOLE_FLOAT.fullmatch(text)
+    return integer[1] if integer else text
+
+
+def _normal(text: object) -> str:
+    """Return a text for joining: composed (NFC), one space between words."""
+    return "" if text is None else " ".join(unicodedata.normalize("NFC", str(text)).split())
+
+
+def _shown(names: RecordedRows, key: Key) -> str:
+    if names.target:
+        parts = ["target"]
+    elif names.item:
+        parts = ["system", "item"]
+    else:
+        parts = ["system", "text", "source"]
+    return ", ".join(
+        f"{part} {value if len(value) <= KEY_WIDTH else value[: KEY_WIDTH - 1] + '…'!r}"
+        for part, value in zip(parts, key[1:], strict=True)
+        if value
+    )
+
+
+def _check_distinct(table: Table, keys: Sequence[Key], subjects: Sequence[Subject]) -> None:
+    """Raise UserError if two targets share a row and differ in text or source."""
+    first: dict[Key, Subject] = {}
+    for key, subject in zip(keys, subjects, strict=True):
+        other = first.setdefault(key, subject)
+        if key not in table or other is subject:
+            continue
+        if (_normal(other.text), _normal(other.source)) != (
+            _normal(subject.text),
+            _normal(subject.source),
+        ):
+            raise UserError(
+                "a recorded row fits two targets",
+                where=table[key][0].where,
+                got=f"{other.target} and {subject.target}",
+                todo="name what tells them apart under `rows`: system or source",
+            )
+
+
+def build(card: RecordedModel, inputs: EngineInputs) -> RecordedEngine:
+    """Return the engine of a recorded card for one dataset."""
+    return RecordedEngine(card, inputs)
+
+
+ENGINE = EngineDeclaration(name="recorded")

@@ -1,1 +1,0 @@
-"""Replies and scores that exist already, joined to the texts that they judge."""

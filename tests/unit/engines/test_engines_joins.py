@@ -225,7 +225,7 @@ def test_the_card_says_what_means_no_score(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("column", ["text_b", "system_b"])
 def test_recorded_comparisons_are_refused(tmp_path: Path, column: str) -> None:
-    with pytest.raises(ValidationError, match="comparisons"):
+    with pytest.raises(ValidationError, match="comparison"):
         model(tmp_path, [], {**BY_ITEM, column: "other"})
 
 

@@ -126,22 +126,22 @@ def _heard() -> Iterator[tuple[Counter[str], list[str]]]:
 def _inside(folder: Path) -> Iterator[None]:
     """Work in a folder, with its workflow, imports and versions of packages."""
     from judgescope.core import paths
-    from judgescope.plan import packages, workflow
+    from judgescope.plan import code, inputs, workflow
 
     before, path, home = Path.cwd(), list(sys.path), paths.HOME
     os.chdir(folder)
     sys.path.insert(0, str(folder / "scripts"))
     invalidate_caches()
-    packages._version.cache_clear()
-    for module in (paths, workflow):
+    code._version.cache_clear()
+    for module in (paths, inputs, workflow):
         vars(module).update(HOME=folder, WORKFLOW=folder / "workflow")
     try:
         yield
     finally:
-        for module in (paths, workflow):
+        for module in (paths, inputs, workflow):
             vars(module).update(HOME=home, WORKFLOW=home / "workflow")
         sys.path[:] = path
-        packages._version.cache_clear()
+        code._version.cache_clear()
         os.chdir(before)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import running
 from asking import FAST, Study
-from judgescope.plan.lengths import VERDICT
+from judgescope.plan.writing import VERDICT
 from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow

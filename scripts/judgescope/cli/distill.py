@@ -74,10 +74,9 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> Sequence[str]:
     Raises UserError where it is not trained yet, or a card of this name is there.
     """
     from judgescope.engines.factory import adapter_in
-    from judgescope.plan.distilling import student_of
     from judgescope.schema.loading import validate_card, write_new_card
 
-    judge, model = student_of(plan)
+    judge, model = plan.student
     if not (adapter / ADAPTER_FILES[0]).is_file():
         raise UserError(
             "nothing is trained yet", where=str(adapter), todo="judgescope distill train <study>"
@@ -105,9 +104,8 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> Sequence[str]:
 def _serving(plan: "Plan", adapter: Path, name: str) -> str:
     """Return the command that serves the trained model elsewhere, with room for the adapter."""
     from judgescope.engines.vllm.options import located, room
-    from judgescope.plan.distilling import student_of
 
-    _, model = student_of(plan)
+    _, model = plan.student
     found = located(model, Path(plan.folders["model", model.model]), Path(plan.study.data))
     weights = os.path.relpath(found.path) if found.path else found.name
     told = ["vllm", "serve", weights, "--enable-lora", "--max-lora-rank", str(room(adapter))]

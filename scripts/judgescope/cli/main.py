@@ -112,7 +112,7 @@ def draft(study: Path | None, passed: list[str]) -> int:
     if status == 0 and not is_dry(passed):
         print("Drafts, to be read and pasted into the cards that each names:")
         for one in drafts:
-            print(f"  {Path('results') / plan.study.study / one.file}")
+            print(f"  {plan.paths.draft(one.file)}")
     return status
 
 

@@ -96,19 +96,18 @@ def replies(plan: Any, home: Path, out: Path, *, prompts: bool) -> Iterator[Row]
     Where a job has not written them yet, what the store has so far.
     """
     from judgescope.plan.asking_jobs import jobs_of
-    from judgescope.plan.specs import Specs
+    from judgescope.plan.specs.judging import reading
     from judgescope.plan.study import CellAspect
     from judgescope.replies.pricing import nanodollars
     from judgescope.scoring.cell import reader
 
-    specs = Specs(plan, home, str(out))
-    for job in jobs_of(plan, home, out):
+    for job in jobs_of(plan):
         price, so_far = job.card.price, _so_far(plan, job)
         for cell, asked in job.job.cells.items():
             perturbation, judge, aspect = cell
             place = CellAspect(job.dataset, *cell)
             read_as = _judgments(plan.file(out, "judgments", place), aspect)
-            read = reader(specs.reading(job.dataset, judge, [aspect], perturbation))
+            read = reader(reading(plan, job.dataset, judge, aspect, perturbation))
             told = (asked[number] for number in range(len(asked))) if prompts else ()
             prompt_of = {request.key: request.prompt for request in told}
             for one in _part("answers", plan.file(out, "replies", place), aspect) or so_far(cell):

@@ -157,7 +157,7 @@ def export(told: Arguments) -> int:
     store = _store(told)
     chosen = None
     if told.study:
-        used = used_keys(*_plan(told.study), whole=False)
+        used = used_keys(_plan(told.study)[0], whole=False)
         chosen = {shard: having(keys) for shard, keys in used.items()}
     print(f"{told.file}: {write(store, told.file, chosen):,} lines")
     return 0
@@ -192,7 +192,7 @@ def clear_out(told: Arguments) -> int:
     stores = sorted({plan.study.store for plan, _, _ in plans})
     if len(stores) > 1:
         raise UserError("the studies have several stores", where="replies prune", got=stores)
-    used = joined(used_keys(*plan, whole=True) for plan in plans)
+    used = joined(used_keys(plan, whole=True) for plan, _, _ in plans)
     for shard in shards(Path(stores[0])):
         keep = having(used.get(shard.name))
         lines, size = unused(shard, keep)
@@ -217,12 +217,12 @@ def export_batch(told: Arguments) -> int:
     from judgescope.replies.corruption import check
     from judgescope.replies.store import Store
 
-    plan, home, out = _plan(told.study)
+    plan, _, out = _plan(told.study)
     # requests are paid for: before they are written, a judge that learns must be known to be able
     first = [Paths(str(out)).student()] if plan.taught else []
     if status := snakemake(told.study, ["texts_unasked", *first], []):
         return status
-    for card, jobs in of_endpoints(plan, home, out):
+    for card, jobs in of_endpoints(plan):
         name = card.model
         store = Store(Path(plan.study.store), card.served_name)
         check(store.shard)  # what is written is paid for
@@ -251,13 +251,13 @@ def import_batch(told: Arguments) -> int:
     from judgescope.replies import batch
     from judgescope.replies.store import Store
 
-    plan, home, out = _plan(told.study)
+    plan, _, _ = _plan(told.study)
     for path in told.files:
         if not path.is_file():
             raise UserError("there is no such file", where=str(path))
     with ExitStack() as stack:
         readers = []
-        for card, jobs in of_endpoints(plan, home, out):
+        for card, jobs in of_endpoints(plan):
             store = stack.enter_context(Store(Path(plan.study.store), card.served_name))
             looked = [batch.Looked(one.job, store.find(one.job.wanted)) for one in jobs]
             readers.append((card, store, looked))

@@ -29,7 +29,7 @@ def spotcheck(told: argparse.Namespace) -> int:
     """Make the page of a study that damages texts, and say where it is."""
     from judgescope.cli.context import snakemake
     from judgescope.cli.people import plan_of
-    from judgescope.plan.pages import damaged
+    from judgescope.plan.specs.pages import damaged
 
     plan, out = plan_of(told.study)
     if not damaged(plan):

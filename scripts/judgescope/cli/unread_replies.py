@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from judgescope.parsing.judgment import Judgment
     from judgescope.plan import Plan
-    from judgescope.plan.specs import Specs
     from judgescope.replies.notes import Note
 
 LOOK = 1.0
@@ -130,7 +129,7 @@ class Reader:
         self.study, self.passed, self.out = study, passed, out
         self._before = {path: path.stat().st_mtime_ns for path in self._notes()}
         self._watches: dict[Path, tuple[int, Watch]] = {}
-        self._specs: Specs | None = None
+        self._plan: Plan | None = None
         self._readers: dict[tuple[str, ...], Callable[..., Judgment]] = {}
 
     def _notes(self) -> list[Path]:
@@ -151,27 +150,21 @@ class Reader:
     @property
     def plan(self) -> "Plan":
         """Return the study's plan."""
-        return self.specs.plan
-
-    @property
-    def specs(self) -> "Specs":
-        """Return the specs of the study's jobs."""
-        if self._specs is None:
+        if self._plan is None:
             from judgescope.cli.context import plan_of_study
-            from judgescope.core.paths import HOME
-            from judgescope.plan.specs import Specs
 
-            self._specs = Specs(plan_of_study(self.study, self.passed), HOME, str(self.out))
-        return self._specs
+            self._plan = plan_of_study(self.study, self.passed)
+        return self._plan
 
     def _read(self, dataset: str, cell: tuple[str, str, str], text: str, end: str) -> "Judgment":
         """Return what a reply says, as the scoring of its cell will read it."""
         perturbation, judge, aspect = cell
         if (dataset, *cell) not in self._readers:
+            from judgescope.plan.specs.judging import reading
             from judgescope.scoring.cell import reader
 
             self._readers[dataset, *cell] = reader(
-                self.specs.reading(dataset, judge, [aspect], perturbation)
+                reading(self.plan, dataset, judge, aspect, perturbation)
             )
         return self._readers[dataset, *cell](text, end, "ok")
 

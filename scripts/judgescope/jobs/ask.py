@@ -26,7 +26,7 @@ from judgescope.schema.loading import read_card
 from judgescope.schema.tables import table_of, write_parts
 
 
-def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str) -> None:
+def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -> None:
     """Plan the requests of all cells, ask for what the store lacks, write every cell's replies."""
     model = read_card("model", Path(card)).model_copy(update=spec.model)
     model = settled(model, Path(spec.folder), Path(spec.data), spec.trained)
@@ -78,4 +78,4 @@ def _write(spec: AskSpec, job: Job, found: Found) -> None:
 
 
 if __name__ == "__main__":
-    run(main, "card", "store", "budget", part="")
+    run(main)

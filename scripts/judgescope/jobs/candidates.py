@@ -14,7 +14,7 @@ from judgescope.replies.asker import writer
 from judgescope.schema.tables import read_table, table_of, write_table
 
 
-def main(spec: CandidatesSpec, *, card: str, store: str, budget: str) -> None:
+def main(spec: CandidatesSpec, *, card: str = "", store: str = "", budget: str = "") -> None:
     """Read references, choose those that get errors, make the candidates of one part."""
     items = {row["item"]: row for row in read_table("items", spec.items).to_pylist()}
     written = _rows("targets", spec.written) if spec.written else None
@@ -39,4 +39,4 @@ def _rows(table: str, path: str | None) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    run(main, card="", store="", budget="")
+    run(main)

@@ -45,4 +45,4 @@ def _trained(spec: TrainSpec, card: str, place: Place) -> None:
 
 
 if __name__ == "__main__":
-    run(main, "card", "checkpoints")
+    run(main)

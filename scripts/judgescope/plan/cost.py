@@ -1,7 +1,7 @@
-"""What a study's run will ask for, how many tokens that is, what it costs, how long it takes.
+"""What a run of a study will ask for, how many tokens that is, what it costs, how long it takes.
 
-Nothing is asked and nothing written. Where a model has yet to make texts, the longest that it may
-make stand in for them: what is told of those is an upper bound.
+Asks and writes nothing. Where a model has yet to make texts, the longest that it may make stand in
+for them: their numbers are upper bounds.
 """
 
 import math
@@ -17,17 +17,15 @@ from msgspec.structs import replace
 from judgescope.core.cells import pack, unpack
 from judgescope.engines.factory import settled
 from judgescope.plan.asking_jobs import lacking
-from judgescope.plan.lengths import usual_tokens
 from judgescope.plan.placeholders import Imagined, unmade
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs.judging import adapter_folder, ask
 from judgescope.plan.study import Plan
-from judgescope.plan.supervised import asked_of_supervisor
-from judgescope.plan.writing import Asked, asked_of_writers
+from judgescope.plan.writing import Asked, asked_of_supervisor, asked_of_writers, usual_tokens
 from judgescope.replies.lookup import Found
 from judgescope.replies.planning import Job, planned
 from judgescope.replies.pricing import ENOUGH, GUESSED, Density, density, nanodollars, tokenizer
 from judgescope.replies.probing import read_findings
-from judgescope.replies.specs import AskSpec, ask_spec
+from judgescope.replies.specs import AskSpec
 from judgescope.replies.speed import Pace, read_pace
 from judgescope.replies.store import Store
 from judgescope.schema.cards import (
@@ -56,13 +54,12 @@ class Sample(NamedTuple):
 class Estimate:
     """What one model will be asked in a study."""
 
-    def __init__(self, plan: Plan, specs: Specs, model: str) -> None:
+    def __init__(self, plan: Plan, model: str) -> None:
         card = plan.models[model]
         assert isinstance(card, AskedModel)
-        self.plan, self.specs, self.model = plan, specs, model
-        folder = Path(plan.folders["model", model])
-        trained = specs.trained(model).get("trained")
-        self.card = settled(card, folder, Path(plan.study.data), trained)
+        self.plan, self.model = plan, model
+        folder, data = Path(plan.folders["model", model]), Path(plan.study.data)
+        self.card = settled(card, folder, data, adapter_folder(plan, model))
         self.price = _free(card) or card.price
         self.store = Store(Path(plan.study.store), card.served_name)
         self._sample = Sample()
@@ -71,19 +68,19 @@ class Estimate:
         self.asked = [one for dataset in plan.datasets for one in self._of(dataset)]
 
     def _of(self, dataset: str) -> Iterator[Asked]:
-        texts = Imagined(self.plan, self.specs.out, dataset)
-        missing = unmade(self.plan, texts.place, dataset)
-        left = lacking(self.plan, self.specs, dataset)
-        yield from asked_of_writers(self.specs, self.model, texts, left.get(self.model, {}))
+        texts = Imagined(self.plan, dataset)
+        missing = unmade(self.plan, dataset)
+        left = lacking(self.plan, dataset)
+        yield from asked_of_writers(self.model, texts, left.get(self.model, {}))
         unwritten = {judge for judges in left.values() for judge in judges}
         if not self.plan.cell_aspects_of(dataset, self.model):
             return
-        spec = ask_spec(self.specs.ask(dataset, self.model))
+        spec = ask(self.plan, dataset, self.model)
         cells = list(unpack(spec.cells))
         for bound in (False, True):
-            own = [cell for cell in cells if (cell[0] in missing or cell[1] in unwritten) == bound]
-            if own:
-                yield from self._judged(replace(spec, cells=pack(own)), texts, bound=bound)
+            part = [cell for cell in cells if (cell[0] in missing or cell[1] in unwritten) == bound]
+            if part:
+                yield from self._judged(replace(spec, cells=pack(part)), texts, bound=bound)
 
     def _judged(self, spec: AskSpec, texts: Imagined, *, bound: bool) -> Iterator[Asked]:
         """Yield what each judge has to be asked about targets, made or to be made."""
@@ -123,11 +120,11 @@ class Estimate:
         """Count what the model is asked as a supervisor, once it is known what judges are asked."""
         if not isinstance(self.card, PromptedModel):
             return
-        open_ = {(one.dataset, one.name) for one in asked if one.missing}
+        asked = list(asked)
         for dataset in self.plan.datasets:
-            texts = Imagined(self.plan, self.specs.out, dataset)
-            own = {judge for place, judge in open_ if place == dataset}
-            self.asked += asked_of_supervisor(self.specs, self.card, self.store, texts, own)
+            texts = Imagined(self.plan, dataset)
+            unasked = {one.name for one in asked if one.missing and one.dataset == dataset}
+            self.asked += asked_of_supervisor(self.card, self.store, texts, unasked)
 
     @property
     def limits(self) -> Limits:

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from judgescope.plan.checks.study import BILLION, caps_of
 from judgescope.plan.cost import Estimate
-from judgescope.plan.specs import Specs
-from judgescope.plan.spending_limits import BILLION, caps_of
 from judgescope.plan.study import Plan
 from judgescope.plan.writing import Asked
 from judgescope.replies.ledger import FOLDER, REQUESTS, Cap, Ledger, shown
@@ -16,19 +15,19 @@ WIDTH, COLUMN = 28, 15
 NO_PRICE = "-"
 
 
-def estimates(plan: Plan, specs: Specs) -> list[Estimate]:
+def estimates(plan: Plan) -> list[Estimate]:
     """Return what each model of a study that is asked will be asked."""
-    told = [Estimate(plan, specs, name) for name in plan.models if plan.is_asked(name)]
-    asked = [one for each in told for one in each.asked]
-    for each in told:
-        each.supervise(asked)
-    return told
+    found = [Estimate(plan, name) for name in plan.models if plan.is_asked(name)]
+    asked = [one for estimate in found for one in estimate.asked]
+    for estimate in found:
+        estimate.supervise(asked)
+    return found
 
 
-def bill(plan: Plan, told: Sequence[Estimate]) -> Iterator[str]:
+def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
     """Yield the lines that say what a run asks, by model, dataset and judge."""
     titles = "".join(f"{title:>{COLUMN}}" for title in (*TITLES, "US$, likely", "US$, most"))
-    for one in told:
+    for one in models:
         lines = {_name(asked): _line(one, [asked]) for asked in one.asked}
         lines["sum"] = _line(one, one.asked)
         width = max(WIDTH, *map(len, lines))
@@ -38,9 +37,9 @@ def bill(plan: Plan, told: Sequence[Estimate]) -> Iterator[str]:
         yield from (f"    {name:<{width}}{line}" for name, line in lines.items())
         yield f"    tokens: {one.density.told}; {_replied(one)}"
         yield f"    time of one job: {_time(one)}"
-    if any(asked.bound for one in told for asked in one.asked):
+    if any(asked.bound for one in models for asked in one.asked):
         yield "  ≤: an upper bound, because a model has yet to make the texts"
-    yield from _sums(plan, told)
+    yield from _sums(plan, models)
 
 
 def _name(asked: Asked) -> str:
@@ -88,14 +87,14 @@ def _time(one: Estimate) -> str:
     return f"about {length} {how}"
 
 
-def _sums(plan: Plan, told: Sequence[Estimate]) -> Iterator[str]:
+def _sums(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
     """Yield the sums over the study, what of the caps is left, and what has no price."""
-    missing = sum(asked.missing for one in told for asked in one.asked)
-    prices = {one.model: dollars(one, one.asked) for one in told}
+    missing = sum(asked.missing for one in models for asked in one.asked)
+    prices = {one.model: dollars(one, one.asked) for one in models}
     known = [price for price in prices.values() if price is not None]
     unpriced = [f"models/{model}.yaml" for model, price in prices.items() if price is None]
     likely, most = (sum(column) for column in zip((0.0, 0.0), *known, strict=True))
-    price = f"{_usd(likely)} to {_usd(most)} US dollars" if known or not told else "not known"
+    price = f"{_usd(likely)} to {_usd(most)} US dollars" if known or not models else "not known"
     yield f"  requests to models: {missing:,}, price: {price}"
     if unpriced:
         but = " and not in it" if known else ""
@@ -104,9 +103,9 @@ def _sums(plan: Plan, told: Sequence[Estimate]) -> Iterator[str]:
     state = ledger.state()
     for cap in caps_of(plan.study):
         spent, held = state.used(cap.unit, cap.model)
-        spent_told, limit = shown(spent + held, cap.unit), shown(cap.limit, cap.unit)
-        yield f"  {cap.key}: {spent_told} of {limit} spent by this study so far"
-        bound = [one for one in told if cap.model in (None, one.model)]
+        spent_so_far, limit = shown(spent + held, cap.unit), shown(cap.limit, cap.unit)
+        yield f"  {cap.key}: {spent_so_far} of {limit} spent by this study so far"
+        bound = [one for one in models if cap.model in (None, one.model)]
         yield from _too_low(cap, cap.limit - spent - held, bound, prices)
 
 

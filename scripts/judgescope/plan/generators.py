@@ -1,8 +1,8 @@
-"""Which models write for a study: damaged texts, better references, analyses, lists of errors."""
+"""How the texts of a study come to be: which models write what, and what attacks add to texts."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
+from judgescope.core.errors import UserError
 from judgescope.core.set_names import (
     ALL,
     ANALYSES,
@@ -15,10 +15,14 @@ from judgescope.core.set_names import (
     TRIAL,
     WRITTEN,
 )
-from judgescope.plan.checks import check_writer
+from judgescope.perturb.attacks import TOP, inert
+from judgescope.perturb.specs import Addition
+from judgescope.plan.study import Plan
+from judgescope.prompts import plain
 from judgescope.schema.cards import (
     Analyses,
     Anchoring,
+    AttackPerturbation,
     Dataset,
     DerivedJudge,
     GradedPerturbation,
@@ -29,9 +33,6 @@ from judgescope.schema.cards import (
     Study,
     Supervisor,
 )
-
-if TYPE_CHECKING:
-    from judgescope.plan.study import Plan
 
 Maker = MadePerturbation | Improvement
 """What writes one text of another."""
@@ -77,43 +78,28 @@ def writers(
     return {**damage, **improved, **analysed, **merged}
 
 
-def improvements(plan: "Plan") -> dict[str, Improvement]:
+def improvements(plan: Plan) -> dict[str, Improvement]:
     """Return dataset -> how its references are improved, for those whose are."""
     found = {name: plan.improved(name) for name in plan.datasets}
     return {name: card for name, card in found.items() if card is not None}
 
 
-def check_writers(plan: "Plan") -> None:
-    """Check that the models that improve references, write analyses or merge errors can write."""
-    for name, card in improvements(plan).items():
-        own = f"datasets/{name}.yaml, key improve.model"
-        where = "the study, key references.model" if plan.study.references else own
-        check_writer(plan.models[card.model], where)
-    for name in plan.judges:
-        if (told := analyses_of(plan, name)) is not None:
-            check_writer(plan.models[told.model], f"judges/{name}.yaml, key shots.analyses.model")
-    for name, ensemble in plan.derived.items():
-        if ensemble.supervisor is not None:
-            model = plan.models[ensemble.supervisor.model]
-            check_writer(model, f"judges/{name}.yaml, key supervisor.model")
-
-
-def analyses_of(plan: "Plan", judge: str) -> Analyses | None:
+def analyses_of(plan: Plan, judge: str) -> Analyses | None:
     """Return how the demonstrations of a judge are analysed, None where they are not."""
     shots = plan.judges[judge].shots if judge in plan.judges else None
     return shots.analyses if shots else None
 
 
-def analysts(plan: "Plan", dataset: str) -> dict[str, list[str]]:
+def analysts(plan: Plan, dataset: str) -> dict[str, list[str]]:
     """Return model -> the judges of a dataset that are shown its analyses."""
     found: dict[str, list[str]] = {}
     for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
-        if (told := analyses_of(plan, judge)) is not None:
-            found.setdefault(told.model, []).append(judge)
+        if (analyses := analyses_of(plan, judge)) is not None:
+            found.setdefault(analyses.model, []).append(judge)
     return found
 
 
-def supervisors(plan: "Plan", dataset: str) -> dict[str, list[str]]:
+def supervisors(plan: Plan, dataset: str) -> dict[str, list[str]]:
     """Return model -> the ensembles on a dataset whose lists of errors it merges."""
     found: dict[str, list[str]] = {}
     for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
@@ -123,7 +109,7 @@ def supervisors(plan: "Plan", dataset: str) -> dict[str, list[str]]:
     return found
 
 
-def made_of(plan: "Plan", dataset: str) -> dict[str, str]:
+def made_of(plan: Plan, dataset: str) -> dict[str, str]:
     """Return what models write for a dataset, by its name in the folder `made` -> the model."""
     found = {
         name: writer.model
@@ -136,7 +122,7 @@ def made_of(plan: "Plan", dataset: str) -> dict[str, str]:
     return {**found, **dict(made_for_graded(plan, dataset)), **analysed, **merged, **new}
 
 
-def makers_of(plan: "Plan", dataset: str, name: str) -> list[str]:
+def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
     """Return the models that a set of targets, or judges' analyses, wait for."""
     for kind in (ANALYSES, WRITTEN):
         if name.startswith(kind):
@@ -156,7 +142,7 @@ def spender(made: str) -> str:
     return made.rpartition(".")[0] if made.startswith(COMPARED) else made.partition(".")[0]
 
 
-def graded(plan: "Plan") -> dict[str, GradedPerturbation]:
+def graded(plan: Plan) -> dict[str, GradedPerturbation]:
     """Return the graded sets of a study."""
     return {
         name: card
@@ -170,7 +156,7 @@ def parts_of(card: GradedPerturbation) -> list[str]:
     return [TRIAL, REST] if card.anchors else [ALL]
 
 
-def made_for_graded(plan: "Plan", dataset: str) -> Iterator[tuple[str, str]]:
+def made_for_graded(plan: Plan, dataset: str) -> Iterator[tuple[str, str]]:
     """Yield what models make for a dataset's graded sets: its name in the folder `made`, and the
     model.
     """
@@ -184,14 +170,14 @@ def made_for_graded(plan: "Plan", dataset: str) -> Iterator[tuple[str, str]]:
                 yield f"{COMPARED}{name}.{part}", card.anchors.model
 
 
-def waiting(plan: "Plan", dataset: str) -> list[str]:
+def waiting(plan: Plan, dataset: str) -> list[str]:
     """Return the sets of targets that are not there before a model has written something."""
     if plan.improved(dataset) is None:
         return [*plan.written(dataset), *plan.new_sets(dataset)]
     return [name for name in plan.target_sets(dataset) if name != SYSTEMS]
 
 
-def writer_of(plan: "Plan", dataset: str, name: str) -> Writer:
+def writer_of(plan: Plan, dataset: str, name: str) -> Writer:
     """Return the card by which a set of targets is written, or the originals that it waits for."""
     card = plan.perturbations.get(name.partition(".")[0])
     if isinstance(card, MadePerturbation | GradedPerturbation):
@@ -199,13 +185,13 @@ def writer_of(plan: "Plan", dataset: str, name: str) -> Writer:
     return improvements(plan)[dataset]
 
 
-def lowered_by(plan: "Plan", dataset: str, writer: Writer) -> str | None:
+def lowered_by(plan: Plan, dataset: str, writer: Writer) -> str | None:
     """Return the aspect that a writer lowers: the first of its own that the study has there."""
     named = getattr(writer, "aspects", ())
     return next((name for name in named if name in plan.plain_aspects(dataset)), None)
 
 
-def lowered(plan: "Plan", dataset: str, writer: Writer) -> dict[str, Any]:
+def lowered(plan: Plan, dataset: str, writer: Writer) -> dict[str, object]:
     """Return what a writer is told of the aspect that it lowers, with its parts, if it has any."""
     aspect = lowered_by(plan, dataset, writer)
     if aspect is None:
@@ -214,11 +200,11 @@ def lowered(plan: "Plan", dataset: str, writer: Writer) -> dict[str, Any]:
     parts = card.tasks[task].sub_aspects if task in card.tasks else []
     if not parts:
         return {}
-    told = card.in_task(task).model_dump(include={"name", "definition"})
-    return {"aspect": {**told, "sub_aspects": [one.model_dump() for one in parts]}}
+    shown = card.in_task(task).model_dump(include={"name", "definition"})
+    return {"aspect": {**shown, "sub_aspects": [one.model_dump() for one in parts]}}
 
 
-def made_files(plan: "Plan") -> Iterator[tuple[str, str]]:
+def made_files(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield what models have written: the pattern of files in the study's folder `made`, and whose
     replies these hold.
     """
@@ -236,3 +222,39 @@ def made_files(plan: "Plan") -> Iterator[tuple[str, str]]:
             yield f"{dataset}/{MERGES}{model}.parquet", model
         for name in plan.new_sets(dataset):
             yield f"{dataset}/{name}.parquet", name.removeprefix(WRITTEN)
+
+
+# ---- attacks ------------------------------------------------------------------------------------
+
+
+def attacks_of(plan: Plan, dataset: str) -> dict[str, bool]:
+    """Return attack -> whether it names a number; of those that are made on a dataset."""
+    names = dict.fromkeys(name for name, _ in plan.perturbed(dataset, "attack"))
+    return {name: TOP in _attack(plan, name).text for name in names}
+
+
+def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
+    """Return what is added to a dataset's originals, and where: the attack or its counterpart.
+
+    Raises UserError for an attack that names the top of the scale, on aspects of several scales.
+    """
+    card = _attack(plan, name)
+    text = card.text
+    if TOP in text:
+        tops = {plan.scale_of(dataset, aspect).max for aspect in plan.judged_on(dataset, name)}
+        if len(tops) > 1:
+            raise UserError(
+                "this attack names the top of the scale, and the aspects of "
+                f"{dataset} have different scales",
+                where=f"perturbations/{name}.yaml, key text",
+                got=[plain(top) for top in sorted(tops)],
+                todo=f"name `aspects` of one scale, or write no {TOP}",
+            )
+        text = text.replace(TOP, str(plain(tops.pop())))
+    return Addition(text=inert(text) if degree == "inert" else text, place=card.place)
+
+
+def _attack(plan: Plan, name: str) -> AttackPerturbation:
+    card = plan.perturbations[name]
+    assert isinstance(card, AttackPerturbation)
+    return card

@@ -1,38 +1,38 @@
 """Reading a study: all its cards, checked against each other."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from judgescope.core.cells import DERIVED
 from judgescope.core.errors import UserError
 from judgescope.core.slugs import slug
 from judgescope.methods.registry import METHODS
-from judgescope.plan.bars import check_bars
-from judgescope.plan.checks import (
+from judgescope.plan.checks.distillation import check_distillation
+from judgescope.plan.checks.judges import check_derived, check_hint, check_judge
+from judgescope.plan.checks.prompts import rehearse
+from judgescope.plan.checks.study import (
+    check_bars,
+    check_caps,
     check_dataset,
     check_expectations,
-    check_hint,
-    check_judge,
-    check_perturbation,
+    check_methods,
     check_study,
     check_weights,
-    check_writer,
 )
-from judgescope.plan.distilling import check_distillation
-from judgescope.plan.ensembles import check_derived, check_ensembles
-from judgescope.plan.generators import check_writers, writers
-from judgescope.plan.graded_checks import check_graded
-from judgescope.plan.judges import annotators
-from judgescope.plan.provided_sets import given_sets
-from judgescope.plan.spending_limits import check_caps
+from judgescope.plan.checks.texts import (
+    check_graded,
+    check_perturbation,
+    check_writer,
+    check_writers,
+)
+from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan
-from judgescope.plan.template_checks import rehearse
 from judgescope.prompts import DRAFTING, load
 from judgescope.schema.cards import (
     ASKED,
     ASPECT,
+    GIVEN_ROLES,
     NULL_FORMS,
     PROMPTED,
     Aspect,
@@ -51,25 +51,25 @@ from judgescope.schema.loading import Cards, validate_card
 
 CONTROLS = tuple(form.replace("_", "-") for form in NULL_FORMS)
 """The judge cards of the controls, which every study of one of these has."""
-
-
 RESERVED = {"human", "all"}
 """Ids that tables use in the column `judge` for people, and for all judges together."""
 
 
 def load_plan(
-    config: Mapping[str, Any],
+    config: Mapping[str, object],
     home: Path,
     *,
     source: str,
     drafting: bool = False,
     first: Sequence[Path] = (),
+    results: str | None = None,
 ) -> Plan:
     """Read and check all cards of the study in `config`.
 
     Cards are looked for in the folders `first`, in ./config and then in `home`/config. `source`
     names the study's file in errors. `drafting`: with the drafter and its prompts, but no rehearsal
-    of those that still lack steps. Raises UserError or UserErrors; reads cards only, no data.
+    of those that still lack steps. `results` is the folder of the study's results, by default
+    results/<study>. Raises UserError or UserErrors; reads cards only, no data.
     """
     study: Study = validate_card("study", config, source)
     cards = Cards([*first, *_card_folders(home)])
@@ -95,19 +95,21 @@ def load_plan(
     forms |= {card.form: f"{where}form" for where, card in made.items()}
     forms |= {new.form: f"{source}, key distill.write.form"} if new else {}
     forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
+    aspects = _aspects(cards, datasets)
     plan = Plan(
         study=study,
         datasets=datasets,
         models=models,
         judges=judges,
         derived=derived,
-        aspects=(aspects := _aspects(cards, datasets)),
+        aspects=aspects,
         criteria=_criteria(cards, study, aspects, source),
-        perturbations=perturbations | given_sets(datasets, perturbations, source),
+        perturbations=perturbations | _given_sets(datasets, perturbations, source),
         weights=_weights(cards, study, source),
         expectations=_expectations(cards, study, source),
         templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
         folders=_folders(cards, datasets, models),
+        results=results or f"results/{study.study}",
     )
     check_caps(study, models, source)
     for name, where in drafter.items():
@@ -156,25 +158,13 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     for perturbation in perturbations.values():
         if not isinstance(perturbation, GivenPerturbation):
             check_perturbation(perturbation, models, datasets, plan.datasets)
-    check_ensembles(plan, source)
+    check_methods(plan, source)
     check_writers(plan)
     check_weights(plan, source)
     check_expectations(plan, source)
-    _check_annotators(plan, source)
     check_distillation(plan, source)
     for dataset in plan.datasets.values():
         check_dataset(plan, dataset, source)
-
-
-def _check_annotators(plan: Plan, source: str) -> None:
-    """The method spans has a judge that lists errors with their places."""
-    if "spans" in plan.study.methods and not annotators(plan):
-        raise UserError(
-            "no judge of the study lists errors with their places",
-            where=f"{source}, key methods",
-            got="spans",
-            todo="add a judge with the key `annotation` or that parser, or leave the method out",
-        )
 
 
 def _card_folders(home: Path) -> list[Path]:
@@ -322,3 +312,52 @@ def _folders(
         (kind, name): os.path.relpath(cards.path(kind, name, where="").parent)
         for kind, name in wanted
     }
+
+
+def _given_sets(
+    datasets: Mapping[str, Dataset], named: Collection[str], source: str
+) -> dict[str, GivenPerturbation]:
+    """Return the sets of texts of all datasets that bring some, one for each role and aspect.
+
+    `named` are the perturbations that the study names, `source` is its file. Raises UserError for
+    one that has the id of a set, and where there is nothing that it could damage.
+    """
+    bringing = [card for card in datasets.values() if card.gives_texts]
+    if named and len(bringing) == len(datasets):
+        raise UserError(
+            "the study's datasets bring their texts: there is nothing to damage",
+            where=f"{source}, key perturbations",
+            got=min(named),
+            todo="leave the perturbations out, or add a dataset with references",
+        )
+    sets = [
+        _given_set(card, role, aspect)
+        for card in bringing
+        for role in GIVEN_ROLES
+        if role in card.files
+        for aspect in card.aspects
+    ]
+    found: dict[str, GivenPerturbation] = {}
+    for given in sets:
+        if given.perturbation in named or given.perturbation in found:
+            raise UserError(
+                "texts that a dataset brings have the id of other texts",
+                where=f"{source}, keys datasets and perturbations",
+                got=given.perturbation,
+                todo="give the perturbation or the dataset another id",
+            )
+        found[given.perturbation] = given
+    return found
+
+
+def _given_set(card: Dataset, role: str, aspect: str) -> GivenPerturbation:
+    texts = {"global": "texts of every rating", "local": "texts in a row"}[role]
+    return GivenPerturbation.model_validate(
+        {
+            "perturbation": slug(f"{card.dataset}-{role}-{aspect}"),
+            "name": f"{texts} of {card.name}: {aspect}",
+            "dataset": card.dataset,
+            "role": role,
+            "aspects": [aspect],
+        }
+    )

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from judgescope.core.paths import Paths
 from judgescope.core.set_names import ORIGINAL, REFERENCES, new_target
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
@@ -25,20 +24,20 @@ from judgescope.schema.cards import (
 class Imagined(Subjects):
     """The targets of a dataset; for texts that are not made yet, the longest that may come."""
 
-    def __init__(self, plan: Plan, out: str, dataset: str) -> None:
-        sample = Paths(out).sample() if dataset in plan.taught else None
-        super().__init__(out, dataset, plan.study.seed, sample)
+    def __init__(self, plan: Plan, dataset: str) -> None:
+        sample = plan.paths.sample() if dataset in plan.taught else None
+        super().__init__(plan.results, dataset, plan.study.seed, sample)
         self.plan = plan
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
         """Return the analyses that are there; any other is as long as it may be."""
-        there = Path(self.analysed.format(model)).is_file()
-        told = analyses_of(self.plan, judge)
-        most = told.max_tokens * CHARACTERS if told else 0
-        return _Known(super().analyses(judge, aspect, model) if there else {}, "?" * most)
+        written = Path(self.analysed.format(model)).is_file()
+        card = analyses_of(self.plan, judge)
+        longest = "?" * (card.max_tokens * CHARACTERS if card else 0)
+        return _Known(super().analyses(judge, aspect, model) if written else {}, longest)
 
     def _read(self, perturbation: str) -> list[Subject]:
-        if perturbation not in unmade(self.plan, self.place, self.dataset):
+        if perturbation not in unmade(self.plan, self.dataset):
             return super()._read(perturbation)
         if perturbation == ORIGINAL:
             return self._originals()
@@ -65,8 +64,8 @@ class Imagined(Subjects):
         new = self.plan.distillation.write
         assert new is not None
         most = "?" * (new.max_tokens * CHARACTERS)
-        own = [targets for (name, _), targets in self.drawn.items() if name == perturbation]
-        wanted = frozenset().union(*own)
+        drawn = [targets for (name, _), targets in self.drawn.items() if name == perturbation]
+        wanted = frozenset().union(*drawn)
         return [
             Subject(
                 target=target,
@@ -117,6 +116,7 @@ def longest(text: str) -> str:
     return text * math.ceil(LONGEST)
 
 
-def unmade(plan: Plan, place: str, dataset: str) -> set[str]:
-    """Return the sets of targets that a model has yet to make; `place` names a set's file."""
-    return {name for name in waiting(plan, dataset) if not Path(place.format(name)).exists()}
+def unmade(plan: Plan, dataset: str) -> set[str]:
+    """Return the sets of targets that a model has yet to make."""
+    names = waiting(plan, dataset)
+    return {name for name in names if not Path(plan.paths.targets(dataset, name)).exists()}

@@ -14,13 +14,13 @@ from judgescope.parsing.parsers import parse
 from judgescope.schema.tables import read_part, texts_of
 from judgescope.scoring.aggregate import aggregated
 from judgescope.scoring.expectation import expectation
-from judgescope.scoring.specs import Missing, Reading, ScoreSpec
+from judgescope.scoring.specs import CellSpec, Missing, Reading
 
 LOGPROB_MEAN = "logprob_mean"
 NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def score_cell(spec: ScoreSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
+def score_cell(spec: CellSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Yield the judgments and the scores of a cell, aspect by aspect.
 
     Each aspect is read by itself: nothing of one is known when another one is read. What goes wrong

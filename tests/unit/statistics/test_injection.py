@@ -15,7 +15,7 @@ from judgescope.perturb.attacks import NOTE, added, inert
 from judgescope.perturb.edits import apply_edits
 from judgescope.perturb.specs import Addition
 from judgescope.plan import load_plan
-from judgescope.plan.attacks import addition, attacks_of
+from judgescope.plan.generators import addition, attacks_of
 from judgescope.schema.cards import AttackPerturbation
 from judgescope.schema.loading import Cards, read_card
 from judgescope.statistics.injection import injection_shift, obey_rate

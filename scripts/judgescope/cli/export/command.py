@@ -101,19 +101,15 @@ def report_of(study: Path) -> "Report":
 
     Raises UserError, which says how to make them.
     """
-    from msgspec.json import decode
-
     from judgescope.cli.context import plan_of_study
     from judgescope.core.paths import HOME
     from judgescope.plan.inputs import without_folders
-    from judgescope.plan.specs import Specs
+    from judgescope.plan.specs import pages
     from judgescope.report.report import Report
-    from judgescope.report.specs import ReportSpec
 
     plan = plan_of_study(study)
-    out = f"results/{plan.study.study}"
     command = f"judgescope run {without_folders(study, HOME)}"
-    spec = decode(Specs(plan, HOME, out).report(command), type=ReportSpec)
+    spec = pages.report(plan, command)
     needed = [*spec.tables.values(), *(card.report for card in spec.datasets.values())]
     missing = [path for path in needed if not Path(path).is_file()]
     if missing:

@@ -1,13 +1,16 @@
 """Every prompt of a study, filled once with sample texts before anything is asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import cast
+
+from msgspec import to_builtins
 
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
-from judgescope.plan.annotators import check_annotator
-from judgescope.plan.generators import lowered, lowered_by
+from judgescope.plan.checks.judges import check_annotator
+from judgescope.plan.generators import graded, lowered, lowered_by
+from judgescope.plan.study import Plan
 from judgescope.prompts import (
     NO_CHANGE,
     SUFFIX,
@@ -23,6 +26,7 @@ from judgescope.schema.cards import (
     Analyses,
     Dataset,
     Degree,
+    GradedPerturbation,
     Improvement,
     Judge,
     MadePerturbation,
@@ -30,10 +34,7 @@ from judgescope.schema.cards import (
     Supervisor,
 )
 
-if TYPE_CHECKING:
-    from judgescope.plan.study import Plan
-
-Names = dict[str, Any]
+Names = dict[str, object]
 
 TEXTS = ("the first sample text", "the second sample text")
 STEPS = "1. A sample step."
@@ -52,7 +53,7 @@ SAMPLE_ERROR = {"location": "a sample place", "explanation": EXPLANATION, "sever
 PARTED = {"name": "A", "definition": "B", "sub_aspects": [{"name": "C", "definition": "D"}]}
 
 
-def rehearse(plan: "Plan") -> None:
+def rehearse(plan: Plan) -> None:
     """Fill the form of every judge and writer with each aspect, scale and kind of source it meets.
 
     Raises UserError for a form that cannot be filled, or that does not show a text it is about.
@@ -71,11 +72,14 @@ def rehearse(plan: "Plan") -> None:
                 _rehearse_writer(plan, made, card)
         if (improved := plan.improved(card.dataset)) is not None:
             _rehearse_improver(plan, improved, card)
+        for name, _ in plan.perturbed(card.dataset, "graded"):
+            if (built := graded(plan).get(name)) is not None:
+                _rehearse_graded(plan, built, card)
         if plan.new_sets(card.dataset):
             _rehearse_new(plan, card)
 
 
-def _rehearse_judge(plan: "Plan", judge: Judge) -> None:
+def _rehearse_judge(plan: Plan, judge: Judge) -> None:
     texts = TEXTS[: 1 + (judge.form == COMPARE)]
     for dataset, card in plan.shown(judge.judge).items():
         for aspect in plan.rated_by(judge.judge, dataset):
@@ -109,7 +113,7 @@ def _check_hinted(judge: Judge, prompt: str) -> None:
 
 
 def _rehearse_shots(
-    plan: "Plan", judge: Judge, shots: Shots, values: Names, fill: Callable[[Names], str]
+    plan: Plan, judge: Judge, shots: Shots, values: Names, fill: Callable[[Names], str]
 ) -> None:
     """Fill a form with demonstrations; it shows analyses where there are any, and only there."""
     bare = {"source": values["source"], "text": "a rated text", "rating": 77.5}
@@ -136,7 +140,7 @@ def _rehearse_shots(
         _rehearse_analyst(plan, shots.analyses, {**values, **bare})
 
 
-def _rehearse_analyst(plan: "Plan", told: Analyses, values: Names) -> None:
+def _rehearse_analyst(plan: Plan, told: Analyses, values: Names) -> None:
     """Fill a form that tells a rated text and the rating that an analysis must lead to."""
     for problem in (None, "a sample problem"):
         [message] = messages(told.form, plan.templates[told.form], **values, problem=problem)
@@ -149,7 +153,7 @@ def _rehearse_analyst(plan: "Plan", told: Analyses, values: Names) -> None:
                 )
 
 
-def _rehearse_supervisor(plan: "Plan", told: Supervisor) -> None:
+def _rehearse_supervisor(plan: Plan, told: Supervisor) -> None:
     """Fill a form that shows what annotators found, in a list or in several."""
     for category in (None, "a sample category"):
         error = {**SAMPLE_ERROR, "category": category}
@@ -164,15 +168,15 @@ def _rehearse_supervisor(plan: "Plan", told: Supervisor) -> None:
                 )
 
 
-def _rehearse_writer(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> None:
+def _rehearse_writer(plan: Plan, made: MadePerturbation, dataset: Dataset) -> None:
     change = change_of(made.model_dump() | lowered(plan, dataset.dataset, made))
     lacks = f"perturbations/{made.perturbation}.yaml, key instructions"
     for degree in made.degrees_for(dataset.dataset).values():
         for problem in (None, "a sample problem"):
             seen = {"source": "a sample source", "problem": problem}
             values = to_write(dataset.task, degree.model_dump(), change, **seen)
-            told = {"instructions": STEPS}
-            fill = partial(_fill_with_steps, plan, made.form, TEXTS[:1], steps=told, lacks=lacks)
+            steps: Names = {"instructions": STEPS}
+            fill = partial(_fill_with_steps, plan, made.form, TEXTS[:1], steps=steps, lacks=lacks)
             try:
                 fill(values)
             except UserError:
@@ -180,7 +184,7 @@ def _rehearse_writer(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> 
                 raise _without_parts(plan, made, dataset) from None
 
 
-def _without_parts(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> UserError:
+def _without_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> UserError:
     """Return what is wrong where a form shows the parts of an aspect, and there are none."""
     aspect, key = lowered_by(plan, dataset.dataset, made), f"tasks.{dataset.task}.sub_aspects"
     if aspect is None:
@@ -197,7 +201,7 @@ def _without_parts(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> Us
     )
 
 
-def lacks_parts(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> bool:
+def lacks_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> bool:
     """Return whether only the parts of the aspect that it lowers keep a writer's form from use."""
     degree = next(iter(made.degrees_for(dataset.dataset).values()))
     card = made.model_dump() | {"instructions": [STEPS]} | lowered(plan, dataset.dataset, made)
@@ -207,7 +211,7 @@ def lacks_parts(plan: "Plan", made: MadePerturbation, dataset: Dataset) -> bool:
     )
 
 
-def _fills(plan: "Plan", form: str, values: Names) -> bool:
+def _fills(plan: Plan, form: str, values: Names) -> bool:
     try:
         _fill(plan, form, TEXTS[:1], **values)
     except UserError:
@@ -215,7 +219,7 @@ def _fills(plan: "Plan", form: str, values: Names) -> bool:
     return True
 
 
-def _rehearse_new(plan: "Plan", dataset: Dataset) -> None:
+def _rehearse_new(plan: Plan, dataset: Dataset) -> None:
     """Fill the form of texts to learn from: of the source alone are they made."""
     assert plan.distillation.write is not None
     form = plan.distillation.write.form
@@ -229,7 +233,7 @@ def _rehearse_new(plan: "Plan", dataset: Dataset) -> None:
         )
 
 
-def _rehearse_improver(plan: "Plan", improved: Improvement, dataset: Dataset) -> None:
+def _rehearse_improver(plan: Plan, improved: Improvement, dataset: Dataset) -> None:
     """Fill a form that may show the source, the reference or both: what it writes is of them."""
     for problem in (None, "a sample problem"):
         seen = {"source": SOURCE, "text": TEXTS[0], "problem": problem}
@@ -243,19 +247,18 @@ def _rehearse_improver(plan: "Plan", improved: Improvement, dataset: Dataset) ->
             )
 
 
-def _fill_about(plan: "Plan", form: str, texts: tuple[str, ...], values: Names, lacks: str) -> str:
+def _fill_about(plan: Plan, form: str, texts: tuple[str, ...], values: Names, lacks: str) -> str:
     """Return the filled form; where it only wants for what an aspect's card could say, say so."""
     try:
         return _fill(plan, form, texts, **values)
     except UserError:
-        own = values["aspect"]
-        _fill(
-            plan, form, texts, **{**values, "aspect": {**SAID, **own}}
-        )  # raises what else is wrong
+        card = cast(Names, values["aspect"])
+        filled = {**values, "aspect": {**SAID, **card}}
+        _fill(plan, form, texts, **filled)  # raises what else is wrong
         for name, (shown, todo) in COULD_SAY.items():
             others = {key: sample for key, sample in SAID.items() if key != name}
             try:
-                _fill(plan, form, texts, **{**values, "aspect": {**others, **own}})
+                _fill(plan, form, texts, **{**values, "aspect": {**others, **card}})
             except UserError:
                 raise UserError(
                     f"the form {form} shows {shown}, and this card has none",
@@ -266,7 +269,7 @@ def _fill_about(plan: "Plan", form: str, texts: tuple[str, ...], values: Names, 
 
 
 def _fill_with_steps(
-    plan: "Plan", form: str, texts: tuple[str, ...], values: Names, steps: Names, lacks: str
+    plan: Plan, form: str, texts: tuple[str, ...], values: Names, steps: Names, lacks: str
 ) -> str:
     """Return the filled form; where it only wants for steps that a card could have, say so."""
     try:
@@ -280,16 +283,61 @@ def _fill_with_steps(
         ) from None
 
 
-def _fill(plan: "Plan", form: str, texts: tuple[str, ...], **values: Any) -> str:
+def _fill(plan: Plan, form: str, texts: tuple[str, ...], **values: object) -> str:
     """Return the filled form, which must show its texts."""
-    names = ("text", "text_b")[: len(texts)]
-    shown = dict(zip(names, texts, strict=True))
+    return _fill_all(plan, form, values, dict(zip(("text", "text_b"), texts, strict=False)))
+
+
+# ---- graded sets --------------------------------------------------------------------------------
+
+SHOWN = {
+    "text": "the first sample text",
+    "source": "the first sample source",
+    "text_b": "the second sample text",
+    "source_b": "the second sample source",
+}
+
+
+def _rehearse_graded(plan: Plan, card: GradedPerturbation, dataset: Dataset) -> None:
+    """Fill the prompts that put errors in and that compare with anchors."""
+    if card.model:
+        _rehearse_errors(plan, card, dataset)
+    if card.anchors:
+        aspect = plan.lowered(dataset.dataset, card)
+        scale = dataset.aspects[aspect]
+        values = {"aspect": rated(plan.aspect_of(dataset.dataset, aspect), scale)["aspect"]}
+        hidden = {} if scale.source_visible else {"source": None, "source_b": None}
+        _fill_all(plan, card.anchors.form, values, {**SHOWN, **hidden})
+
+
+def _rehearse_errors(plan: Plan, card: GradedPerturbation, dataset: Dataset) -> None:
+    aspect = lowered(plan, dataset.dataset, card)
+    if not aspect:
+        raise UserError(
+            "a model that puts errors in is told the parts of the aspect, and there are none",
+            where=f"perturbations/{card.perturbation}.yaml, key aspects",
+            got=plan.lowered(dataset.dataset, card),
+            todo=f"name one whose card has tasks.{dataset.task}.sub_aspects: write them, or let a "
+            "model draft them: judgescope draft <study>",
+        )
+    assert card.form is not None  # the card's own check
+    change = change_of(card.model_dump() | aspect)
+    assert change.aspect is not None
+    for problem in (None, "a sample problem"):
+        seen = {"source": SHOWN["source"], "text": SHOWN["text"], "problem": problem}
+        values = to_write(dataset.task, {"k": 2}, change, **seen)
+        values["errors"] = to_builtins(change.aspect.sub_aspects[:1]) * 2
+        _fill_all(plan, card.form, values, {"text": SHOWN["text"]})
+
+
+def _fill_all(plan: Plan, form: str, values: Names, shown: Mapping[str, str | None]) -> str:
+    """Return the filled form, which must show its texts and their sources."""
     [message] = messages(form, plan.templates[form], **{**values, **shown})
     for name, text in shown.items():
-        if text not in message["content"].lower():
+        if text is not None and text not in message["content"].lower():
             raise UserError(
-                "this prompt does not show the text that it is about",
+                f"this prompt does not show the {name} that it is about",
                 where=f"prompts/{form}{SUFFIX}",
-                todo=f"write {{{{ {name} }}}} where the text belongs",
+                todo=f"write {{{{ {name} }}}} where it belongs",
             )
     return message["content"]

@@ -1,0 +1,71 @@
+"""Write the pages of a study, offline HTML files: report, judges' cards, texts, all judgments."""
+
+from pathlib import Path
+
+from judgescope.core.files import write_text
+from judgescope.core.paths import WORKFLOW
+from judgescope.jobs.run import run
+from judgescope.report import explore as explore_page
+from judgescope.report import page
+from judgescope.report import spotcheck as texts_page
+from judgescope.report.cards import card
+from judgescope.report.elements import LONG_TABLES
+from judgescope.report.parts import write_long_tables, write_parts
+from judgescope.report.report import CardReport, Report
+from judgescope.report.specs import ExploreSpec, JudgeCardSpec, ReportSpec, SpotcheckSpec
+
+REPORT, TEXTS = WORKFLOW / "report", WORKFLOW / "texts"
+
+
+def report(spec: ReportSpec) -> None:
+    """Write the report, and its figures and sections as files of their own."""
+    contents = Report.load(spec)
+    sections = page.sections_of(contents)
+    html = page.render(contents, REPORT, sections)
+    _drop_stale(spec.tables)
+    output = Path(spec.output)
+    if not spec.texts:  # of an earlier state of the study, too
+        output.with_name("texts.html").unlink(missing_ok=True)
+    write_text(output, html)
+    write_long_tables(contents, REPORT, sections, output.with_name(LONG_TABLES))
+    write_parts(contents, REPORT, sections, Path(spec.figures), Path(spec.sections))
+
+
+def _drop_stale(tables: dict[str, str]) -> None:
+    """Delete tables that an earlier state of the study left: they would pass for this one's."""
+    folder = Path(next(iter(tables.values()))).parent
+    for path in sorted([*folder.glob("*.csv"), *folder.glob("*.parquet")]):
+        if path.stem not in tables:
+            print(f"no table of the study any more, deleted: {path}")
+            path.unlink()
+
+
+def judge_card(spec: JudgeCardSpec) -> None:
+    """Write the card of every judge, and delete those of an earlier state of the study."""
+    folder = Path(spec.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = set()
+    for judge, html in card.render(CardReport.load(spec), REPORT, TEXTS):
+        path = folder / f"{judge}.html"
+        write_text(path, html)
+        written.add(path)
+    for path in sorted({*folder.glob("*.html")} - written):
+        print(f"no judge of the study any more, deleted: {path}")
+        path.unlink()
+
+
+def spotcheck(spec: SpotcheckSpec) -> None:
+    """Write a sample of the perturbed texts, with the replies behind those that a model made."""
+    write_text(Path(spec.output), texts_page.render(spec, TEXTS, REPORT))
+
+
+def explore(spec: ExploreSpec) -> None:
+    """Write the page of all judgments, and the data that it loads from a folder beside it."""
+    output = Path(spec.output)
+    explore_page.write_shards(spec, output.with_suffix(""))
+    styles = [REPORT / "style.css", TEXTS / "style.css"]
+    write_text(output, explore_page.render(spec.study, WORKFLOW / "explore", styles))
+
+
+if __name__ == "__main__":
+    run(report, judge_card, spotcheck, explore)

@@ -114,7 +114,7 @@ class Run:
                         self.job("candidates", candidates, card.model)
                         self.made("candidates", f"made/{dataset}/{name}.{part}")
                     spec = graded_sets.compare(self.plan, dataset, name, part)
-                    self.job("write compare_anchors", spec, anchors.model)
+                    self.job("compare_anchors", spec, anchors.model)
                     self.made("compared", f"made/{dataset}/comparisons.{name}.{part}")
 
     def merges(self) -> None:

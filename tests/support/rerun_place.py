@@ -151,7 +151,7 @@ def label(rule: str, wildcards: Mapping[str, str]) -> str:
         return f"{rule.removesuffix('_api')} {wildcards['model']}"
     if rule == "perturb":
         return f"perturb {wildcards['damage']}"
-    return f"score {wildcards['judge']}" if rule == "score" else rule
+    return f"score {wildcards['model']}" if rule == "score" else rule
 
 
 def copied(base: Place, folder: Path) -> Place:

@@ -127,7 +127,7 @@ rule spotcheck:
     params:
         **spec_params(pages.spotcheck, PLAN),
     shell:
-        command("pages spotcheck")
+        command("text_pages spotcheck")
 
 
 # Every judgment beside its text, to be looked at: a page, and the data that it loads from a folder.
@@ -149,4 +149,4 @@ rule explore:
     params:
         **spec_params(pages.explore, PLAN),
     shell:
-        command("pages explore")
+        command("text_pages explore")

@@ -1,18 +1,16 @@
-"""Write the pages of a study, offline HTML files: report, judges' cards, texts, all judgments."""
+"""Write the report of a study and the cards of its judges: offline HTML files."""
 
 from pathlib import Path
 
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
 from judgescope.jobs.run import run
-from judgescope.report import explore as explore_page
 from judgescope.report import page
-from judgescope.report import spotcheck as texts_page
 from judgescope.report.cards import card
 from judgescope.report.elements import LONG_TABLES
 from judgescope.report.parts import write_long_tables, write_parts
 from judgescope.report.report import CardReport, Report
-from judgescope.report.specs import ExploreSpec, JudgeCardSpec, ReportSpec, SpotcheckSpec
+from judgescope.report.specs import JudgeCardSpec, ReportSpec
 
 REPORT, TEXTS = WORKFLOW / "report", WORKFLOW / "texts"
 
@@ -54,18 +52,5 @@ def judge_card(spec: JudgeCardSpec) -> None:
         path.unlink()
 
 
-def spotcheck(spec: SpotcheckSpec) -> None:
-    """Write a sample of the perturbed texts, with the replies behind those that a model made."""
-    write_text(Path(spec.output), texts_page.render(spec, TEXTS, REPORT))
-
-
-def explore(spec: ExploreSpec) -> None:
-    """Write the page of all judgments, and the data that it loads from a folder beside it."""
-    output = Path(spec.output)
-    explore_page.write_shards(spec, output.with_suffix(""))
-    styles = [REPORT / "style.css", TEXTS / "style.css"]
-    write_text(output, explore_page.render(spec.study, WORKFLOW / "explore", styles))
-
-
 if __name__ == "__main__":
-    run(report, judge_card, spotcheck, explore)
+    run(report, judge_card)

@@ -1,10 +1,9 @@
-"""Let a model write texts for a dataset, or compare texts with anchors; keep its replies."""
+"""Let a model write texts for a dataset; keep the replies behind them."""
 
 from judgescope.distill.new_texts import new_texts
 from judgescope.distill.specs import WriteNewSpec
 from judgescope.jobs.run import run
-from judgescope.perturb.comparing import check_comparator, compared, pairs_of
-from judgescope.perturb.writer_specs import CompareAnchorsSpec, MakeTextsSpec, WriteReferencesSpec
+from judgescope.perturb.writer_specs import MakeTextsSpec, WriteReferencesSpec
 from judgescope.perturb.writing import made_targets, references_of
 from judgescope.replies.asker import writer
 from judgescope.schema.tables import read_table, table_of, write_table
@@ -43,21 +42,5 @@ def write_new(spec: WriteNewSpec, *, card: str, store: str, budget: str) -> None
     write_table("answers", table_of("answers", answers), spec.replies)
 
 
-def compare_anchors(spec: CompareAnchorsSpec, *, card: str, store: str, budget: str) -> None:
-    """Compare candidates with anchors, or anchors with each other, in both orders."""
-    items = read_table("items", spec.items, ["item", "source"]).to_pylist()
-    sources = {row["item"]: row["source"] if spec.source_visible else None for row in items}
-    anchors = read_table("anchors", spec.anchors).to_pylist()
-    systems = read_table("targets", spec.targets).to_pylist()
-    candidates = read_table("targets", spec.candidates).to_pylist() if spec.candidates else None
-    pairs = pairs_of(anchors, candidates, systems, sources)
-    with writer(spec.comparator, spec.seed, card=card, store=store, budget=budget) as asked:
-        rows, answers = compared(spec, pairs, *asked)
-    if candidates is None:
-        check_comparator(spec, anchors, rows)
-    write_table("comparisons", table_of("comparisons", rows), spec.output)
-    write_table("answers", table_of("answers", answers), spec.replies)
-
-
 if __name__ == "__main__":
-    run(make_texts, write_references, write_new, compare_anchors)
+    run(make_texts, write_references, write_new)

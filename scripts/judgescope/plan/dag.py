@@ -75,7 +75,7 @@ JOBS: dict[Kind, str] = {
     "references": "write write_references",
     "new": "write write_new",
     "candidates": "candidates",
-    "comparisons": "write compare_anchors",
+    "comparisons": "compare_anchors",
     "analyses": "analyse",
     "merges": "merge",
     "rated": "ask",

@@ -346,7 +346,14 @@ def test_two_runs_give_the_same_bytes_and_old_cards_are_deleted(tmp_path: Path) 
 
     def run() -> dict[str, bytes]:
         done = subprocess.run(
-            [sys.executable, str(HOME / "scripts" / "job.py"), "judge_card", "--spec", "-"],
+            [
+                sys.executable,
+                str(HOME / "scripts" / "job.py"),
+                "pages",
+                "judge_card",
+                "--spec",
+                "-",
+            ],
             input=json.dumps(spec),
             text=True,
             env=environment(),

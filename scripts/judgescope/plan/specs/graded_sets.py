@@ -140,7 +140,7 @@ def compare(plan: Plan, dataset: str, name: str, part: str) -> CompareAnchorsSpe
     card = plan.aspect_of(dataset, aspect)
     engine = ENGINES[plan.models[anchored.model].engine]
     return CompareAnchorsSpec(
-        **computing("write", engine, packages="compare_anchors"),
+        **computing("compare_anchors", engine),
         dataset=dataset,
         perturbation=name,
         seed=plan.study.seed,

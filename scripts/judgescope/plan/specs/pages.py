@@ -117,7 +117,7 @@ def spotcheck(plan: Plan) -> SpotcheckSpec:
     sets = damaged(plan)
     names = {name for each in sets.values() for name, _ in each}
     return SpotcheckSpec(
-        **computing("pages", packages="spotcheck"),
+        **computing("text_pages", packages="spotcheck"),
         study=plan.study.study,
         seed=plan.study.seed,
         templates=_look_of("texts/*", "report/style.css"),
@@ -393,7 +393,7 @@ def explore(plan: Plan) -> ExploreSpec:
     """Show every judgment beside its text."""
     names = [*plan.judges, *plan.derived]
     return ExploreSpec(
-        **computing("pages"),
+        **computing("text_pages"),
         study=plan.study.study,
         templates=_look_of("explore/*", "texts/style.css", "report/style.css"),
         datasets=[

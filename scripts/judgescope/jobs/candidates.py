@@ -1,7 +1,5 @@
 """Put more or fewer errors into a dataset's references, by rule or by a model: candidates."""
 
-from typing import Any
-
 from judgescope.jobs.run import run
 from judgescope.perturb.candidates import (
     references_with_errors,
@@ -33,7 +31,7 @@ def main(spec: CandidatesSpec, *, card: str = "", store: str = "", budget: str =
     write_table("answers", table_of("answers", answers), spec.replies)
 
 
-def _rows(table: str, path: str | None) -> list[dict[str, Any]]:
+def _rows(table: str, path: str | None) -> list[dict[str, object]]:
     """Return the rows of a table, none without a path."""
     return read_table(table, path).to_pylist() if path else []
 

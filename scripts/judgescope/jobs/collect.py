@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -111,7 +111,7 @@ def _rationales(cell: Cell) -> pa.Table:
     return pa.table([columns[one] for one in schema.names], schema=schema)
 
 
-def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict[str, Any]]:
+def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict[str, object]]:
     """Yield how many judgments of a cell ended how, aspect by aspect, and once what served them."""
     judged = _judgments(cell, ["rule"])
     names = ("aspect", "status", "rule")

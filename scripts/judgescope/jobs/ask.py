@@ -1,6 +1,6 @@
-"""Ask one model all that a study wants to know of it about one dataset; one reply file per cell.
+"""Ask one model all that a study asks it about one dataset; write a reply file for each cell.
 
-With `--part 2-of-8`, ask one of so many parts of it, and write only a note of what it was.
+With `--part 2-of-8`, ask one of eight parts, and write only a note of what it was.
 """
 
 import hashlib
@@ -34,21 +34,21 @@ def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -
     with Store(Path(store), model.served_name) as shard:
         findings = read_findings(shard, endpoint) if endpoint else None
         job = planned(spec, model, findings)
-        found = shard.find(_wanted(job, part))
+        replies = shard.find(_wanted(job, part))
         with spending(budget, shard, model) as allowed:
-            missing = found.count < found.wanted.slots
+            missing = replies.count < replies.wanted.slots
             if endpoint and endpoint.probe and findings is None and missing:
                 job = planned(spec, model, try_out(shard, endpoint, allowed))
-                found = shard.find(_wanted(job, part))
+                replies = shard.find(_wanted(job, part))
             if missing:
                 name = ".".join(filter(None, (model.model, part)))
                 log = Path(f"{spec.output}/logs/ask/{spec.dataset}/{name}.log")
                 write_note(log, spec.dataset, job, shard)
-            complete(found, job.work(found), shard, asking(model, allowed), model.price)
+            complete(replies, job.work(replies), shard, asking(model, allowed), model.price)
         if part:
-            _note(f"{spec.output}/asked/{spec.dataset}/{model.model}/{part}.json", found)
+            _note(f"{spec.output}/asked/{spec.dataset}/{model.model}/{part}.json", replies)
         else:
-            _write(spec, job, found)
+            _write(spec, job, replies)
 
 
 def _wanted(job: Job, part: str) -> Wanted:
@@ -56,20 +56,20 @@ def _wanted(job: Job, part: str) -> Wanted:
     return job.part(*map(int, part.split("-of-"))) if part else job.wanted
 
 
-def _note(path: str, found: Found) -> None:
+def _note(path: str, replies: Found) -> None:
     """Write down what a part was: the same bytes as long as it asks the same."""
-    keys = hashlib.sha256(found.wanted.keys.tobytes()).hexdigest()
-    write_text(Path(path), canonical({"replies": found.count, "keys": keys}) + "\n")
+    keys = hashlib.sha256(replies.wanted.keys.tobytes()).hexdigest()
+    write_text(Path(path), canonical({"replies": replies.count, "keys": keys}) + "\n")
 
 
-def _write(spec: AskSpec, job: Job, found: Found) -> None:
+def _write(spec: AskSpec, job: Job, replies: Found) -> None:
     """Write the replies of every cell, and what stands for all of them."""
     paths = {}
     for (perturbation, judge), aspects in by_cell(spec.cells).items():
         cell = f"{perturbation}/{judge}"
         paths[cell] = spec.replies.format(cell)
         tables = (
-            table_of("answers", job.rows((perturbation, judge, aspect), found))
+            table_of("answers", job.rows((perturbation, judge, aspect), replies))
             for aspect in aspects
         )
         write_parts("answers", tables, paths[cell])

@@ -87,10 +87,10 @@ class Estimate:
         endpoint = self.card if isinstance(self.card, OpenAIModel) else None
         findings = read_findings(self.store, endpoint) if endpoint else None
         job = planned(spec, self.card, findings, texts)
-        found = self.store.find(job.wanted)
-        self._spell(job, found)
-        for count in job.counts(found):
-            sample = _sampled(job, found, count.judge)
+        replies = self.store.find(job.wanted)
+        self._spell(job, replies)
+        for count in job.counts(replies):
+            sample = _sampled(job, replies, count.judge)
             self._sample = Sample(*map(sum, zip(self._sample, sample, strict=True)))
             enough = sample.replies >= ENOUGH
             yield Asked(
@@ -104,15 +104,15 @@ class Estimate:
                 bound=bound,
             )
 
-    def _spell(self, job: Job, found: Found) -> None:
+    def _spell(self, job: Job, replies: Found) -> None:
         """Count the tokens of some missing prompts by the model's own tokenizer."""
         named = getattr(self.card, "tokenizer", None)
         if named is None or not isinstance(self.card, OpenAIModel):
             return
         folder = self.plan.folders["model", self.model]
         spelled = tokenizer(Path(folder) / named, f"models/{self.model}.yaml")
-        step = max(1, int(np.count_nonzero(found.lacking())) // SAMPLE)
-        for work in islice(job.work(found), 0, None, step):
+        step = max(1, int(np.count_nonzero(replies.lacking())) // SAMPLE)
+        for work in islice(job.work(replies), 0, None, step):
             self._counted.append(spelled(work.request.prompt))
             self._spelled += len(work.request.prompt)
 
@@ -148,29 +148,24 @@ class Estimate:
             return found
         return density(self.pace.prompt, self.pace.size, self.pace.replies, "to earlier jobs")
 
-    def tokens(self, one: Asked) -> tuple[int, int, int]:
+    def tokens(self, asked: Asked) -> tuple[int, int, int]:
         """Return tokens of prompts, and of replies: expected, and at most."""
-        sent = self.sent(one)
-        most = one.missing * one.max_tokens
-        expected = math.ceil(one.missing * (one.usual if one.replied is None else one.replied))
-        return math.ceil(sent * self.density.tokens), min(expected, most), most
-
-    def sent(self, one: Asked) -> int:
-        """Return the characters of prompts that are paid for: each once where draws share one."""
+        # Draws that share a request share its prompt, which is paid for once.
         together = self.limits.draws_per_request != 1
-        return one.characters if together else one.sent
+        characters = asked.characters if together else asked.sent
+        highest = asked.missing * asked.max_tokens
+        each = asked.usual if asked.replied is None else asked.replied
+        expected = min(math.ceil(asked.missing * each), highest)
+        return math.ceil(characters * self.density.tokens), expected, highest
 
-    def dollars(self, one: Asked) -> tuple[float, float] | None:
+    def dollars(self, asked: Asked) -> tuple[float, float] | None:
         """Return the price that is expected, and the highest; None: the model has no price."""
         if self.price is None:
             return None
-        prompt, expected, most = self.tokens(one)
-        alone = math.ceil(one.sent * self.density.tokens)
-        least, highest = (
-            {"prompt": prompt, "completion": expected},
-            {"prompt": alone, "completion": most},
-        )
-        return nanodollars(least, self.price) / 1e9, nanodollars(highest, self.price) / 1e9
+        prompt, expected, highest = self.tokens(asked)
+        alone = math.ceil(asked.sent * self.density.tokens)
+        likely = nanodollars({"prompt": prompt, "completion": expected}, self.price) / 1e9
+        return likely, nanodollars({"prompt": alone, "completion": highest}, self.price) / 1e9
 
     def minutes(self) -> tuple[float, str] | None:
         """Return how long a job of all that is missing takes, and how that is known."""
@@ -192,19 +187,19 @@ def _free(card: AskedModel) -> Price | None:
     return Price(input=0, output=0) if isinstance(card, CommandModel) and not card.price else None
 
 
-def _sampled(job: Job, found: Found, judge: str) -> Sample:
+def _sampled(job: Job, stored: Found, judge: str) -> Sample:
     """Return the usage of some of a judge's replies, those of a key all together."""
-    places = job.places(judge)
-    there = places[found.lacking()[places] == 0]
+    requests = job.places(judge)
+    complete = requests[stored.lacking()[requests] == 0]
     total = Sample()
-    for place in there[:: max(1, len(there) // SAMPLE)].tolist():
-        first = int(found.wanted.first[place])
-        replies = [found.reply(first + draw) for draw in range(int(found.wanted.draws[place]))]
-        usages = [one.usage for one in replies if one.usage and one.status == "ok"]
+    for number in complete[:: max(1, len(complete) // SAMPLE)].tolist():
+        first, draws = int(stored.wanted.first[number]), int(stored.wanted.draws[number])
+        replies = [stored.reply(slot) for slot in range(first, first + draws)]
+        usages = [reply.usage for reply in replies if reply.usage and reply.status == "ok"]
         if len(usages) < len(replies):
             continue
         prompts = sum(bool(usage.get("prompt")) for usage in usages)
-        size = int(job.characters[found.wanted.representative[place]]) * prompts
+        size = int(job.characters[stored.wanted.representative[number]]) * prompts
         sums = [sum(usage.get(name) or 0 for usage in usages) for name in ("prompt", "completion")]
         more = Sample(len(replies), prompts, size, *sums)
         total = Sample(*map(sum, zip(total, more, strict=True)))

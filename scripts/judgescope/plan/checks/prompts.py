@@ -101,7 +101,7 @@ def _fill(
     for name, text in shown.items():
         if text is not None and text not in prompt.lower():
             raise UserError(
-                f"this prompt does not show the {name.removesuffix('_b')} {purpose}",
+                f"this prompt does not show the {name} {purpose}",
                 where=f"prompts/{form}{SUFFIX}",
                 todo=f"write {{{{ {name} }}}} where it belongs",
             )

@@ -6,23 +6,20 @@ and this module says the rest. Paths are relative to the working directory.
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import DERIVED
 from judgescope.core.set_names import (
     ANALYSES,
-    COMPARED,
-    MERGES,
     ORIGINAL,
     REFEREE,
     REFERENCES,
     REST,
     SYSTEMS,
     TRIAL,
-    WRITTEN,
 )
 from judgescope.distill.specs import WriteNewSpec
 from judgescope.engines.specs import ReplaySpec
@@ -35,15 +32,16 @@ from judgescope.perturb.writer_specs import (
 )
 from judgescope.plan.checks.study import caps_of
 from judgescope.plan.generators import (
-    Maker,
+    Kind,
+    Writing,
     analyses_of,
-    analysts,
     graded,
+    graded_sets_of,
     made_of,
     parts_of,
     supervisors,
     waiting,
-    writer_of,
+    writings,
 )
 from judgescope.plan.inputs import Files
 from judgescope.plan.specs import graded_sets, judging, results, texts, training
@@ -52,23 +50,11 @@ from judgescope.plan.specs.pages import annotated, damaged
 from judgescope.plan.study import Cell, Plan
 from judgescope.replies.analyses import AnalyseSpec
 from judgescope.replies.specs import AskSpec
-from judgescope.schema.cards import AskedModel, RecordedModel, References, VllmModel
+from judgescope.schema.cards import AskedModel, RecordedModel, VllmModel
 from judgescope.scoring.supervising import MergeSpec
 
 Executor = Literal["api", "gpu", "cpu"]
 """Where a model answers: behind an endpoint, loaded by the job, or in the job's own processes."""
-Kind = Literal[
-    "texts",
-    "originals",
-    "references",
-    "new",
-    "candidates",
-    "comparisons",
-    "analyses",
-    "merges",
-    "rated",
-]
-"""What a job in which a model writes makes."""
 JOBS: dict[Kind, str] = {
     "texts": "write make_texts",
     "originals": "write make_texts",
@@ -91,19 +77,6 @@ WritingSpec = (
     | AskSpec
     | ReplaySpec
 )
-RATED = ".rated"
-"""With the id of a graded set, what files call a judge's ratings of texts that may be anchors."""
-
-
-class Writing(NamedTuple):
-    """One job in which a model writes for a dataset: what it makes, and of which set and part."""
-
-    kind: Kind
-    model: str
-    name: str = ""
-    part: str = ""
-
-
 Machine = dict[str, int | str]
 """Resource -> how much of it a job needs."""
 
@@ -129,43 +102,13 @@ class Dag:
         return {
             (dataset, made): writing
             for dataset in self.plan.datasets
-            for made, writing in self._writings(dataset)
+            for made, writing in writings(self.plan, dataset).items()
         }
-
-    def _writings(self, dataset: str) -> Iterator[tuple[str, Writing]]:
-        plan = self.plan
-        for name in plan.written(dataset):
-            if isinstance(writer := writer_of(plan, dataset, name), Maker):
-                yield name, _of_texts(writer, name)
-        for name in plan.new_sets(dataset):
-            yield name, Writing("new", name.removeprefix(WRITTEN))
-        for model in analysts(plan, dataset):
-            yield f"{ANALYSES}{model}", Writing("analyses", model)
-        for model in supervisors(plan, dataset):
-            yield f"{MERGES}{model}", Writing("merges", model)
-        for name in self.graded(dataset):
-            yield from self._of_graded(name)
-
-    def _of_graded(self, name: str) -> Iterator[tuple[str, Writing]]:
-        card = graded(self.plan)[name]
-        for part in parts_of(card) if card.model else []:
-            yield f"{name}.{part}", Writing("candidates", str(card.model), name, part)
-        if (anchors := card.anchors) is None:
-            return
-        for part in (REFEREE, *parts_of(card)):
-            yield f"{COMPARED}{name}.{part}", Writing("comparisons", anchors.model, name, part)
-        if anchors.judge:
-            model = self.plan.judges[anchors.judge].model
-            yield f"{name}{RATED}", Writing("rated", model, name)
-
-    def graded(self, dataset: str) -> list[str]:
-        """Return the graded sets that a study builds of a dataset."""
-        names = dict(self.plan.perturbed(dataset, "graded"))
-        return [name for name in graded(self.plan) if name in names]
 
     def executor(self, model: str) -> Executor:
         """Return where a model answers."""
-        return executor(self.plan, model)
+        engines: dict[str, Executor] = {"openai": "api", "vllm": "gpu"}
+        return engines.get(self.plan.models[model].engine, "cpu")
 
     def made(self, on: Executor, *kinds: Kind) -> str:
         """Return the constraint of the wildcard `made` for jobs of these kinds on an executor.
@@ -266,7 +209,7 @@ class Dag:
         """Return the same of the graded set before this one that asks the same model about the same
         aspect, if any: what both ask is asked once.
         """
-        plan, names = self.plan, self.graded(dataset)
+        plan, names = self.plan, graded_sets_of(self.plan, dataset)
         aspect = lowered_aspect(plan, dataset, writing.name)
         same = [
             name
@@ -432,10 +375,12 @@ class Dag:
 
         They are targets: where `judgescope replies retry` deletes one, it is made again.
         """
-        anchored = [name for name in self.graded(dataset) if graded(self.plan)[name].anchors]
-        return self.made_files(dataset) + [
-            path for name in anchored for path in self.rated(dataset, name)
+        rated = [
+            self.paths.construction(dataset, made)
+            for (of, made), writing in self.writings.items()
+            if of == dataset and writing.kind == "rated"
         ]
+        return [*self.made_files(dataset), *rated]
 
     def spotchecked(self, dataset: str) -> list[str]:
         """Return the replies behind those sets of targets that models write text by text."""
@@ -579,16 +524,3 @@ class Dag:
         if not self.trainee or self.plan.distillation.recipe.device != "cuda":
             return {}
         return {**self.machine(self.trainee, attempt), "gpu": 1}
-
-
-def executor(plan: Plan, model: str) -> Executor:
-    """Return where a model answers."""
-    of_engine: dict[str, Executor] = {"openai": "api", "vllm": "gpu"}
-    return of_engine.get(plan.models[model].engine, "cpu")
-
-
-def _of_texts(writer: Maker, name: str) -> Writing:
-    """Return the job that writes a set of targets from another."""
-    if name != ORIGINAL:
-        return Writing("texts", writer.model, *name.split("."))
-    return Writing("references" if isinstance(writer, References) else "originals", writer.model)

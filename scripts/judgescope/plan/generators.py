@@ -1,6 +1,7 @@
 """How the texts of a study come to be: which models write what, and what attacks add to texts."""
 
 from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.set_names import (
@@ -30,10 +31,13 @@ from judgescope.schema.cards import (
     Judge,
     MadePerturbation,
     Perturbation,
+    References,
     Study,
     Supervisor,
 )
 
+RATED = ".rated"
+"""With the id of a graded set, what files call a judge's ratings of texts that may be anchors."""
 Maker = MadePerturbation | Improvement
 """What writes one text of another."""
 Writer = Maker | GradedPerturbation
@@ -109,17 +113,82 @@ def supervisors(plan: Plan, dataset: str) -> dict[str, list[str]]:
     return found
 
 
+Kind = Literal[
+    "texts",
+    "originals",
+    "references",
+    "new",
+    "candidates",
+    "comparisons",
+    "analyses",
+    "merges",
+    "rated",
+]
+"""What a job in which a model writes makes."""
+
+
+class Writing(NamedTuple):
+    """One job in which a model writes for a dataset: what it makes, and of which set and part."""
+
+    kind: Kind
+    model: str
+    name: str = ""
+    part: str = ""
+
+
+def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
+    """Return file of a dataset, by its name -> the job in which a model writes it."""
+    found = {}
+    for name in plan.written(dataset):
+        writer = writer_of(plan, dataset, name)
+        if name == ORIGINAL and isinstance(writer, Improvement):
+            kind: Kind = "references" if isinstance(writer, References) else "originals"
+            found[name] = Writing(kind, writer.model)
+        elif isinstance(writer, Maker):
+            found[name] = Writing("texts", writer.model, *name.split("."))
+    for name in graded_sets_of(plan, dataset):
+        found |= _writings_of_graded(plan, name)
+    for model in analysts(plan, dataset):
+        found[f"{ANALYSES}{model}"] = Writing("analyses", model)
+    for model in supervisors(plan, dataset):
+        found[f"{MERGES}{model}"] = Writing("merges", model)
+    for name in plan.new_sets(dataset):
+        found[name] = Writing("new", name.removeprefix(WRITTEN))
+    return found
+
+
+def _writings_of_graded(plan: Plan, name: str) -> dict[str, Writing]:
+    card = graded(plan)[name]
+    found = {}
+    for part in parts_of(card) if card.model else []:
+        found[f"{name}.{part}"] = Writing("candidates", str(card.model), name, part)
+    if (anchors := card.anchors) is None:
+        return found
+    for part in (REFEREE, *parts_of(card)):
+        found[f"{COMPARED}{name}.{part}"] = Writing("comparisons", anchors.model, name, part)
+    if anchors.judge:
+        found[f"{name}{RATED}"] = Writing("rated", plan.judges[anchors.judge].model, name)
+    return found
+
+
 def made_of(plan: Plan, dataset: str) -> dict[str, str]:
     """Return what models write for a dataset, by its name in the folder `made` -> the model."""
-    found = {
-        name: writer.model
-        for name in plan.written(dataset)
-        if isinstance(writer := writer_of(plan, dataset, name), Maker)
-    }
-    analysed = {f"{ANALYSES}{model}": model for model in analysts(plan, dataset)}
-    merged = {f"{MERGES}{model}": model for model in supervisors(plan, dataset)}
-    new = {name: name.removeprefix(WRITTEN) for name in plan.new_sets(dataset)}
-    return {**found, **dict(made_for_graded(plan, dataset)), **analysed, **merged, **new}
+    jobs = writings(plan, dataset).items()
+    return {name: writing.model for name, writing in jobs if writing.kind != "rated"}
+
+
+def made_files(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield (pattern of files in the folder `made`, the model whose replies these hold).
+
+    Of texts it has files of degrees, too, that a card no longer has.
+    """
+    for name, card in plan.perturbations.items():
+        if isinstance(card, MadePerturbation):
+            yield f"*/{name}.*.parquet", card.model
+    for dataset in plan.datasets:
+        for name, writing in writings(plan, dataset).items():
+            if writing.kind not in {"texts", "rated"}:
+                yield f"{dataset}/{name}.parquet", writing.model
 
 
 def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
@@ -151,23 +220,15 @@ def graded(plan: Plan) -> dict[str, GradedPerturbation]:
     }
 
 
+def graded_sets_of(plan: Plan, dataset: str) -> list[str]:
+    """Return the graded sets that a study builds of a dataset."""
+    names = dict(plan.perturbed(dataset, "graded"))
+    return [name for name in graded(plan) if name in names]
+
+
 def parts_of(card: GradedPerturbation) -> list[str]:
     """Return the parts in which a set's candidates are made."""
     return [TRIAL, REST] if card.anchors else [ALL]
-
-
-def made_for_graded(plan: Plan, dataset: str) -> Iterator[tuple[str, str]]:
-    """Yield what models make for a dataset's graded sets: its name in the folder `made`, and the
-    model.
-    """
-    for name, _ in plan.perturbed(dataset, "graded"):
-        if (card := graded(plan).get(name)) is None:
-            continue
-        for part in parts_of(card) if card.model else []:
-            yield f"{name}.{part}", str(card.model)
-        if card.anchors:
-            for part in (REFEREE, *parts_of(card)):
-                yield f"{COMPARED}{name}.{part}", card.anchors.model
 
 
 def waiting(plan: Plan, dataset: str) -> list[str]:
@@ -202,26 +263,6 @@ def lowered(plan: Plan, dataset: str, writer: Writer) -> dict[str, object]:
         return {}
     shown = card.in_task(task).model_dump(include={"name", "definition"})
     return {"aspect": {**shown, "sub_aspects": [one.model_dump() for one in parts]}}
-
-
-def made_files(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield what models have written: the pattern of files in the study's folder `made`, and whose
-    replies these hold.
-    """
-    for name, card in plan.perturbations.items():
-        if isinstance(card, MadePerturbation):
-            yield f"*/{name}.*.parquet", card.model
-    for dataset, improved in improvements(plan).items():
-        yield f"{dataset}/{ORIGINAL}.parquet", improved.model
-    for dataset in plan.datasets:
-        for name, model in made_for_graded(plan, dataset):
-            yield f"{dataset}/{name}.parquet", model
-        for model in analysts(plan, dataset):
-            yield f"{dataset}/{ANALYSES}{model}.parquet", model
-        for model in supervisors(plan, dataset):
-            yield f"{dataset}/{MERGES}{model}.parquet", model
-        for name in plan.new_sets(dataset):
-            yield f"{dataset}/{name}.parquet", name.removeprefix(WRITTEN)
 
 
 # ---- attacks ------------------------------------------------------------------------------------

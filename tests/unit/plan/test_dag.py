@@ -14,8 +14,8 @@ import golden_studies
 import graded_study
 from golden_studies import shipped, write, write_dataset
 from judgescope.plan import load_plan
-from judgescope.plan.dag import Dag, Executor, Kind, any_of
-from judgescope.plan.generators import made_of
+from judgescope.plan.dag import Dag, Executor, any_of
+from judgescope.plan.generators import Kind, made_of
 from running import HOME
 
 TARGETS = {"output": "targets", "replies": "made"}
@@ -85,12 +85,14 @@ def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(jobs: list[
         assert fits == [(kind, one.executor(one.model(dataset, made)))]
     for one in jobs:
         for dataset in one.plan.datasets:
-            known = {
-                made
-                for (of, made), writing in one.writings.items()
-                if of == dataset and writing.kind != "rated"
+            replies = {
+                to_builtins(one.spec(of, made)).get("replies")
+                or to_builtins(one.spec(of, made))["output"]
+                for of, made in one.writings
+                if of == dataset
             }
-            assert known == set(made_of(one.plan, dataset))
+            named = {one.paths.made(dataset, made) for made in made_of(one.plan, dataset)}
+            assert named == {path for path in replies if path.startswith("out/made/")}
 
 
 def path(dataset: str, made: str) -> str:

@@ -66,10 +66,10 @@ def load_plan(
 ) -> Plan:
     """Read and check all cards of the study in `config`.
 
-    Cards are looked for in the folders `first`, in ./config and then in `home`/config. `source`
-    names the study's file in errors. `drafting`: with the drafter and its prompts, but no rehearsal
-    of those that still lack steps. `results` is the folder of the study's results, by default
-    results/<study>. Raises UserError or UserErrors; reads cards only, no data.
+    Cards lie in the folders `first`, ./config or `home`/config. `source` names the study's file in
+    errors, `results` the folder of its results (by default results/<study>). `drafting`: with the
+    drafter and its prompts, but no rehearsal of those that still lack steps. Raises UserError or
+    UserErrors; reads cards only, no data.
     """
     study: Study = validate_card("study", config, source)
     cards = Cards([*first, *_card_folders(home)])
@@ -79,20 +79,17 @@ def load_plan(
     where = f"{source}, key perturbations"
     perturbations = {n: cards.read("perturbation", n, where=where) for n in study.perturbations}
     made = writers(study, datasets, perturbations, judges, derived)
-    wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
-    wanted |= {str(card.model): f"{where}model" for where, card in made.items()}
-    new = study.distill.write if study.distill else None
-    wanted |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
     drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
-    known = _models(cards, drafter | wanted)
-    models = {name: known[name] for name in [*wanted, *(drafter if drafting else [])]}
+    new = study.distill.write if study.distill else None
+    named = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
+    named |= {str(card.model): f"{where}model" for where, card in made.items()}
+    named |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
+    known = _models(cards, drafter | named)
+    models = {name: known[name] for name in [*named, *(drafter if drafting else [])]}
     judges = {
-        name: _shared(_compared(judge, models[judge.model]), models[judge.model], study.share)
-        for name, judge in judges.items()
+        name: _completed(judge, models[judge.model], study.share) for name, judge in judges.items()
     }
-    prompted = [judge for judge in judges.values() if models[judge.model].engine in PROMPTED]
-    forms = {judge.form: f"judge {judge.judge}, key form" for judge in prompted}
-    forms |= {card.form: f"{where}form" for where, card in made.items()}
+    forms = _forms(judges, models) | {card.form: f"{where}form" for where, card in made.items()}
     forms |= {new.form: f"{source}, key distill.write.form"} if new else {}
     forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
     aspects = _aspects(cards, datasets)
@@ -111,7 +108,6 @@ def load_plan(
         folders=_folders(cards, datasets, models),
         results=results or f"results/{study.study}",
     )
-    check_caps(study, models, source)
     for name, where in drafter.items():
         check_writer(known[name], where)
     _check(plan, cards.names("dataset"), source)
@@ -121,17 +117,26 @@ def load_plan(
     return plan
 
 
-def _models(cards: Cards, wanted: Mapping[str, str]) -> dict[str, Model]:
-    """Return model -> its card; `wanted` says where each is named."""
-    known = {name: cards.read("model", name, where=where) for name, where in wanted.items()}
-    if DERIVED in known:
+def _models(cards: Cards, named: Mapping[str, str]) -> dict[str, Model]:
+    """Return model -> its card; `named` says where each is named."""
+    models = {name: cards.read("model", name, where=where) for name, where in named.items()}
+    if DERIVED in models:
         raise UserError(
             "no model can have this id: files of judges that are made from others have it",
             where=f"models/{DERIVED}.yaml, key model",
             got=DERIVED,
             todo="give the model card another id",
         )
-    return known
+    return models
+
+
+def _forms(judges: Mapping[str, Judge], models: Mapping[str, Model]) -> dict[str, str]:
+    """Return form -> where it is named, of the judges whose models read prompts."""
+    return {
+        judge.form: f"judge {judge.judge}, key form"
+        for judge in judges.values()
+        if models[judge.model].engine in PROMPTED
+    }
 
 
 def _datasets(cards: Cards, study: Study, source: str) -> dict[str, Dataset]:
@@ -148,6 +153,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     """Check the cards of a plan against each other; `datasets` are all that have a card."""
     judges, models, perturbations = plan.judges, plan.models, plan.perturbations
     names = [*judges, *plan.derived]
+    check_caps(plan.study, models, source)
     check_study(plan.study, plan.datasets, models, perturbations, names, source)
     check_bars(plan.study, {name for one in plan.datasets.values() for name in one.aspects}, source)
     for judge in judges.values():
@@ -192,10 +198,20 @@ def _judges(
     derived: dict[str, DerivedJudge] = {}
     for name in study.judges:
         card: Judge | DerivedJudge = cards.read("judge", name, where=f"{source}, key judges")
-        own: list[Judge | DerivedJudge] = [card]
         if isinstance(card, Judge) and card.columns:
-            own = [_of_column(card, column) for column in card.columns]
-        for judge in own:
+            named: list[Judge | DerivedJudge] = [
+                card.model_copy(
+                    update={
+                        "judge": slug(column.replace(ASPECT, "")),
+                        "form": column,
+                        "columns": [],
+                    }
+                )
+                for column in card.columns
+            ]
+        else:
+            named = [card]
+        for judge in named:
             if judge.judge in {*judges, *derived, *RESERVED}:
                 raise UserError(
                     "two judges have one id, or one that tables use otherwise",
@@ -209,24 +225,18 @@ def _judges(
     return judges, derived
 
 
-def _of_column(card: Judge, column: str) -> Judge:
-    own = slug(column.replace(ASPECT, ""))
-    return card.model_copy(update={"judge": own, "form": column, "columns": []})
+def _completed(judge: Judge, model: Model, share: float) -> Judge:
+    """Return a judge with what its card leaves open: what it compares a text with, and its share.
 
-
-def _compared(judge: Judge, model: Model) -> Judge:
-    """Return the judge with what it compares a text with, where its card leaves that open."""
+    A judge that is asked is given no more than the study's share of the items.
+    """
+    changes: dict[str, object] = {}
     sees = isinstance(model, CommandModel) and "references" in model.sees
     if sees or (judge.against is None and model.engine == "lexical"):
-        return judge.model_copy(update={"against": "references"})
-    return judge
-
-
-def _shared(judge: Judge, model: Model, most: float) -> Judge:
-    """Return a judge that is asked with no more than the study's share of the items."""
-    if model.engine not in ASKED or judge.share <= most:
-        return judge
-    return judge.model_copy(update={"share": most})
+        changes["against"] = "references"
+    if model.engine in ASKED and judge.share > share:
+        changes["share"] = share
+    return judge.model_copy(update=changes)
 
 
 def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]:

@@ -10,6 +10,7 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import by_cell
 from judgescope.core.files import write_text
 from judgescope.core.hashes import write_hashes
+from judgescope.core.paths import Paths
 from judgescope.engines.factory import asking, settled
 from judgescope.jobs.run import run
 from judgescope.replies.asking import complete
@@ -31,6 +32,7 @@ def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -
     model = read_card("model", Path(card)).model_copy(update=spec.model)
     model = settled(model, Path(spec.folder), Path(spec.data), spec.trained)
     endpoint = model if isinstance(model, OpenAIModel) else None
+    paths = Paths(spec.output)
     with Store(Path(store), model.served_name) as shard:
         findings = read_findings(shard, endpoint) if endpoint else None
         job = planned(spec, model, findings)
@@ -42,11 +44,11 @@ def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -
                 replies = shard.find(_wanted(job, part))
             if missing:
                 name = ".".join(filter(None, (model.model, part)))
-                log = Path(f"{spec.output}/logs/ask/{spec.dataset}/{name}.log")
+                log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
                 write_note(log, spec.dataset, job, shard)
             complete(replies, job.work(replies), shard, asking(model, allowed), model.price)
         if part:
-            _note(f"{spec.output}/asked/{spec.dataset}/{model.model}/{part}.json", replies)
+            _note(paths.part(spec.dataset, model.model, part), replies)
         else:
             _write(spec, job, replies)
 
@@ -57,13 +59,13 @@ def _wanted(job: Job, part: str) -> Wanted:
 
 
 def _note(path: str, replies: Found) -> None:
-    """Write down what a part was: the same bytes as long as it asks the same."""
+    """Write a note of a part: the same bytes as long as the part asks the same."""
     keys = hashlib.sha256(replies.wanted.keys.tobytes()).hexdigest()
     write_text(Path(path), canonical({"replies": replies.count, "keys": keys}) + "\n")
 
 
 def _write(spec: AskSpec, job: Job, replies: Found) -> None:
-    """Write the replies of every cell, and what stands for all of them."""
+    """Write the replies of every cell, and the hashes of these files."""
     paths = {}
     for (perturbation, judge), aspects in by_cell(spec.cells).items():
         cell = f"{perturbation}/{judge}"

@@ -140,8 +140,8 @@ class Estimate:
     def density(self) -> Density:
         """Return the tokens of a character of this model's prompts, by the best that is known."""
         if self._spelled:
-            told = f"by the tokenizer, from {len(self._counted)} prompts"
-            return Density(sum(self._counted) / self._spelled, told)
+            source = f"by the tokenizer, from {len(self._counted)} prompts"
+            return Density(sum(self._counted) / self._spelled, source)
         sample = self._sample
         found = density(sample.prompt, sample.characters, sample.requests, "in the store")
         if found is not GUESSED:

@@ -305,12 +305,12 @@ class Dag:
         return self.machine(model, attempt)
 
     def answered(self, dataset: str) -> list[str]:
-        """Return what stands for the replies about a dataset, and for what is computed."""
+        """Return the files of hashes of the replies about a dataset, and of what is computed."""
         names = (name for name in self._judging if self.plan.cells_of(dataset, name))
         return [judging.hashes_file(self.plan, dataset, name) for name in names]
 
     def judged(self, dataset: str) -> list[str]:
-        """Return what stands for a dataset's judgments and scores; those of derived judges."""
+        """Return the files of hashes of a dataset's scores, and the cells of derived judges."""
         plan = self.plan
         names = (name for name in self._judging if plan.cells_of(dataset, name))
         derived = plan.cells_of(dataset, DERIVED)
@@ -318,7 +318,7 @@ class Dag:
         return found + [path for cell in derived for path in self._cell_files(cell)]
 
     def _cell_files(self, cell: Cell) -> list[str]:
-        """Return a derived cell's judgments and scores; else what stands for all of its model."""
+        """Return a derived cell's judgments and scores; else the hashes of its model's."""
         model = self.plan.model_of(cell.judge)
         if model != DERIVED:
             return [self.paths.hashes("scores", cell.dataset, model)]
@@ -339,7 +339,7 @@ class Dag:
         return [*self._members(cell), *(path for path in others if path)]
 
     def _members(self, cell: Cell) -> list[str]:
-        """Return what stands for the judgments and scores of a derived judge's members."""
+        """Return the hashes of the judgments and scores of a derived judge's members."""
         models = map(self.plan.model_of, self.plan.derived[cell.judge].members)
         return [self.paths.hashes("scores", cell.dataset, name) for name in dict.fromkeys(models)]
 
@@ -416,7 +416,7 @@ class Dag:
 
     @property
     def teacher_files(self) -> list[str]:
-        """Return what stands for the judgments of the teacher, of a study where a judge learns."""
+        """Return what the teacher's judgments depend on, of a study where a judge learns."""
         if not self.plan.taught:
             return []
         cells = [cell for name in self.plan.taught for cell in self.plan.cells_of(name)]

@@ -253,7 +253,7 @@ def lowered_by(plan: Plan, dataset: str, writer: Writer) -> str | None:
 
 
 def lowered(plan: Plan, dataset: str, writer: Writer) -> dict[str, object]:
-    """Return what a writer is told of the aspect that it lowers, with its parts, if it has any."""
+    """Return what a writer's prompt shows of the aspect that it lowers; {} if that has no parts."""
     aspect = lowered_by(plan, dataset, writer)
     if aspect is None:
         return {}

@@ -98,7 +98,7 @@ def annotators(plan: Plan) -> list[str]:
 
 
 def settings_of(plan: Plan, judge: str) -> dict[str, float | str]:
-    """Return what the judge's parser is told beside the scale."""
+    """Return the settings of the judge's parser."""
     card, parser = plan.judges[judge], parser_of(plan, judge)
     if parser == COMPUTED:
         penalties: dict[str, float | str] = card.severities.model_dump()

@@ -165,7 +165,7 @@ class Plan:
         return [name for name in named if name in known] if named else [None]
 
     def aspect_of(self, dataset: str, aspect: str) -> Aspect:
-        """Return an aspect as it is told in a dataset's task, in the criterion of the cell."""
+        """Return an aspect as worded for a dataset's task and for the criterion of the cell."""
         name, criterion = split(aspect)
         card = self.aspects[name].in_task(self.datasets[dataset].task)
         if criterion is None:

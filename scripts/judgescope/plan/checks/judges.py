@@ -62,7 +62,7 @@ def check_judge(
         )
     if judge.hint is not None and (model.engine not in PROMPTED or judge.form == COMPARE):
         raise UserError(
-            "only a model that reads prompts and rates one text can be told a rating",
+            "only a model that reads prompts and rates one text can be given a rating",
             where=f"{where}, key hint",
             got=f"{judge.model}, form {judge.form}",
             todo="leave `hint` out",
@@ -119,12 +119,12 @@ def _check_stop(judge: Judge, model: Model, where: str) -> None:
 
 
 def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
-    """Check that a judge that is told a rating is held against one of its model that is not."""
+    """Check that a judge with a hint has a base: a judge of the same model without a hint."""
     if judge.hint is None:
         return
     if judge.scale is not None:
         raise UserError(
-            "a hint is a rating on people's scale, and so is what a judge that is told it says",
+            "a hint is a rating on people's scale, and a judge with a hint rates on that scale",
             where=f"judges/{judge.judge}.yaml, key scale",
             got=", ".join(map(_shown, judge.scales)),
             todo="leave `scale` or `hint` out",

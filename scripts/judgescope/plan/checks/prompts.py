@@ -95,7 +95,7 @@ def _fill(
     shown: Mapping[str, str | None],
     purpose: str = "that it is about",
 ) -> str:
-    """Return the filled form, which must show what is in `shown`: name -> text, None: not told."""
+    """Return the filled form, which must show what is in `shown`: name -> text, None: hidden."""
     [message] = messages(form, plan.templates[form], **{**values, **shown})
     prompt = message["content"]
     for name, text in shown.items():
@@ -147,7 +147,7 @@ def _rehearse_judge(plan: Plan, judge: Judge) -> None:
                 _rehearse_shots(plan, judge, values, lacks)
             elif HINT not in _fill_judge(plan, judge, values, lacks) and judge.hint is not None:
                 raise UserError(
-                    "this prompt does not show the rating that the judge is told",
+                    "this prompt does not show the rating that is the judge's hint",
                     where=f"prompts/{judge.form}{SUFFIX}",
                     todo="write {{ hint }} where it belongs, or leave `hint` out of the judge's "
                     "card",
@@ -329,7 +329,7 @@ def _rehearse_errors(plan: Plan, card: GradedPerturbation, dataset: Dataset) -> 
     aspect = lowered(plan, dataset.dataset, card)
     if not aspect:
         raise UserError(
-            "a model that puts errors in is told the parts of the aspect, and there are none",
+            "a model that puts errors in needs the parts of the aspect, and there are none",
             where=f"perturbations/{card.perturbation}.yaml, key aspects",
             got=plan.lowered(dataset.dataset, card),
             todo=f"name one whose card has tasks.{dataset.task}.sub_aspects: write them, or let a "

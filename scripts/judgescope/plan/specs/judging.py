@@ -51,7 +51,7 @@ ASKED_BY = {
 
 
 def hashes_file(plan: Plan, dataset: str, model: str) -> str:
-    """Return the file that stands for what the job writes that asks a model, or computes."""
+    """Return the file of the hashes of what a model's job writes: replies, or computed scores."""
     return plan.paths.hashes("scores" if plan.computes(model) else "replies", dataset, model)
 
 

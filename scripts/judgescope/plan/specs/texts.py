@@ -204,7 +204,7 @@ def written_references(plan: Plan, dataset: str) -> str | None:
 
 
 def asked_model(plan: Plan, model: str) -> ModelSpec:
-    """Return a model as a job is told that asks it."""
+    """Return what a job needs to ask a model."""
     folder = plan.folders["model", model]
     return ModelSpec(card=model_identity(plan, model), folder=folder, data=plan.study.data)
 

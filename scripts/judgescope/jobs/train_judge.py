@@ -26,7 +26,7 @@ def main(spec: TrainSpec, *, card: str, checkpoints: str) -> None:
         place.hand_on(Path(spec.adapter), Path(spec.log), Path(spec.losses))
 
 
-def _trained(spec: TrainSpec, card: str, place: Place) -> None:
+def _trained(spec: TrainSpec, card: str, checkpoints: Place) -> None:
     recipe = Recipe.model_construct(**spec.recipe)
     prepare(recipe.device)
     check_device(recipe.device)
@@ -41,7 +41,7 @@ def _trained(spec: TrainSpec, card: str, place: Place) -> None:
             todo="look at how many of the teacher's replies could be read",
         )
     held_out = examples(Path(spec.held_out), chat, longest)
-    Training(base, recipe, spec.seed, train, held_out).run(place)
+    Training(base, recipe, spec.seed, train, held_out).run(checkpoints)
 
 
 if __name__ == "__main__":

@@ -87,11 +87,11 @@ def used_keys(plan: Plan, *, whole: bool) -> dict[str, Keys]:
 
     `whole`: raises UserError while a text is not there, because its questions are not known yet.
     """
-    found: dict[str, list[Keys]] = {}
+    by_shard: dict[str, list[Keys]] = {}
     for study_job in jobs_of(plan):
         if whole and study_job.later:
             raise _unknown(plan, study_job.later)
-        found.setdefault(slug(study_job.card.served_name), []).append(study_job.job.keys)
+        by_shard.setdefault(slug(study_job.card.served_name), []).append(study_job.job.keys)
     unmade = [
         f"{dataset}: {name}"
         for dataset in plan.datasets
@@ -104,11 +104,11 @@ def used_keys(plan: Plan, *, whole: bool) -> dict[str, Keys]:
         raise _unknown(plan, unmade)
     for pattern, model in made_files(plan):
         keys = map(_keys, Path(plan.results).glob(f"made/{pattern}"))
-        found.setdefault(_shard(plan, model), []).extend(keys)
+        by_shard.setdefault(_shard(plan, model), []).extend(keys)
     if plan.study.drafter is not None and plan.study.drafter in plan.models:
         keys = map(_keys_of_draft, Path(plan.results).glob("drafts/*/*.yaml"))
-        found.setdefault(_shard(plan, plan.study.drafter), []).extend(keys)
-    return {shard: np.unique(np.concatenate(keys)) for shard, keys in found.items() if keys}
+        by_shard.setdefault(_shard(plan, plan.study.drafter), []).extend(keys)
+    return {shard: np.unique(np.concatenate(keys)) for shard, keys in by_shard.items() if keys}
 
 
 def _unknown(plan: Plan, missing: Iterable[str]) -> UserError:
@@ -137,17 +137,17 @@ def _keys_of_draft(path: Path) -> Keys:
 
 def lacking(plan: Plan, dataset: str) -> dict[str, dict[str, list[Question]]]:
     """Return model -> judge -> the analyses of a dataset that are not there; judges with any."""
-    found: dict[str, dict[str, list[Question]]] = {}
+    missing: dict[str, dict[str, list[Question]]] = {}
     for model, judges in analysts(plan, dataset).items():
         spec = analyse(plan, dataset, model)
         subjects = Subjects(plan.results, dataset, plan.study.seed)
         written = Path(spec.output).is_file()
         for judge in judges:
-            left = [
+            unwritten = [
                 one
                 for one in questions(spec, judge, subjects)
                 if not written or one.target not in subjects.analyses(judge, one.aspect, model)
             ]
-            if left:
-                found.setdefault(model, {})[judge] = left
-    return found
+            if unwritten:
+                missing.setdefault(model, {})[judge] = unwritten
+    return missing

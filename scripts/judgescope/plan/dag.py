@@ -162,24 +162,24 @@ class Dag:
         systems = paths.targets(dataset, SYSTEMS)
         match writing.kind:
             case "texts":
-                found = [items, paths.targets(dataset, ORIGINAL)]
+                files = [items, paths.targets(dataset, ORIGINAL)]
             case "originals" | "references":
-                found = [items, paths.targets(dataset, REFERENCES)]
+                files = [items, paths.targets(dataset, REFERENCES)]
             case "new":
-                found = [items, *self.learnt(dataset, writing.model)]
+                files = [items, *self.learnt(dataset, writing.model)]
             case "candidates":
-                found = self.candidates(dataset, writing.name, writing.part)
-                found += self._before(dataset, writing)
+                files = self.candidates(dataset, writing.name, writing.part)
+                files += self._before(dataset, writing)
             case "comparisons":
-                found = [items, systems, *self._compared(dataset, writing)]
+                files = [items, systems, *self._compared(dataset, writing)]
             case "analyses":
-                found = [items, ratings, systems]
+                files = [items, ratings, systems]
             case "merges":
                 return self._merged(dataset, writing.model)
             case "rated":
-                found = [items, ratings, systems]
-                found += [*self.files_of(writing.model), *self._before(dataset, writing)]
-        return [*found, *self.first]
+                files = [items, ratings, systems]
+                files += [*self.files_of(writing.model), *self._before(dataset, writing)]
+        return [*files, *self.first]
 
     def candidates(self, dataset: str, name: str, part: str) -> list[str]:
         """Return what a part of a graded set's candidates is made from.

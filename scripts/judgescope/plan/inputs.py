@@ -43,14 +43,14 @@ def data_files(plan: Plan) -> Files:
     A file on a hub is pinned by its card: its place in a cache is nothing that a job depends on.
     Raises UserError for a file that is not there.
     """
-    found: Files = {}
+    files: Files = {}
     for kind, name, card in plan.cards():
         roles = getattr(card, "files", None)
         if not roles:
             continue
         folder, data = Path(plan.folders[kind, name]), Path(plan.study.data)
         where = str(folder / f"{name}.yaml")
-        found[name] = {
+        files[name] = {
             role: [
                 os.path.normpath(path)
                 for path, _ in resolve(roles, role, folder, data, where=where)
@@ -58,7 +58,7 @@ def data_files(plan: Plan) -> Files:
             for role, file in roles.items()
             if not isinstance(file, Hub)
         }
-    return found
+    return files
 
 
 def unfetched(plan: Plan) -> dict[str, list[Hub]]:
@@ -104,7 +104,7 @@ def _recorded(
     plan: Plan, dataset: str, files: Files
 ) -> list[tuple[RecordedModel, list[CellAspect]]]:
     """Return the recorded models with cells of a dataset's own texts that are yet to be made."""
-    found = []
+    unfinished = []
     for name, card in plan.models.items():
         if isinstance(card, RecordedModel) and dataset not in plan.taught:
             every = plan.cell_aspects_of(dataset, name)
@@ -112,8 +112,8 @@ def _recorded(
             made = list(dict.fromkeys(plan.file(plan.results, kind, cell) for cell in every))
             cells = [cell for cell in every if cell.perturbation == SYSTEMS]
             if cells and not _is_done(plan, "model", name, files, made):
-                found.append((card, cells))
-    return found
+                unfinished.append((card, cells))
+    return unfinished
 
 
 def _is_done(plan: Plan, kind: str, name: str, files: Files, made: Iterable[str]) -> bool:
@@ -146,7 +146,7 @@ def joins(plan: Plan, dataset: str) -> list[Joins]:
 
     Raises UserError or UserErrors for what is wrong with them.
     """
-    found: list[Joins] = []
+    counts: list[Joins] = []
     for name, card in plan.models.items():
         cells = [
             cell
@@ -160,8 +160,8 @@ def joins(plan: Plan, dataset: str) -> list[Joins]:
                 (cell, texts.of(cell.perturbation, plan.judges[cell.judge].share, cell.aspect))
                 for cell in cells
             ]
-            found += _joined(plan, dataset, card, texts.names, pairs)
-    return found
+            counts += _joined(plan, dataset, card, texts.names, pairs)
+    return counts
 
 
 def _joined(

@@ -114,14 +114,14 @@ def scale_of(
     The oracle has classes of texts of every rating, and more steps than these of texts in a row.
     """
     card = plan.judges[judge]
-    own = card.own_scale_on(split(aspect)[0])
-    rated = own or plan.scale_of(dataset, aspect)
+    own_scale = card.own_scale_on(split(aspect)[0])
+    rated = own_scale or plan.scale_of(dataset, aspect)
     continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
     parser = parser_of(plan, judge)
     if parser == COMPUTED:
         return continuous
-    if own is not None:
-        return own
+    if own_scale is not None:
+        return own_scale
     engine = engine_of(plan, judge)
     if engine == "lexical":
         return continuous if card.form == "rules" else None
@@ -140,15 +140,15 @@ def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
     """
     if judge in plan.derived:
         members = plan.derived[judge].members
-        each = [turned(plan, dataset, name) for name in members]
-        if any(one != each[0] for one in each):
+        of_members = [turned(plan, dataset, name) for name in members]
+        if any(one != of_members[0] for one in of_members):
             raise UserError(
                 "the members of this judge have scales whose best ends differ",
                 where=f"judges/{judge}.yaml, key members",
                 got=", ".join(members),
                 todo="name members on one scale",
             )
-        return each[0]
+        return of_members[0]
     card, engine = plan.judges[judge], engine_of(plan, judge)
     if engine == "lexical" or card.form == "length" or parser_of(plan, judge) == COMPUTED:
         return {}
@@ -187,22 +187,22 @@ def _models(plan: Plan, judge: Judge) -> list[Model]:
 def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
     """Return what statistics need to know of a judge."""
     if judge in plan.derived:
-        own = plan.derived[judge]
-        members = [plan.judges[name] for name in own.members]
+        derived = plan.derived[judge]
+        members = [plan.judges[name] for name in derived.members]
         models = [model for one in members for model in _models(plan, one)]
-        models += [plan.models[own.supervisor.model]] if own.supervisor else []
+        models += [plan.models[derived.supervisor.model]] if derived.supervisor else []
         return JudgeFacts(
-            card=card_hash(own, *members, *models),
+            card=card_hash(derived, *members, *models),
             engine="derived",
-            form=own.combine,
+            form=derived.combine,
             draws=1,
             share=min(one.share for one in members),
-            prompt=prompt_hash(plan, dataset, *members, supervisor=own.supervisor),
+            prompt=prompt_hash(plan, dataset, *members, supervisor=derived.supervisor),
             references=any(uses_references(one) for one in members),
             family=None,
             grid=dict.fromkeys(plan.aspects_of(dataset)),
             ends={
-                aspect: _shared_ends([scale_of(plan, dataset, m, aspect) for m in own.members])
+                aspect: _shared_ends([scale_of(plan, dataset, m, aspect) for m in derived.members])
                 for aspect in plan.aspects_of(dataset)
             },
             weighted=False,

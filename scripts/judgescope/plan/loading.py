@@ -240,14 +240,14 @@ def _completed(judge: Judge, model: Model, share: float) -> Judge:
 
 
 def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]:
-    found = {
+    aspects = {
         aspect: cards.read("aspect", aspect, where=f"dataset {dataset.dataset}, key aspects")
         for dataset in datasets.values()
         for aspect in dataset.aspects
     }
-    for aspect in found.values():
+    for aspect in aspects.values():
         _check_parents(cards, aspect)
-    return found
+    return aspects
 
 
 def _check_parents(cards: Cards, aspect: Aspect) -> None:
@@ -288,22 +288,22 @@ def _criteria(
     One that some aspects have and no card of config/criteria is asked about for those alone.
     """
     judged = [card for name, card in aspects.items() if not study.aspects or name in study.aspects]
-    own = {criterion for card in judged for criterion in card.criteria}
+    worded = {criterion for card in judged for criterion in card.criteria}
     shared = set(cards.names("criterion"))
-    found = {}
+    criteria = {}
     for criterion in study.criteria:
-        if criterion not in own | shared:
+        if criterion not in worded | shared:
             raise UserError(
                 "no aspect of the study has this wording, nor is there a criterion card",
                 where=f"{source}, key criteria",
                 got=criterion,
-                allowed=sorted(own | shared),
+                allowed=sorted(worded | shared),
                 todo=f"write criteria/{criterion}.yaml, or a wording into the aspects' cards",
             )
         if criterion in shared and any(criterion not in card.criteria for card in judged):
-            found[criterion] = cards.read("criterion", criterion, where=source)
+            criteria[criterion] = cards.read("criterion", criterion, where=source)
     for card in judged:
-        if study.criteria and not {*study.criteria} & {*card.criteria, *found}:
+        if study.criteria and not {*study.criteria} & {*card.criteria, *criteria}:
             raise UserError(
                 "an aspect has none of the study's wordings",
                 where=f"{source}, key criteria",
@@ -311,7 +311,7 @@ def _criteria(
                 allowed=sorted(card.criteria),
                 todo="name one that it has, or leave the aspect out",
             )
-    return found
+    return criteria
 
 
 def _folders(
@@ -347,17 +347,17 @@ def _given_sets(
         if role in card.files
         for aspect in card.aspects
     ]
-    found: dict[str, GivenPerturbation] = {}
+    given_sets: dict[str, GivenPerturbation] = {}
     for given in sets:
-        if given.perturbation in named or given.perturbation in found:
+        if given.perturbation in named or given.perturbation in given_sets:
             raise UserError(
                 "texts that a dataset brings have the id of other texts",
                 where=f"{source}, keys datasets and perturbations",
                 got=given.perturbation,
                 todo="give the perturbation or the dataset another id",
             )
-        found[given.perturbation] = given
-    return found
+        given_sets[given.perturbation] = given
+    return given_sets
 
 
 def _given_set(card: Dataset, role: str, aspect: str) -> GivenPerturbation:

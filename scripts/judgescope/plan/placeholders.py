@@ -49,13 +49,14 @@ class Imagined(Subjects):
         texts = card.targets if isinstance(card, GradedPerturbation) else card.steps
         return [
             replace(
-                one,
-                target=f"{one.item}:{perturbation}.{step}",
+                original,
+                target=f"{original.item}:{perturbation}.{step}",
                 # unlike every other imagined text: equal ones would be asked about once
-                text=f"{one.text if by_rule else longest(one.text)} {perturbation} {step}",
+                text=f"{text} {perturbation} {step}",
                 step=step,
             )
-            for one in self.of(ORIGINAL)
+            for original in self.of(ORIGINAL)
+            for text in [original.text if by_rule else longest(original.text)]
             for step in range(1, texts + 1)
         ]
 
@@ -63,7 +64,7 @@ class Imagined(Subjects):
         """Return the texts that a model has yet to write for a judge to learn from."""
         new = self.plan.distillation.write
         assert new is not None
-        most = "?" * (new.max_tokens * CHARACTERS)
+        longest_text = "?" * (new.max_tokens * CHARACTERS)
         drawn = [targets for (name, _), targets in self.drawn.items() if name == perturbation]
         wanted = frozenset().union(*drawn)
         return [
@@ -72,7 +73,7 @@ class Imagined(Subjects):
                 item=item,
                 system=perturbation,
                 perturbation=perturbation,
-                text=f"{most} {target}",
+                text=f"{longest_text} {target}",
                 source=row["source"],
             )
             for item, row in self.items.items()
@@ -85,14 +86,14 @@ class Imagined(Subjects):
         written = self.plan.improved(self.dataset)
         if not isinstance(written, References):
             return [replace(one, text=longest(one.text)) for one in self.of(REFERENCES)]
-        most = "?" * (written.max_tokens * CHARACTERS)
+        longest_text = "?" * (written.max_tokens * CHARACTERS)
         return [
             Subject(
                 target=f"{item}:{ORIGINAL}",
                 item=item,
                 system=None,
                 perturbation=ORIGINAL,
-                text=f"{most} {item}",
+                text=f"{longest_text} {item}",
                 source=row["source"],
                 references=tuple(row["references"]),
             )

@@ -232,13 +232,13 @@ class Plan:
 
     def judges_of(self, dataset: str) -> list[str]:
         """Return the judges that can judge anything of a dataset, the derived ones last."""
-        own = [
+        judges = [
             name
             for name, judge in self.judges.items()
             if getattr(self.models[judge.model], "dataset", None) in {None, dataset}
         ]
-        own += [name for name, card in self.derived.items() if set(card.members) <= set(own)]
-        return [name for name in own if dataset not in self.taught or name in self.teachers]
+        judges += [name for name, card in self.derived.items() if set(card.members) <= set(judges)]
+        return [name for name in judges if dataset not in self.taught or name in self.teachers]
 
     def compares(self, judge: str) -> bool:
         """Return whether a judge is asked about two texts at once: it has votes and no scores."""

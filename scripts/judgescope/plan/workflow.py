@@ -111,11 +111,11 @@ def check_vllm(models: Mapping[str, Model], environ: Mapping[str, str]) -> None:
         _check(environ, "with vLLM", f"models/{needs[0]}.yaml, key engine", "vllm")
 
 
-def _check(environ: Mapping[str, str], what: str, where: str, stage: str) -> None:
+def _check(environ: Mapping[str, str], purpose: str, where: str, stage: str) -> None:
     variable = f"JUDGESCOPE_PYTHON_{stage.upper()}"
     if not os.access(environ[variable], os.X_OK):
         raise UserError(
-            f"there is no environment {what}",
+            f"there is no environment {purpose}",
             where=where,
             got=environ[variable],
             todo=f"make env-{stage}, or name its interpreter: export {variable}=…",
@@ -175,16 +175,16 @@ def spec_params(spec: Callable[..., Struct], *known: object) -> dict[str, Callab
 
 def _params_of(records: type[Struct] | UnionType) -> dict[str, str]:
     """Return field -> the param that has it, of one type of record or of several."""
-    found = {}
+    param_of = {}
     for record in get_args(records) or (records,):
         for field in fields(record):
             union = isinstance(field.type, UnionType)
             types = set(get_args(field.type)) if union else {field.type}
             if field.name in {"code", "versions"}:
-                found[field.name] = "code"
+                param_of[field.name] = "code"
             else:
-                found[field.name] = "spec" if types <= SCALARS else f"spec_{field.name}"
-    return found
+                param_of[field.name] = "spec" if types <= SCALARS else f"spec_{field.name}"
+    return param_of
 
 
 def title_label(path: str) -> Callable[[Mapping[str, str]], dict[str, str]]:

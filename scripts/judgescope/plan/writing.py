@@ -143,7 +143,7 @@ def at_most(
     name: str,
     model: str,
     counts: tuple[int, int, int, int],
-    most: int,
+    max_tokens: int,
     usual: int | None = None,
 ) -> Asked:
     """Return what is asked at most: `counts` are those of Asked, `most` tokens has a reply.
@@ -152,8 +152,8 @@ def at_most(
     """
     _, _, prompts, characters = counts
     shown = math.ceil(characters / max(prompts, 1) / CHARACTERS)
-    usual = min(most, shown if usual is None else usual)
-    return Asked(dataset, name, model, *counts, most, usual, replied=None, bound=True)
+    usual = min(max_tokens, shown if usual is None else usual)
+    return Asked(dataset, name, model, *counts, max_tokens, usual, replied=None, bound=True)
 
 
 def _analysed(
@@ -205,7 +205,7 @@ def _items(texts: Imagined, share: float) -> int:
 def _candidates(texts: Imagined, card: GradedPerturbation, part: str, model: str) -> Asked:
     """Return what a model is asked for a part's candidates, each in as many tries as it may."""
     plan, dataset = texts.plan, texts.dataset
-    share, each = _each(texts, card, part)
+    share, per_item = _each(texts, card, part)
     asked_change = change(plan, dataset, card)
     assert asked_change.aspect is not None and card.form is not None  # checks/prompts.py
     errors = to_builtins(asked_change.aspect.sub_aspects[:1])
@@ -215,8 +215,8 @@ def _candidates(texts: Imagined, card: GradedPerturbation, part: str, model: str
         seen = {"source": original.source, "text": longest(original.text), "problem": None}
         values = to_write(task, {"k": most}, asked_change, **seen) | {"errors": errors * most}
         [message] = messages(card.form, plan.templates[card.form], **values)
-        characters += len(message["content"]) * each * card.attempts
-    requests = _items(texts, share) * each * card.attempts
+        characters += len(message["content"]) * per_item * card.attempts
+    requests = _items(texts, share) * per_item * card.attempts
     counts = (requests, requests, requests, characters)
     return at_most(dataset, f"{card.perturbation}, {part}", model, counts, card.max_tokens)
 
@@ -227,8 +227,8 @@ def _comparisons(texts: Imagined, card: GradedPerturbation, part: str, anchors: 
     if part == REFEREE:
         pairs = n * n * ratings * (ratings - 1) // 2
     else:
-        share, each = _each(texts, card, part)
-        pairs = _items(texts, share) * each * n * ratings
+        share, per_item = _each(texts, card, part)
+        pairs = _items(texts, share) * per_item * n * ratings
     requests = pairs * 2
     characters = _longest_comparison(texts, card, anchors) * requests
     counts = (requests, requests, requests, characters)
@@ -288,11 +288,11 @@ def _merges(
     spec: MergeSpec, card: PromptedModel, store: Store, judge: str, cells: Sequence[Cell]
 ) -> Asked:
     """Return what is asked of the lists that are there, and is not in the store."""
-    asked = {one.key: one for cell in cells for _, one in questions(spec, card, cell)}
+    asked = {request.key: request for cell in cells for _, request in questions(spec, card, cell)}
     found = store.read(dict.fromkeys(asked, 1))
-    missing = [one for key, one in asked.items() if (key, 0) not in found]
-    most = int(spec.ensembles[judge].decoding["max_tokens"])
-    length = sum(len(one.prompt) for one in missing) / max(1, len(missing))
+    missing = [request for key, request in asked.items() if (key, 0) not in found]
+    max_tokens = int(spec.ensembles[judge].decoding["max_tokens"])
+    length = sum(len(request.prompt) for request in missing) / max(1, len(missing))
     return Asked(
         dataset=spec.dataset,
         name=merging(judge),
@@ -300,9 +300,9 @@ def _merges(
         wanted=len(asked),
         missing=len(missing),
         prompts=len(missing),
-        characters=sum(len(one.prompt) for one in missing),
-        max_tokens=most,
-        usual=min(most, math.ceil(length / CHARACTERS)),
+        characters=sum(len(request.prompt) for request in missing),
+        max_tokens=max_tokens,
+        usual=min(max_tokens, math.ceil(length / CHARACTERS)),
         replied=None,
         bound=False,
     )

@@ -109,7 +109,7 @@ def _check_student(plan: Plan, where: str) -> None:
 def _check_uses(plan: Plan) -> None:
     """Check that a model that is trained judges, and does nothing that comes before it is."""
     trained = _trained_models(plan)
-    own = {name for name, judge in plan.judges.items() if judge.model in trained}
+    trained_judges = {name for name, judge in plan.judges.items() if judge.model in trained}
     damage = {
         name: card
         for name, card in plan.perturbations.items()
@@ -120,7 +120,7 @@ def _check_uses(plan: Plan) -> None:
     new = plan.distillation.write
     uses |= {f"the study, key distill.write.models ({n})": n for n in (new.models if new else [])}
     uses |= {"the study, key drafter": plan.study.drafter} if plan.study.drafter else {}
-    uses |= {f"judge {name}": plan.judges[name].model for name in plan.teachers & own}
+    uses |= {f"judge {name}": plan.judges[name].model for name in plan.teachers & trained_judges}
     for where, model in uses.items():
         if model in trained:
             raise UserError(

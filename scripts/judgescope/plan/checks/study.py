@@ -152,14 +152,14 @@ def caps_of(study: Study) -> list[Cap]:
     """Return the caps of a study and of single models in it."""
     owners: list[tuple[str, Caps, str | None]] = [("", study, None)]
     owners += [(f"caps.{name}.", caps, name) for name, caps in study.caps.items()]
-    found = []
+    limits = []
     for prefix, caps, model in owners:
         if caps.max_usd is not None:
             limit = round(caps.max_usd * BILLION)
-            found.append(Cap(f"{prefix}max_usd", NANOS, limit, model))
+            limits.append(Cap(f"{prefix}max_usd", NANOS, limit, model))
         if caps.max_requests is not None:
-            found.append(Cap(f"{prefix}max_requests", REQUESTS, caps.max_requests, model))
-    return found
+            limits.append(Cap(f"{prefix}max_requests", REQUESTS, caps.max_requests, model))
+    return limits
 
 
 def check_caps(study: Study, models: Mapping[str, Model], source: str) -> None:

@@ -388,7 +388,7 @@ def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
     """Let a supervisor merge the lists of errors of ensembles' members."""
     ensembles = {name: _merged_judge(plan, name) for name in supervisors(plan, dataset)[model]}
     cells = [cell for cell in plan.cell_aspects_of(dataset) if cell.judge in ensembles]
-    members = dict.fromkeys(name for one in ensembles.values() for name in one.members)
+    members = dict.fromkeys(name for ensemble in ensembles.values() for name in ensemble.members)
     return MergeSpec(
         **computing("merge", ENGINES[plan.models[model].engine]),
         dataset=dataset,
@@ -397,7 +397,9 @@ def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
         ensembles=ensembles,
         models={name: plan.model_of(name) for name in members},
         cells=pack(cell[1:] for cell in cells),
-        templates={one.form: dict(plan.templates[one.form]) for one in ensembles.values()},
+        templates={
+            ensemble.form: dict(plan.templates[ensemble.form]) for ensemble in ensembles.values()
+        },
         results=plan.results,
         output=merged_file(plan, dataset, model),
     )

@@ -72,7 +72,7 @@ def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
 
     Texts that a dataset brings have no edits to look at.
     """
-    found = {
+    damage = {
         dataset: [
             (name, degree)
             for cell in plan.target_sets(dataset)
@@ -82,7 +82,7 @@ def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
         for dataset in plan.evaluated
         if not plan.datasets[dataset].gives_texts
     }
-    return {dataset: cells for dataset, cells in found.items() if cells}
+    return {dataset: cells for dataset, cells in damage.items() if cells}
 
 
 def annotated(plan: Plan) -> dict[str, AnnotatedTexts]:
@@ -90,19 +90,19 @@ def annotated(plan: Plan) -> dict[str, AnnotatedTexts]:
 
     The texts are those of systems where these are judged, else the originals.
     """
-    names, found, paths = set(annotators(plan)), dict[str, AnnotatedTexts](), plan.paths
+    names, texts, paths = set(annotators(plan)), dict[str, AnnotatedTexts](), plan.paths
     for dataset in plan.evaluated:
         cells = plan.cells_of(dataset)
         judged = {cell.perturbation for cell in cells if cell.judge in names}
         for name in [name for name in ("systems", "original") if name in judged][:1]:
             marked = plan.datasets[dataset].gives_spans and name == "systems"
-            found[dataset] = AnnotatedTexts(
+            texts[dataset] = AnnotatedTexts(
                 set=name,
                 marked=paths.collected(dataset, "marked"),
                 targets=paths.targets(dataset, name),
                 gold=paths.spans(dataset) if marked else None,
             )
-    return found
+    return texts
 
 
 def _look_of(*patterns: str) -> str:
@@ -380,13 +380,13 @@ def _lowered(plan: Plan, dataset: str, perturbation: str, degree: str) -> Expect
 
 def _ends(plan: Plan) -> tuple[list[dict[str, dict[str, Ends]]], dict[str, int]]:
     """Return what the ends of judges' scores are, once where several share them, and of whom."""
-    found, which = dict[str, dict[str, dict[str, Ends]]](), dict[str, int]()
+    distinct, which = dict[str, dict[str, dict[str, Ends]]](), dict[str, int]()
     for judge in [*plan.judges, *plan.derived]:
         names = [name for name in plan.evaluated if judge in plan.judges_of(name)]
         ends = {name: facts_of(plan, name, judge).ends for name in names}
-        found.setdefault(canonical(ends), ends)
-        which[judge] = list(found).index(canonical(ends))
-    return list(found.values()), which
+        distinct.setdefault(canonical(ends), ends)
+        which[judge] = list(distinct).index(canonical(ends))
+    return list(distinct.values()), which
 
 
 def explore(plan: Plan) -> ExploreSpec:

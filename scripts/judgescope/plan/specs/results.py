@@ -330,15 +330,15 @@ def _verdicts(plan: Plan, dataset: str) -> Part:
 
 def bars_of(require: dict[str, float | dict[str, float]]) -> list[Bar]:
     """Return the bars of a study's key `require`."""
-    found = []
+    required = []
     for key, bar in require.items():
         name, _, level = key.partition(".")
         bars = bar.items() if isinstance(bar, dict) else [(None, bar)]
-        found += [
+        required += [
             Bar(statistic=name, level=level or None, aspect=aspect, bar=value)
             for aspect, value in bars
         ]
-    return found
+    return required
 
 
 def _weights(plan: Plan, dataset: str) -> Part:

@@ -198,7 +198,7 @@ class Reader:
         """Return the last lines of a run: judges with most replies unread, and caps passed."""
         if not self._watches:
             return []
-        from judgescope.plan.cost_report import passed_caps
+        from judgescope.plan.cost import passed_caps
         from judgescope.replies.notes import clear
 
         for path in self._watches:

@@ -10,12 +10,12 @@ from judgescope.data.files import absent
 from judgescope.engines.recorded.joins import join_lines
 from judgescope.jobs.run import run
 from judgescope.plan import load_plan
-from judgescope.plan.cost_report import bill, estimates
+from judgescope.plan.cost import bill, estimates
 from judgescope.plan.inputs import joins
 from judgescope.plan.notices import asked_once, too_few, unjudged
-from judgescope.plan.placeholders import Imagined
 from judgescope.plan.preflight import CheckSpec
 from judgescope.plan.study import Plan
+from judgescope.plan.writing import Imagined
 
 SHOWN = 12
 """Notices of a dataset that are printed."""

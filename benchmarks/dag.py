@@ -4,7 +4,8 @@
 
 Each study has about so many cells (see sized.py) and goes through the real Snakefile: a dry run;
 then, with every output there and noted as made, a run that finds nothing to do. One score job is
-job `score` as the rule calls it, without and with 50,000 replies that all differ. Collecting
+job `score` as the rule calls it, for a model and a dataset, without and with 50,000 replies that
+all differ. Collecting
 is job `collect` over the real tables of a dataset's cells, with 3 replies on each aspect; of
 the first study also with 300 and 1,500, between which memory is counted. Seconds are wall-clock and
 of the processor, which tells more where others use the machine, too.
@@ -23,11 +24,12 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 import yaml
+from msgspec.json import encode
 from sized import HOME, SIZES, write_study
 
 from judgescope.plan import load_plan
-from judgescope.plan.specs import Specs
-from judgescope.plan.study import Cell, CellAspect
+from judgescope.plan.specs import judging
+from judgescope.plan.study import Cell, CellAspect, Plan
 from judgescope.schema.tables import table_of, write_parts
 from judgescope.scoring.cell import score_part
 from judgescope.scoring.specs import CellPart
@@ -143,35 +145,37 @@ def answers(cell: CellAspect, count: int) -> list[dict[str, Any]]:
     ]
 
 
-def one_cell(folder: Path, specs: Specs, cell: Cell) -> None:
-    """Print what a score job takes."""
-    spent = []
-    aspects = specs.plan.aspects_in(cell)
+def one_model(folder: Path, plan: Plan, dataset: str, model: str) -> None:
+    """Print what it takes to score a model's replies about a dataset, without and with replies."""
+    spent, cells = [], plan.cells_of(dataset, model)
+    spec = encode(judging.score(plan, dataset, model)).decode()
     for count in (0, REPLIES):
-        tables = [
-            table_of("answers", answers(CellAspect(*cell, aspect), count // len(aspects)))
-            for aspect in aspects
-        ]
-        write_parts("answers", tables, folder / specs.file("replies", cell))
-        runs = [used(job("score"), folder, specs.score(*cell)) for _ in range(5)]
+        for cell in cells:
+            aspects = plan.aspects_in(cell)
+            each = count // (len(cells) * len(aspects))
+            tables = [
+                table_of("answers", answers(CellAspect(*cell, aspect), each)) for aspect in aspects
+            ]
+            write_parts("answers", tables, folder / plan.file(plan.results, "replies", cell))
+        runs = [used(job("score"), folder, spec) for _ in range(5)]
         spent.append(min(run.processor for run in runs))
-    fixed, each = spent[0], (spent[1] - spent[0]) / REPLIES
+    fixed, each_reply = spent[0], (spent[1] - spent[0]) / REPLIES
     print(
-        f"one score job: {fixed:.2f} s of the processor, {fixed / FIXED:.2f} of {FIXED} s; and "
-        f"{each * 1e6:.1f} µs a reply, {each / PER_REPLY:.2f} of {PER_REPLY * 1e6:.0f} µs"
+        f"one score job of {len(cells)} cells: {fixed:.2f} s of the processor, "
+        f"{fixed / FIXED:.2f} of {FIXED} s; and {each_reply * 1e6:.1f} µs a reply, "
+        f"{each_reply / PER_REPLY:.2f} of {PER_REPLY * 1e6:.0f} µs"
     )
 
 
-def collected(folder: Path, specs: Specs, *, memory: bool) -> None:
+def collected(folder: Path, plan: Plan, *, memory: bool) -> None:
     """Print what it takes to put a dataset's cells together, and with `memory` that of a reply."""
-    plan = specs.plan
     dataset = next(iter(plan.datasets))
     cells, aspects = plan.cells_of(dataset), len(plan.cell_aspects_of(dataset))
     spent = []
     for count in DRAWN if memory else DRAWN[:1]:
         for cell in cells:
-            write_cell(cell, specs, folder, count)
-        spent.append(used(job("collect"), folder, specs.collect(dataset)))
+            write_cell(cell, plan, folder, count)
+        spent.append(used(job("collect"), folder, encode(judging.collect(plan, dataset)).decode()))
     print(
         f"  collecting {len(cells):,} cells of one of {len(plan.datasets)} datasets: {spent[0]}, "
         f"{spent[0].processor / len(cells) * 1e3:.1f} ms a cell",
@@ -182,31 +186,30 @@ def collected(folder: Path, specs: Specs, *, memory: bool) -> None:
         print(f"  and {each:.0f} bytes a reply, {each / BYTES:.2f} of {BYTES}", flush=True)
 
 
-def write_cell(cell: Cell, specs: Specs, folder: Path, count: int) -> None:
+def write_cell(cell: Cell, plan: Plan, folder: Path, count: int) -> None:
     """Write what asking and scoring leave of a cell, so many replies on each aspect."""
-    plan = specs.plan
     member = getattr(plan.derived.get(cell.judge), "members", [cell.judge])[0]
     parts = []
     for aspect in plan.aspects_in(cell):
         replies = table_of("answers", answers(CellAspect(*cell, aspect), count))
-        reading = specs.reading(cell.dataset, member, [aspect], cell.perturbation)
+        reading = judging.reading(plan, cell.dataset, member, aspect, cell.perturbation)
         part = CellPart(cell.dataset, cell.perturbation, cell.judge, aspect)
         parts.append((replies, *score_part(replies, reading, part=part)))
     columns = zip(("answers", "judgments", "scores"), zip(*parts, strict=True), strict=True)
     for name, tables in columns:
         kind = "replies" if name == "answers" else name
-        write_parts(name, tables, folder / specs.file(kind, cell))
+        write_parts(name, tables, folder / plan.file(plan.results, kind, cell))
 
 
-def studies(sizes: Sequence[int]) -> Iterator[tuple[int, Path, Specs]]:
-    """Yield each study: its size, its folder, its specs."""
+def studies(sizes: Sequence[int]) -> Iterator[tuple[int, Path, Plan]]:
+    """Yield each study: its size, its folder, its plan."""
     for size in sizes:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             path = write_study(folder, SIZES[size])
             os.chdir(folder)
             plan = load_plan(yaml.safe_load(path.read_text()), HOME, source="study.yaml")
-            yield size, folder, Specs(plan, HOME, f"results/{plan.study.study}")
+            yield size, folder, plan
             os.chdir("/")
 
 
@@ -214,18 +217,17 @@ def main() -> None:
     """Print a line per figure."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the rules' jobs have it (common.smk)
     sizes = [int(size) for size in sys.argv[1:]] or list(SIZES)[1:]
-    for place, (size, folder, specs) in enumerate(studies(sizes)):
-        plan = specs.plan
+    for place, (size, folder, plan) in enumerate(studies(sizes)):
         if place == 0:
             asked = next(
-                one.cell for one in plan.cell_aspects if plan.is_asked(plan.model_of(one.judge))
+                cell for cell in plan.cell_aspects if plan.is_asked(plan.model_of(cell.judge))
             )
-            one_cell(folder, specs, asked)
+            one_model(folder, plan, asked.dataset, plan.model_of(asked.judge))
         print(
             f"{len(plan.cell_aspects):,} aspects of cells of {len(plan.models)} models:", flush=True
         )
         planned(folder, size == LIMITED)
-        collected(folder, specs, memory=place == 0)
+        collected(folder, plan, memory=place == 0)
 
 
 if __name__ == "__main__":

@@ -21,15 +21,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 import yaml
+from msgspec.json import encode
 
 import llama
 from jobs import HOME
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Reply, Work
 from judgescope.plan import load_plan
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs import judging, texts
 from judgescope.replies.planning import planned
-from judgescope.replies.specs import ask_spec
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
 
@@ -65,12 +65,11 @@ def prepare(url: str, data: Path) -> tuple[str, Orders, OpenAIModel]:
     )
     study = {"study": "s", "datasets": [name], "judges": ["j"], "methods": ["agreement"]}
     plan = load_plan({**study, "data": str(data)}, HOME, source="study")
-    specs = Specs(plan, HOME, "results/s")
     ingest = [sys.executable, str(HOME / "scripts" / "job.py"), "ingest", "--spec", "-"]
-    subprocess.run(ingest, input=specs.ingest(name), text=True, check=True)
+    subprocess.run(ingest, input=encode(texts.ingest(plan, name)).decode(), text=True, check=True)
     model = plan.models["it"]
     assert isinstance(model, OpenAIModel)
-    job = planned(ask_spec(specs.ask(name, "it")), model)
+    job = planned(judging.ask(plan, name, "it"), model)
     found = Store(Path("store"), "it").find(job.wanted)
     draws = tuple(range(DRAWS))
     asked = [

@@ -134,10 +134,9 @@ def main() -> None:
         for when in ("files read for the first time", "again"):
             took = snakemake(folder, "check")
             print(f"{when}: {took}, {took.wall / SECONDS:.2f} of {SECONDS} s", flush=True)
-        log = folder / "results" / "confusion" / "logs" / "check.log"
         prompts = sum(ITEMS.values()) * (1 + 18) * wordings * models
         print(f"{prompts:,} prompts of {DRAWS} draws in {len(cells):,} cells; it says:")
-        print(log.read_text(encoding="utf-8"))
+        print((folder / "output.txt").read_text(encoding="utf-8"))
         os.chdir("/")
 
 

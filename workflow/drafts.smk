@@ -14,15 +14,12 @@ include: "rules/common.smk"
 
 import os
 
-from judgescope.plan.drafts import DraftSpecs, drafts_of
-from judgescope.plan.interpreters import check_vllm
+from judgescope.plan.drafts import draft_spec, drafter_key, drafts_of
 from judgescope.plan.preflight import check_keys
+from judgescope.plan.workflow import check_vllm
 
 with refusing():
-    DRAFTS = {
-        f"{PATHS.results}/{draft.file}": draft for draft in drafts_of(PLAN, SOURCE)
-    }
-SPECS = DraftSpecs(PLAN, HOME, PATHS.results)
+    DRAFTS = {draft.file: draft for draft in drafts_of(PLAN, SOURCE)}
 DRAFTER = PLAN.study.drafter
 EXECUTOR = JOBS.executor(DRAFTER) if DRAFTS else None
 
@@ -31,7 +28,7 @@ EXECUTOR = JOBS.executor(DRAFTER) if DRAFTS else None
 onstart:
     with refusing():
         if DRAFTS:
-            check_keys(SPECS.keys())
+            check_keys(drafter_key(PLAN))
             if not CONDA:
                 check_vllm({DRAFTER: PLAN.models[DRAFTER]}, os.environ)
 
@@ -39,7 +36,7 @@ onstart:
 rule drafts:
     default_target: True
     input:
-        list(DRAFTS),
+        [PATHS.draft(draft) for draft in DRAFTS],
     localrule: True
 
 
@@ -57,7 +54,7 @@ rule draft_api:
         python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(DRAFTER),
     params:
-        **spec_params(lambda draft: SPECS.draft(DRAFTS[PATHS.draft(draft)])),
+        **spec_params(draft_spec, PLAN, DRAFTS),
     shell:
         command("draft", "{resources.access}", python="{resources.python}")
 

@@ -23,7 +23,7 @@ from judgescope.cli.context import plan_of_study
 from judgescope.data import Rated
 from judgescope.data.select import read_selected
 from judgescope.perturb.sentences import split_sentences
-from judgescope.plan import reading
+from judgescope.plan import inputs
 from judgescope.schema.loading import validate_card
 
 CASES: list[Case] = [
@@ -72,8 +72,8 @@ def test_data_is_read_again_where_it_changed_and_only_there(
 ) -> None:
     plant(folder, {})
     plan, read = plan_of_study(Path("study.yaml")), Mock(wraps=read_selected)
-    monkeypatch.setattr(reading, "read_selected", read)
-    reading.read_all(plan, "results/bad")
+    monkeypatch.setattr(inputs, "read_selected", read)
+    inputs.read_all(plan)
     assert read.call_count == 1
     out = folder / "results/bad"
     cells = [plan.file(out, "scores", cell) for cell in plan.cells_of("mine", "recall")]
@@ -83,7 +83,7 @@ def test_data_is_read_again_where_it_changed_and_only_there(
     if changed:
         later = path.stat().st_mtime + 10
         os.utime(folder / changed, (later, later))
-    reading.read_all(plan, "results/bad")
+    inputs.read_all(plan)
     assert read.call_count == 1 + bool(changed)
 
 

@@ -4,15 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from msgspec.json import decode
 
 from judgescope.cli.context import plan_of_study, results_folder
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.paths import HOME
-from judgescope.plan.inputs import data_files
-from judgescope.plan.preflight import PreflightSpec, preflight
-from judgescope.plan.reading import read_all
-from judgescope.plan.specs import Specs
+from judgescope.plan.inputs import data_files, read_all
+from judgescope.plan.preflight import preflight
+from judgescope.plan.specs import study as study_specs
 
 Planted = dict[str, Any]
 """File -> its content; a dict: keys of the card there that change (None: gone); None: no file."""
@@ -112,10 +109,9 @@ def checked(study: Path) -> list[str]:
     try:
         results_folder(study)
         plan = plan_of_study(study)
-        out = f"results/{plan.study.study}"
         data_files(plan)
-        preflight(decode(Specs(plan, HOME, out).preflight(), type=PreflightSpec))
-        read_all(plan, out)
+        preflight(study_specs.preflight(plan))
+        read_all(plan)
     except (UserError, UserErrors) as error:
         return str(error).split("\n\n")
     return []

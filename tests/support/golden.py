@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct, to_builtins
 
 import golden_studies
 import graded_study
@@ -29,10 +30,10 @@ from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
 from judgescope.jobs.run import typed
 from judgescope.plan import Plan, load_plan
-from judgescope.plan.drafts import DraftSpecs, drafts_of
+from judgescope.plan.drafts import draft_spec, drafter_of, drafts_of
 from judgescope.plan.generators import analysts, graded, improvements, supervisors
+from judgescope.plan.specs import graded_sets, judging, texts, training
 from judgescope.replies.planning import planned
-from judgescope.replies.specs import ask_spec
 from judgescope.schema.cards import AskedModel, MadePerturbation
 from judgescope.schema.tables import read_table
 from running import HOME
@@ -53,43 +54,47 @@ class Run:
         self.name, self.folder = study["study"], folder
         self.keys: Keys = {}
         first = [folder / "config"]
-        self.plan: Plan = load_plan(study, HOME, source="golden", drafting=drafting, first=first)
         self.out = str(folder / "results" / self.name)
-        self.specs = DraftSpecs(self.plan, HOME, self.out)
+        self.plan: Plan = load_plan(
+            study, HOME, source="golden", drafting=drafting, first=first, results=self.out
+        )
 
-    def job(self, job: str, spec: str, model: str = "", **options: str) -> None:
+    def job(self, job: str, spec: Struct, model: str = "") -> None:
         """Run a job as its rule does; `model` is whom it asks."""
+        options = {}
         if model:
             card = f"{self.plan.folders['model', model]}/{model}.yaml"
-            options |= {"card": card, "store": str(self.folder / "store"), "budget": BUDGET}
-        main = import_module(f"judgescope.jobs.{job}").main
-        main(typed(main, json.loads(spec)), **options)
+            options = {"card": card, "store": str(self.folder / "store"), "budget": BUDGET}
+        module, _, function = job.partition(" ")
+        main = getattr(import_module(f"judgescope.jobs.{module}"), function or "main")
+        main(typed(main, to_builtins(spec)), **options)
 
     def texts(self) -> None:
         """Read the datasets; damage by rule, and let models write, what judges are shown."""
         for dataset in self.plan.datasets:
-            self.job("ingest", self.specs.ingest(dataset))
+            self.job("ingest", texts.ingest(self.plan, dataset))
             if dataset in improvements(self.plan):
                 self._improve(dataset)
             for name, degree in self.plan.perturbed(dataset, "once", "row", "attack"):
                 card = self.plan.perturbations[name]
                 if not isinstance(card, MadePerturbation):
-                    self.job("perturb", self.specs.perturb(dataset, name, degree))
+                    self.job("perturb", texts.perturb(self.plan, dataset, name, degree))
                     continue
-                self.job("make_texts", self.specs.make_texts(dataset, name, degree), card.model)
+                spec = texts.make_texts(self.plan, dataset, name, degree)
+                self.job("write make_texts", spec, card.model)
                 self.made("texts", f"made/{dataset}/{name}.{degree}")
 
     def _improve(self, dataset: str) -> None:
         card = improvements(self.plan)[dataset]
-        script = "write_references" if self.plan.study.references else "make_texts"
-        self.job(script, self.specs.improve(dataset), card.model)
+        job = "write_references" if self.plan.study.references else "make_texts"
+        self.job(f"write {job}", texts.improve(self.plan, dataset), card.model)
         self.made("originals", f"made/{dataset}/original")
 
     def analyses(self) -> None:
         """Let models explain the ratings of demonstrations."""
         for dataset in self.plan.datasets:
             for model in analysts(self.plan, dataset):
-                self.job("analyse", self.specs.analyse(dataset, model), model)
+                self.job("analyse", texts.analyse(self.plan, dataset, model), model)
                 self.made("analyses", f"made/{dataset}/analyses.{model}")
 
     def graded(self) -> None:
@@ -100,16 +105,15 @@ class Run:
                 assert anchors and anchors.judge and card.model
                 place = f"construction/{dataset}/{name}"
                 rater = self.plan.judges[anchors.judge].model
-                self.job("ask", self.specs.rate(dataset, name), rater, part="")
+                self.job("ask", graded_sets.rate(self.plan, dataset, name), rater)
                 self.made("rated", f"{place}.rated")
-                self.job("choose_anchors", self.specs.anchors(dataset, name))
+                self.job("choose_anchors", graded_sets.anchors(self.plan, dataset, name))
                 for part in (REFEREE, TRIAL, REST):
                     if part != REFEREE:
-                        self.job(
-                            "candidates", self.specs.candidates(dataset, name, part), card.model
-                        )
+                        candidates = graded_sets.candidates(self.plan, dataset, name, part)
+                        self.job("candidates", candidates, card.model)
                         self.made("candidates", f"made/{dataset}/{name}.{part}")
-                    spec = self.specs.compare(dataset, name, part)
+                    spec = graded_sets.compare(self.plan, dataset, name, part)
                     self.job("compare_anchors", spec, anchors.model)
                     self.made("compared", f"made/{dataset}/comparisons.{name}.{part}")
 
@@ -120,33 +124,32 @@ class Run:
             asked = {cell.judge for cell in cells if cell.judge not in self.plan.derived}
             for model in sorted({self.plan.judges[judge].model for judge in asked}):
                 if self.plan.is_asked(model):
-                    self.job("ask", self.specs.ask(dataset, model), model, part="")
-            for cell in cells:
-                if cell.judge in asked and self.plan.is_asked(self.plan.judges[cell.judge].model):
-                    self.job("score", self.specs.score(*cell))
+                    self.job("ask", judging.ask(self.plan, dataset, model), model)
+                    self.job("score", judging.score(self.plan, dataset, model))
             for model in supervisors(self.plan, dataset):
-                self.job("merge", self.specs.merge(dataset, model), model)
+                self.job("merge", judging.merge(self.plan, dataset, model), model)
                 self.made("merged", f"made/{dataset}/merges.{model}")
 
     def lessons(self) -> None:
         """Draw what a judge learns from, and let models write texts for it."""
-        self.job("sample_distill", self.specs.sample())
+        self.job("sample_distill", training.sample(self.plan))
         for dataset in self.plan.taught:
             for name in self.plan.new_sets(dataset):
                 model = name.partition(".")[2]
-                self.job("write_new", self.specs.write_new(dataset, model), model)
+                self.job("write write_new", training.write_new(self.plan, dataset, model), model)
                 self.made("lessons", f"made/{dataset}/{name}")
 
     def drafts(self) -> None:
         """Let a model draft what cards lack; its keys stand at the head of its drafts."""
-        for draft in drafts_of(self.plan, "golden"):
-            file = Path(self.out, draft.file)
+        drafts = {draft.file: draft for draft in drafts_of(self.plan, "golden")}
+        for name in drafts:
+            file = Path(self.plan.paths.draft(name))
             file.parent.mkdir(parents=True, exist_ok=True)
-            self.job("draft", self.specs.draft(draft), self.specs.drafter)
+            self.job("draft", draft_spec(self.plan, drafts, name), drafter_of(self.plan))
             lines = file.read_text(encoding="utf-8").splitlines()
             keys = [line[1:].strip() for line in lines if line.startswith("#   ")]
             for number, key in enumerate(keys):
-                self._keep(f"drafts/{draft.file.removeprefix('drafts/')}#{number}", key)
+                self._keep(f"drafts/{name}.yaml#{number}", key)
 
     def judges(self) -> None:
         """Keep what judges ask, as a job plans it; nothing is asked."""
@@ -158,7 +161,7 @@ class Run:
                     self._keep(f"judges/{name}", key)
 
     def _planned(self, dataset: str, model: str) -> Iterator[tuple[str, str]]:
-        spec = ask_spec(self.specs.ask(dataset, model))
+        spec = judging.ask(self.plan, dataset, model)
         card = self.plan.models[model]
         assert isinstance(card, AskedModel)
         folder = Path(self.plan.folders["model", model])

@@ -68,7 +68,7 @@ def wording(place: Place) -> None:
 
 
 CELLS = {"terse": 8, "wordy": 8}
-"""Judges whose replies are parsed -> cells."""
+"""Judges whose replies are parsed -> cells, of both datasets."""
 ONE = 48
 """Requests of a judge on an aspect of the larger dataset."""
 ALL = 2 * ONE + 46
@@ -77,18 +77,14 @@ NEW, STRONGER = 36, 28
 """Those about new texts, by both judges."""
 
 
-def scores(*judges: str, cells: int = 8) -> Jobs:
-    """Return the scoring jobs of these judges."""
-    return {f"score {judge}": cells for judge in judges or CELLS}
-
-
-ASK, COMPUTE = {"ask loop": 2}, {"compute control": 2, "compute lexical": 2}
+ASK, SCORE = {"ask loop": 2}, {"score loop": 2}
+COMPUTE = {"compute control": 2, "compute lexical": 2}
 CHECK, REPORT, TEXTS = {"preflight": 1}, {"report": 1}, {"spotcheck": 1}
 CARDS, EXPLORE = {"judge_cards": 1}, {"explore": 1}
 TABLES = {"statistics": 18, "tables": 1} | REPORT | CARDS
 ALL_TABLES = {"collect": 2} | TABLES | EXPLORE
-OF_MODEL = ASK | scores() | ALL_TABLES
-"""What runs when the asking jobs run again: all cells of their judges."""
+OF_MODEL = ASK | SCORE | ALL_TABLES
+"""What runs when the asking jobs run again."""
 ONE_DATASET = {"collect": 1, "statistics": 10, "tables": 1} | REPORT | CARDS | EXPLORE
 
 
@@ -109,7 +105,7 @@ CHANGES = [
     Change("nothing; the project was moved to another folder"),
     Change("every card, script and data file has a new time", touch),
     Change("a comment in the code and in a rule", comment),
-    Change("the code of a parser", parser, jobs=scores() | ALL_TABLES, executed=True),
+    Change("the code of a parser", parser, jobs=SCORE | ALL_TABLES, executed=True),
     Change("the code of the HTTP engine", engine, jobs=OF_MODEL),
     Change(
         "the prompt of a form",
@@ -121,7 +117,7 @@ CHANGES = [
         "the wording of an aspect that one of the datasets has",
         wording,
         requests=2 * ONE,
-        jobs=CHECK | {"ask loop": 1} | scores(cells=4) | ONE_DATASET,
+        jobs=CHECK | {"ask loop": 1, "score loop": 1} | ONE_DATASET,
     ),
     Change(
         "a judge's temperature",
@@ -156,9 +152,8 @@ CHANGES = [
         item,
         requests=2,
         jobs=CHECK
-        | {"ingest": 1, "perturb reordering": 2, "ask loop": 1}
+        | {"ingest": 1, "perturb reordering": 2, "ask loop": 1, "score loop": 1}
         | {"compute control": 1, "compute lexical": 1}
-        | scores(cells=4)
         | {"collect": 1, "statistics": 9, "tables": 1}
         | REPORT
         | CARDS
@@ -170,27 +165,21 @@ CHANGES = [
         "a new judge of the model",
         new_judge,
         requests=ALL,
-        jobs=CHECK | OF_MODEL | scores("third"),
+        jobs=CHECK | OF_MODEL,
         executed=True,
     ),
     Change(
         "a new perturbation",
         lambda place: place.study(perturbations=["reordering", "random-text"]),
         requests=NEW,
-        jobs=CHECK
-        | {"perturb random-text": 2}
-        | ASK
-        | COMPUTE
-        | scores(cells=10)
-        | ALL_TABLES
-        | TEXTS,
+        jobs=CHECK | {"perturb random-text": 2} | ASK | COMPUTE | SCORE | ALL_TABLES | TEXTS,
         executed=True,
     ),
     Change(
         "one degree of a perturbation, k from 2 to 3",
         stronger,
         requests=STRONGER,
-        jobs=CHECK | {"perturb reordering": 2} | ASK | COMPUTE | scores() | ALL_TABLES | TEXTS,
+        jobs=CHECK | {"perturb reordering": 2} | ASK | COMPUTE | SCORE | ALL_TABLES | TEXTS,
         executed=True,
     ),
     Change(
@@ -216,7 +205,7 @@ CHANGES = [
     Change(
         "a fresh clone with `results/` and `cache/` copied",
         place=cloned,
-        jobs=ASK | COMPUTE | scores() | ALL_TABLES | TEXTS,
+        jobs=ASK | COMPUTE | SCORE | ALL_TABLES | TEXTS,
     ),
 ]
 
@@ -232,9 +221,9 @@ and by the controls. It was run once: {sum(CELLS.values())} cells of judges that
 {2 * ALL} requests. Then one thing changes.
 
 A call of `snakemake`, without any option, runs the jobs below; `judgescope run` makes the same
-call. An asking job that runs asks only what the store lacks. Each cell of its judges is scored
-again, which takes a fraction of a second; measures and controls are computed where their texts,
-their own code or packages have changed.
+call. An asking job that runs asks only what the store lacks. After it one job scores all cells of
+its judges again: a quarter of a second, and 20 µs a reply. Measures and controls are computed where
+their texts, their own code or packages have changed.
 
 | change | requests | jobs |
 |---|---|---|
@@ -243,14 +232,7 @@ their own code or packages have changed.
 
 def told(jobs: Jobs) -> str:
     """Return jobs in words."""
-    scored = {job: count for job, count in jobs.items() if job.startswith("score ")}
-    shown = [f"{job} {count}" for job, count in jobs.items() if job not in scored]
-    if scored == scores():
-        shown.insert(0, f"score: every cell {sum(scored.values())}")
-    elif scored:
-        each = ", ".join(f"{job.removeprefix('score ')} {n}" for job, n in scored.items())
-        shown.insert(0, f"score: {each}")
-    return "; ".join(shown) or "nothing"
+    return "; ".join(f"{job} {count}" for job, count in jobs.items()) or "nothing"
 
 
 def document() -> str:

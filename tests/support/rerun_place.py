@@ -126,22 +126,22 @@ def _heard() -> Iterator[tuple[Counter[str], list[str]]]:
 def _inside(folder: Path) -> Iterator[None]:
     """Work in a folder, with its workflow, imports and versions of packages."""
     from judgescope.core import paths
-    from judgescope.plan import packages, workflow
+    from judgescope.plan import code, inputs, workflow
 
     before, path, home = Path.cwd(), list(sys.path), paths.HOME
     os.chdir(folder)
     sys.path.insert(0, str(folder / "scripts"))
     invalidate_caches()
-    packages._version.cache_clear()
-    for module in (paths, workflow):
+    code._version.cache_clear()
+    for module in (paths, inputs, workflow):
         vars(module).update(HOME=folder, WORKFLOW=folder / "workflow")
     try:
         yield
     finally:
-        for module in (paths, workflow):
+        for module in (paths, inputs, workflow):
             vars(module).update(HOME=home, WORKFLOW=home / "workflow")
         sys.path[:] = path
-        packages._version.cache_clear()
+        code._version.cache_clear()
         os.chdir(before)
 
 
@@ -151,7 +151,7 @@ def label(rule: str, wildcards: Mapping[str, str]) -> str:
         return f"{rule.removesuffix('_api')} {wildcards['model']}"
     if rule == "perturb":
         return f"perturb {wildcards['damage']}"
-    return f"score {wildcards['judge']}" if rule == "score" else rule
+    return f"score {wildcards['model']}" if rule == "score" else rule
 
 
 def copied(base: Place, folder: Path) -> Place:

@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from msgspec.json import decode
 from msgspec.structs import replace
 from statsmodels.stats.multitest import multipletests
 
 from judgescope.plan import load_plan
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs import pages
 from judgescope.report.report import Report
 from judgescope.report.sections import trust
 from judgescope.report.sections.trust import sentence
-from judgescope.report.specs import ReportSpec
 from judgescope.schema.loading import load_yaml
 from running import HOME
 
@@ -42,8 +40,7 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[bool, int]:
     with contextlib.chdir(folder):
         told = load_yaml(Path(study))[0] | config
         plan = load_plan(told, HOME, source=str(study))
-        made = Specs(plan, HOME, f"results/{told['study']}").report("judgescope run")
-        spec = decode(made, type=ReportSpec)
+        spec = pages.report(plan, "judgescope run")
         tables = {name: path for name, path in spec.tables.items() if Path(path).exists()}
         spec = replace(spec, tables=tables)
         report = Report.load(spec)

@@ -1,6 +1,5 @@
 """A scale whose lowest value is the best: the same statistics as of the scale turned around."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from best_end_setup import FIVE, JUDGES, card, write
 from judgescope.core.errors import UserError
 from judgescope.methods.evaluation_data import turned
 from judgescope.plan import load_plan
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs import results
 from judgescope.schema.cards import RatedAspect, Scale
 from judgescope.schema.tables import read_table, table_of
 from running import HOME
@@ -50,14 +49,14 @@ def test_measures_stay_and_judges_on_peoples_scale_are_turned(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     study = write(tmp_path, flipped=True)
-    specs = Specs(load_plan(study, HOME, source="study.yaml"), HOME, "results")
-    told = json.loads(specs.statistics("agreement", "mine"))["turned"]
-    assert told["ratings"] == {"fluency": 6}
-    assert told["scores"]["it"] == {"fluency": 6} and "random" in told["scores"]
-    assert not {"rouge-1", "length"} & told["scores"].keys()
+    plan = load_plan(study, HOME, source="study.yaml")
+    turned = results.statistics(plan, "agreement", "mine").turned
+    assert turned is not None and turned.ratings == {"fluency": 6}
+    assert turned.scores["it"] == {"fluency": 6} and "random" in turned.scores
+    assert not {"rouge-1", "length"} & turned.scores.keys()
     study = write(tmp_path, flipped=False)
-    specs = Specs(load_plan(study, HOME, source="study.yaml"), HOME, "results")
-    assert "turned" not in json.loads(specs.statistics("agreement", "mine"))
+    plan = load_plan(study, HOME, source="study.yaml")
+    assert results.statistics(plan, "agreement", "mine").turned is None
 
 
 @pytest.mark.heavy
@@ -79,9 +78,9 @@ def test_methods_and_prompts_that_do_not_know_of_it_are_refused(
     for best in ("max", "min"):
         own = {"form": "score-only", "scale": {**FIVE, "best": best}}
         card(tmp_path, "config/judges/asked", judge="asked", model="loop", **own)
-        specs = Specs(load_plan(study, HOME, source="study.yaml"), HOME, "results")
-        told = json.loads(specs.statistics("agreement", "mine"))["turned"]["scores"]
-        assert ("asked" in told) == (best == "min")
+        plan = load_plan(study, HOME, source="study.yaml")
+        turned = results.statistics(plan, "agreement", "mine").turned
+        assert turned is not None and ("asked" in turned.scores) == (best == "min")
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 
 import running
 from asking import FAST, Study
-from judgescope.plan.lengths import VERDICT
+from judgescope.plan.writing import VERDICT
 from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow
@@ -140,9 +140,14 @@ def test_texts_that_a_model_has_yet_to_make_are_an_upper_bound(study: Study) -> 
 def test_a_tokenizer_that_cannot_be_used_is_told_by_name(study: Study) -> None:
     """Without the package or with a file that is none: never a silent guess."""
     model(study, tokenizer="tokenizer.json")
-    done = running.snakemake("check", "-q", "all", "--configfile", "study.yaml", cwd=study.folder)
-    assert done.returncode == 1 and "models/loop.yaml, key tokenizer" in done.stdout
-    assert "Traceback" not in done.stdout and study.endpoint.asked == []
+    options = ("-m", "judgescope", "check", "study.yaml")
+    for done in (
+        running.snakemake("check", "--configfile", "study.yaml", cwd=study.folder),
+        running.run(*options, cwd=study.folder),
+    ):
+        assert done.returncode == 1
+        assert done.stdout.count("models/loop.yaml, key tokenizer") == 1, done.stdout
+        assert "Traceback" not in done.stdout and study.endpoint.asked == []
 
 
 def test_a_bad_second_dataset_is_found_before_the_first_is_asked(study: Study) -> None:

@@ -59,7 +59,7 @@ class Study:
 
     def score(self, *wanted: str) -> subprocess.CompletedProcess[str]:
         """Make some files of the results, by default the scores of the judge and nothing else."""
-        files = wanted or ("scores/demo-dialogue/counting/systems/counted.parquet",)
+        files = wanted or ("scores/demo-dialogue/counting.json",)
         paths = [f"results/small/{name}" for name in files]
         return running.snakemake("--configfile", "study.yaml", "--", *paths, cwd=self.folder)
 
@@ -224,7 +224,7 @@ def test_a_program_cannot_write_texts(study: Study) -> None:
 def test_the_shipped_program_scores_as_it_says(study: Study) -> None:
     study.study(judges=["word-variety"], aspects=["naturalness", "groundedness"])
     aspects = ("naturalness", "groundedness")
-    done = study.score("scores/demo-dialogue/word-variety/systems/word-variety.parquet")
+    done = study.score("scores/demo-dialogue/word-variety.json")
     assert done.returncode == 0, done.stdout
     for aspect in aspects:
         rows = study.cell("scores", "word-variety/systems/word-variety", aspect)

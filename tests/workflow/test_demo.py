@@ -9,7 +9,6 @@ from dataclasses import replace
 from math import inf
 from pathlib import Path
 
-import msgspec
 import pyarrow.compute as pc
 import pytest
 from msgspec import structs
@@ -19,9 +18,8 @@ from enclosed import OUTSIDE, TRY, UNREACHABLE, enclosed, python_refuses, watche
 from judgescope.jobs.statistics import evaluation_data
 from judgescope.methods import verdicts
 from judgescope.methods.claims.base import VERDICT
-from judgescope.methods.specs import StatisticsSpec
 from judgescope.plan import load_plan
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs import results
 from judgescope.report.sections.trust import GOOD
 from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import table_of
@@ -95,8 +93,7 @@ def test_a_judge_that_is_minus_the_length_holds_no_claim(
 ) -> None:
     monkeypatch.chdir(demo)
     plan = load_plan(load_yaml(Path("config/config.yaml"))[0], demo, source="config.yaml")
-    told = Specs(plan, demo, "results/demo").statistics("verdicts", dataset)
-    study = evaluation_data(msgspec.json.decode(told, type=StatisticsSpec))
+    study = evaluation_data(results.statistics(plan, "verdicts", dataset))
     longer = study.scores.filter(pc.field("judge") == "length").to_pylist()
     brevity = [row | {"judge": "brevity", "value": -row["value"]} for row in longer]
     study = replace(study, scores=table_of("scores", [*study.scores.to_pylist(), *brevity]))

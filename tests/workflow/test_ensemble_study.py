@@ -10,8 +10,8 @@ from judgescope.cli.summary import summary
 from judgescope.core.errors import UserError
 from judgescope.methods.ensemble import SCALES
 from judgescope.methods.specs import EnsembleMembers
-from judgescope.plan.ensembles import ensembles_of
 from judgescope.plan.loading import load_plan
+from judgescope.plan.specs import results
 from running import HOME, SHARED, needs_data, rows, run, snakemake, write_study
 
 Row = dict[str, Any]
@@ -40,7 +40,7 @@ def test_members_are_known_by_id_whatever_the_order_of_the_card(
     card(tmp_path, "both", "rules", "chrf", "length")
     told = {**STUDY, "judges": ["rules", "chrf", "length", "both"], "methods": ["ensemble"]}
     plan = load_plan(told, HOME, source="study.yaml")
-    assert ensembles_of(plan, "demo-dialogue") == {
+    assert results.statistics(plan, "ensemble", "demo-dialogue").ensembles == {
         "both": EnsembleMembers(
             members=["chrf", "length", "rules"], min_members=1, mixed=["naturalness"]
         )

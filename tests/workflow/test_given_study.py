@@ -15,7 +15,7 @@ from asking import Study
 from given_study import ASPECTS, CARD, COPIES, ERRORS, ITEMS, say, write_study
 from judgescope.core.errors import UserError
 from judgescope.plan import Plan, load_plan
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs.results import tables_of
 from running import HOME
 from scripted import Endpoint, serve
 
@@ -57,7 +57,7 @@ def test_a_study_has_the_sets_of_its_datasets_from_the_card_alone(tmp_path: Path
     assert {
         cell.judge for cell in plan.cell_aspects if cell.perturbation.startswith("bridges-local")
     } == {*("counter", "fine", "pairs", "constant-top", "random", "length")}
-    assert "construction" not in Specs(plan, HOME, "results/given").tables
+    assert "construction" not in tables_of(plan)
 
 
 def test_a_role_or_an_aspect_that_is_left_out_has_no_set(tmp_path: Path) -> None:

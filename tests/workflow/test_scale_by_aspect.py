@@ -9,8 +9,8 @@ from golden import Run
 from golden_studies import GoldenStudy, judge
 from judgescope.core.errors import UserError
 from judgescope.plan.judges import scale_of
+from judgescope.plan.specs import judging
 from judgescope.replies.planning import planned
-from judgescope.replies.specs import ask_spec
 from judgescope.schema.cards import Judge, OpenAIModel
 
 HALVES = {"min": 1, "max": 5, "step": 0.5}
@@ -35,7 +35,7 @@ def test_each_aspect_has_its_scale_in_prompts_and_in_what_is_read(tmp_path: Path
     run.texts()
     model = run.plan.models["judge"]
     assert isinstance(model, OpenAIModel)
-    cells = planned(ask_spec(run.specs.ask("golden-news", "judge")), model).cells
+    cells = planned(judging.ask(run.plan, "golden-news", "judge"), model).cells
     prompts = {(name, aspect): cell[0].prompt for (_, name, aspect), cell in cells.items()}
     assert "in steps of 0.5" in prompts["own", "coherence"]
     assert "in steps of 0.5" not in prompts["plain", "coherence"]

@@ -15,7 +15,7 @@ from judgescope.methods.spans import words_of
 from judgescope.parsing.annotation import MOST
 from judgescope.parsing.locate import locate
 from judgescope.plan import load_plan
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs.results import tables_of
 from judgescope.schema.tables import read_table
 from judgescope.statistics.spans import Span, exact_counts
 from running import HOME, SHARED, needs_data, rows, snakemake, write_card
@@ -151,7 +151,7 @@ def test_a_study_plans_the_table_where_a_judge_lists_errors(
 
     def tables(**keys: Any) -> list[str]:
         plan = load_plan(told | keys, HOME, source="study.yaml")
-        return Specs(plan, HOME, "results/s").tables
+        return tables_of(plan)
 
     assert tables(judges=["same"]) == ["spans", "cost", "coverage", "verdicts"]
     assert "spans" in tables(methods=["agreement"])

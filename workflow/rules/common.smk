@@ -15,7 +15,16 @@ from judgescope.core.set_names import ALL, ORIGINAL, REFERENCES, REST, SYSTEMS, 
 from judgescope.plan.dag import any_of
 from judgescope.plan.generators import graded, improvements
 from judgescope.plan.inputs import card_files, unfetched, without_folders
-from judgescope.plan.pages import damaged
+from judgescope.plan.specs import (
+    graded_sets,
+    judging,
+    pages,
+    results,
+    study,
+    texts,
+    training,
+)
+from judgescope.plan.specs.results import datasets_of, tables_of
 from judgescope.plan.workflow import (
     command,
     export_places,
@@ -38,8 +47,8 @@ SOURCE = source_of(_files, default=BY_DEFAULT)
 with refusing():
     JOBS = read_study(config, _files, SOURCE, drafting=DRAFTING)
     UNFETCHED = unfetched(JOBS.plan)
-PLAN, SPECS, PATHS = JOBS.plan, JOBS.specs, JOBS.paths
-DATASETS = list(PLAN.datasets)
+PLAN, PATHS = JOBS.plan, JOBS.paths
+DATASETS, TABLES = list(PLAN.datasets), tables_of(PLAN)
 
 # Specs say where results lie, and a module's prefix does not reach specs.
 if (
@@ -51,7 +60,7 @@ if (
         f"them out, and its files lie in {PATHS.results}, below the working directory"
     )
 
-CONDA = "conda" in {str(one) for one in workflow.deployment_settings.deployment_method}
+CONDA = "conda" in map(str, workflow.deployment_settings.deployment_method)
 export_places(conda=CONDA)
 
 
@@ -59,7 +68,7 @@ wildcard_constraints:
     dataset=any_of(DATASETS),
     judge=any_of([*PLAN.judges, *PLAN.derived]),
     model=any_of(PLAN.models),
-    perturbation=any_of(one.perturbation for one in PLAN.cell_aspects),
+    perturbation=any_of(cell.perturbation for cell in PLAN.cell_aspects),
     damage=JOBS.damage(),
     degree="minor|major|single|attack|inert",
-    table=any_of(SPECS.tables),
+    table=any_of(TABLES),

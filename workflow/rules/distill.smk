@@ -14,7 +14,7 @@ rule sample_distill:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.sample),
+        **spec_params(training.sample, PLAN),
     shell:
         command("sample_distill")
 
@@ -33,7 +33,7 @@ rule check_student:
         python="JUDGESCOPE_PYTHON_TRAIN",
         access=JOBS.trainee_access(),
     params:
-        **spec_params(SPECS.check_student),
+        **spec_params(training.check_student, PLAN),
     shell:
         command("check_student", "{resources.access}", python="{resources.python}")
 
@@ -42,7 +42,7 @@ rule export_distill:
     input:
         PATHS.sample(),
         [path for dataset in PLAN.taught for path in JOBS.targets(dataset)],
-        SPECS.taught_cells() if PLAN.taught else [],
+        JOBS.teacher_files,
     output:
         PATHS.distill("train.jsonl"),
         PATHS.distill("held_out.jsonl"),
@@ -53,7 +53,7 @@ rule export_distill:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.export),
+        **spec_params(training.export, PLAN),
     shell:
         command("export_distill")
 
@@ -64,7 +64,7 @@ rule train_judge:
         PATHS.distill("train.jsonl"),
         PATHS.distill("held_out.jsonl"),
     output:
-        SPECS.adapter,
+        training.adapter_files(PLAN),
         PATHS.distill("training.parquet"),
         PATHS.distill("losses.parquet"),
     log:
@@ -75,7 +75,7 @@ rule train_judge:
         python="JUDGESCOPE_PYTHON_TRAIN",
         access=JOBS.trainee_access(checkpoints=True),
     params:
-        **spec_params(SPECS.train),
+        **spec_params(training.train, PLAN),
     shell:
         command("train_judge", "{resources.access}", python="{resources.python}")
 

@@ -20,7 +20,7 @@ rule ask_api:
         python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(wildcards.model),
     params:
-        **spec_params(SPECS.ask),
+        **spec_params(judging.ask, PLAN),
     shell:
         command("ask", "{resources.access}", python="{resources.python}")
 
@@ -62,7 +62,7 @@ rule part_api:
         python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(wildcards.model),
     params:
-        **spec_params(lambda dataset, model, part: SPECS.ask(dataset, model)),
+        **spec_params(judging.ask, PLAN),
     shell:
         command(
             "ask",
@@ -127,9 +127,9 @@ rule compute:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.ask),
+        **spec_params(judging.compute, PLAN),
     shell:
-        command("compute")
+        command("compute compute")
 
 
 use rule compute as compute_recorded with:
@@ -157,6 +157,6 @@ rule replay:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.ask),
+        **spec_params(judging.replay, PLAN),
     shell:
-        command("replay")
+        command("compute replay")

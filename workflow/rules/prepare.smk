@@ -3,7 +3,7 @@
 
 rule preflight:
     input:
-        cards=card_files(PLAN, HOME),
+        cards=card_files(PLAN),
         files=[path for name in JOBS.files for path in JOBS.files_of(name)],
     output:
         PATHS.preflight(),
@@ -13,7 +13,7 @@ rule preflight:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.preflight),
+        **spec_params(study.preflight, PLAN),
     shell:
         command("preflight")
 
@@ -43,9 +43,9 @@ rule check:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(lambda: SPECS.check(config, SOURCE, UNREAD)),
+        **spec_params(study.check, PLAN, config, SOURCE, UNREAD),
     shell:
-        command("check", log="2>&1 | tee {log:q}")
+        command("check", log="2> {log:q}")
 
 
 rule ingest:
@@ -66,7 +66,7 @@ rule ingest:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.ingest),
+        **spec_params(texts.ingest, PLAN),
     shell:
         command("ingest")
 
@@ -96,9 +96,7 @@ rule perturb:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(
-            lambda dataset, damage, degree: SPECS.perturb(dataset, damage, degree)
-        ),
+        **spec_params(texts.perturb, PLAN),
     shell:
         command("perturb")
 
@@ -118,7 +116,7 @@ rule take:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(lambda dataset, given: SPECS.take(dataset, given)),
+        **spec_params(texts.take, PLAN),
     shell:
         command("take")
 

@@ -12,7 +12,7 @@ rule statistics:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.statistics),
+        **spec_params(results.statistics, PLAN),
     shell:
         command("statistics")
 
@@ -22,11 +22,11 @@ rule tables:
     input:
         [
             PATHS.statistics(table, dataset)
-            for table in SPECS.tables
-            for dataset in SPECS.tabled(table)
+            for table in TABLES
+            for dataset in datasets_of(PLAN, table)
         ],
     output:
-        expand(PATHS.table_csv(), table=SPECS.tables),
+        expand(PATHS.table_csv(), table=TABLES),
         [
             report(
                 PATHS.table(table),
@@ -34,7 +34,7 @@ rule tables:
                 category="Numbers",
                 labels={"table": table, "format": "Parquet"},
             )
-            for table in SPECS.tables
+            for table in TABLES
         ],
     log:
         PATHS.log("tables"),
@@ -42,15 +42,15 @@ rule tables:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.joined_tables),
+        **spec_params(results.tables, PLAN),
     shell:
         command("tables")
 
 
 rule report:
     input:
-        expand(PATHS.table(), table=SPECS.tables),
-        expand(PATHS.table_csv(), table=SPECS.tables),
+        expand(PATHS.table(), table=TABLES),
+        expand(PATHS.table_csv(), table=TABLES),
         expand(PATHS.ingested(), dataset=DATASETS),
         JOBS.reported(),
     output:
@@ -78,16 +78,16 @@ rule report:
         "../../envs/core.yaml"
     params:
         **spec_params(
-            lambda: SPECS.report(f"judgescope run {without_folders(SOURCE, HOME)}")
+            pages.report, PLAN, f"judgescope run {without_folders(SOURCE, HOME)}"
         ),
     shell:
-        command("report")
+        command("pages report")
 
 
 # A page for each judge, all by one job: what they share is read once.
 rule judge_cards:
     input:
-        expand(PATHS.table(), table=SPECS.tables),
+        expand(PATHS.table(), table=TABLES),
         expand(PATHS.ingested(), dataset=DATASETS),
         expand(PATHS.ratings(), dataset=DATASETS),
         expand(PATHS.collected(name="scores"), dataset=DATASETS),
@@ -102,16 +102,16 @@ rule judge_cards:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.judge_cards),
+        **spec_params(pages.judge_cards, PLAN),
     shell:
-        command("judge_card")
+        command("pages judge_card")
 
 
 # A sample of the damaged texts, to see by eye whether the damage is what it claims to be.
 rule spotcheck:
     input:
-        [JOBS.targets(dataset) for dataset in damaged(PLAN)],
-        [JOBS.spotchecked(dataset) for dataset in damaged(PLAN)],
+        [JOBS.targets(dataset) for dataset in JOBS.damaged],
+        [JOBS.spotchecked(dataset) for dataset in JOBS.damaged],
     output:
         report(
             PATHS.report("texts.html"),
@@ -125,9 +125,9 @@ rule spotcheck:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.spotcheck),
+        **spec_params(pages.spotcheck, PLAN),
     shell:
-        command("spotcheck")
+        command("text_pages spotcheck")
 
 
 # Every judgment beside its text, to be looked at: a page, and the data that it loads from a folder.
@@ -147,6 +147,6 @@ rule explore:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.explore),
+        **spec_params(pages.explore, PLAN),
     shell:
-        command("explore")
+        command("text_pages explore")

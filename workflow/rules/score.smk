@@ -1,25 +1,23 @@
-# From replies to scores: cheap, one job per cell, no request.
+# From replies to scores: cheap, and no request. One job for each dataset and model, which writes a
+# file for each cell: a job takes longer to start than to score a cell.
 
 
 rule score:
     input:
         lambda wildcards: JOBS.scored_from(**wildcards),
     output:
-        PATHS.cell("judgments"),
-        PATHS.cell("scores"),
+        directory(PATHS.cells("judgments")),
+        directory(PATHS.cells("scores")),
+        PATHS.hashes("scores"),
     log:
-        PATHS.log("score/{dataset}/{model}/{perturbation}/{judge}"),
+        PATHS.log("score/{dataset}/{model}"),
     wildcard_constraints:
         model=JOBS.replied,
     localrule: True
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(
-            lambda dataset, model, perturbation, judge: SPECS.score(
-                dataset, perturbation, judge
-            )
-        ),
+        **spec_params(judging.score, PLAN),
     shell:
         command("score")
 
@@ -39,7 +37,7 @@ rule derive:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.derive),
+        **spec_params(judging.derive, PLAN),
     shell:
         command("derive")
 
@@ -62,6 +60,6 @@ rule collect:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.collect),
+        **spec_params(judging.collect, PLAN),
     shell:
         command("collect")

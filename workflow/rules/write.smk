@@ -146,7 +146,7 @@ rule candidates:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.candidates),
+        **spec_params(graded_sets.candidates, PLAN),
     shell:
         command("candidates")
 
@@ -166,7 +166,7 @@ rule anchors:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.anchors),
+        **spec_params(graded_sets.anchors, PLAN),
     shell:
         command("choose_anchors")
 
@@ -185,6 +185,6 @@ rule grade:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(SPECS.grade),
+        **spec_params(graded_sets.grade, PLAN),
     shell:
         command("grade")

@@ -71,10 +71,9 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> list[str]:
     """
     from judgescope.engines.factory import adapter_in
     from judgescope.engines.vllm.options import located, room
-    from judgescope.plan.distilling import student_of
     from judgescope.schema.loading import validate_card, write_new_card
 
-    judge, model = student_of(plan)
+    judge, model = plan.student
     if not (adapter / ADAPTER_FILES[0]).is_file():
         raise UserError(
             "nothing is trained yet", where=str(adapter), todo="judgescope distill train <study>"

@@ -273,7 +273,7 @@ def pilot(args: Arguments) -> int:
 
 def spotcheck(args: Arguments) -> int:
     """Make the page of a study's perturbed texts and print its path."""
-    from judgescope.plan.pages import damaged
+    from judgescope.plan.specs.pages import damaged
 
     plan, out = plan_and_results(args.study)
     if not damaged(plan):

@@ -17,7 +17,6 @@ from judgescope.cli.context import (
 )
 from judgescope.cli.show import aligned, check_rows, chosen, plain, rows_left
 from judgescope.core.errors import UserError
-from judgescope.core.paths import HOME
 
 if TYPE_CHECKING:
     from judgescope.plan import Plan
@@ -128,13 +127,12 @@ def read(args: Arguments) -> int:
 def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
     """Yield every reply of a study's judges, from reply files or else from the store."""
     from judgescope.plan.asking_jobs import jobs_of
-    from judgescope.plan.specs import Specs
+    from judgescope.plan.specs.judging import reading
     from judgescope.plan.study import CellAspect
     from judgescope.replies.pricing import nanodollars
     from judgescope.scoring.cell import reader
 
-    specs = Specs(plan, HOME, str(out))
-    for job in jobs_of(plan, HOME, out):
+    for job in jobs_of(plan):
         stored, price = _stored(plan, job), job.card.price
         for cell, questions in job.job.cells.items():
             perturbation, judge, aspect = cell
@@ -143,7 +141,7 @@ def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
                 _match(row): row
                 for row in _part("judgments", plan.file(out, "judgments", cell_aspect), aspect)
             }
-            parse = reader(specs.reading(job.dataset, judge, [aspect], perturbation))
+            parse = reader(reading(plan, job.dataset, judge, aspect, perturbation))
             requests = (questions[number] for number in range(len(questions)) if prompts)
             prompt_of = {request.key: request.prompt for request in requests}
             replies = _part("answers", plan.file(out, "replies", cell_aspect), aspect)
@@ -315,8 +313,8 @@ def export(args: Arguments) -> int:
     store = _store(args)
     keys = None
     if args.study:
-        plan, out = _plan(args.study)
-        used = used_keys(plan, HOME, out, whole=False)
+        plan, _ = _plan(args.study)
+        used = used_keys(plan, whole=False)
         keys = {shard: having(keys) for shard, keys in used.items()}
     print(f"{args.file}: {write(store, args.file, keys):,} lines")
     return 0
@@ -351,7 +349,7 @@ def prune(args: Arguments) -> int:
     stores = sorted({plan.study.store for plan, _ in plans})
     if len(stores) > 1:
         raise UserError("the studies have several stores", where="replies prune", got=stores)
-    used = joined(used_keys(plan, HOME, out, whole=True) for plan, out in plans)
+    used = joined(used_keys(plan, whole=True) for plan, _ in plans)
     for shard in shards(Path(stores[0])):
         keep = having(used.get(shard.name))
         lines, size = unused(shard, keep)
@@ -383,7 +381,7 @@ def export_batch(args: Arguments) -> int:
     student = [Paths(str(out)).student()] if plan.taught else []
     if status := snakemake(args.study, ["texts_unasked", *student]):
         return status
-    for card, jobs in of_endpoints(plan, HOME, out):
+    for card, jobs in of_endpoints(plan):
         store = Store(Path(plan.study.store), card.served_name)
         check(store.shard)  # requests are paid for
         written = batch.write(args.folder, card.model, batch.lines(card, _searched(store, jobs)))
@@ -416,13 +414,13 @@ def import_batch(args: Arguments) -> int:
     from judgescope.replies import batch
     from judgescope.replies.store import Store
 
-    plan, out = _plan(args.study)
+    plan, _ = _plan(args.study)
     for path in args.files:
         if not path.is_file():
             raise UserError("there is no such file", where=str(path))
     with ExitStack() as stack:
         readers = []
-        for card, jobs in of_endpoints(plan, HOME, out):
+        for card, jobs in of_endpoints(plan):
             store = stack.enter_context(Store(Path(plan.study.store), card.served_name))
             readers.append((card, store, _searched(store, jobs)))
         done = batch.read(args.files, readers)

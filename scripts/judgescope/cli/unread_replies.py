@@ -22,7 +22,7 @@ from judgescope.core.files import whole
 
 if TYPE_CHECKING:
     from judgescope.parsing.judgment import Judgment
-    from judgescope.plan.specs import Specs
+    from judgescope.plan import Plan
     from judgescope.replies.planning import Note
 
 INTERVAL = 1.0
@@ -142,21 +142,21 @@ class Reader:
             watch.look(self._warning)
 
     @cached_property
-    def _specs(self) -> "Specs":
+    def plan(self) -> "Plan":
+        """Return the study's plan."""
         from judgescope.cli.context import plan_of_study
-        from judgescope.core.paths import HOME
-        from judgescope.plan.specs import Specs
 
-        return Specs(plan_of_study(self.study, self.passed), HOME, str(self.out))
+        return plan_of_study(self.study, self.passed)
 
     def _read(self, dataset: str, cell: tuple[str, str, str], text: str, end: str) -> "Judgment":
         """Return the judgment in a reply, as the scoring of its cell will parse it."""
         perturbation, judge, aspect = cell
         if (dataset, *cell) not in self._parsers:
+            from judgescope.plan.specs.judging import reading
             from judgescope.scoring.cell import reader
 
-            reading = self._specs.reading(dataset, judge, [aspect], perturbation)
-            self._parsers[dataset, *cell] = reader(reading)
+            read = reading(self.plan, dataset, judge, aspect, perturbation)
+            self._parsers[dataset, *cell] = reader(read)
         return self._parsers[dataset, *cell](text, end, "ok")
 
     def _warning(self, judge: str, tally: Tally) -> str:
@@ -174,7 +174,7 @@ class Reader:
 
     def _reason(self, judge: str, status: str) -> str:
         """Return the likely reason for a status, and the key that decides it."""
-        card = self._specs.plan.judges[judge]
+        card = self.plan.judges[judge]
         reasons = {
             "truncated": f"cut at `max_tokens: {card.max_tokens}`",
             "empty": f"empty, or reasoning alone within `max_tokens: {card.max_tokens}`",
@@ -189,7 +189,7 @@ class Reader:
         """Return the last lines of a run: warnings of unread replies, and exceeded limits."""
         if not self._watches:
             return []
-        from judgescope.plan.cost_report import passed_caps
+        from judgescope.plan.cost import passed_caps
         from judgescope.replies.planning import clear_note
 
         for path in self._watches:
@@ -202,7 +202,7 @@ class Reader:
                 total.unread += tally.unread
                 total.example = tally.example or total.example
         unread = [self._warning(judge, t) for judge, t in totals.items() if t.mostly_unread]
-        return [*unread, *passed_caps(self._specs.plan)]
+        return [*unread, *passed_caps(self.plan)]
 
 
 def main(study: str, out: str, *passed: str) -> None:

@@ -55,6 +55,7 @@ class Paths:
     # judgments: the kinds of cells are replies, judgments and scores
     cell = _Kind("{kind}/{dataset}/{model}/{perturbation}/{judge}.parquet")
     cells = _Kind("{kind}/{dataset}/{model}")
+    cell_pattern = _Kind("{kind}/{dataset}/{model}/{}.parquet")  # {} is <perturbation>/<judge>
     hashes = _Kind("{kind}/{dataset}/{model}.json")  # of those cells, for whose folder they stand
     joined = _Kind("joined/{dataset}/{model}.json")  # how many recorded rows fit the texts
     part = _Kind("asked/{dataset}/{model}/{part}.json")

@@ -34,4 +34,4 @@ def main(spec: AnalyseSpec, *, card: str, store: str, budget: str) -> None:
 
 
 if __name__ == "__main__":
-    run(main, "card", "store", "budget")
+    run(main)

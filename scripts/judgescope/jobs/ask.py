@@ -1,6 +1,6 @@
-"""Ask one model all that a study wants to know of it about one dataset; one reply file per cell.
+"""Ask one model all that a study asks it about one dataset; write a reply file for each cell.
 
-With `--part 2-of-8`, ask one of so many parts of it, and write only a note of what it was.
+With `--part 2-of-8`, ask one of eight parts, and write only a note of what it was.
 """
 
 import hashlib
@@ -9,6 +9,7 @@ from pathlib import Path
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import by_cell
 from judgescope.core.files import write_hashes, write_text
+from judgescope.core.paths import Paths
 from judgescope.engines.factory import asking, settled
 from judgescope.jobs.run import run
 from judgescope.replies.asking import complete
@@ -23,29 +24,30 @@ from judgescope.schema.loading import read_card
 from judgescope.schema.tables import table_of, write_parts
 
 
-def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str) -> None:
+def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -> None:
     """Plan the requests of all cells, ask for what the store lacks, write every cell's replies."""
     model = read_card("model", Path(card)).model_copy(update=spec.model)
     model = settled(model, Path(spec.folder), Path(spec.data), spec.trained)
     endpoint = model if isinstance(model, OpenAIModel) else None
+    paths = Paths(spec.output)
     with Store(Path(store), model.served_name) as shard:
         findings = read_findings(shard, endpoint) if endpoint else None
         job = planned(spec, model, findings)
-        found = shard.find(_wanted(job, part))
+        replies = shard.find(_wanted(job, part))
         with spending(budget, shard, model) as allowed:
-            missing = found.count < found.wanted.slots
+            missing = replies.count < replies.wanted.slots
             if endpoint and endpoint.probe and findings is None and missing:
                 job = planned(spec, model, try_out(shard, endpoint, allowed))
-                found = shard.find(_wanted(job, part))
+                replies = shard.find(_wanted(job, part))
             if missing:
                 name = ".".join(filter(None, (model.model, part)))
-                log = Path(f"{spec.output}/logs/ask/{spec.dataset}/{name}.log")
+                log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
                 write_note(log, spec.dataset, job, shard)
-            complete(found, job.work(found), shard, asking(model, allowed), model.price)
+            complete(replies, job.work(replies), shard, asking(model, allowed), model.price)
         if part:
-            _note(f"{spec.output}/asked/{spec.dataset}/{model.model}/{part}.json", found)
+            _note(paths.part(spec.dataset, model.model, part), replies)
         else:
-            _write(spec, job, found)
+            _write(spec, job, replies)
 
 
 def _wanted(job: Job, part: str) -> Wanted:
@@ -53,20 +55,20 @@ def _wanted(job: Job, part: str) -> Wanted:
     return job.part(*map(int, part.split("-of-"))) if part else job.wanted
 
 
-def _note(path: str, found: StoredReplies) -> None:
-    """Write down what a part was: the same bytes as long as it asks the same."""
-    keys = hashlib.sha256(found.wanted.keys.tobytes()).hexdigest()
-    write_text(Path(path), canonical({"replies": found.count, "keys": keys}) + "\n")
+def _note(path: str, replies: StoredReplies) -> None:
+    """Write a note of a part: the same bytes as long as the part asks the same."""
+    keys = hashlib.sha256(replies.wanted.keys.tobytes()).hexdigest()
+    write_text(Path(path), canonical({"replies": replies.count, "keys": keys}) + "\n")
 
 
-def _write(spec: AskSpec, job: Job, found: StoredReplies) -> None:
-    """Write the replies of every cell, and what stands for all of them."""
+def _write(spec: AskSpec, job: Job, replies: StoredReplies) -> None:
+    """Write the replies of every cell, and the hashes of these files."""
     paths = {}
     for (perturbation, judge), aspects in by_cell(spec.cells).items():
         cell = f"{perturbation}/{judge}"
         paths[cell] = spec.replies.format(cell)
         tables = (
-            table_of("answers", job.rows((perturbation, judge, aspect), found))
+            table_of("answers", job.rows((perturbation, judge, aspect), replies))
             for aspect in aspects
         )
         write_parts("answers", tables, paths[cell])
@@ -75,4 +77,4 @@ def _write(spec: AskSpec, job: Job, found: StoredReplies) -> None:
 
 
 if __name__ == "__main__":
-    run(main, "card", "store", "budget", part="")
+    run(main)

@@ -1,7 +1,5 @@
 """Put more or fewer errors into a dataset's references, by rule or by a model: candidates."""
 
-from typing import Any
-
 from judgescope.jobs.run import run
 from judgescope.perturb.candidates import (
     references_with_errors,
@@ -14,7 +12,7 @@ from judgescope.replies.asking import writer
 from judgescope.schema.tables import read_table, table_of, write_table
 
 
-def main(spec: CandidatesSpec, *, card: str, store: str, budget: str) -> None:
+def main(spec: CandidatesSpec, *, card: str = "", store: str = "", budget: str = "") -> None:
     """Read references, choose those that get errors, make the candidates of one part."""
     items = {row["item"]: row for row in read_table("items", spec.items).to_pylist()}
     written = _rows("targets", spec.written) if spec.written else None
@@ -33,10 +31,10 @@ def main(spec: CandidatesSpec, *, card: str, store: str, budget: str) -> None:
     write_table("answers", table_of("answers", answers), spec.replies)
 
 
-def _rows(table: str, path: str | None) -> list[dict[str, Any]]:
+def _rows(table: str, path: str | None) -> list[dict[str, object]]:
     """Return the rows of a table, none without a path."""
     return read_table(table, path).to_pylist() if path else []
 
 
 if __name__ == "__main__":
-    run(main, card="", store="", budget="")
+    run(main)

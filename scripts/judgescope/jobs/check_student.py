@@ -26,4 +26,4 @@ def main(spec: CheckStudentSpec, *, card: str) -> None:
 
 
 if __name__ == "__main__":
-    run(main, "card")
+    run(main)

@@ -3,20 +3,21 @@
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judgescope.core.cells import by_cell, cell_file, joined
+from judgescope.core.cells import by_cell, joined
 from judgescope.core.files import write_text
+from judgescope.core.paths import Paths
 from judgescope.core.set_names import SYSTEMS
 from judgescope.jobs.run import run
 from judgescope.schema.tables import SCHEMAS, TEXT, read_table, table_of, write_parts, write_table
 from judgescope.scoring.specs import CollectSpec
 
+TABLES = ("scores", "draws", "marked", "rationales", "statuses", "bought")
 TOKENS = ("prompt", "completion", "reasoning", "cached")
 
 
@@ -32,49 +33,45 @@ class Cell(NamedTuple):
 
 def main(spec: CollectSpec) -> None:
     """Concatenate scores and draws, count statuses per cell, list the replies of models."""
-    cells = list(_cells(spec))
-    out = f"{spec.results}/collected/{spec.dataset}"
-    scores = (read_table("scores", cell.scores) for cell in cells)
-    write_parts("scores", scores, f"{out}/scores.parquet")
+    cells, paths = _cells(spec), Paths(spec.results)
+    collected = {name: paths.collected(spec.dataset, name) for name in TABLES}
+    write_parts(
+        "scores", (read_table("scores", cell.scores) for cell in cells), collected["scores"]
+    )
     for name, judges in (("draws", spec.repeated), ("marked", spec.annotators)):
-        tables = (_placed(name, spec.dataset, cell) for cell in cells if cell.judge in judges)
-        write_parts(name, tables, f"{out}/{name}.parquet")
-    said = (
+        tables = (_of_cell(name, spec.dataset, cell) for cell in cells if cell.judge in judges)
+        write_parts(name, tables, collected[name])
+    rationales = (
         _rationales(cell)
         for cell in cells
         if cell.judge in spec.explained and cell.perturbation == SYSTEMS
     )
-    write_parts("rationales", said, f"{out}/rationales.parquet")
-    counted = [row for cell in cells for row in _statuses(spec.dataset, cell, spec.asked)]
-    write_table("statuses", table_of("statuses", counted), f"{out}/statuses.parquet")
-    write_parts("bought", _bought(spec, cells), f"{out}/bought.parquet")
-    write_text(Path(f"{out}/cells.sha256"), _sum_of(cells) + "\n")
+    write_parts("rationales", rationales, collected["rationales"])
+    statuses = [row for cell in cells for row in _statuses(spec.dataset, cell, spec.asked)]
+    write_table("statuses", table_of("statuses", statuses), collected["statuses"])
+    write_parts("bought", _bought(spec, cells), collected["bought"])
+    write_text(Path(paths.cell_hashes(spec.dataset)), _hash_of(cells) + "\n")
 
 
-def _cells(spec: CollectSpec) -> Iterator[Cell]:
+def _cells(spec: CollectSpec) -> list[Cell]:
+    paths, cells = Paths(spec.results), []
     for perturbation, judge in by_cell(spec.cells):
-        place = partial(
-            cell_file,
-            spec.results,
-            dataset=spec.dataset,
-            model=spec.models[judge],
-            perturbation=perturbation,
-            judge=judge,
+        judgments, scores, replies = (
+            paths.cell(kind, spec.dataset, spec.models[judge], perturbation, judge)
+            for kind in ("judgments", "scores", "replies")
         )
-        replies = place("replies") if judge in spec.replied else None
-        yield Cell(perturbation, judge, place("judgments"), place("scores"), replies)
+        has_replies = judge in spec.replied
+        cells.append(Cell(perturbation, judge, judgments, scores, replies if has_replies else None))
+    return cells
 
 
-def _sum_of(cells: Collection[Cell]) -> str:
-    """Return a hash of all files of all cells.
-
-    Who reads them one by one depends on it alone, and not on thousands of files.
-    """
-    found = hashlib.sha256()
+def _hash_of(cells: Iterable[Cell]) -> str:
+    """Return a hash of all files of all cells: what reads these depends on it alone."""
+    digest = hashlib.sha256()
     for cell in cells:
         for path in filter(None, (cell.scores, cell.judgments, cell.replies)):
-            found.update(hashlib.sha256(Path(path).read_bytes()).digest())
-    return found.hexdigest()
+            digest.update(hashlib.sha256(Path(path).read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def _judgments(cell: Cell, names: Collection[str]) -> pa.Table:
@@ -92,26 +89,30 @@ def _judgments(cell: Cell, names: Collection[str]) -> pa.Table:
     return table
 
 
-def _placed(name: str, dataset: str, cell: Cell) -> pa.Table:
+def _of_cell(name: str, dataset: str, cell: Cell) -> pa.Table:
     """Return a cell's judgments as table `name`."""
-    schema = SCHEMAS[name]
-    judgments = _judgments(cell, schema.names)
-    places = {"dataset": dataset, "perturbation": cell.perturbation, "judge": cell.judge}
-    columns = {one: pa.repeat(value, len(judgments)) for one, value in places.items()}
-    columns |= {one: judgments[one] for one in schema.names if one not in places}
-    return pa.table([columns[one] for one in schema.names], schema=schema)
+    keys = {"dataset": dataset, "perturbation": cell.perturbation, "judge": cell.judge}
+    return _with_keys(name, _judgments(cell, SCHEMAS[name].names), keys)
 
 
 def _rationales(cell: Cell) -> pa.Table:
-    """Return what a cell's judgments say and why."""
-    schema = SCHEMAS["rationales"]
-    judgments = _judgments(cell, [*schema.names, "rationale"])
-    columns = {"judge": pa.repeat(cell.judge, len(judgments)), "text": judgments["rationale"]}
-    columns |= {one: judgments[one] for one in schema.names if one not in columns}
-    return pa.table([columns[one] for one in schema.names], schema=schema)
+    """Return the reasons that a cell's judgments give."""
+    judgments = _judgments(cell, [*SCHEMAS["rationales"].names, "rationale"])
+    judgments = judgments.append_column("text", judgments["rationale"])
+    return _with_keys("rationales", judgments, {"judge": cell.judge})
 
 
-def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict[str, Any]]:
+def _with_keys(name: str, judgments: pa.Table, keys: dict[str, str]) -> pa.Table:
+    """Return judgments as table `name`; `keys` are columns with one value."""
+    schema = SCHEMAS[name]
+    columns = [
+        pa.repeat(keys[column], len(judgments)) if column in keys else judgments[column]
+        for column in schema.names
+    ]
+    return pa.table(columns, schema=schema)
+
+
+def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict[str, object]]:
     """Yield how many judgments of a cell ended how, aspect by aspect, and once what served them."""
     judged = _judgments(cell, ["rule"])
     names = ("aspect", "status", "rule")
@@ -128,12 +129,12 @@ def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict
 def _served(path: str) -> dict[str, set[str]]:
     """Return aspect -> what answered, as the endpoints name it: model and fingerprint."""
     answers = read_table("answers", path, ["aspect", "criterion", "provenance"])
-    found: dict[str, set[str]] = {}
-    for aspect, criterion, told in zip(*answers.to_pydict().values(), strict=True):
-        names = found.setdefault(joined(aspect, criterion), set())
-        if told and told["engine"]:
-            names.add(" ".join(filter(None, (told["model"], told["fingerprint"]))))
-    return {aspect: names - {""} for aspect, names in found.items()}
+    served: dict[str, set[str]] = {}
+    for aspect, criterion, origin in zip(*answers.to_pydict().values(), strict=True):
+        names = served.setdefault(joined(aspect, criterion), set())
+        if origin and origin["engine"]:
+            names.add(" ".join(filter(None, (origin["model"], origin["fingerprint"]))))
+    return {aspect: names - {""} for aspect, names in served.items()}
 
 
 def _bought(spec: CollectSpec, cells: Iterable[Cell]) -> Iterator[pa.Table]:
@@ -143,19 +144,19 @@ def _bought(spec: CollectSpec, cells: Iterable[Cell]) -> Iterator[pa.Table]:
         if cell.replies and cell.judge in spec.asked:
             files.setdefault((cell.judge, None), []).append(cell.replies)
     for name, model in spec.made.items():
-        path = f"{spec.results}/made/{spec.dataset}/{name}.parquet"
+        path = Paths(spec.results).made(spec.dataset, name)
         files.setdefault((None, model), []).append(path)
-    for judge, writer in sorted(files, key=lambda bought_by: (bought_by[0] is None, bought_by)):
+    for judge, writer in sorted(files, key=lambda buyer: (buyer[0] is None, buyer)):
         yield _once(files[judge, writer], judge, writer)
 
 
 def _once(paths: Iterable[str], judge: str | None, writer: str | None) -> pa.Table:
     """Return every reply in some files once: it may stand behind several cells."""
     replies = pa.concat_tables(map(_usage, paths)).group_by(["key", "draw"])
-    found = replies.aggregate([(name, "max") for name in TOKENS])
-    found = found.sort_by([("key", "ascending"), ("draw", "ascending")])
-    columns = [pa.repeat(pa.scalar(name, TEXT), len(found)) for name in (judge, writer)]
-    columns += [found[name] for name in ("key", "draw", *(f"{name}_max" for name in TOKENS))]
+    unique = replies.aggregate([(name, "max") for name in TOKENS])
+    unique = unique.sort_by([("key", "ascending"), ("draw", "ascending")])
+    columns = [pa.repeat(pa.scalar(name, TEXT), len(unique)) for name in (judge, writer)]
+    columns += [unique[name] for name in ("key", "draw", *(f"{name}_max" for name in TOKENS))]
     return pa.table(columns, schema=SCHEMAS["bought"])
 
 

@@ -24,4 +24,4 @@ def main(spec: CompareAnchorsSpec, *, card: str, store: str, budget: str) -> Non
 
 
 if __name__ == "__main__":
-    run(main, "card", "store", "budget")
+    run(main)

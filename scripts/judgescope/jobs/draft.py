@@ -16,4 +16,4 @@ def main(spec: DraftSpec, *, card: str, store: str, budget: str) -> None:
 
 
 if __name__ == "__main__":
-    run(main, "card", "store", "budget")
+    run(main)

@@ -5,7 +5,8 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from judgescope.core.canonical import canonical
-from judgescope.core.cells import cell_file, split
+from judgescope.core.cells import split
+from judgescope.core.paths import Paths
 from judgescope.distill import examples
 from judgescope.distill.specs import ExportSpec
 from judgescope.engines.subjects import Subjects
@@ -24,7 +25,7 @@ def main(spec: ExportSpec) -> None:
         scores, judgments = (
             read_part(
                 kind,
-                cell_file(spec.results, kind, dataset, spec.model, name, spec.teacher),
+                Paths(spec.results).cell(kind, dataset, spec.model, name, spec.teacher),
                 *split(aspect),
             )
             for kind in ("scores", "judgments")

@@ -1,7 +1,6 @@
 """Rate the candidates of a graded set, and choose as many of every rating as can be."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from judgescope.jobs.run import run
 from judgescope.perturb.grading import graded_set
@@ -17,7 +16,7 @@ def main(spec: GradeSpec) -> None:
     write_table("graded", table_of("graded", graded), spec.graded)
 
 
-def _rows(table: str, paths: Sequence[str]) -> list[dict[str, Any]]:
+def _rows(table: str, paths: Sequence[str]) -> list[dict[str, object]]:
     return [row for path in paths for row in read_table(table, path).to_pylist()]
 
 

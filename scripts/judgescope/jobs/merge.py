@@ -18,4 +18,4 @@ def main(spec: MergeSpec, *, card: str, store: str, budget: str) -> None:
 
 
 if __name__ == "__main__":
-    run(main, "card", "store", "budget")
+    run(main)

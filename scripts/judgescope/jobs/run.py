@@ -1,4 +1,4 @@
-"""What all command lines of scripts/ share: one JSON spec in, errors without a traceback out."""
+"""What all jobs share: one JSON spec in, errors without a traceback out."""
 
 import argparse
 import errno
@@ -6,8 +6,9 @@ import json
 import signal
 import sys
 from collections.abc import Callable
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import IO, Any, get_type_hints
+from typing import IO, get_type_hints
 
 from msgspec import convert
 
@@ -15,7 +16,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.excepthook import show_without_secrets
 from judgescope.core.process_limits import hide_pandas
 
-Spec = dict[str, Any]
+Spec = dict[str, object]
 
 MACHINE = {
     errno.ENOSPC: "the disk is full",
@@ -29,43 +30,46 @@ MACHINE = {
     errno.EEXIST: "a file is where a folder should be",
     errno.EIO: "the disk fails",
 }
-"""What is the machine's fault and no bug of ours."""
+"""Faults of the machine, not of the program."""
 AGAIN = "then run again: what is there is kept, and no reply is asked for twice"
 
 
-def read_spec(place: str, stdin: IO[str]) -> Spec:
+def read_spec(source: str, stdin: IO[str]) -> Spec:
     """Return the JSON object in a file, or the union of those on standard input if it is `-`."""
     spec: Spec = {}
     try:
-        text = stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
-        parts = text.rstrip("\n").split("\n") if place == "-" else [text]
+        text = stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
+        parts = text.rstrip("\n").split("\n") if source == "-" else [text]
         for part in map(json.loads, parts):
             if not isinstance(part, dict):
-                raise UserError("a spec is a JSON object", where=place, got=part)
+                raise UserError("a spec is a JSON object", where=source, got=part)
             spec |= part
     except (OSError, json.JSONDecodeError) as error:
-        raise UserError(f"the spec cannot be read: {error}", where=place) from error
+        raise UserError(f"the spec cannot be read: {error}", where=source) from error
     return spec
 
 
-def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
-    """Call `main` with the spec of the command line; print a user's error and exit with 1.
+def run(*mains: Callable[..., None]) -> None:
+    """Call a function with the spec of the command line; print a user's error and exit with 1.
 
-    `options` are passed on by name: what no output depends on, such as where the store lies. Those
-    in `defaults` may be left out.
+    Where a module has several functions, the first argument names one. Keyword-only parameters are
+    options of the command line: what no output depends on, such as where the store lies.
     """
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = argparse.ArgumentParser()
+    if len(mains) > 1:
+        parser.add_argument("job", choices=[main.__name__ for main in mains])
     parser.add_argument("--spec", required=True, help="JSON file, or - for standard input")
-    for option in options:
-        parser.add_argument(f"--{option}", required=True)
-    for option, default in defaults.items():
-        parser.add_argument(f"--{option}", default=default)
+    for option in _options(mains[0]):
+        required = option.default is Parameter.empty
+        parser.add_argument(f"--{option.name}", required=required, default=option.default)
     show_without_secrets()
     hide_pandas()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # see judgescope.cli.child_process
-    told = vars(parser.parse_args())
+    args = vars(parser.parse_args())
+    name = args.pop("job", mains[0].__name__)
+    [main] = [each for each in mains if each.__name__ == name]
     try:
-        main(typed(main, read_spec(told.pop("spec"), sys.stdin)), **told)
+        main(typed(main, read_spec(args.pop("spec"), sys.stdin)), **args)
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
@@ -79,7 +83,13 @@ def run(main: Callable[..., None], *options: str, **defaults: str) -> None:
         sys.exit(1)
 
 
-def typed(main: Callable[..., None], spec: Spec) -> Any:
+def _options(main: Callable[..., None]) -> list[Parameter]:
+    """Return the parameters of a job beside its spec; all jobs of a module have the same."""
+    parameters = signature(main).parameters.values()
+    return [each for each in parameters if each.kind is Parameter.KEYWORD_ONLY]
+
+
+def typed(main: Callable[..., None], spec: Spec) -> object:
     """Return the spec as the record that `main` takes."""
     return convert(spec, get_type_hints(main)["spec"])
 

@@ -1,5 +1,6 @@
 """Draw the texts and aspects that a judge will learn from, none of them evaluated on."""
 
+from judgescope.core.paths import Paths
 from judgescope.core.rng import share_of
 from judgescope.distill.sampling import ItemId, check_splits, key_of, sample, usable_sources
 from judgescope.distill.specs import SampleSpec
@@ -22,15 +23,15 @@ def main(spec: SampleSpec) -> None:
     bare = sum(not key_of(source or "") for source in sources.values())
     print(f"items without a source, which nothing can be compared with: {bare}")
     for dataset in spec.taught:
-        own = [row["held_out"] for row in rows if row["dataset"] == dataset]
-        print(f"{dataset}: {len(own):,} texts and aspects, {sum(own):,} of them held out")
+        held_out = [row["held_out"] for row in rows if row["dataset"] == dataset]
+        print(f"{dataset}: {len(held_out):,} texts and aspects, {sum(held_out):,} of them held out")
     check_splits(rows)
     write_table("samples", table_of("samples", rows), spec.output)
 
 
 def _sources(spec: SampleSpec, dataset: str, share: float) -> dict[ItemId, str | None]:
     """Return the sources of a share of a dataset's items: of those that judges are given."""
-    path = f"{spec.results}/items/{dataset}.parquet"
+    path = Paths(spec.results).items(dataset)
     rows = read_table("items", path, ["item", "source"]).to_pylist()
     given = share_of((row["item"] for row in rows), share, seed=spec.seed, dataset=dataset)
     return {(dataset, row["item"]): row["source"] for row in rows if row["item"] in given}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from judgescope.core.canonical import canonical
+from judgescope.core.paths import Paths
 from judgescope.jobs.run import run
 from judgescope.methods.evaluation_data import EvaluationData, turned
 from judgescope.methods.specs import StatisticsSpec, Turned
@@ -22,34 +23,32 @@ def main(spec: StatisticsSpec) -> None:
 
 def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
     """Read the tables of a dataset."""
-    out, dataset = spec.results, spec.dataset
-    targets = [
-        read_table("targets", f"{out}/targets/{dataset}/{name}.parquet") for name in spec.targets
-    ]
+    paths, dataset = Paths(spec.results), spec.dataset
+    targets = [read_table("targets", paths.targets(dataset, name)) for name in spec.targets]
     turns = spec.turned or Turned(ratings={}, scores={})
     people = {("", aspect): total for aspect, total in turns.ratings.items()}
     judges = {
         (judge, aspect): total
-        for judge, own in turns.scores.items()
-        for aspect, total in own.items()
+        for judge, totals in turns.scores.items()
+        for aspect, total in totals.items()
     }
     return EvaluationData(
         spec=spec,
-        items=read_table("items", f"{out}/items/{dataset}.parquet"),
+        items=read_table("items", paths.items(dataset)),
         targets=pa.concat_tables(targets),
-        ratings=turned(read_table("ratings", f"{out}/ratings/{dataset}.parquet"), people),
-        scores=turned(read_table("scores", f"{out}/collected/{dataset}/scores.parquet"), judges),
-        draws=turned(read_table("draws", f"{out}/collected/{dataset}/draws.parquet"), judges),
-        statuses=read_table("statuses", f"{out}/collected/{dataset}/statuses.parquet"),
-        data_sha=_data_sha(f"{out}/items/{dataset}.json"),
+        ratings=turned(read_table("ratings", paths.ratings(dataset)), people),
+        scores=turned(read_table("scores", paths.collected(dataset, "scores")), judges),
+        draws=turned(read_table("draws", paths.collected(dataset, "draws")), judges),
+        statuses=read_table("statuses", paths.collected(dataset, "statuses")),
+        data_sha=_data_sha(paths.ingested(dataset)),
     )
 
 
 def _data_sha(report: str) -> str:
     """Return eight digits that change with the files and with what was selected from them."""
     read = json.loads(Path(report).read_text(encoding="utf-8"))
-    told = [read[name] for name in ("sha256", "items", "targets", "originals", "ratings")]
-    return hashlib.sha256(canonical(told).encode()).hexdigest()[:8]
+    parts = [read[name] for name in ("sha256", "items", "targets", "originals", "ratings")]
+    return hashlib.sha256(canonical(parts).encode()).hexdigest()[:8]
 
 
 if __name__ == "__main__":

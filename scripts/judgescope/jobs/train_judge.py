@@ -44,4 +44,4 @@ def _trained(spec: TrainSpec, card: str, folder: TrainingFolder) -> None:
 
 
 if __name__ == "__main__":
-    run(main, "card", "checkpoints")
+    run(main)

@@ -24,7 +24,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     texts: tuple[Texts, ...] = ()
     """The texts that it reads: of systems, or the kinds of perturbations."""
     parts: tuple[str, ...] = ()
-    """The parts of the spec that it reads, by their names in plan/result_tables.py."""
+    """The parts of the spec that it reads, by their names in plan/specs/results.py."""
     settings: str = ""
     """The study's key whose content is the field `settings` of the spec."""
     inputs: tuple[str, ...] = ()

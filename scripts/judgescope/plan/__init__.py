@@ -1,4 +1,4 @@
-"""From cards to the jobs of a study: what is judged by whom, and what each job is told."""
+"""From cards to the jobs of a study: who judges what, and the spec of each job."""
 
 from judgescope.plan.loading import load_plan
 from judgescope.plan.study import Cell, CellAspect, Plan

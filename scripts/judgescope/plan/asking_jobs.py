@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from msgspec.json import decode
 from msgspec.structs import replace
 
 from judgescope.core.cells import pack, unpack
@@ -16,14 +15,15 @@ from judgescope.core.set_names import ANALYSES
 from judgescope.core.slugs import slug
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
-from judgescope.plan import Plan
 from judgescope.plan.generators import analysts, made_files, made_of
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs.judging import ask, sample_file
+from judgescope.plan.specs.texts import analyse
+from judgescope.plan.specs.training import adapter_files
+from judgescope.plan.study import Plan
 from judgescope.replies.few_shot import Question, questions
 from judgescope.replies.journal import KEY, Keys
 from judgescope.replies.planning import Cell, Job, planned
 from judgescope.replies.probing import read_findings
-from judgescope.replies.specs import AnalyseSpec, ask_spec
 from judgescope.replies.store import Store
 from judgescope.schema.cards import AskedModel, OpenAIModel
 from judgescope.schema.tables import read_table
@@ -41,22 +41,21 @@ class StudyJob(NamedTuple):
     later: Mapping[str, int]
 
 
-def jobs_of(plan: Plan, home: Path, out: Path) -> Iterator[StudyJob]:
+def jobs_of(plan: Plan) -> Iterator[StudyJob]:
     """Yield the jobs of a study, each planned from those of its texts that are there."""
-    specs = Specs(plan, home, str(out))
     for dataset in plan.datasets:
-        sets = plan.target_sets(dataset)
-        there = {name for name in sets if (out / f"targets/{dataset}/{name}.parquet").is_file()}
-        if not all(Path(path).is_file() for path in specs.sampled(dataset).values()):
-            there = set()
-        left = lacking(plan, specs, dataset)
+        sets, sample = plan.target_sets(dataset), sample_file(plan, dataset)
+        if sample is not None and not Path(sample).is_file():
+            sets = []
+        made = {name for name in sets if Path(plan.paths.targets(dataset, name)).is_file()}
+        left = lacking(plan, dataset)
         unwritten = {judge: model for model, judges in left.items() for judge in judges}
         for name, card in plan.models.items():
             if not isinstance(card, AskedModel) or not plan.cell_aspects_of(dataset, name):
                 continue
-            spec = ask_spec(specs.ask(dataset, name))
+            spec = ask(plan, dataset, name)
             cells = list(unpack(spec.cells))
-            later = {cell: what for cell in cells if (what := _waits_for(cell, there, unwritten))}
+            later = {cell: what for cell in cells if (what := _waits_for(cell, made, unwritten))}
             spec = replace(spec, cells=pack(cell for cell in cells if cell not in later))
             counts = Counter(later.values())
             store = Store(Path(plan.study.store), card.served_name)
@@ -65,51 +64,51 @@ def jobs_of(plan: Plan, home: Path, out: Path) -> Iterator[StudyJob]:
             yield StudyJob(dataset, card, planned(spec, model, findings), counts)
 
 
-def _waits_for(cell: Cell, there: Container[str], unwritten: Mapping[str, str]) -> str | None:
+def _waits_for(cell: Cell, made: Container[str], unwritten: Mapping[str, str]) -> str | None:
     """Return what a cell waits for: its targets, or the analyses that its judge is shown."""
-    place, judge, _ = cell
-    if place not in there:
-        return place
+    perturbation, judge, _ = cell
+    if perturbation not in made:
+        return perturbation
     return f"{ANALYSES}{unwritten[judge]}" if judge in unwritten else None
 
 
-def of_endpoints(plan: Plan, home: Path, out: Path) -> list[tuple[OpenAIModel, list[StudyJob]]]:
+def of_endpoints(plan: Plan) -> list[tuple[OpenAIModel, list[StudyJob]]]:
     """Return the models of a study that are behind an endpoint, each with its jobs."""
     found: dict[str, tuple[OpenAIModel, list[StudyJob]]] = {}
-    for job in jobs_of(plan, home, out):
+    for job in jobs_of(plan):
         if isinstance(job.card, OpenAIModel):
             found.setdefault(job.card.model, (job.card, []))[1].append(job)
     return list(found.values())
 
 
-def used_keys(plan: Plan, home: Path, out: Path, *, whole: bool) -> dict[str, Keys]:
+def used_keys(plan: Plan, *, whole: bool) -> dict[str, Keys]:
     """Return the keys that a study uses, by shard: of its questions, and of the texts and drafts
     made for it.
 
     `whole`: raises UserError while a text is not there, because its questions are not known yet.
     """
-    found: dict[str, list[Keys]] = {}
-    for study_job in jobs_of(plan, home, out):
+    by_shard: dict[str, list[Keys]] = {}
+    for study_job in jobs_of(plan):
         if whole and study_job.later:
             raise _unknown(plan, study_job.later)
-        found.setdefault(slug(study_job.card.served_name), []).append(study_job.job.keys)
+        by_shard.setdefault(slug(study_job.card.served_name), []).append(study_job.job.keys)
     unmade = [
         f"{dataset}: {name}"
         for dataset in plan.datasets
         for name in made_of(plan, dataset)
-        if not (out / "made" / dataset / f"{name}.parquet").is_file()
+        if not Path(plan.paths.made(dataset, name)).is_file()
     ]
-    adapter = Specs(plan, home, str(out)).adapter if plan.taught else []
+    adapter = adapter_files(plan) if plan.taught else []
     unmade += [path for path in adapter if not Path(path).is_file()]
     if whole and unmade:
         raise _unknown(plan, unmade)
     for pattern, model in made_files(plan):
-        keys = map(_keys, out.glob(f"made/{pattern}"))
-        found.setdefault(_shard(plan, model), []).extend(keys)
+        keys = map(_keys, Path(plan.results).glob(f"made/{pattern}"))
+        by_shard.setdefault(_shard(plan, model), []).extend(keys)
     if plan.study.drafter is not None and plan.study.drafter in plan.models:
-        keys = map(_keys_of_draft, out.glob("drafts/*/*.yaml"))
-        found.setdefault(_shard(plan, plan.study.drafter), []).extend(keys)
-    return {shard: np.unique(np.concatenate(keys)) for shard, keys in found.items() if keys}
+        keys = map(_keys_of_draft, Path(plan.results).glob("drafts/*/*.yaml"))
+        by_shard.setdefault(_shard(plan, plan.study.drafter), []).extend(keys)
+    return {shard: np.unique(np.concatenate(keys)) for shard, keys in by_shard.items() if keys}
 
 
 def _unknown(plan: Plan, missing: Iterable[str]) -> UserError:
@@ -126,29 +125,29 @@ def _shard(plan: Plan, model: str) -> str:
 
 
 def _keys(path: Path) -> Keys:
-    told = read_table("answers", path, ["key"])["key"].to_pylist()
-    return np.array([bytes.fromhex(key) for key in told], KEY)
+    keys = read_table("answers", path, ["key"])["key"].to_pylist()
+    return np.array([bytes.fromhex(key) for key in keys], KEY)
 
 
 def _keys_of_draft(path: Path) -> Keys:
     """Return the keys in the comment above a draft."""
-    told = re.findall(r"^# +([0-9a-f]{64})$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    return np.array([bytes.fromhex(key) for key in told], KEY)
+    keys = re.findall(r"^# +([0-9a-f]{64})$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return np.array([bytes.fromhex(key) for key in keys], KEY)
 
 
-def lacking(plan: Plan, specs: Specs, dataset: str) -> dict[str, dict[str, list[Question]]]:
+def lacking(plan: Plan, dataset: str) -> dict[str, dict[str, list[Question]]]:
     """Return model -> judge -> the analyses of a dataset that are not there; judges with any."""
-    found: dict[str, dict[str, list[Question]]] = {}
+    missing: dict[str, dict[str, list[Question]]] = {}
     for model, judges in analysts(plan, dataset).items():
-        spec = decode(specs.analyse(dataset, model), type=AnalyseSpec)
-        subjects = Subjects(specs.out, dataset, plan.study.seed)
-        there = Path(subjects.analyses_path.format(model)).is_file()
+        spec = analyse(plan, dataset, model)
+        subjects = Subjects(plan.results, dataset, plan.study.seed)
+        written = Path(spec.output).is_file()
         for judge in judges:
-            left = [
+            unwritten = [
                 one
                 for one in questions(spec, judge, subjects)
-                if not there or one.target not in subjects.analyses(judge, one.aspect, model)
+                if not written or one.target not in subjects.analyses(judge, one.aspect, model)
             ]
-            if left:
-                found.setdefault(model, {})[judge] = left
-    return found
+            if unwritten:
+                missing.setdefault(model, {})[judge] = unwritten
+    return missing

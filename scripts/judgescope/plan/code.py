@@ -1,7 +1,7 @@
-"""A hash of the code that a job reaches, blind to comments, documenting strings and layout.
+"""What computes a job's output: a hash of the code that it reaches, and versions of packages.
 
-It stands in a job's spec: a changed parser re-scores, a changed comment does not, nor does a
-changed string below a constant or a field.
+The hash ignores comments, layout and strings that stand as statements: a changed parser re-scores,
+a changed comment does not.
 """
 
 import ast
@@ -10,12 +10,63 @@ import json
 import sys
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from importlib.util import cache_from_source
 from pathlib import Path
+from typing import TypedDict
 
+from judgescope.core import paths
 from judgescope.core.files import whole
+from judgescope.engines import DECLARED
+from judgescope.methods.registry import METHODS
 
 PACKAGE = "judgescope"
+PACKAGES: dict[str, list[str]] = {
+    "perturb": ["pyspellchecker", "typo"],
+    "statistics": ["numpy", "rapidfuzz", "scipy"],
+    "spotcheck": ["jinja2", "numpy", "rapidfuzz"],
+    "choose_anchors": ["numpy"],
+    "make_texts": ["jinja2", "pyspellchecker", "rapidfuzz"],
+    "candidates": ["jinja2", "numpy", "pyspellchecker", "rapidfuzz", "sacrebleu"],
+    "compare_anchors": ["jinja2"],
+    "draft": ["jinja2"],
+    "grade": ["numpy"],
+    "write_references": ["jinja2", "numpy", "rapidfuzz", "sacrebleu"],
+    "analyse": ["jinja2"],
+    "merge": ["jinja2"],
+    "locate": ["rapidfuzz"],
+    **{name: list(engine.packages) for name, engine in DECLARED.items()},
+    **{name: list(method.packages) for name, method in METHODS.items()},
+}
+"""Job, engine, table or what some jobs do -> the packages whose behaviour shows in the output."""
+PACKAGES["report"] = sorted(
+    {"jinja2", "vl-convert-python"}.union(*PACKAGES.values())  # the report names all
+)
+PACKAGES["judge_card"] = sorted({"jinja2", "rapidfuzz", "vl-convert-python"})
+
+
+class Computing(TypedDict):
+    """The fields of every job's spec that say what computes its output."""
+
+    code: str
+    versions: dict[str, str]
+
+
+def computing(job: str, *modules: str, packages: str = "") -> Computing:
+    """Return what computes the output of a job.
+
+    `modules` are those that the job loads by name; `packages` names a further entry of PACKAGES.
+    """
+    names = [name for key in (job, packages) for name in PACKAGES.get(key, [])]
+    return {
+        "code": code_hash(paths.HOME / "scripts", job, *modules),
+        "versions": {name: _version(name) for name in names},
+    }
+
+
+@cache
+def _version(package: str) -> str:
+    return version(package)
 
 
 @cache
@@ -26,8 +77,8 @@ def code_hash(scripts: Path, job: str, *extra: str) -> str:
     import graph and are given as `extra` (dotted names): only those that the job will load.
     """
     reached = modules(scripts, job, *extra)
-    whole = "".join(f"{name}:{reached[name]}" for name in sorted(reached))
-    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+    text = "".join(f"{name}:{reached[name]}" for name in sorted(reached))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def modules(scripts: Path, job: str, *extra: str) -> dict[str, str]:
@@ -57,20 +108,20 @@ def _file(scripts: Path, module: str) -> Path | None:
 def _read(path: Path) -> tuple[str, list[str]]:
     """Return the hash of a module's meaning and the names of ours that it imports.
 
-    Both are kept beside the module's bytecode: to parse all modules takes seconds.
+    Both are cached beside the module's bytecode: parsing all modules takes seconds.
     """
     source = path.read_bytes()
     digest = hashlib.sha256(_own_source() + source).hexdigest()
-    place = Path(cache_from_source(str(path))).with_suffix(".meaning.json")
+    cached = Path(cache_from_source(str(path))).with_suffix(".meaning.json")
     with suppress(OSError, ValueError):
-        kept, meaning, imported = json.loads(place.read_bytes())
+        kept, meaning, imported = json.loads(cached.read_bytes())
         if kept == digest:
             return meaning, imported
     meaning, imported = _parsed(source)
     if not sys.dont_write_bytecode:
         with suppress(OSError):  # as Python does, where it cannot keep bytecode
-            place.parent.mkdir(exist_ok=True)
-            with whole(place) as part:
+            cached.parent.mkdir(exist_ok=True)
+            with whole(cached) as part:
                 part.write_text(json.dumps([digest, meaning, imported]), encoding="utf-8")
     return meaning, imported
 

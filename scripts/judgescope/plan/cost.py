@@ -1,11 +1,11 @@
-"""What a study's run will ask for, how many tokens that is, what it costs, how long it takes.
+"""What a run of a study will ask for, its tokens, price and time: numbers, and the lines of a bill.
 
-Nothing is asked and nothing written. Where a model has yet to make texts, the longest that it may
-make stand in for them: what is told of those is an upper bound.
+Asks and writes nothing. Where a model has yet to make texts, the longest that it may make stand in
+for them: their numbers are upper bounds.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -17,12 +17,18 @@ from msgspec.structs import replace
 from judgescope.core.cells import pack, unpack
 from judgescope.engines.factory import settled
 from judgescope.plan.asking_jobs import lacking
-from judgescope.plan.lengths import usual_tokens
-from judgescope.plan.placeholders import Imagined, unmade
-from judgescope.plan.specs import Specs
+from judgescope.plan.checks.study import BILLION, caps_of
+from judgescope.plan.specs.judging import adapter_folder, ask
 from judgescope.plan.study import Plan
-from judgescope.plan.supervised import asked_of_supervisor
-from judgescope.plan.writing import Asked, asked_of_writers
+from judgescope.plan.writing import (
+    Asked,
+    Imagined,
+    asked_of_supervisor,
+    asked_of_writers,
+    unmade,
+    usual_tokens,
+)
+from judgescope.replies.ledger import FOLDER, REQUESTS, Cap, Ledger, shown
 from judgescope.replies.lookup import StoredReplies
 from judgescope.replies.planning import Job, planned
 from judgescope.replies.pricing import (
@@ -36,7 +42,7 @@ from judgescope.replies.pricing import (
     tokenizer,
 )
 from judgescope.replies.probing import read_findings
-from judgescope.replies.specs import AskSpec, ask_spec
+from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
 from judgescope.schema.cards import (
     AskedModel,
@@ -47,6 +53,9 @@ from judgescope.schema.cards import (
     PromptedModel,
 )
 
+TITLES = ("wanted", "in store", "to ask", "tokens in", "out, likely", "out, most")
+WIDTH, COLUMN = 28, 15
+"""Characters of the names, at least, and of a column of numbers."""
 SAMPLE = 200
 """So many replies or prompts of a job are looked into."""
 
@@ -64,13 +73,12 @@ class Sample(NamedTuple):
 class Estimate:
     """What one model will be asked in a study."""
 
-    def __init__(self, plan: Plan, specs: Specs, model: str) -> None:
+    def __init__(self, plan: Plan, model: str) -> None:
         card = plan.models[model]
         assert isinstance(card, AskedModel)
-        self.plan, self.specs, self.model = plan, specs, model
-        folder = Path(plan.folders["model", model])
-        trained = specs.trained(model).get("trained")
-        self.card = settled(card, folder, Path(plan.study.data), trained)
+        self.plan, self.model = plan, model
+        folder, data = Path(plan.folders["model", model]), Path(plan.study.data)
+        self.card = settled(card, folder, data, adapter_folder(plan, model))
         self.price = _free(card) or card.price
         self.store = Store(Path(plan.study.store), card.served_name)
         self._sample = Sample()
@@ -79,29 +87,29 @@ class Estimate:
         self.asked = [one for dataset in plan.datasets for one in self._of(dataset)]
 
     def _of(self, dataset: str) -> Iterator[Asked]:
-        texts = Imagined(self.plan, self.specs.out, dataset)
-        missing = unmade(self.plan, texts.targets_path, dataset)
-        left = lacking(self.plan, self.specs, dataset)
-        yield from asked_of_writers(self.specs, self.model, texts, left.get(self.model, {}))
+        texts = Imagined(self.plan, dataset)
+        missing = unmade(self.plan, dataset)
+        left = lacking(self.plan, dataset)
+        yield from asked_of_writers(self.model, texts, left.get(self.model, {}))
         unwritten = {judge for judges in left.values() for judge in judges}
         if not self.plan.cell_aspects_of(dataset, self.model):
             return
-        spec = ask_spec(self.specs.ask(dataset, self.model))
+        spec = ask(self.plan, dataset, self.model)
         cells = list(unpack(spec.cells))
         for bound in (False, True):
-            own = [cell for cell in cells if (cell[0] in missing or cell[1] in unwritten) == bound]
-            if own:
-                yield from self._judged(replace(spec, cells=pack(own)), texts, bound=bound)
+            part = [cell for cell in cells if (cell[0] in missing or cell[1] in unwritten) == bound]
+            if part:
+                yield from self._judged(replace(spec, cells=pack(part)), texts, bound=bound)
 
     def _judged(self, spec: AskSpec, texts: Imagined, *, bound: bool) -> Iterator[Asked]:
         """Yield what each judge has to be asked about targets, made or to be made."""
         endpoint = self.card if isinstance(self.card, OpenAIModel) else None
         findings = read_findings(self.store, endpoint) if endpoint else None
         job = planned(spec, self.card, findings, texts)
-        found = self.store.find(job.wanted)
-        self._spell(job, found)
-        for count in job.counts(found):
-            sample = _sampled(job, found, count.judge)
+        replies = self.store.find(job.wanted)
+        self._spell(job, replies)
+        for count in job.counts(replies):
+            sample = _sampled(job, replies, count.judge)
             self._sample = Sample(*map(sum, zip(self._sample, sample, strict=True)))
             enough = sample.replies >= ENOUGH
             yield Asked(
@@ -115,15 +123,15 @@ class Estimate:
                 bound=bound,
             )
 
-    def _spell(self, job: Job, found: StoredReplies) -> None:
+    def _spell(self, job: Job, replies: StoredReplies) -> None:
         """Count the tokens of some missing prompts by the model's own tokenizer."""
         named = getattr(self.card, "tokenizer", None)
         if named is None or not isinstance(self.card, OpenAIModel):
             return
         folder = self.plan.folders["model", self.model]
         spelled = tokenizer(Path(folder) / named, f"models/{self.model}.yaml")
-        step = max(1, int(np.count_nonzero(found.lacking())) // SAMPLE)
-        for work in islice(job.work(found), 0, None, step):
+        step = max(1, int(np.count_nonzero(replies.lacking())) // SAMPLE)
+        for work in islice(job.work(replies), 0, None, step):
             self._counted.append(spelled(work.request.prompt))
             self._spelled += len(work.request.prompt)
 
@@ -131,11 +139,11 @@ class Estimate:
         """Count what the model is asked as a supervisor, once it is known what judges are asked."""
         if not isinstance(self.card, PromptedModel):
             return
-        open_ = {(one.dataset, one.name) for one in asked if one.missing}
+        asked = list(asked)
         for dataset in self.plan.datasets:
-            texts = Imagined(self.plan, self.specs.out, dataset)
-            own = {judge for place, judge in open_ if place == dataset}
-            self.asked += asked_of_supervisor(self.specs, self.card, self.store, texts, own)
+            texts = Imagined(self.plan, dataset)
+            unasked = {one.name for one in asked if one.missing and one.dataset == dataset}
+            self.asked += asked_of_supervisor(self.card, self.store, texts, unasked)
 
     @property
     def limits(self) -> Limits:
@@ -151,37 +159,32 @@ class Estimate:
     def density(self) -> Density:
         """Return the tokens of a character of this model's prompts, by the best that is known."""
         if self._spelled:
-            told = f"by the tokenizer, from {len(self._counted)} prompts"
-            return Density(sum(self._counted) / self._spelled, told)
+            source = f"by the tokenizer, from {len(self._counted)} prompts"
+            return Density(sum(self._counted) / self._spelled, source)
         sample = self._sample
         found = density(sample.prompt, sample.characters, sample.requests, "in the store")
         if found is not GUESSED:
             return found
         return density(self.pace.prompt, self.pace.size, self.pace.replies, "to earlier jobs")
 
-    def tokens(self, one: Asked) -> tuple[int, int, int]:
+    def tokens(self, asked: Asked) -> tuple[int, int, int]:
         """Return tokens of prompts, and of replies: expected, and at most."""
-        sent = self.sent(one)
-        most = one.missing * one.max_tokens
-        expected = math.ceil(one.missing * (one.usual if one.replied is None else one.replied))
-        return math.ceil(sent * self.density.tokens), min(expected, most), most
-
-    def sent(self, one: Asked) -> int:
-        """Return the characters of prompts that are paid for: each once where draws share one."""
+        # Draws that share a request share its prompt, which is paid for once.
         together = self.limits.draws_per_request != 1
-        return one.characters if together else one.sent
+        characters = asked.characters if together else asked.sent
+        highest = asked.missing * asked.max_tokens
+        each = asked.usual if asked.replied is None else asked.replied
+        expected = min(math.ceil(asked.missing * each), highest)
+        return math.ceil(characters * self.density.tokens), expected, highest
 
-    def dollars(self, one: Asked) -> tuple[float, float] | None:
+    def dollars(self, asked: Asked) -> tuple[float, float] | None:
         """Return the price that is expected, and the highest; None: the model has no price."""
         if self.price is None:
             return None
-        prompt, expected, most = self.tokens(one)
-        alone = math.ceil(one.sent * self.density.tokens)
-        least, highest = (
-            {"prompt": prompt, "completion": expected},
-            {"prompt": alone, "completion": most},
-        )
-        return nanodollars(least, self.price) / 1e9, nanodollars(highest, self.price) / 1e9
+        prompt, expected, highest = self.tokens(asked)
+        alone = math.ceil(asked.sent * self.density.tokens)
+        likely = nanodollars({"prompt": prompt, "completion": expected}, self.price) / 1e9
+        return likely, nanodollars({"prompt": alone, "completion": highest}, self.price) / 1e9
 
     def minutes(self) -> tuple[float, str] | None:
         """Return how long a job of all that is missing takes, and how that is known."""
@@ -203,20 +206,153 @@ def _free(card: AskedModel) -> Price | None:
     return Price(input=0, output=0) if isinstance(card, CommandModel) and not card.price else None
 
 
-def _sampled(job: Job, found: StoredReplies, judge: str) -> Sample:
+def _sampled(job: Job, stored: StoredReplies, judge: str) -> Sample:
     """Return the usage of some of a judge's replies, those of a key all together."""
-    places = job.places(judge)
-    there = places[found.lacking()[places] == 0]
+    requests = job.places(judge)
+    complete = requests[stored.lacking()[requests] == 0]
     total = Sample()
-    for place in there[:: max(1, len(there) // SAMPLE)].tolist():
-        first = int(found.wanted.first[place])
-        replies = [found.reply(first + draw) for draw in range(int(found.wanted.draws[place]))]
-        usages = [one.usage for one in replies if one.usage and one.status == "ok"]
+    for number in complete[:: max(1, len(complete) // SAMPLE)].tolist():
+        first, draws = int(stored.wanted.first[number]), int(stored.wanted.draws[number])
+        replies = [stored.reply(slot) for slot in range(first, first + draws)]
+        usages = [reply.usage for reply in replies if reply.usage and reply.status == "ok"]
         if len(usages) < len(replies):
             continue
         prompts = sum(bool(usage.get("prompt")) for usage in usages)
-        size = int(job.characters[found.wanted.representative[place]]) * prompts
+        size = int(job.characters[stored.wanted.representative[number]]) * prompts
         sums = [sum(usage.get(name) or 0 for usage in usages) for name in ("prompt", "completion")]
         more = Sample(len(replies), prompts, size, *sums)
         total = Sample(*map(sum, zip(total, more, strict=True)))
     return total
+
+
+# ---- in words and columns -----------------------------------------------------------------------
+
+
+def estimates(plan: Plan) -> list[Estimate]:
+    """Return what each model of a study that is asked will be asked."""
+    found = [Estimate(plan, name) for name in plan.models if plan.is_asked(name)]
+    asked = [one for estimate in found for one in estimate.asked]
+    for estimate in found:
+        estimate.supervise(asked)
+    return found
+
+
+def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
+    """Yield the lines that say what a run asks, by model, dataset and judge."""
+    titles = "".join(f"{title:>{COLUMN}}" for title in (*TITLES, "US$, likely", "US$, most"))
+    for model in models:
+        lines = {
+            f"{'≤ ' if asked.bound else ''}{asked.name}, {asked.dataset}": _line(model, [asked])
+            for asked in model.asked
+        }
+        lines["sum"] = _line(model, model.asked)
+        width = max(WIDTH, *map(len, lines))
+        yield ""
+        yield f"  model {model.model}"
+        yield f"    {'':<{width}}{titles}"
+        yield from (f"    {name:<{width}}{line}" for name, line in lines.items())
+        yield f"    tokens: {model.density.basis}; {_replied(model)}"
+        yield f"    time of one job: {_time(model)}"
+    if any(asked.bound for model in models for asked in model.asked):
+        yield "  ≤: an upper bound, because a model has yet to make the texts"
+    yield from _sums(plan, models)
+
+
+def _line(model: Estimate, asked: Sequence[Asked]) -> str:
+    tokens = [model.tokens(part) for part in asked]
+    sums = [sum(column) for column in zip(*tokens, strict=True)] or [0, 0, 0]
+    wanted, missing = sum(part.wanted for part in asked), sum(part.missing for part in asked)
+    counts = "".join(f"{count:>{COLUMN},}" for count in (wanted, wanted - missing, missing, *sums))
+    prices = dollars(model, asked)
+    shown = ["-", "-"] if prices is None else list(map(_usd, prices))
+    return counts + "".join(f"{price:>{COLUMN}}" for price in shown)
+
+
+def dollars(model: Estimate, asked: Sequence[Asked]) -> tuple[float, float] | None:
+    """Return the price of all that is asked, likely and at most, None without a price."""
+    prices = [price for price in map(model.dollars, asked) if price is not None]
+    if len(prices) < len(asked):
+        return None
+    return sum(likely for likely, _ in prices), sum(highest for _, highest in prices)
+
+
+def _usd(amount: float) -> str:
+    return f"{amount:,.2f}" if amount >= 1 or amount == 0 else f"{amount:.2g}"
+
+
+def _replied(model: Estimate) -> str:
+    unknown = [asked.name for asked in model.asked if asked.missing and asked.replied is None]
+    if not unknown:
+        return "replies as long as those so far"
+    of = "" if len(unknown) == len(model.asked) else f" of {', '.join(dict.fromkeys(unknown))}"
+    return (
+        f"replies{of}: likely as long as is usual of their form; a model that reasons writes more"
+    )
+
+
+def _time(model: Estimate) -> str:
+    known = model.minutes()
+    if known is None:
+        return "not known before the first replies"
+    minutes, how = known
+    length = f"{minutes:.0f} min" if minutes >= 1 else f"{60 * minutes:.0f} s"
+    return f"about {length} {how}"
+
+
+def _sums(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
+    """Yield the sums over the study, what of the caps is left, and what has no price."""
+    missing = sum(asked.missing for model in models for asked in model.asked)
+    prices = {model.model: dollars(model, model.asked) for model in models}
+    known = [price for price in prices.values() if price is not None]
+    unpriced = [f"models/{model}.yaml" for model, price in prices.items() if price is None]
+    likely, highest = (sum(column) for column in zip((0.0, 0.0), *known, strict=True))
+    price = f"{_usd(likely)} to {_usd(highest)} US dollars" if known or not models else "not known"
+    yield f"  requests to models: {missing:,}, price: {price}"
+    if unpriced:
+        but = " and not in it" if known else ""
+        yield f"  warning: no `price` in {', '.join(unpriced)}: what it costs is not known{but}"
+    state = _ledger(plan).state()
+    for cap in caps_of(plan.study):
+        used = sum(state.used(cap.unit, cap.model))
+        yield (
+            f"  {cap.key}: {shown(used, cap.unit)} of {shown(cap.limit, cap.unit)} spent by this "
+            "study so far"
+        )
+        bound = [model for model in models if cap.model in (None, model.model)]
+        yield from _too_low(cap, cap.limit - used, bound)
+
+
+def _ledger(plan: Plan) -> Ledger:
+    return Ledger(Path(plan.study.store) / FOLDER / plan.study.ledger)
+
+
+def passed_caps(plan: Plan) -> Iterator[str]:
+    """Yield a warning for each cap of a study that was passed."""
+    state = _ledger(plan).state()
+    for cap in caps_of(plan.study):
+        spent, _ = state.used(cap.unit, cap.model)
+        if spent > cap.limit:
+            yield (
+                f"warning: {cap.key}: {shown(spent, cap.unit)} were spent, more than "
+                f"{shown(cap.limit, cap.unit)}: replies report more tokens than `max_tokens` "
+                "allows, and what was under way was paid for"
+            )
+
+
+def _too_low(cap: Cap, left: int, models: Sequence[Estimate]) -> Iterator[str]:
+    """Yield a warning if a cap leaves less than the models that it binds may need."""
+    if cap.unit == REQUESTS:
+        likely = highest = sum(asked.missing for model in models for asked in model.asked)
+    else:
+        prices = [dollars(model, model.asked) or (0.0, 0.0) for model in models]
+        likely, highest = (round(BILLION * sum(each)) for each in zip((0, 0), *prices, strict=True))
+    if likely > left:
+        verdict, needed = "is below what the run will likely need", likely
+    elif highest > left:
+        verdict, needed = "is below what the run may need at most", highest
+    else:
+        return
+    yield (
+        f"  warning: {cap.key} {verdict}: {shown(needed, cap.unit)}, and "
+        f"{shown(max(0, left), cap.unit)} are left; the run stops there"
+    )

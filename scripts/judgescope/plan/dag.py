@@ -1,85 +1,81 @@
 """The rules' jobs: which there are, what they read, and what they need of a machine.
 
-A rule is a stage and an executor (`write_api`, `write_gpu`); what a job is about are its wildcards,
-and these functions of the plan tell the rest. Paths are relative to the working directory.
+A rule is a stage and an executor (`write_api`, `write_gpu`); its wildcards say what a job is about,
+and this module says the rest. Paths are relative to the working directory.
 """
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from judgescope.core.canonical import canonical
 from judgescope.core.cells import DERIVED
 from judgescope.core.set_names import (
     ANALYSES,
-    COMPARED,
-    MERGES,
     ORIGINAL,
     REFEREE,
     REFERENCES,
     REST,
     SYSTEMS,
     TRIAL,
-    WRITTEN,
 )
+from judgescope.distill.specs import WriteNewSpec
+from judgescope.engines.computing import ReplaySpec
 from judgescope.perturb.rules import RULES
-from judgescope.plan.distilling import student_of
+from judgescope.perturb.specs import (
+    CandidatesSpec,
+    CompareAnchorsSpec,
+    MakeTextsSpec,
+    WriteReferencesSpec,
+)
+from judgescope.plan.checks.study import caps_of
 from judgescope.plan.generators import (
-    Maker,
+    Kind,
+    Writing,
     analyses_of,
-    analysts,
     graded,
+    graded_sets_of,
     made_of,
     parts_of,
     supervisors,
     waiting,
-    writer_of,
+    writings,
 )
 from judgescope.plan.inputs import Files
-from judgescope.plan.pages import annotated, damaged
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs import graded_sets, judging, results, texts, training
+from judgescope.plan.specs.graded_sets import compared_file, lowered_aspect, part_file
+from judgescope.plan.specs.pages import annotated, damaged
 from judgescope.plan.study import Cell, Plan
-from judgescope.schema.cards import AskedModel, RecordedModel, References, VllmModel
+from judgescope.replies.specs import AnalyseSpec, AskSpec
+from judgescope.schema.cards import AskedModel, RecordedModel, VllmModel
+from judgescope.scoring.supervising import MergeSpec
 
 Executor = Literal["api", "gpu", "cpu"]
 """Where a model answers: behind an endpoint, loaded by the job, or in the job's own processes."""
-Kind = Literal[
-    "texts",
-    "originals",
-    "references",
-    "new",
-    "candidates",
-    "comparisons",
-    "analyses",
-    "merges",
-    "rated",
-]
-"""What a job in which a model writes makes."""
 JOBS: dict[Kind, str] = {
-    "texts": "make_texts",
-    "originals": "make_texts",
-    "references": "write_references",
-    "new": "write_new",
+    "texts": "write make_texts",
+    "originals": "write make_texts",
+    "references": "write write_references",
+    "new": "write write_new",
     "candidates": "candidates",
     "comparisons": "compare_anchors",
     "analyses": "analyse",
     "merges": "merge",
     "rated": "ask",
 }
-RATED = ".rated"
-"""With the id of a graded set, what files call a judge's ratings of texts that may be anchors."""
-
-
-class Writing(NamedTuple):
-    """One job in which a model writes for a dataset: what it makes, and of which set and part."""
-
-    kind: Kind
-    model: str
-    name: str = ""
-    part: str = ""
-
-
+WritingSpec = (
+    MakeTextsSpec
+    | WriteReferencesSpec
+    | WriteNewSpec
+    | CandidatesSpec
+    | CompareAnchorsSpec
+    | AnalyseSpec
+    | MergeSpec
+    | AskSpec
+    | ReplaySpec
+)
 Machine = dict[str, int | str]
 """Resource -> how much of it a job needs."""
 
@@ -92,8 +88,8 @@ def any_of(names: Iterable[str]) -> str:
 class Dag:
     """The jobs of a study's rules, by their wildcards."""
 
-    def __init__(self, specs: Specs, files: Files) -> None:
-        self.specs, self.plan, self.paths, self.files = specs, specs.plan, specs.paths, files
+    def __init__(self, plan: Plan, files: Files) -> None:
+        self.plan, self.paths, self.files = plan, plan.paths, files
         # Where a judge learns, nothing is asked before it is known that its model can be trained.
         self.first = [self.paths.student()] if self.plan.taught else []
 
@@ -105,43 +101,13 @@ class Dag:
         return {
             (dataset, made): writing
             for dataset in self.plan.datasets
-            for made, writing in self._writings(dataset)
+            for made, writing in writings(self.plan, dataset).items()
         }
-
-    def _writings(self, dataset: str) -> Iterator[tuple[str, Writing]]:
-        plan = self.plan
-        for name in plan.written(dataset):
-            if isinstance(writer := writer_of(plan, dataset, name), Maker):
-                yield name, _of_texts(writer, name)
-        for name in plan.new_sets(dataset):
-            yield name, Writing("new", name.removeprefix(WRITTEN))
-        for model in analysts(plan, dataset):
-            yield f"{ANALYSES}{model}", Writing("analyses", model)
-        for model in supervisors(plan, dataset):
-            yield f"{MERGES}{model}", Writing("merges", model)
-        for name in self.graded(dataset):
-            yield from self._of_graded(name)
-
-    def _of_graded(self, name: str) -> Iterator[tuple[str, Writing]]:
-        card = graded(self.plan)[name]
-        for part in parts_of(card) if card.model else []:
-            yield f"{name}.{part}", Writing("candidates", str(card.model), name, part)
-        if (anchors := card.anchors) is None:
-            return
-        for part in (REFEREE, *parts_of(card)):
-            yield f"{COMPARED}{name}.{part}", Writing("comparisons", anchors.model, name, part)
-        if anchors.judge:
-            model = self.plan.judges[anchors.judge].model
-            yield f"{name}{RATED}", Writing("rated", model, name)
-
-    def graded(self, dataset: str) -> list[str]:
-        """Return the graded sets that a study builds of a dataset."""
-        names = dict(self.plan.perturbed(dataset, "graded"))
-        return [name for name in graded(self.plan) if name in names]
 
     def executor(self, model: str) -> Executor:
         """Return where a model answers."""
-        return executor(self.plan, model)
+        engines: dict[str, Executor] = {"openai": "api", "vllm": "gpu"}
+        return engines.get(self.plan.models[model].engine, "cpu")
 
     def made(self, on: Executor, *kinds: Kind) -> str:
         """Return the constraint of the wildcard `made` for jobs of these kinds on an executor.
@@ -163,99 +129,99 @@ class Dag:
         return self.writings[dataset, made].model
 
     def job(self, dataset: str, made: str) -> str:
-        """Return the job that lets a model write."""
-        one = self.writings[dataset, made]
-        asked = self.plan.is_asked(one.model)
-        return JOBS[one.kind] if asked else "replay"
+        """Return the job that lets a model write, as the command line names it."""
+        writing = self.writings[dataset, made]
+        return JOBS[writing.kind] if self.plan.is_asked(writing.model) else "compute replay"
 
-    def spec(self, dataset: str, made: str) -> str:
+    def spec(self, dataset: str, made: str) -> WritingSpec:
         """Return the spec of a job in which a model writes."""
-        specs, one = self.specs, self.writings[dataset, made]
-        match one.kind:
+        plan, writing = self.plan, self.writings[dataset, made]
+        match writing.kind:
             case "texts":
-                return specs.make_texts(dataset, one.name, one.part)
+                return texts.make_texts(plan, dataset, writing.name, writing.part)
             case "originals" | "references":
-                return specs.improve(dataset)
+                return texts.improve(plan, dataset)
             case "new":
-                return specs.write_new(dataset, one.model)
+                return training.write_new(plan, dataset, writing.model)
             case "candidates":
-                return specs.candidates(dataset, one.name, one.part)
+                return graded_sets.candidates(plan, dataset, writing.name, writing.part)
             case "comparisons":
-                return specs.compare(dataset, one.name, one.part)
+                return graded_sets.compare(plan, dataset, writing.name, writing.part)
             case "analyses":
-                return specs.analyse(dataset, one.model)
+                return texts.analyse(plan, dataset, writing.model)
             case "merges":
-                return specs.merge(dataset, one.model)
+                return judging.merge(plan, dataset, writing.model)
             case "rated":
-                return specs.rate(dataset, one.name)
+                return graded_sets.rate(plan, dataset, writing.name)
 
     def inputs(self, dataset: str, made: str) -> list[str]:
         """Return the files that a job in which a model writes reads, or has to wait for."""
-        one, paths = self.writings[dataset, made], self.paths
+        writing, paths = self.writings[dataset, made], self.paths
         items, ratings = paths.items(dataset), paths.ratings(dataset)
         systems = paths.targets(dataset, SYSTEMS)
-        match one.kind:
+        match writing.kind:
             case "texts":
-                found = [items, paths.targets(dataset, ORIGINAL)]
+                files = [items, paths.targets(dataset, ORIGINAL)]
             case "originals" | "references":
-                found = [items, paths.targets(dataset, REFERENCES)]
+                files = [items, paths.targets(dataset, REFERENCES)]
             case "new":
-                found = [items, *self.learnt(dataset, one.model)]
+                files = [items, *self.learnt(dataset, writing.model)]
             case "candidates":
-                found = self.candidates(dataset, one.name, one.part)
-                found += self._before(dataset, one)
+                files = self.candidates(dataset, writing.name, writing.part)
+                files += self._before(dataset, writing)
             case "comparisons":
-                found = [items, systems, *self._compared(dataset, one)]
+                files = [items, systems, *self._compared(dataset, writing)]
             case "analyses":
-                found = [items, ratings, systems]
+                files = [items, ratings, systems]
             case "merges":
-                return self._merged(dataset, one.model)
+                return self._merged(dataset, writing.model)
             case "rated":
-                found = [items, ratings, systems]
-                found += [*self.files_of(one.model), *self._before(dataset, one)]
-        return [*found, *self.first]
+                files = [items, ratings, systems]
+                files += [*self.files_of(writing.model), *self._before(dataset, writing)]
+        return [*files, *self.first]
 
     def candidates(self, dataset: str, name: str, part: str) -> list[str]:
         """Return what a part of a graded set's candidates is made from.
 
         What is not on trial follows from what is, as it was rated.
         """
-        tried = [
-            self.specs.construction(dataset, name, TRIAL),
-            self.specs.compared(dataset, name, TRIAL),
-        ]
+        plan = self.plan
+        tried = [part_file(plan, dataset, name, TRIAL), compared_file(plan, dataset, name, TRIAL)]
+        references = texts.written_references(plan, dataset)
         return [
             self.paths.items(dataset),
             self.paths.targets(dataset, ORIGINAL),
-            *self.references(dataset),
+            *([references] if references else []),
             *(tried if part == REST else []),
         ]
 
-    def _compared(self, dataset: str, one: Writing) -> list[str]:
+    def _compared(self, dataset: str, writing: Writing) -> list[str]:
         """Return the texts that are compared; a bad comparator stops at the anchors alone."""
-        found = [self.specs.construction(dataset, one.name, "anchors")]
-        if one.part != REFEREE:
-            found.append(self.specs.construction(dataset, one.name, one.part))
-            found.append(self.specs.compared(dataset, one.name, REFEREE))
-        return found + self._before(dataset, one)
+        plan, name, part = self.plan, writing.name, writing.part
+        found = [part_file(plan, dataset, name, "anchors")]
+        if part != REFEREE:
+            found.append(part_file(plan, dataset, name, part))
+            found.append(compared_file(plan, dataset, name, REFEREE))
+        return found + self._before(dataset, writing)
 
-    def _before(self, dataset: str, one: Writing) -> list[str]:
+    def _before(self, dataset: str, writing: Writing) -> list[str]:
         """Return the same of the graded set before this one that asks the same model about the same
         aspect, if any: what both ask is asked once.
         """
-        aspect, names = self.specs.lowered(dataset, one.name), self.graded(dataset)
+        plan, names = self.plan, graded_sets_of(self.plan, dataset)
+        aspect = lowered_aspect(plan, dataset, writing.name)
         same = [
             name
-            for name in names[: names.index(one.name)]
-            if self._asks(name, one.kind) == self._asks(one.name, one.kind)
-            and self.specs.lowered(dataset, name) == aspect
+            for name in names[: names.index(writing.name)]
+            if self._asks(name, writing.kind) == self._asks(writing.name, writing.kind)
+            and lowered_aspect(plan, dataset, name) == aspect
         ][-1:]
-        if one.kind == "rated":
-            return [self.specs.construction(dataset, name, "rated") for name in same]
-        if one.kind == "candidates":
-            parts = ((name, part) for name in same for part in parts_of(graded(self.plan)[name]))
-            return [self.specs.construction(dataset, name, part) for name, part in parts]
-        return [self.specs.compared(dataset, name, one.part) for name in same]
+        if writing.kind == "rated":
+            return [part_file(plan, dataset, name, "rated") for name in same]
+        if writing.kind == "candidates":
+            parts = ((name, part) for name in same for part in parts_of(graded(plan)[name]))
+            return [part_file(plan, dataset, name, part) for name, part in parts]
+        return [compared_file(plan, dataset, name, writing.part) for name in same]
 
     def _asks(self, name: str, kind: Kind) -> str | None:
         """Return a graded set's writer, its comparator, or the judge of what may be anchors."""
@@ -269,14 +235,14 @@ class Dag:
     def graded_from(self, dataset: str, name: str) -> list[str]:
         """Return the candidates of a graded set, and their comparisons with anchors if any."""
         card = graded(self.plan)[name]
-        found = [self.specs.construction(dataset, name, part) for part in parts_of(card)]
-        compared = [self.specs.compared(dataset, name, part) for part in parts_of(card)]
+        found = [part_file(self.plan, dataset, name, part) for part in parts_of(card)]
+        compared = [compared_file(self.plan, dataset, name, part) for part in parts_of(card)]
         return found + (compared if card.anchors else [])
 
     def rated(self, dataset: str, name: str) -> list[str]:
-        """Return the file of a judge's ratings of what may be anchors, if it is heard."""
-        judge = self.specs.anchoring(name).judge
-        return [self.specs.construction(dataset, name, "rated")] if judge else []
+        """Return the file of a judge's ratings of what may become anchors, if there is one."""
+        judge = graded_sets.anchoring(self.plan, name).judge
+        return [part_file(self.plan, dataset, name, "rated")] if judge else []
 
     # ---- judging --------------------------------------------------------------------------------
 
@@ -314,13 +280,13 @@ class Dag:
 
     def judged_from(self, dataset: str, model: str) -> list[str]:
         """Return what the job reads that asks a model about a dataset, or computes."""
-        names = [self.paths.ingested(dataset)] if self.specs.joined(dataset, model) else []
+        recorded = isinstance(self.plan.models[model], RecordedModel)
         return [
             *self.files_of(model),
             self.paths.items(dataset),
             self.paths.ratings(dataset),
             *self.targets(dataset),
-            *names,
+            *([self.paths.ingested(dataset)] if recorded else []),
             *self.analyses(dataset, model),
             *self.learnt(dataset, model),
             *self.first,
@@ -338,47 +304,51 @@ class Dag:
         return self.machine(model, attempt)
 
     def answered(self, dataset: str) -> list[str]:
-        """Return what stands for the replies about a dataset, and for what is computed."""
+        """Return the files of hashes of the replies about a dataset, and of what is computed."""
         names = (name for name in self._judging if self.plan.cells_of(dataset, name))
-        return [self.specs.hashes(dataset, name) for name in names]
+        return [judging.hashes_file(self.plan, dataset, name) for name in names]
 
     def judged(self, dataset: str) -> list[str]:
-        """Return a dataset's judgments and scores, or what stands for those that are computed."""
-        cells, kinds = self.plan.cells_of(dataset), ("judgments", "scores")
-        files = [self._file(kind, cell) for cell in cells for kind in kinds]
-        return list(dict.fromkeys(files))
+        """Return the files of hashes of a dataset's scores, and the cells of derived judges."""
+        plan = self.plan
+        names = (name for name in self._judging if plan.cells_of(dataset, name))
+        derived = plan.cells_of(dataset, DERIVED)
+        found = [self.paths.hashes("scores", dataset, name) for name in names]
+        return found + [path for cell in derived for path in self._cell_files(cell)]
 
-    def _file(self, kind: str, cell: Cell) -> str:
-        """Return a cell's file of a kind, or what stands for all that its model's job writes."""
+    def _cell_files(self, cell: Cell) -> list[str]:
+        """Return a derived cell's judgments and scores; else the hashes of its model's."""
         model = self.plan.model_of(cell.judge)
-        if model != DERIVED and self.plan.computes(model):
-            return self.specs.hashes(cell.dataset, model)
-        return self.plan.file(self.paths.results, kind, cell)
+        if model != DERIVED:
+            return [self.paths.hashes("scores", cell.dataset, model)]
+        return [self.plan.file(self.plan.results, kind, cell) for kind in ("judgments", "scores")]
 
-    def scored_from(self, dataset: str, model: str, perturbation: str, judge: str) -> list[str]:
-        """Return what the scores of a cell are made of: replies, and texts to locate errors in."""
-        texts = self.specs.located(dataset, perturbation, judge)
-        return [self.specs.hashes(dataset, model), *([texts] if texts else [])]
+    def scored_from(self, dataset: str, model: str) -> list[str]:
+        """Return what a model's scores are made of: replies, and texts to locate errors in."""
+        cells = self.plan.cells_of(dataset, model)
+        located = [cell.perturbation for cell in cells if self.plan.annotates(cell.judge)]
+        sets = [self.paths.targets(dataset, name) for name in dict.fromkeys(located)]
+        return [self.paths.hashes("replies", dataset, model), *sets]
 
     def derived_from(self, dataset: str, perturbation: str, judge: str) -> list[str]:
         """Return what a derived judge's cell is made of: its members' scores, and their errors."""
         cell = Cell(dataset, perturbation, judge)
-        errors = self.specs.errors(cell)
-        kinds = ("scores", "judgments") if errors else ("scores",)
+        errors = judging.listed_errors(self.plan, cell)
         others = [errors.targets, errors.merged] if errors else []
-        return [*self._members(cell, *kinds), *(path for path in others if path)]
+        return [*self._members(cell), *(path for path in others if path)]
 
-    def _members(self, cell: Cell, *kinds: str) -> list[str]:
-        names = self.plan.derived[cell.judge].members
-        return [self._file(kind, cell._replace(judge=name)) for name in names for kind in kinds]
+    def _members(self, cell: Cell) -> list[str]:
+        """Return the hashes of the judgments and scores of a derived judge's members."""
+        models = map(self.plan.model_of, self.plan.derived[cell.judge].members)
+        return [self.paths.hashes("scores", cell.dataset, name) for name in dict.fromkeys(models)]
 
     def _merged(self, dataset: str, model: str) -> list[str]:
         """Return what the lists of errors are made of that a supervisor merges."""
         ensembles = supervisors(self.plan, dataset)[model]
         cells = [cell for cell in self.plan.cells_of(dataset) if cell.judge in ensembles]
-        files = [path for cell in cells for path in self._members(cell, "judgments", "scores")]
-        texts = [self.paths.targets(dataset, cell.perturbation) for cell in cells]
-        return list(dict.fromkeys([*files, *texts]))
+        files = [path for cell in cells for path in self._members(cell)]
+        sets = [self.paths.targets(dataset, cell.perturbation) for cell in cells]
+        return list(dict.fromkeys([*files, *sets]))
 
     # ---- files ----------------------------------------------------------------------------------
 
@@ -404,10 +374,12 @@ class Dag:
 
         They are targets: where `judgescope replies retry` deletes one, it is made again.
         """
-        anchored = [name for name in self.graded(dataset) if graded(self.plan)[name].anchors]
-        return self.made_files(dataset) + [
-            path for name in anchored for path in self.rated(dataset, name)
+        rated = [
+            self.paths.construction(dataset, made)
+            for (of, made), writing in self.writings.items()
+            if of == dataset and writing.kind == "rated"
         ]
+        return [*self.made_files(dataset), *rated]
 
     def spotchecked(self, dataset: str) -> list[str]:
         """Return the replies behind those sets of targets that models write text by text."""
@@ -419,11 +391,6 @@ class Dag:
         )
         return [self.paths.made(dataset, name) for name in names]
 
-    def references(self, dataset: str) -> list[str]:
-        """Return the file of the references that a model writes for a dataset, if it does."""
-        path = self.specs.written_references(dataset)
-        return [path] if path else []
-
     def meta(self, dataset: str, damage: str) -> list[str]:
         """Return the items' file for a rule that needs something of their meta."""
         card = self.plan.perturbations[damage]
@@ -434,18 +401,26 @@ class Dag:
         """Return the files of analyses that judges of a model are shown."""
         judges = {cell.judge for cell in self.plan.cells_of(dataset, model)}
         shown = {one.model for one in (analyses_of(self.plan, name) for name in judges) if one}
-        return [self.specs.analysed(dataset, name) for name in sorted(shown)]
+        return [self.paths.construction(dataset, f"{ANALYSES}{name}") for name in sorted(shown)]
 
     def learnt(self, dataset: str, model: str) -> list[str]:
         """Return what a model learns first, or what says which texts a judge learns from."""
-        sample = self.specs.sampled(dataset).values()
-        return [*sample, *(self.specs.adapter if self.specs.trained(model) else [])]
+        trained = judging.adapter_folder(self.plan, model)
+        sample = self.sample() if dataset in self.plan.taught else []
+        return [*sample, *(training.adapter_files(self.plan) if trained else [])]
 
     def sample(self) -> list[str]:
         """Return the file that says which texts a judge learns from, of a study where one does."""
-        return list(
-            {path for name in self.plan.taught for path in self.specs.sampled(name).values()}
-        )
+        return [self.paths.sample()] if self.plan.taught else []
+
+    @property
+    def teacher_files(self) -> list[str]:
+        """Return what the teacher's judgments depend on, of a study where a judge learns."""
+        if not self.plan.taught:
+            return []
+        cells = [cell for name in self.plan.taught for cell in self.plan.cells_of(name)]
+        teacher = self.plan.distillation.teacher
+        return [path for cell in cells if cell.judge == teacher for path in self._cell_files(cell)]
 
     # ---- results --------------------------------------------------------------------------------
 
@@ -454,13 +429,13 @@ class Dag:
         paths = self.paths
         found = [paths.items(dataset), paths.ingested(dataset), paths.ratings(dataset)]
         found += [paths.collected(dataset, name) for name in ("scores", "draws", "statuses")]
-        return [*found, *self.targets(dataset), *self.specs.inputs(table, dataset)]
+        return [*found, *self.targets(dataset), *results.own_files(self.plan, table, dataset)]
 
     def reported(self) -> list[str]:
         """Return the files that the report reads beside the result tables."""
-        plan, out = self.plan, self.paths.results
-        found = [path for dataset in plan.datasets for path in self.specs.joins(dataset)]
-        for files in annotated(plan, out).values():
+        plan = self.plan
+        found = [path for dataset in plan.datasets for path in judging.joined_files(plan, dataset)]
+        for files in annotated(plan).values():
             found += [path for path in (files.marked, files.targets, files.gold) if path]
         return found + ([self.paths.distill("training.parquet")] if plan.taught else [])
 
@@ -472,7 +447,12 @@ class Dag:
     @property
     def texts_page(self) -> list[str]:
         """Return the page of damaged texts, for a study that has any."""
-        return [self.paths.report("texts.html")] if damaged(self.plan) else []
+        return [self.paths.report("texts.html")] if self.damaged else []
+
+    @cached_property
+    def damaged(self) -> list[str]:
+        """The datasets with perturbed texts."""
+        return list(damaged(self.plan))
 
     # ---- constraints of wildcards ---------------------------------------------------------------
 
@@ -517,8 +497,10 @@ class Dag:
         """
         if not self.plan.is_asked(model):
             return ""
-        places = ["--card", self.card(model), "--store", self.plan.study.store]
-        return shlex.join([*places, "--budget", self.specs.budget()])
+        study = self.plan.study
+        budget = canonical({"study": study.ledger, "caps": caps_of(study)})
+        options = ["--card", self.card(model), "--store", study.store, "--budget", budget]
+        return shlex.join(options)
 
     def card(self, model: str) -> str:
         """Return the file of a model's card."""
@@ -527,7 +509,7 @@ class Dag:
     @property
     def trainee(self) -> str:
         """Return the model that is trained, "" in a study that trains none."""
-        return student_of(self.plan)[1].model if self.plan.taught else ""
+        return self.plan.student[1].model if self.plan.taught else ""
 
     def trainee_access(self, *, checkpoints: bool = False) -> str:
         """Return where the model lies that is trained, and with `checkpoints` where it is saved."""
@@ -541,16 +523,3 @@ class Dag:
         if not self.trainee or self.plan.distillation.recipe.device != "cuda":
             return {}
         return {**self.machine(self.trainee, attempt), "gpu": 1}
-
-
-def executor(plan: Plan, model: str) -> Executor:
-    """Return where a model answers."""
-    of_engine: dict[str, Executor] = {"openai": "api", "vllm": "gpu"}
-    return of_engine.get(plan.models[model].engine, "cpu")
-
-
-def _of_texts(writer: Maker, name: str) -> Writing:
-    """Return the job that writes a set of targets from another."""
-    if name != ORIGINAL:
-        return Writing("texts", writer.model, *name.split("."))
-    return Writing("references" if isinstance(writer, References) else "originals", writer.model)

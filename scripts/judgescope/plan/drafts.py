@@ -1,17 +1,19 @@
-"""The steps and sub-aspects that a study's cards lack, and what a model is told to draft them.
+"""The steps and sub-aspects that a study's cards lack, and the jobs in which a model drafts them.
 
-A draft is for people to read: nothing of a study takes one by itself.
+A draft is for people to read: no study uses one by itself.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from judgescope.core.errors import UserError
+from judgescope.engines import ENGINES
 from judgescope.perturb.drafting import DraftSpec
+from judgescope.plan.checks.prompts import lacks_parts
+from judgescope.plan.code import computing
 from judgescope.plan.generators import graded, lowered, lowered_by
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs.texts import writer
 from judgescope.plan.study import Plan
-from judgescope.plan.template_checks import lacks_parts
 from judgescope.prompts import DRAFTING, PARTS, messages
 from judgescope.schema.cards import FOLDERS, Dataset, Decoding, MadePerturbation, OpenAIModel
 
@@ -38,9 +40,9 @@ class Draft(NamedTuple):
 
     @property
     def file(self) -> str:
-        """Return where the draft lies, below the study's results."""
+        """Return the draft's name in the folder of drafts."""
         folder = self.lacks if self.kind == PARTS else FOLDERS[self.kind]
-        return f"drafts/{folder}/{self.name}.{self.task}.yaml"
+        return f"{folder}/{self.name}.{self.task}"
 
 
 def drafts_of(plan: Plan, source: str) -> list[Draft]:
@@ -81,14 +83,14 @@ def _perturbations(plan: Plan) -> list[Draft]:
 
 
 def _parts(plan: Plan) -> list[Draft]:
-    told = [
+    lacking = [
         Draft(PARTS, plan.lowered(dataset, card), plan.datasets[dataset].task)
         for name, card in graded(plan).items()
         for dataset in plan.datasets
         if card.model and name in dict(plan.perturbed(dataset, "graded"))
         if not lowered(plan, dataset, card)
     ]
-    return told + [
+    return lacking + [
         Draft(PARTS, aspect, card.task)
         for card, made in _writers(plan)
         if (aspect := lowered_by(plan, card.dataset, made)) is not None
@@ -105,7 +107,7 @@ def _writers(plan: Plan) -> Iterator[tuple[Dataset, MadePerturbation]]:
                 yield card, made
 
 
-def shown_to(plan: Plan, draft: Draft) -> dict[str, Any]:
+def shown_to(plan: Plan, draft: Draft) -> dict[str, object]:
     """Return the names of a draft's prompt, but for `problem`: why an earlier one cannot be used.
 
     `amounts` is how many changes the perturbation's degrees want, in all datasets of the task.
@@ -113,44 +115,40 @@ def shown_to(plan: Plan, draft: Draft) -> dict[str, Any]:
     names = [name for name, card in plan.datasets.items() if card.task == draft.task]
     if draft.kind in {"aspect", PARTS}:
         aspect = plan.aspect_of(names[0], draft.name)
-        told = {"name": aspect.name, "definition": aspect.definition}
-        return {"task": draft.task, "aspect": told}
+        names_aspect = {"name": aspect.name, "definition": aspect.definition}
+        return {"task": draft.task, "aspect": names_aspect}
     card = plan.perturbations[draft.name]
     assert isinstance(card, MadePerturbation)
-    amounts: list[dict[str, Any]] = []
+    amounts: list[dict[str, object]] = []
     for degree in (one for name in names for one in card.degrees_for(name).values()):
         if degree.model_dump() not in amounts:
             amounts.append(degree.model_dump())
     return {"task": draft.task, "adjustment": card.adjustment, "amounts": amounts}
 
 
-class DraftSpecs(Specs):
-    """The specs of the jobs that draft, of a plan made for drafting."""
+def drafter_of(plan: Plan) -> str:
+    """Return the model that drafts."""
+    assert plan.study.drafter is not None  # drafts_of() checks it
+    return plan.study.drafter
 
-    def draft(self, draft: Draft) -> str:
-        """Return the spec of a draft."""
-        drafter, form = self.drafter, DRAFTING[draft.kind]
-        return self._record(
-            DraftSpec,
-            "draft",
-            self._engine(drafter),
-            kind=draft.kind,
-            card=draft.card,
-            lacks=draft.lacks,
-            task=draft.task,
-            shown=shown_to(self.plan, draft),
-            drafter=self._writer(drafter, form, Decoding(max_tokens=MOST_TOKENS)),
-            output=f"{self.out}/{draft.file}",
-        )
 
-    @property
-    def drafter(self) -> str:
-        """Return the model that drafts."""
-        assert self.plan.study.drafter is not None  # drafts_of says so
-        return self.plan.study.drafter
+def draft_spec(plan: Plan, drafts: Mapping[str, Draft], draft: str) -> DraftSpec:
+    """Return the spec of the job that drafts what `drafts` has by its file."""
+    lacked, drafter = drafts[draft], drafter_of(plan)
+    return DraftSpec(
+        **computing("draft", ENGINES[plan.models[drafter].engine]),
+        kind=lacked.kind,
+        card=lacked.card,
+        lacks=lacked.lacks,
+        task=lacked.task,
+        shown=shown_to(plan, lacked),
+        drafter=writer(plan, drafter, DRAFTING[lacked.kind], Decoding(max_tokens=MOST_TOKENS)),
+        output=plan.paths.draft(draft),
+    )
 
-    def keys(self) -> dict[str, str]:
-        """Return the drafter -> the variable of its endpoint's key, where it needs one."""
-        card = self.plan.models[self.drafter]
-        variable = card.api_key_env if isinstance(card, OpenAIModel) else None
-        return {self.drafter: variable} if variable else {}
+
+def drafter_key(plan: Plan) -> dict[str, str]:
+    """Return the drafter -> the variable of its endpoint's key, where it needs one."""
+    card = plan.models[drafter_of(plan)]
+    variable = card.api_key_env if isinstance(card, OpenAIModel) else None
+    return {card.model: variable} if variable else {}

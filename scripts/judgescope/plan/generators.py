@@ -1,8 +1,9 @@
-"""Which models write for a study: damaged texts, better references, analyses, lists of errors."""
+"""How the texts of a study come to be: which models write what, and what attacks add to texts."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Literal, NamedTuple
 
+from judgescope.core.errors import UserError
 from judgescope.core.set_names import (
     ALL,
     ANALYSES,
@@ -15,10 +16,14 @@ from judgescope.core.set_names import (
     TRIAL,
     WRITTEN,
 )
-from judgescope.plan.checks import check_writer
+from judgescope.perturb.specs import Addition
+from judgescope.perturb.targets import TOP, inert
+from judgescope.plan.study import Plan
+from judgescope.prompts import plain
 from judgescope.schema.cards import (
     Analyses,
     Anchoring,
+    AttackPerturbation,
     Dataset,
     DerivedJudge,
     GradedPerturbation,
@@ -26,13 +31,13 @@ from judgescope.schema.cards import (
     Judge,
     MadePerturbation,
     Perturbation,
+    References,
     Study,
     Supervisor,
 )
 
-if TYPE_CHECKING:
-    from judgescope.plan.study import Plan
-
+RATED = ".rated"
+"""With the id of a graded set, what files call a judge's ratings of texts that may be anchors."""
 Maker = MadePerturbation | Improvement
 """What writes one text of another."""
 Writer = Maker | GradedPerturbation
@@ -77,43 +82,28 @@ def writers(
     return {**damage, **improved, **analysed, **merged}
 
 
-def improvements(plan: "Plan") -> dict[str, Improvement]:
+def improvements(plan: Plan) -> dict[str, Improvement]:
     """Return dataset -> how its references are improved, for those whose are."""
     found = {name: plan.improved(name) for name in plan.datasets}
     return {name: card for name, card in found.items() if card is not None}
 
 
-def check_writers(plan: "Plan") -> None:
-    """Check that the models that improve references, write analyses or merge errors can write."""
-    for name, card in improvements(plan).items():
-        own = f"datasets/{name}.yaml, key rewrite_references.model"
-        where = "the study, key references.model" if plan.study.references else own
-        check_writer(plan.models[card.model], where)
-    for name in plan.judges:
-        if (told := analyses_of(plan, name)) is not None:
-            check_writer(plan.models[told.model], f"judges/{name}.yaml, key shots.analyses.model")
-    for name, ensemble in plan.derived.items():
-        if ensemble.supervisor is not None:
-            model = plan.models[ensemble.supervisor.model]
-            check_writer(model, f"judges/{name}.yaml, key supervisor.model")
-
-
-def analyses_of(plan: "Plan", judge: str) -> Analyses | None:
+def analyses_of(plan: Plan, judge: str) -> Analyses | None:
     """Return how the demonstrations of a judge are analysed, None where they are not."""
     shots = plan.judges[judge].shots if judge in plan.judges else None
     return shots.analyses if shots else None
 
 
-def analysts(plan: "Plan", dataset: str) -> dict[str, list[str]]:
+def analysts(plan: Plan, dataset: str) -> dict[str, list[str]]:
     """Return model -> the judges of a dataset that are shown its analyses."""
     found: dict[str, list[str]] = {}
     for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
-        if (told := analyses_of(plan, judge)) is not None:
-            found.setdefault(told.model, []).append(judge)
+        if (analyses := analyses_of(plan, judge)) is not None:
+            found.setdefault(analyses.model, []).append(judge)
     return found
 
 
-def supervisors(plan: "Plan", dataset: str) -> dict[str, list[str]]:
+def supervisors(plan: Plan, dataset: str) -> dict[str, list[str]]:
     """Return model -> the ensembles on a dataset whose lists of errors it merges."""
     found: dict[str, list[str]] = {}
     for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
@@ -123,20 +113,85 @@ def supervisors(plan: "Plan", dataset: str) -> dict[str, list[str]]:
     return found
 
 
-def made_of(plan: "Plan", dataset: str) -> dict[str, str]:
+Kind = Literal[
+    "texts",
+    "originals",
+    "references",
+    "new",
+    "candidates",
+    "comparisons",
+    "analyses",
+    "merges",
+    "rated",
+]
+"""What a job in which a model writes makes."""
+
+
+class Writing(NamedTuple):
+    """One job in which a model writes for a dataset: what it makes, and of which set and part."""
+
+    kind: Kind
+    model: str
+    name: str = ""
+    part: str = ""
+
+
+def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
+    """Return file of a dataset, by its name -> the job in which a model writes it."""
+    found = {}
+    for name in plan.written(dataset):
+        writer = writer_of(plan, dataset, name)
+        if name == ORIGINAL and isinstance(writer, Improvement):
+            kind: Kind = "references" if isinstance(writer, References) else "originals"
+            found[name] = Writing(kind, writer.model)
+        elif isinstance(writer, Maker):
+            found[name] = Writing("texts", writer.model, *name.split("."))
+    for name in graded_sets_of(plan, dataset):
+        found |= _writings_of_graded(plan, name)
+    for model in analysts(plan, dataset):
+        found[f"{ANALYSES}{model}"] = Writing("analyses", model)
+    for model in supervisors(plan, dataset):
+        found[f"{MERGES}{model}"] = Writing("merges", model)
+    for name in plan.new_sets(dataset):
+        found[name] = Writing("new", name.removeprefix(WRITTEN))
+    return found
+
+
+def _writings_of_graded(plan: Plan, name: str) -> dict[str, Writing]:
+    card = graded(plan)[name]
+    found = {}
+    for part in parts_of(card) if card.model else []:
+        found[f"{name}.{part}"] = Writing("candidates", str(card.model), name, part)
+    if (anchors := card.anchors) is None:
+        return found
+    for part in (REFEREE, *parts_of(card)):
+        found[f"{COMPARED}{name}.{part}"] = Writing("comparisons", anchors.model, name, part)
+    if anchors.judge:
+        found[f"{name}{RATED}"] = Writing("rated", plan.judges[anchors.judge].model, name)
+    return found
+
+
+def made_of(plan: Plan, dataset: str) -> dict[str, str]:
     """Return what models write for a dataset, by its name in the folder `made` -> the model."""
-    found = {
-        name: writer.model
-        for name in plan.written(dataset)
-        if isinstance(writer := writer_of(plan, dataset, name), Maker)
-    }
-    analysed = {f"{ANALYSES}{model}": model for model in analysts(plan, dataset)}
-    merged = {f"{MERGES}{model}": model for model in supervisors(plan, dataset)}
-    new = {name: name.removeprefix(WRITTEN) for name in plan.new_sets(dataset)}
-    return {**found, **dict(made_for_graded(plan, dataset)), **analysed, **merged, **new}
+    jobs = writings(plan, dataset).items()
+    return {name: writing.model for name, writing in jobs if writing.kind != "rated"}
 
 
-def makers_of(plan: "Plan", dataset: str, name: str) -> list[str]:
+def made_files(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield (pattern of files in the folder `made`, the model whose replies these hold).
+
+    Of texts it has files of degrees, too, that a card no longer has.
+    """
+    for name, card in plan.perturbations.items():
+        if isinstance(card, MadePerturbation):
+            yield f"*/{name}.*.parquet", card.model
+    for dataset in plan.datasets:
+        for name, writing in writings(plan, dataset).items():
+            if writing.kind not in {"texts", "rated"}:
+                yield f"{dataset}/{name}.parquet", writing.model
+
+
+def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
     """Return the models that a set of targets, or judges' analyses, wait for."""
     for kind in (ANALYSES, WRITTEN):
         if name.startswith(kind):
@@ -156,7 +211,7 @@ def spender(made: str) -> str:
     return made.rpartition(".")[0] if made.startswith(COMPARED) else made.partition(".")[0]
 
 
-def graded(plan: "Plan") -> dict[str, GradedPerturbation]:
+def graded(plan: Plan) -> dict[str, GradedPerturbation]:
     """Return the graded sets of a study."""
     return {
         name: card
@@ -165,33 +220,25 @@ def graded(plan: "Plan") -> dict[str, GradedPerturbation]:
     }
 
 
+def graded_sets_of(plan: Plan, dataset: str) -> list[str]:
+    """Return the graded sets that a study builds of a dataset."""
+    names = dict(plan.perturbed(dataset, "graded"))
+    return [name for name in graded(plan) if name in names]
+
+
 def parts_of(card: GradedPerturbation) -> list[str]:
     """Return the parts in which a set's candidates are made."""
     return [TRIAL, REST] if card.anchors else [ALL]
 
 
-def made_for_graded(plan: "Plan", dataset: str) -> Iterator[tuple[str, str]]:
-    """Yield what models make for a dataset's graded sets: its name in the folder `made`, and the
-    model.
-    """
-    for name, _ in plan.perturbed(dataset, "graded"):
-        if (card := graded(plan).get(name)) is None:
-            continue
-        for part in parts_of(card) if card.model else []:
-            yield f"{name}.{part}", str(card.model)
-        if card.anchors:
-            for part in (REFEREE, *parts_of(card)):
-                yield f"{COMPARED}{name}.{part}", card.anchors.model
-
-
-def waiting(plan: "Plan", dataset: str) -> list[str]:
+def waiting(plan: Plan, dataset: str) -> list[str]:
     """Return the sets of targets that are not there before a model has written something."""
     if plan.improved(dataset) is None:
         return [*plan.written(dataset), *plan.new_sets(dataset)]
     return [name for name in plan.target_sets(dataset) if name != SYSTEMS]
 
 
-def writer_of(plan: "Plan", dataset: str, name: str) -> Writer:
+def writer_of(plan: Plan, dataset: str, name: str) -> Writer:
     """Return the card by which a set of targets is written, or the originals that it waits for."""
     card = plan.perturbations.get(name.partition(".")[0])
     if isinstance(card, MadePerturbation | GradedPerturbation):
@@ -199,14 +246,14 @@ def writer_of(plan: "Plan", dataset: str, name: str) -> Writer:
     return improvements(plan)[dataset]
 
 
-def lowered_by(plan: "Plan", dataset: str, writer: Writer) -> str | None:
+def lowered_by(plan: Plan, dataset: str, writer: Writer) -> str | None:
     """Return the aspect that a writer lowers: the first of its own that the study has there."""
     named = getattr(writer, "aspects", ())
     return next((name for name in named if name in plan.plain_aspects(dataset)), None)
 
 
-def lowered(plan: "Plan", dataset: str, writer: Writer) -> dict[str, Any]:
-    """Return what a writer is told of the aspect that it lowers, with its parts, if it has any."""
+def lowered(plan: Plan, dataset: str, writer: Writer) -> dict[str, object]:
+    """Return what a writer's prompt shows of the aspect that it lowers; {} if that has no parts."""
     aspect = lowered_by(plan, dataset, writer)
     if aspect is None:
         return {}
@@ -214,25 +261,41 @@ def lowered(plan: "Plan", dataset: str, writer: Writer) -> dict[str, Any]:
     parts = card.tasks[task].sub_aspects if task in card.tasks else []
     if not parts:
         return {}
-    told = card.in_task(task).model_dump(include={"name", "definition"})
-    return {"aspect": {**told, "sub_aspects": [one.model_dump() for one in parts]}}
+    shown = card.in_task(task).model_dump(include={"name", "definition"})
+    return {"aspect": {**shown, "sub_aspects": [one.model_dump() for one in parts]}}
 
 
-def made_files(plan: "Plan") -> Iterator[tuple[str, str]]:
-    """Yield what models have written: the pattern of files in the study's folder `made`, and whose
-    replies these hold.
+# ---- attacks ------------------------------------------------------------------------------------
+
+
+def attacks_of(plan: Plan, dataset: str) -> dict[str, bool]:
+    """Return attack -> whether it names a number; of those that are made on a dataset."""
+    names = dict.fromkeys(name for name, _ in plan.perturbed(dataset, "attack"))
+    return {name: TOP in _attack(plan, name).text for name in names}
+
+
+def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
+    """Return what is added to a dataset's originals, and where: the attack or its counterpart.
+
+    Raises UserError for an attack that names the top of the scale, on aspects of several scales.
     """
-    for name, card in plan.perturbations.items():
-        if isinstance(card, MadePerturbation):
-            yield f"*/{name}.*.parquet", card.model
-    for dataset, improved in improvements(plan).items():
-        yield f"{dataset}/{ORIGINAL}.parquet", improved.model
-    for dataset in plan.datasets:
-        for name, model in made_for_graded(plan, dataset):
-            yield f"{dataset}/{name}.parquet", model
-        for model in analysts(plan, dataset):
-            yield f"{dataset}/{ANALYSES}{model}.parquet", model
-        for model in supervisors(plan, dataset):
-            yield f"{dataset}/{MERGES}{model}.parquet", model
-        for name in plan.new_sets(dataset):
-            yield f"{dataset}/{name}.parquet", name.removeprefix(WRITTEN)
+    card = _attack(plan, name)
+    text = card.text
+    if TOP in text:
+        tops = {plan.scale_of(dataset, aspect).max for aspect in plan.judged_on(dataset, name)}
+        if len(tops) > 1:
+            raise UserError(
+                "this attack names the top of the scale, and the aspects of "
+                f"{dataset} have different scales",
+                where=f"perturbations/{name}.yaml, key text",
+                got=[plain(top) for top in sorted(tops)],
+                todo=f"name `aspects` of one scale, or write no {TOP}",
+            )
+        text = text.replace(TOP, str(plain(tops.pop())))
+    return Addition(text=inert(text) if degree == "inert" else text, place=card.place)
+
+
+def _attack(plan: Plan, name: str) -> AttackPerturbation:
+    card = plan.perturbations[name]
+    assert isinstance(card, AttackPerturbation)
+    return card

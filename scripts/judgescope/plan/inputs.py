@@ -1,13 +1,25 @@
-"""The files that a study reads: its cards and its data."""
+"""The files that a study reads: where its cards and data are, and a first reading of the data."""
 
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from judgescope.core.cells import split
+from judgescope.core.paths import HOME
+from judgescope.core.set_names import SYSTEMS
+from judgescope.data import Rated
 from judgescope.data.files import absent, resolve
-from judgescope.plan.study import Plan
-from judgescope.schema.cards import FOLDERS, Hub
+from judgescope.data.rated import Names
+from judgescope.data.select import originals, read_selected
+from judgescope.engines.base import EngineInputs, Subject
+from judgescope.engines.recorded import Join, RecordedEngine
+from judgescope.engines.subjects import Subjects
+from judgescope.perturb.sentences import split_sentences
+from judgescope.plan.study import CellAspect, Plan, is_selected
+from judgescope.schema.cards import FOLDERS, Hub, RecordedModel
 
 Files = dict[str, dict[str, list[str]]]
+"""Owner (dataset or recorded model) -> role -> paths."""
 
 
 def without_folders(study: str | Path, home: Path) -> str:
@@ -29,14 +41,14 @@ def data_files(plan: Plan) -> Files:
     A file on a hub is pinned by its card: its place in a cache is nothing that a job depends on.
     Raises UserError for a file that is not there.
     """
-    found: Files = {}
+    files: Files = {}
     for kind, name, card in plan.cards():
         roles = getattr(card, "files", None)
         if not roles:
             continue
         folder, data = Path(plan.folders[kind, name]), Path(plan.study.data)
         where = str(folder / f"{name}.yaml")
-        found[name] = {
+        files[name] = {
             role: [
                 os.path.normpath(path)
                 for path, _ in resolve(roles, role, folder, data, where=where)
@@ -44,7 +56,7 @@ def data_files(plan: Plan) -> Files:
             for role, file in roles.items()
             if not isinstance(file, Hub)
         }
-    return found
+    return files
 
 
 def unfetched(plan: Plan) -> dict[str, list[Hub]]:
@@ -53,10 +65,121 @@ def unfetched(plan: Plan) -> dict[str, list[Hub]]:
     return {name: files for name, files in found.items() if files}
 
 
-def card_files(plan: Plan, home: Path) -> list[str]:
+def card_files(plan: Plan) -> list[str]:
     """Return the files of all cards of the study."""
     paths = []
     for kind, name, _ in plan.cards():
-        here = [base / "config" / FOLDERS[kind] / f"{name}.yaml" for base in (Path(), home)]
+        here = [base / "config" / FOLDERS[kind] / f"{name}.yaml" for base in (Path(), HOME)]
         paths += [os.path.relpath(path) for path in here if path.is_file()][:1]
     return paths
+
+
+# ---- a first reading ----------------------------------------------------------------------------
+
+
+def read_all(plan: Plan) -> None:
+    """Read every dataset of a study that asks, and join recorded rows to it; keep nothing of it.
+
+    Skips data that the results were made of since it last changed, and data on a hub. Raises
+    UserError or UserErrors for what is wrong with the data.
+    """
+    if not any(map(plan.is_asked, plan.models)):
+        return
+    files = data_files(plan)
+    for name, card in plan.datasets.items():
+        recorded = _recorded(plan, name, files)
+        done = _is_done(plan, "dataset", name, files, [plan.paths.ingested(name)])
+        if absent(card.files) or (done and not recorded):
+            continue
+        folder, data = Path(plan.folders["dataset", name]), Path(plan.study.data)
+        rated = read_selected(card, folder, data, plan.study.seed, split_sentences)
+        originals(rated, card.select, split_sentences, where=str(folder / f"{name}.yaml"))
+        for model, cells in recorded:
+            _replay(plan, name, model, cells, rated)
+
+
+def _recorded(
+    plan: Plan, dataset: str, files: Files
+) -> list[tuple[RecordedModel, list[CellAspect]]]:
+    """Return the recorded models with cells of a dataset's own texts that are yet to be made."""
+    unfinished = []
+    for name, card in plan.models.items():
+        if isinstance(card, RecordedModel) and dataset not in plan.taught:
+            every = plan.cell_aspects_of(dataset, name)
+            kind = "scores" if plan.computes(name) else "replies"
+            made = list(dict.fromkeys(plan.file(plan.results, kind, cell) for cell in every))
+            cells = [cell for cell in every if cell.perturbation == SYSTEMS]
+            if cells and not _is_done(plan, "model", name, files, made):
+                unfinished.append((card, cells))
+    return unfinished
+
+
+def _is_done(plan: Plan, kind: str, name: str, files: Files, made: Iterable[str]) -> bool:
+    """Return whether files were made since a card, or a file of its, changed."""
+    data = [path for paths in files[name].values() for path in paths]
+    sources = [Path(plan.folders[kind, name]) / f"{name}.yaml", *map(Path, data)]
+    results = list(map(Path, made))
+    complete = all(path.is_file() for path in results)
+    return complete and min(map(_changed, results)) >= max(map(_changed, sources))
+
+
+def _changed(path: Path) -> int:
+    return path.stat().st_mtime_ns
+
+
+def _replay(
+    plan: Plan, dataset: str, model: RecordedModel, cells: Sequence[CellAspect], rated: Rated
+) -> None:
+    """Let a recorded model judge the systems' texts; raises what its job would."""
+    sources = {one.item: one.source for one in rated.items}
+    texts = [
+        Subject(one.target, one.item, one.system, SYSTEMS, one.text, sources[one.item])
+        for one in rated.outputs
+    ]
+    _joined(plan, dataset, model, rated.names, [(cell, texts) for cell in cells])
+
+
+def joins(plan: Plan, dataset: str) -> list[Join]:
+    """Return how many rows of a dataset's recorded models belong to its texts in the results.
+
+    Raises UserError or UserErrors for what is wrong with them.
+    """
+    counts: list[Join] = []
+    for name, card in plan.models.items():
+        cells = [
+            cell
+            for cell in plan.cell_aspects_of(dataset, name)
+            if Path(plan.paths.targets(dataset, cell.perturbation)).is_file()
+        ]
+        if isinstance(card, RecordedModel) and cells:
+            sample = plan.paths.sample() if dataset in plan.taught else None
+            texts = Subjects(plan.results, dataset, plan.study.seed, sample)
+            pairs = [
+                (cell, texts.of(cell.perturbation, plan.judges[cell.judge].share, cell.aspect))
+                for cell in cells
+            ]
+            counts += _joined(plan, dataset, card, texts.names, pairs)
+    return counts
+
+
+def _joined(
+    plan: Plan,
+    dataset: str,
+    model: RecordedModel,
+    names: Names,
+    cells: Iterable[tuple[CellAspect, Sequence[Subject]]],
+) -> list[Join]:
+    inputs = EngineInputs(
+        seed=plan.study.seed,
+        dataset=dataset,
+        folder=Path(plan.folders["model", model.model]),
+        data=Path(plan.study.data),
+        names=names,
+    )
+    engine, shared = RecordedEngine(model, inputs), set[str]()
+    for cell, texts in cells:
+        judge = plan.judges[cell.judge]
+        shared |= {cell.judge} if judge.share < 1 else set()
+        scale = judge.scale_on(split(cell.aspect)[0]) or plan.scale_of(dataset, cell.aspect)
+        engine.answer(judge, split(cell.aspect)[0], scale, texts)
+    return engine.checked_joins(shared, selected=is_selected(plan, dataset))

@@ -1,48 +1,23 @@
 """What a job needs to know of a judge, from its card and those that it names."""
 
 import hashlib
-from typing import Any
 
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
-from judgescope.core.paths import Paths
-from judgescope.core.set_names import COMPARED, ORIGINAL
 from judgescope.engines import ASKED, PROMPTED
-from judgescope.methods.specs import (
-    AspectWeights,
-    Expected,
-    ExpectedChange,
-    Hinted,
-    JudgeFacts,
-    Members,
-    Prices,
-    Step,
-)
+from judgescope.methods.specs import JudgeFacts
 from judgescope.parsing.judgment import OffGrid
-from judgescope.plan.applicability import replays, uses_references
-from judgescope.plan.generators import analyses_of, made_of, spender
-from judgescope.plan.study import Plan
+from judgescope.plan.generators import analyses_of
+from judgescope.plan.study import Plan, replays, uses_references
 from judgescope.prompts.spotlight import Spotlight
-from judgescope.schema.cards import (
-    COMPARE,
-    ORACLE,
-    AskedModel,
-    Card,
-    CommandModel,
-    Judge,
-    Model,
-    Scale,
-    Supervisor,
-)
+from judgescope.schema.cards import COMPARE, ORACLE, Card, Judge, Model, Scale, Supervisor
 from judgescope.schema.cards.judges import PARSER
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values lie off the aspect's grid."""
 COMPUTED = "errors"
 """The parser whose values lie off the grid: no reply says them."""
-COMPARISONS = "comparisons with anchors"
-"""A step of a construction."""
 
 
 def card_hash(*cards: Card) -> str:
@@ -66,12 +41,15 @@ def prompt_hash(
     ]
     forms += [plan.templates[supervisor.form]] if supervisor else []
     aspects = [plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)]
-    told = {
+    if not forms:
+        return None
+    parts: dict[str, object] = {
         "forms": forms,
-        "aspects": [one.model_dump(exclude={"parent", "criteria"}) for one in aspects],
-        **({"spotlight": Spotlight("").preamble} if any(one.spotlight for one in judges) else {}),
+        "aspects": [card.model_dump(exclude={"parent", "criteria"}) for card in aspects],
     }
-    return hashlib.sha256(canonical(told).encode()).hexdigest()[:8] if forms else None
+    if any(judge.spotlight for judge in judges):
+        parts["spotlight"] = Spotlight("").preamble
+    return hashlib.sha256(canonical(parts).encode()).hexdigest()[:8]
 
 
 def engine_of(plan: Plan, judge: str) -> str:
@@ -105,7 +83,7 @@ def annotators(plan: Plan) -> list[str]:
 
 
 def settings_of(plan: Plan, judge: str) -> dict[str, float | str]:
-    """Return what the judge's parser is told beside the scale."""
+    """Return the settings of the judge's parser."""
     card, parser = plan.judges[judge], parser_of(plan, judge)
     if parser == COMPUTED:
         penalties: dict[str, float | str] = card.severities.model_dump()
@@ -121,14 +99,14 @@ def scale_of(
     The oracle has classes of texts of every rating, and more steps than these of texts in a row.
     """
     card = plan.judges[judge]
-    own = card.own_scale_on(split(aspect)[0])
-    rated = own or plan.scale_of(dataset, aspect)
+    own_scale = card.own_scale_on(split(aspect)[0])
+    rated = own_scale or plan.scale_of(dataset, aspect)
     continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
     parser = parser_of(plan, judge)
     if parser == COMPUTED:
         return continuous
-    if own is not None:
-        return own
+    if own_scale is not None:
+        return own_scale
     engine = engine_of(plan, judge)
     if engine == "lexical":
         return continuous if card.form == "rules" else None
@@ -147,15 +125,15 @@ def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
     """
     if judge in plan.derived:
         members = plan.derived[judge].members
-        each = [turned(plan, dataset, name) for name in members]
-        if any(one != each[0] for one in each):
+        of_members = [turned(plan, dataset, name) for name in members]
+        if any(one != of_members[0] for one in of_members):
             raise UserError(
                 "the members of this judge have scales whose best ends differ",
                 where=f"judges/{judge}.yaml, key members",
                 got=", ".join(members),
                 todo="name members on one scale",
             )
-        return each[0]
+        return of_members[0]
     card, engine = plan.judges[judge], engine_of(plan, judge)
     if engine == "lexical" or card.form == "length" or parser_of(plan, judge) == COMPUTED:
         return {}
@@ -166,111 +144,16 @@ def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
     return {name: one.turn for name, one in scales.items() if one.turn is not None}
 
 
-def aspects_told(plan: Plan, dataset: str) -> dict[str, Any]:
-    """Return what prompts can tell of a dataset's aspects."""
+def prompt_aspects(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
+    """Return aspect -> what prompts can show of it."""
     cards = {name: plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)}
     return {name: card.model_dump(include=card.keys_for("asking")) for name, card in cards.items()}
 
 
-def scales_told(plan: Plan, dataset: str) -> dict[str, Any]:
-    """Return how people rated a dataset's aspects, and what they saw."""
+def rating_scales(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
+    """Return aspect -> how people rated it, and what they saw."""
     names = plan.aspects_of(dataset)
     return {name: plan.scale_of(dataset, name).model_dump(mode="json") for name in names}
-
-
-def price_of(plan: Plan, judge: str) -> Prices | None:
-    """Return what a million of a judge's tokens cost, None where that is not known."""
-    if judge not in plan.judges or not plan.is_asked(plan.judges[judge].model):
-        return {"input": 0.0, "output": 0.0}
-    return _price(plan, plan.judges[judge].model)
-
-
-def bought_of(plan: Plan, out: str, dataset: str) -> dict[str, Any]:
-    """Return where the replies of a dataset, and of those before it, are; and the writers.
-
-    `made_of`: derived judge -> its members, and whether a model merges what they say.
-    """
-    names = list(plan.datasets)
-    upto = names[: names.index(dataset) + 1]
-    writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
-    return {
-        "bought": [Paths(out).collected(name, "bought") for name in upto],
-        "writers": {name: _price(plan, writers[name]) for name in sorted(writers)},
-        "made_of": {
-            name: Members(members=card.members, supervised=card.supervisor is not None)
-            for name, card in plan.derived.items()
-        },
-    }
-
-
-def robust_of(plan: Plan, dataset: str) -> dict[str, Any]:
-    """Return which judges are told a rating, and which others are forms of one model.
-
-    `hinted`: judge -> what it is told, and the judge that is not; `forms`: model -> judges.
-    """
-    own = [name for name in plan.judges_of(dataset) if name in plan.judges]
-    cards = {name: plan.judges[name] for name in own if plan.is_prompted(plan.judges[name].model)}
-    cards = {name: card for name, card in cards.items() if card.form != COMPARE}
-    forms: dict[str, list[str]] = {}
-    for name, card in cards.items():
-        if card.hint is None and card.own_scale is None:
-            forms.setdefault(card.model, []).append(name)
-    hinted = {
-        name: Hinted(tells=card.hint.rating, base=card.hint.baseline)
-        for name, card in cards.items()
-        if card.hint
-    }
-    return {"hinted": hinted, "forms": forms}
-
-
-def steps_of(plan: Plan, dataset: str) -> list[Step]:
-    """Return what models do to build texts for a dataset: step, writer, model and price.
-
-    `writer` is what the replies that were bought are booked under.
-    """
-    names = {
-        **{ORIGINAL: "references"},
-        **{name: "errors, one after the other" for name, _ in plan.perturbed(dataset, "row")},
-        **{name: "errors, all at once" for name, _ in plan.perturbed(dataset, "graded")},
-    }
-    found = {spender(name): model for name, model in made_of(plan, dataset).items()}
-    return [
-        Step(step=step, writer=writer, model=model, price=_price(plan, model))
-        for writer, model in found.items()
-        for step in [names.get(writer, COMPARISONS if writer.startswith(COMPARED) else None)]
-        if step is not None
-    ]
-
-
-def _price(plan: Plan, model: str) -> Prices | None:
-    card = plan.models[model]
-    assert isinstance(card, AskedModel)
-    if card.price is None and isinstance(card, CommandModel):
-        return {"input": 0.0, "output": 0.0}
-    return None if card.price is None else card.price.model_dump()
-
-
-def weights_of(plan: Plan, dataset: str) -> AspectWeights | None:
-    """Return the study's weights of aspects by perturbation for a dataset's task, and their id."""
-    if plan.weights is None:
-        return None
-    weights = plan.weights.tasks.get(plan.datasets[dataset].task, {})
-    name = f"{plan.weights.weights}@{card_hash(plan.weights)}"
-    return AspectWeights(id=name, by_perturbation=weights)
-
-
-def expected_of(plan: Plan) -> Expected:
-    """Return what the study expects of damage, by id, and what counts as no drop."""
-    assert plan.expectations is not None, "the method confusion has expectations"
-    own = plan.expectations
-    return Expected(
-        id=f"{own.expectations}@{card_hash(own)}",
-        changes={
-            name: ExpectedChange(drop=card.drop, same=card.same)
-            for name, card in own.perturbations.items()
-        },
-        margin=plan.study.confusion.margin,
-    )
 
 
 def _shared_ends(scales: list[Scale | None]) -> tuple[float, float] | None:
@@ -288,22 +171,22 @@ def _models(plan: Plan, judge: Judge) -> list[Model]:
 def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
     """Return what statistics need to know of a judge."""
     if judge in plan.derived:
-        own = plan.derived[judge]
-        members = [plan.judges[name] for name in own.members]
+        derived = plan.derived[judge]
+        members = [plan.judges[name] for name in derived.members]
         models = [model for one in members for model in _models(plan, one)]
-        models += [plan.models[own.supervisor.model]] if own.supervisor else []
+        models += [plan.models[derived.supervisor.model]] if derived.supervisor else []
         return JudgeFacts(
-            card=card_hash(own, *members, *models),
+            card=card_hash(derived, *members, *models),
             engine="derived",
-            form=own.combine,
+            form=derived.combine,
             draws=1,
             share=min(one.share for one in members),
-            prompt=prompt_hash(plan, dataset, *members, supervisor=own.supervisor),
+            prompt=prompt_hash(plan, dataset, *members, supervisor=derived.supervisor),
             references=any(uses_references(one) for one in members),
             family=None,
             grid=dict.fromkeys(plan.aspects_of(dataset)),
             ends={
-                aspect: _shared_ends([scale_of(plan, dataset, m, aspect) for m in own.members])
+                aspect: _shared_ends([scale_of(plan, dataset, m, aspect) for m in derived.members])
                 for aspect in plan.aspects_of(dataset)
             },
             weighted=False,

@@ -1,39 +1,39 @@
 """Reading a study: all its cards, checked against each other."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from judgescope.core.cells import DERIVED
 from judgescope.core.errors import UserError
 from judgescope.core.slugs import slug
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
-from judgescope.plan.bars import check_bars
-from judgescope.plan.checks import (
+from judgescope.plan.checks.distillation import check_distillation
+from judgescope.plan.checks.judges import check_derived, check_hint, check_judge
+from judgescope.plan.checks.prompts import rehearse
+from judgescope.plan.checks.study import (
+    check_bars,
+    check_caps,
     check_dataset,
     check_expectations,
-    check_hint,
-    check_judge,
+    check_method_names,
     check_methods,
-    check_perturbation,
     check_study,
     check_weights,
-    check_writer,
 )
-from judgescope.plan.distilling import check_distillation
-from judgescope.plan.ensembles import check_derived, check_ensembles
-from judgescope.plan.generators import check_writers, writers
-from judgescope.plan.graded_checks import check_graded
-from judgescope.plan.judges import annotators
-from judgescope.plan.provided_sets import given_sets
-from judgescope.plan.spending_limits import check_caps
+from judgescope.plan.checks.texts import (
+    check_graded,
+    check_perturbation,
+    check_writer,
+    check_writers,
+)
+from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan
-from judgescope.plan.template_checks import rehearse
 from judgescope.prompts import DRAFTING, load
 from judgescope.schema.cards import (
     ASPECT,
+    GIVEN_ROLES,
     NULL_FORMS,
     Aspect,
     CommandModel,
@@ -51,28 +51,28 @@ from judgescope.schema.loading import Cards, validate_card
 
 CONTROLS = tuple(form.replace("_", "-") for form in NULL_FORMS)
 """The judge cards of the controls, which every study of one of these has."""
-
-
 RESERVED = {"human", "all"}
 """Ids that tables use in the column `judge` for people, and for all judges together."""
 
 
 def load_plan(
-    config: Mapping[str, Any],
+    config: Mapping[str, object],
     home: Path,
     *,
     source: str,
     drafting: bool = False,
     first: Sequence[Path] = (),
+    results: str | None = None,
 ) -> Plan:
     """Read and check all cards of the study in `config`.
 
-    Cards are looked for in the folders `first`, in ./config and then in `home`/config. `source`
-    names the study's file in errors. `drafting`: with the drafter and its prompts, but no rehearsal
-    of those that still lack steps. Raises UserError or UserErrors; reads cards only, no data.
+    Cards lie in the folders `first`, ./config or `home`/config. `source` names the study's file in
+    errors, `results` the folder of its results (by default results/<study>). `drafting`: with the
+    drafter and its prompts, but no rehearsal of those that still lack steps. Raises UserError or
+    UserErrors; reads cards only, no data.
     """
     study: Study = validate_card("study", config, source)
-    check_methods(study, source)
+    check_method_names(study, source)
     cards = Cards([*first, *_card_folders(home)])
     datasets = _datasets(cards, study, source)
     study = _with_controls(study, [datasets[name] for name in study.datasets])
@@ -80,37 +80,35 @@ def load_plan(
     where = f"{source}, key perturbations"
     perturbations = {n: cards.read("perturbation", n, where=where) for n in study.perturbations}
     made = writers(study, datasets, perturbations, judges, derived)
-    wanted = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
-    wanted |= {str(card.model): f"{where}model" for where, card in made.items()}
-    new = study.distill.write if study.distill else None
-    wanted |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
     drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
-    known = _models(cards, drafter | wanted)
-    models = {name: known[name] for name in [*wanted, *(drafter if drafting else [])]}
+    new = study.distill.write if study.distill else None
+    named = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
+    named |= {str(card.model): f"{where}model" for where, card in made.items()}
+    named |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
+    known = _models(cards, drafter | named)
+    models = {name: known[name] for name in [*named, *(drafter if drafting else [])]}
     judges = {
-        name: _shared(_compared(judge, models[judge.model]), models[judge.model], study.share)
-        for name, judge in judges.items()
+        name: _completed(judge, models[judge.model], study.share) for name, judge in judges.items()
     }
-    prompted = [judge for judge in judges.values() if models[judge.model].engine in PROMPTED]
-    forms = {judge.form: f"judge {judge.judge}, key form" for judge in prompted}
-    forms |= {card.form: f"{where}form" for where, card in made.items()}
+    forms = _forms(judges, models) | {card.form: f"{where}form" for where, card in made.items()}
     forms |= {new.form: f"{source}, key distill.write.form"} if new else {}
     forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
+    aspects = _aspects(cards, datasets)
     plan = Plan(
         study=study,
         datasets=datasets,
         models=models,
         judges=judges,
         derived=derived,
-        aspects=(aspects := _aspects(cards, datasets)),
+        aspects=aspects,
         criteria=_criteria(cards, study, aspects, source),
-        perturbations=perturbations | given_sets(datasets, perturbations, source),
+        perturbations=perturbations | _given_sets(datasets, perturbations, source),
         weights=_weights(cards, study, source),
         expectations=_expectations(cards, study, source),
         templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
         folders=_folders(cards, datasets, models),
+        results=results or f"results/{study.study}",
     )
-    check_caps(study, models, source)
     for name, where in drafter.items():
         check_writer(known[name], where)
     _check(plan, cards.names("dataset"), source)
@@ -120,17 +118,26 @@ def load_plan(
     return plan
 
 
-def _models(cards: Cards, wanted: Mapping[str, str]) -> dict[str, Model]:
-    """Return model -> its card; `wanted` says where each is named."""
-    known = {name: cards.read("model", name, where=where) for name, where in wanted.items()}
-    if DERIVED in known:
+def _models(cards: Cards, named: Mapping[str, str]) -> dict[str, Model]:
+    """Return model -> its card; `named` says where each is named."""
+    models = {name: cards.read("model", name, where=where) for name, where in named.items()}
+    if DERIVED in models:
         raise UserError(
             "no model can have this id: files of judges that are made from others have it",
             where=f"models/{DERIVED}.yaml, key model",
             got=DERIVED,
             todo="give the model card another id",
         )
-    return known
+    return models
+
+
+def _forms(judges: Mapping[str, Judge], models: Mapping[str, Model]) -> dict[str, str]:
+    """Return form -> where it is named, of the judges whose models read prompts."""
+    return {
+        judge.form: f"judge {judge.judge}, key form"
+        for judge in judges.values()
+        if models[judge.model].engine in PROMPTED
+    }
 
 
 def _datasets(cards: Cards, study: Study, source: str) -> dict[str, Dataset]:
@@ -147,6 +154,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     """Check the cards of a plan against each other; `datasets` are all that have a card."""
     judges, models, perturbations = plan.judges, plan.models, plan.perturbations
     names = [*judges, *plan.derived]
+    check_caps(plan.study, models, source)
     check_study(plan.study, plan.datasets, models, perturbations, names, source)
     check_bars(plan.study, {name for one in plan.datasets.values() for name in one.aspects}, source)
     for judge in judges.values():
@@ -157,25 +165,13 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     for perturbation in perturbations.values():
         if not isinstance(perturbation, GivenPerturbation):
             check_perturbation(perturbation, models, datasets, plan.datasets)
-    check_ensembles(plan, source)
+    check_methods(plan, source)
     check_writers(plan)
     check_weights(plan, source)
     check_expectations(plan, source)
-    _check_annotators(plan, source)
     check_distillation(plan, source)
     for dataset in plan.datasets.values():
         check_dataset(plan, dataset, source)
-
-
-def _check_annotators(plan: Plan, source: str) -> None:
-    """The method spans has a judge that lists errors with their places."""
-    if "spans" in plan.study.methods and not annotators(plan):
-        raise UserError(
-            "no judge of the study lists errors with their places",
-            where=f"{source}, key methods",
-            got="spans",
-            todo="add a judge with the key `annotation` or that parser, or leave the method out",
-        )
 
 
 def _card_folders(home: Path) -> list[Path]:
@@ -203,10 +199,20 @@ def _judges(
     derived: dict[str, DerivedJudge] = {}
     for name in study.judges:
         card: Judge | DerivedJudge = cards.read("judge", name, where=f"{source}, key judges")
-        own: list[Judge | DerivedJudge] = [card]
         if isinstance(card, Judge) and card.columns:
-            own = [_of_column(card, column) for column in card.columns]
-        for judge in own:
+            named: list[Judge | DerivedJudge] = [
+                card.model_copy(
+                    update={
+                        "judge": slug(column.replace(ASPECT, "")),
+                        "form": column,
+                        "columns": [],
+                    }
+                )
+                for column in card.columns
+            ]
+        else:
+            named = [card]
+        for judge in named:
             if judge.judge in {*judges, *derived, *RESERVED}:
                 raise UserError(
                     "two judges have one id, or one that tables use otherwise",
@@ -220,35 +226,29 @@ def _judges(
     return judges, derived
 
 
-def _of_column(card: Judge, column: str) -> Judge:
-    own = slug(column.replace(ASPECT, ""))
-    return card.model_copy(update={"judge": own, "form": column, "columns": []})
+def _completed(judge: Judge, model: Model, share: float) -> Judge:
+    """Return a judge with what its card leaves open: what it compares a text with, and its share.
 
-
-def _compared(judge: Judge, model: Model) -> Judge:
-    """Return the judge with what it compares a text with, where its card leaves that open."""
+    A judge that is asked is given no more than the study's share of the items.
+    """
+    changes: dict[str, object] = {}
     sees = isinstance(model, CommandModel) and "references" in model.inputs
-    if sees or (judge.use_reference is None and model.engine == "lexical"):
-        return judge.model_copy(update={"use_reference": True})
-    return judge
-
-
-def _shared(judge: Judge, model: Model, most: float) -> Judge:
-    """Return a judge that is asked with no more than the study's share of the items."""
-    if model.engine not in ASKED or judge.share <= most:
-        return judge
-    return judge.model_copy(update={"share": most})
+    if sees or (judge.against is None and model.engine == "lexical"):
+        changes["use_reference"] = True
+    if model.engine in ASKED and judge.share > share:
+        changes["share"] = share
+    return judge.model_copy(update=changes)
 
 
 def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]:
-    found = {
+    aspects = {
         aspect: cards.read("aspect", aspect, where=f"dataset {dataset.dataset}, key aspects")
         for dataset in datasets.values()
         for aspect in dataset.aspects
     }
-    for aspect in found.values():
+    for aspect in aspects.values():
         _check_parents(cards, aspect)
-    return found
+    return aspects
 
 
 def _check_parents(cards: Cards, aspect: Aspect) -> None:
@@ -289,22 +289,22 @@ def _criteria(
     One that some aspects have and no card of config/criteria is asked about for those alone.
     """
     judged = [card for name, card in aspects.items() if not study.aspects or name in study.aspects]
-    own = {criterion for card in judged for criterion in card.criteria}
+    worded = {criterion for card in judged for criterion in card.criteria}
     shared = set(cards.names("criterion"))
-    found = {}
+    criteria = {}
     for criterion in study.criteria:
-        if criterion not in own | shared:
+        if criterion not in worded | shared:
             raise UserError(
                 "no aspect of the study has this wording, nor is there a criterion card",
                 where=f"{source}, key criteria",
                 got=criterion,
-                allowed=sorted(own | shared),
+                allowed=sorted(worded | shared),
                 todo=f"write criteria/{criterion}.yaml, or a wording into the aspects' cards",
             )
         if criterion in shared and any(criterion not in card.criteria for card in judged):
-            found[criterion] = cards.read("criterion", criterion, where=source)
+            criteria[criterion] = cards.read("criterion", criterion, where=source)
     for card in judged:
-        if study.criteria and not {*study.criteria} & {*card.criteria, *found}:
+        if study.criteria and not {*study.criteria} & {*card.criteria, *criteria}:
             raise UserError(
                 "an aspect has none of the study's wordings",
                 where=f"{source}, key criteria",
@@ -312,7 +312,7 @@ def _criteria(
                 allowed=sorted(card.criteria),
                 todo="name one that it has, or leave the aspect out",
             )
-    return found
+    return criteria
 
 
 def _folders(
@@ -323,3 +323,52 @@ def _folders(
         (kind, name): os.path.relpath(cards.path(kind, name, where="").parent)
         for kind, name in wanted
     }
+
+
+def _given_sets(
+    datasets: Mapping[str, Dataset], named: Collection[str], source: str
+) -> dict[str, GivenPerturbation]:
+    """Return the sets of texts of all datasets that bring some, one for each role and aspect.
+
+    `named` are the perturbations that the study names, `source` is its file. Raises UserError for
+    one that has the id of a set, and where there is nothing that it could damage.
+    """
+    bringing = [card for card in datasets.values() if card.gives_texts]
+    if named and len(bringing) == len(datasets):
+        raise UserError(
+            "the study's datasets bring their texts: there is nothing to damage",
+            where=f"{source}, key perturbations",
+            got=min(named),
+            todo="leave the perturbations out, or add a dataset with references",
+        )
+    sets = [
+        _given_set(card, role, aspect)
+        for card in bringing
+        for role in GIVEN_ROLES
+        if role in card.files
+        for aspect in card.aspects
+    ]
+    given_sets: dict[str, GivenPerturbation] = {}
+    for given in sets:
+        if given.perturbation in named or given.perturbation in given_sets:
+            raise UserError(
+                "texts that a dataset brings have the id of other texts",
+                where=f"{source}, keys datasets and perturbations",
+                got=given.perturbation,
+                todo="give the perturbation or the dataset another id",
+            )
+        given_sets[given.perturbation] = given
+    return given_sets
+
+
+def _given_set(card: Dataset, role: str, aspect: str) -> GivenPerturbation:
+    texts = {"global": "texts of every rating", "local": "texts in a row"}[role]
+    return GivenPerturbation.model_validate(
+        {
+            "perturbation": slug(f"{card.dataset}-{role}-{aspect}"),
+            "name": f"{texts} of {card.name}: {aspect}",
+            "dataset": card.dataset,
+            "role": role,
+            "aspects": [aspect],
+        }
+    )

@@ -3,8 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.job_spec import JobSpec, SpecPart
@@ -17,7 +16,7 @@ from judgescope.schema.cards import CommandModel, Hub
 class FileOwner(SpecPart, frozen=True, kw_only=True):
     """A card that names files."""
 
-    files: dict[str, Any]
+    files: dict[str, str | dict[str, object]]
     """Role -> path, or the keys of a file on the hub."""
     sha256: dict[str, str]
     folder: str
@@ -25,20 +24,26 @@ class FileOwner(SpecPart, frozen=True, kw_only=True):
     where: str
     """How errors name the card."""
 
-    @property
-    def named(self) -> Any:
+    def named(self) -> "NamedFiles":
         """Return files and hashes as `verify` reads them."""
         files = {
-            role: Hub(**file) if isinstance(file, dict) else file
+            role: Hub.model_validate(file) if isinstance(file, dict) else file
             for role, file in self.files.items()
         }
-        return SimpleNamespace(files=files, sha256=self.sha256)
+        return NamedFiles(files, self.sha256)
+
+
+class NamedFiles(NamedTuple):
+    """Files, and the hashes that they must have, by role."""
+
+    files: dict[str, str | Hub]
+    sha256: dict[str, str]
 
 
 class PreflightSpec(JobSpec, frozen=True, kw_only=True):
     """The job that checks every file of a study against its card."""
 
-    study: dict[str, Any]
+    study: dict[str, object]
     """The study's card, without what only says where things lie."""
     cards: dict[str, str]
     """Kind and id -> a hash of the card."""
@@ -53,7 +58,7 @@ class PreflightSpec(JobSpec, frozen=True, kw_only=True):
     """Model that is asked -> how many cells it has."""
     keys: dict[str, str]
     """Model -> the variable that holds its endpoint's key."""
-    programs: dict[str, dict[str, Any]]
+    programs: dict[str, dict[str, object]]
     """Model that is a program -> its card."""
     output: str
 
@@ -61,7 +66,7 @@ class PreflightSpec(JobSpec, frozen=True, kw_only=True):
 class CheckSpec(SpecPart, frozen=True, kw_only=True):
     """The job that tells what the preflight found, and what a run would ask."""
 
-    config: dict[str, Any]
+    config: dict[str, object]
     """The study as Snakemake has it."""
     source: str
     """How errors name its file."""
@@ -71,20 +76,20 @@ class CheckSpec(SpecPart, frozen=True, kw_only=True):
     """The datasets that a run fetches from the hub first."""
 
 
-def preflight(spec: PreflightSpec) -> dict[str, Any]:
+def preflight(spec: PreflightSpec) -> dict[str, object]:
     """Compare every file of the study with its card; return what the study covers.
 
     Raises UserErrors for a file that is not the one its card describes.
     """
     data = Path(spec.data)
     hashes = {
-        name: verify(owner.named, Path(owner.folder), data, where=owner.where, fetch=False)
+        name: verify(owner.named(), Path(owner.folder), data, where=owner.where, fetch=False)
         for name, owner in spec.owners.items()
     }
     check_keys(spec.keys)
     for model, card in spec.programs.items():
         folder = Path(spec.owners[model].folder)
-        command.build(command.located(CommandModel(**card), folder, data))
+        command.build(command.located(CommandModel.model_validate(card), folder, data))
     covered = {name: getattr(spec, name) for name in ("study", "cards", "cells", "judges", "asked")}
     return {**covered, "sha256": hashes}
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from judgescope.core.cells import DERIVED, cell_file, in_order, joined, split
+from judgescope.core.cells import DERIVED, in_order, joined, split
+from judgescope.core.paths import Paths
 from judgescope.core.set_names import SYSTEMS, WRITTEN
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
-from judgescope.plan.applicability import computes, not_applicable
 from judgescope.prompts import Templates
 from judgescope.schema.cards import (
     COMPARE,
@@ -32,9 +32,28 @@ from judgescope.schema.cards import (
     MadePerturbation,
     Model,
     RatedAspect,
+    RecordedModel,
     Study,
+    VllmModel,
     Weights,
 )
+
+Card = (
+    Dataset
+    | Model
+    | Judge
+    | DerivedJudge
+    | Aspect
+    | Criterion
+    | AnyPerturbation
+    | Weights
+    | Expectations
+)
+"""Any card but the study's."""
+NEEDS_RATINGS = {"most_frequent", "shuffled"}
+"""Controls that are made from people's ratings of the very targets they judge."""
+ALONE = {"rules"}
+"""Lexical forms that look at a text by itself: references only widen what they know."""
 
 
 class Cell(NamedTuple):
@@ -79,6 +98,13 @@ class Plan:
     """Form -> its prompt, for judges and writers whose model reads prompts."""
     folders: Mapping[tuple[str, str], str]
     """(kind, id) -> the card's folder, relative to the working directory where possible."""
+    results: str
+    """The folder of the study's results."""
+
+    @cached_property
+    def paths(self) -> Paths:
+        """The files of the study's results."""
+        return Paths(self.results)
 
     @property
     def distillation(self) -> Distillation:
@@ -102,10 +128,18 @@ class Plan:
         teacher = self.distillation.teacher
         return {teacher, *(self.derived[teacher].members if teacher in self.derived else [])}
 
+    @property
+    def student(self) -> tuple[Judge, VllmModel]:
+        """The judge that learns and its model; the study must have one."""
+        judge = self.judges[self.distillation.judge]
+        model = self.models[judge.model]
+        assert isinstance(model, VllmModel)  # checks/distillation.py
+        return judge, model
+
     def shown(self, judge: str) -> dict[str, Dataset]:
         """Return the datasets whose texts a judge is asked about, or learns from."""
-        told = self.study.distill
-        if told is None or judge == told.judge or judge in self.teachers:
+        distill = self.study.distill
+        if distill is None or judge == distill.judge or judge in self.teachers:
             return dict(self.datasets)
         return {name: self.datasets[name] for name in self.evaluated}
 
@@ -130,12 +164,12 @@ class Plan:
         return [name for name in named if name in known] if named else [None]
 
     def aspect_of(self, dataset: str, aspect: str) -> Aspect:
-        """Return an aspect as it is told in a dataset's task, in the criterion of the cell."""
+        """Return an aspect as worded for a dataset's task and for the criterion of the cell."""
         name, criterion = split(aspect)
-        told = self.aspects[name].in_task(self.datasets[dataset].task)
+        card = self.aspects[name].in_task(self.datasets[dataset].task)
         if criterion is None:
-            return told
-        return told.worded(told.criteria.get(criterion) or self.criteria[criterion])
+            return card
+        return card.worded(card.criteria.get(criterion) or self.criteria[criterion])
 
     def scale_of(self, dataset: str, aspect: str) -> RatedAspect:
         """Return how a dataset rates the aspect of a cell."""
@@ -197,13 +231,13 @@ class Plan:
 
     def judges_of(self, dataset: str) -> list[str]:
         """Return the judges that can judge anything of a dataset, the derived ones last."""
-        own = [
+        judges = [
             name
             for name, judge in self.judges.items()
             if getattr(self.models[judge.model], "dataset", None) in {None, dataset}
         ]
-        own += [name for name, card in self.derived.items() if set(card.members) <= set(own)]
-        return [name for name in own if dataset not in self.taught or name in self.teachers]
+        judges += [name for name, card in self.derived.items() if set(card.members) <= set(judges)]
+        return [name for name in judges if dataset not in self.taught or name in self.teachers]
 
     def compares(self, judge: str) -> bool:
         """Return whether a judge is asked about two texts at once: it has votes and no scores."""
@@ -272,7 +306,7 @@ class Plan:
         only = self.judges[judge].aspects
         return [name for name in self.aspects_of(dataset) if not only or split(name)[0] in only]
 
-    def cards(self) -> Iterator[tuple[str, str, Any]]:
+    def cards(self) -> Iterator[tuple[str, str, Card]]:
         """Yield (kind, id, card) of every card but the study's."""
         for kind in ("dataset", "model", "judge", "aspect", "criterion", "perturbation"):
             for name, card in getattr(self, FOLDERS[kind]).items():
@@ -349,7 +383,7 @@ class Plan:
     def file(self, out: str | Path, kind: str, cell: Cell | CellAspect) -> str:
         """Return where the `replies`, `judgments` or `scores` of a cell lie in the results."""
         model = self.model_of(cell.judge)
-        return cell_file(out, kind, cell.dataset, model, cell.perturbation, cell.judge)
+        return Paths(str(out)).cell(kind, cell.dataset, model, cell.perturbation, cell.judge)
 
     def computes(self, model: str) -> bool:
         """Return whether a model's judges give scores without any reply that has to be parsed."""
@@ -360,3 +394,48 @@ def is_selected(plan: Plan, dataset: str) -> bool:
     """Return whether a study judges a part of a dataset's texts only."""
     select = plan.datasets[dataset].select
     return bool(select.n or select.drop_systems or select.min_characters or dataset in plan.taught)
+
+
+def uses_references(judge: Judge) -> bool:
+    """Return whether a judge's score tells how near a text is to references."""
+    return judge.against == "references" and judge.form not in ALONE
+
+
+def not_applicable(
+    judge: Judge, model: Model, dataset: Dataset, perturbation: str, kind: DamageKind | None
+) -> str | None:
+    """Return the reason why `judge` cannot judge these targets, or None when it can.
+
+    `kind` is that of the damage, None of texts that nobody damaged.
+    """
+    reads = model.engine not in {"control", "recorded"} or judge.form == "length"
+    if reads and not dataset.has_texts:
+        return "not applicable: the dataset has no texts"
+    if dataset.gives_texts and uses_references(judge):
+        return "not applicable: the dataset has no references"
+    rated = perturbation == "systems" and dataset.ratings != "none"
+    if model.engine == "control" and judge.form in NEEDS_RATINGS and not rated:
+        return "not applicable: needs ratings"
+    counted = perturbation == "original" or kind in {"row", "graded"}
+    counted = counted and not dataset.gives_texts
+    if model.engine == "control" and judge.form == ORACLE and not counted:
+        return "not applicable: nobody knows how many errors there are"
+    if judge.hint is not None and not rated:
+        return "not applicable: there is no rating to tell"
+    if isinstance(model, RecordedModel) and perturbation != "systems" and not model.rows.target:
+        return "not applicable: recorded for system outputs only"
+    if judge.form == COMPARE and kind == "graded":
+        return "not applicable: texts of every rating are rated, not ordered"
+    if judge.form == COMPARE and perturbation != "systems" and kind != "row":
+        return "not applicable: one text per item, nothing to compare"
+    return None
+
+
+def computes(card: Model) -> bool:
+    """Return whether a model gives scores without any reply that has to be parsed."""
+    return card.engine not in ASKED and not replays(card)
+
+
+def replays(card: Model) -> bool:
+    """Return whether a model's replies are recorded, and not its scores alone."""
+    return isinstance(card, RecordedModel) and card.rows.reply is not None

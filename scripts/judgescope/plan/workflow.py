@@ -7,29 +7,32 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Protocol, get_args, get_type_hints
 
-import msgspec
-from msgspec.json import decode
+from msgspec import Struct, to_builtins
+from msgspec.structs import fields
 from snakemake.exceptions import WorkflowError
 
+from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME, WORKFLOW
 from judgescope.plan.dag import Dag, Machine
-from judgescope.plan.inputs import data_files
-from judgescope.plan.interpreters import check_interpreters
+from judgescope.plan.inputs import data_files, read_all
 from judgescope.plan.loading import load_plan
-from judgescope.plan.preflight import PreflightSpec, preflight
-from judgescope.plan.reading import read_all
-from judgescope.plan.specs import Specs
+from judgescope.plan.preflight import preflight
+from judgescope.plan.specs import study
+from judgescope.plan.study import Plan
+from judgescope.schema.cards import Model
 from judgescope.schema.loading import load_yaml
 
 DEMO = "config/config.yaml"
 """The study that is run where none is named."""
-COMPUTES = ("code", "versions")
-"""Keys of a spec that say what computes; the others say what is computed."""
+SCALARS = {str, int, float, bool, type(None)}
+"""Types of the fields that are in the param `spec`."""
 
 
 @contextmanager
@@ -52,7 +55,7 @@ def source_of(files: Sequence[str | Path], *, default: bool) -> str:
 
 
 def read_study(
-    config: Mapping[str, Any], files: Sequence[str | Path], source: str, *, drafting: bool
+    config: Mapping[str, object], files: Sequence[str | Path], source: str, *, drafting: bool
 ) -> Dag:
     """Return the jobs of the study in `config`, which Snakemake has read from `files`."""
     if not (WORKFLOW / "rules").is_dir():
@@ -65,7 +68,7 @@ def read_study(
         if path.suffix in {".yaml", ".yml"}:
             load_yaml(path)  # refuses what YAML 1.1 reads as another value
     plan = load_plan(config, HOME, source=source, drafting=drafting)
-    return Dag(Specs(plan, HOME, f"results/{plan.study.study}"), data_files(plan))
+    return Dag(plan, data_files(plan))
 
 
 # ---- the machine --------------------------------------------------------------------------------
@@ -90,16 +93,45 @@ def export_places(*, conda: bool) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+def check_interpreters(plan: Plan, environ: Mapping[str, str]) -> None:
+    """Check that there is an environment for models that vLLM loads, and for one that is trained.
+
+    `environ` has the paths of their interpreters.
+    """
+    check_vllm(plan.models, environ)
+    if plan.taught:
+        where = f"models/{plan.student[1].model}.yaml, key adapter"
+        _check(environ, "that trains", where, "train")
+
+
+def check_vllm(models: Mapping[str, Model], environ: Mapping[str, str]) -> None:
+    """Check that there is an environment with vLLM if a model needs it."""
+    needs = [name for name, model in models.items() if model.engine == "vllm"]
+    if needs:
+        _check(environ, "with vLLM", f"models/{needs[0]}.yaml, key engine", "vllm")
+
+
+def _check(environ: Mapping[str, str], purpose: str, where: str, stage: str) -> None:
+    variable = f"JUDGESCOPE_PYTHON_{stage.upper()}"
+    if not os.access(environ[variable], os.X_OK):
+        raise UserError(
+            f"there is no environment {purpose}",
+            where=where,
+            got=environ[variable],
+            todo=f"make env-{stage}, or name its interpreter: export {variable}=…",
+        )
+
+
 def guard(jobs: Dag, *, conda: bool) -> None:
     """Stop before anything is run or asked if a file is not the one its card describes.
 
     So too, where anything is asked, if data cannot be read.
     """
     with refusing():
-        preflight(decode(jobs.specs.preflight(), type=PreflightSpec))
+        preflight(study.preflight(jobs.plan))
         if not conda:
             check_interpreters(jobs.plan, os.environ)
-        read_all(jobs.plan, jobs.paths.results)
+        read_all(jobs.plan)
 
 
 # ---- directives of rules ------------------------------------------------------------------------
@@ -114,31 +146,51 @@ def command(
     """
     script = '"$JUDGESCOPE_HOME"/scripts/job.py'
     words = [f'"${{{{{python}}}}}"', script, job, "--spec", "-", *options, log]
-    return f"printf '%s\\n' {{params.code:q}} {{params.spec:q}} | {' '.join(words)}"
+    return f"printf '%s\\n' {{params:q}} | {' '.join(words)}"
 
 
-def spec_params(spec: Callable[..., str]) -> dict[str, Callable[[Any], str]]:
-    """Return the params `code` and `spec` of a rule; `spec` takes the rule's wildcards.
+def spec_params(spec: Callable[..., Struct], *known: object) -> dict[str, Callable[..., str]]:
+    """Return the params of a rule: JSON objects that together are the spec of a job.
 
-    Snakemake prints only the params that differ: after a change of code, two lines, not the spec.
+    `spec` takes `known`, then the rule's wildcards by the names of its parameters. Snakemake prints
+    only the params that differ, so there are several: `code` says what computes, `spec` has the
+    single values, and every other field of the record is a param of its own.
     """
+    names = list(signature(spec).parameters)[len(known) :]
+    param_of = _params_of(get_type_hints(spec)["return"])
 
-    @lru_cache(maxsize=1)
-    def both(**wildcards: str) -> tuple[str, str]:
-        fields = msgspec.json.decode(spec(**wildcards), type=dict[str, msgspec.Raw])
-        code = {key: fields.pop(key) for key in COMPUTES if key in fields}
-        return msgspec.json.encode(code).decode(), msgspec.json.encode(fields).decode()
+    @lru_cache(maxsize=1)  # Snakemake asks for the params of a job one by one
+    def texts(*wildcards: str) -> dict[str, str]:
+        parts: dict[str, dict[str, object]] = {param: {} for param in param_of.values()}
+        for name, value in to_builtins(spec(*known, *wildcards)).items():
+            parts[param_of[name]][name] = value
+        # Snakemake writes params into a script of its own report, which "<" could end.
+        return {param: canonical(part).replace("<", "\\u003c") for param, part in parts.items()}
 
-    return {
-        "code": lambda wildcards: both(**wildcards)[0],
-        "spec": lambda wildcards: both(**wildcards)[1],
-    }
+    def text(wildcards: Mapping[str, str], *, param: str) -> str:
+        return texts(*(wildcards[name] for name in names))[param]
+
+    return {param: partial(text, param=param) for param in dict.fromkeys(param_of.values())}
 
 
-def title_label(path: str) -> Callable[[Any], dict[str, str]]:
+def _params_of(records: type[Struct] | UnionType) -> dict[str, str]:
+    """Return field -> the param that has it, of one type of record or of several."""
+    param_of = {}
+    for record in get_args(records) or (records,):
+        for field in fields(record):
+            union = isinstance(field.type, UnionType)
+            types = set(get_args(field.type)) if union else {field.type}
+            if field.name in {"code", "versions"}:
+                param_of[field.name] = "code"
+            else:
+                param_of[field.name] = "spec" if types <= SCALARS else f"spec_{field.name}"
+    return param_of
+
+
+def title_label(path: str) -> Callable[[Mapping[str, str]], dict[str, str]]:
     """Return what labels a part of the report by its title, in `snakemake --report`."""
 
-    def label(wildcards: Any) -> dict[str, str]:
+    def label(wildcards: Mapping[str, str]) -> dict[str, str]:
         from judgescope.report.page import title_of
 
         return {"title": title_of(path.format(**wildcards))}
@@ -146,8 +198,24 @@ def title_label(path: str) -> Callable[[Any], dict[str, str]]:
     return label
 
 
+class Evaluated(Protocol):
+    """A resource that a profile or the command line sets."""
+
+    value: object
+
+    def evaluate(self, wildcards: Mapping[str, str], **context: object) -> "Evaluated":
+        """Return the resource of a job."""
+
+
+class Rules(Protocol):
+    """The `rules` of a Snakefile; each is an attribute."""
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a rule of this name."""
+
+
 def let_card_decide(
-    rules: Any, names: Iterable[str], resources: Iterable[str], machine: Callable[..., Machine]
+    rules: Rules, names: Iterable[str], resources: Iterable[str], machine: Callable[..., Machine]
 ) -> None:
     """Let what a model's card says of a job's machine go before a profile and the command line.
 
@@ -162,14 +230,19 @@ def let_card_decide(
 
 
 def _card_first(
-    resource: str, otherwise: Any, machine: Callable[..., Machine]
-) -> Callable[..., Any]:
+    resource: str, otherwise: Evaluated, machine: Callable[..., Machine]
+) -> Callable[..., object]:
     """Return a resource as the card has it, and `otherwise` where the card does not say."""
 
     # Snakemake passes by name only what the signature has.
     def value(
-        wildcards: Any, input: Any, attempt: int, threads: int, rulename: str, async_run: Any
-    ) -> Any:
+        wildcards: Mapping[str, str],
+        input: object,
+        attempt: int,
+        threads: int,
+        rulename: str,
+        async_run: object,
+    ) -> object:
         of_card = machine(attempt, **wildcards).get(resource)
         if of_card is not None:
             return of_card

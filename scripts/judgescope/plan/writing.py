@@ -1,13 +1,14 @@
-"""What writers of texts, and comparators of them, are asked at most."""
+"""What models have yet to write, as long as it may be, and what they are asked for it at most."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import to_builtins
-from msgspec.json import decode
 
+from judgescope.core.cells import unpack
 from judgescope.core.rng import share_of
 from judgescope.core.set_names import (
     COMPARED,
@@ -17,17 +18,164 @@ from judgescope.core.set_names import (
     SYSTEMS,
     TRIAL,
     WRITTEN,
+    new_target,
 )
-from judgescope.plan.generators import Maker, graded, parts_of, writer_of
-from judgescope.plan.lengths import VERDICT
-from judgescope.plan.placeholders import Imagined, longest, unmade
-from judgescope.plan.specs import Specs
+from judgescope.engines.base import Subject
+from judgescope.engines.subjects import Subjects
+from judgescope.perturb.validation import LONGEST
+from judgescope.plan.generators import (
+    Maker,
+    analyses_of,
+    graded,
+    parts_of,
+    supervisors,
+    waiting,
+    writer_of,
+)
+from judgescope.plan.specs.graded_sets import compared_file, part_file
+from judgescope.plan.specs.judging import merge
+from judgescope.plan.specs.texts import analyse, change, classes
 from judgescope.plan.study import Plan
-from judgescope.prompts import NO_CHANGE, messages, rated, to_write
+from judgescope.prompts import NO_CHANGE, messages, rated, to_merge_names, to_write
 from judgescope.replies.few_shot import Question
 from judgescope.replies.pricing import CHARACTERS
-from judgescope.replies.specs import AnalyseSpec
-from judgescope.schema.cards import Anchoring, GradedPerturbation, References
+from judgescope.replies.store import Store
+from judgescope.schema.cards import (
+    Anchoring,
+    AttackPerturbation,
+    GivenPerturbation,
+    GradedPerturbation,
+    Judge,
+    PromptedModel,
+    References,
+    RulePerturbation,
+)
+from judgescope.scoring.supervising import Cell, MergeSpec, questions
+
+VERDICT, STRUCTURED, OTHER = 8, 16, 150
+"""Tokens of a verdict alone, of one in JSON, of the reply to a form that is not known."""
+FORMS = {
+    **dict.fromkeys(("score-only", "score-shots", "score-steps"), VERDICT),
+    **dict.fromkeys(("compare", "compare-anchors"), VERDICT),
+    **dict.fromkeys(("rate-explain", "rate-hinted", "rate-own", "rate-shots"), 100),
+    **dict.fromkeys(("explain-shots", "error-list"), 150),
+    **dict.fromkeys(("analyze-rate", "analyze-shots", "critique", "rubric"), 200),
+    **dict.fromkeys(("annotate", "distilled"), 250),
+    "step-by-step": 400,
+}
+"""Form -> tokens of a usual reply: a rating, a few sentences, an analysis, a list of errors.
+
+Round figures of models that do not reason before they answer; those write many times more.
+"""
+NO_ERROR = dict.fromkeys(("location", "explanation", "severity", "category"))
+
+
+# ---- texts that are not there yet ---------------------------------------------------------------
+
+
+class Imagined(Subjects):
+    """The targets of a dataset; for texts that are not made yet, the longest that may come."""
+
+    def __init__(self, plan: Plan, dataset: str) -> None:
+        sample = plan.paths.sample() if dataset in plan.taught else None
+        super().__init__(plan.results, dataset, plan.study.seed, sample)
+        self.plan = plan
+
+    def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
+        """Return the analyses that are there; any other is as long as it may be."""
+        written = Path(self.analyses_path.format(model)).is_file()
+        card = analyses_of(self.plan, judge)
+        longest = "?" * (card.max_tokens * CHARACTERS if card else 0)
+        return _Known(super().analyses(judge, aspect, model) if written else {}, longest)
+
+    def _read(self, perturbation: str) -> list[Subject]:
+        if perturbation not in unmade(self.plan, self.dataset):
+            return super()._read(perturbation)
+        if perturbation == ORIGINAL:
+            return self._originals()
+        if perturbation in self.plan.new_sets(self.dataset):
+            return self._new(perturbation)
+        card = self.plan.perturbations[perturbation.partition(".")[0]]
+        assert not isinstance(card, GivenPerturbation)  # nobody has to make those
+        by_rule = isinstance(card, RulePerturbation | AttackPerturbation) or not card.model
+        texts = card.targets if isinstance(card, GradedPerturbation) else card.steps
+        return [
+            replace(
+                original,
+                target=f"{original.item}:{perturbation}.{step}",
+                # unlike every other imagined text: equal ones would be asked about once
+                text=f"{text} {perturbation} {step}",
+                step=step,
+            )
+            for original in self.of(ORIGINAL)
+            for text in [original.text if by_rule else longest(original.text)]
+            for step in range(1, texts + 1)
+        ]
+
+    def _new(self, perturbation: str) -> list[Subject]:
+        """Return the texts that a model has yet to write for a judge to learn from."""
+        new = self.plan.distillation.write
+        assert new is not None
+        longest_text = "?" * (new.max_tokens * CHARACTERS)
+        drawn = [targets for (name, _), targets in self.drawn.items() if name == perturbation]
+        wanted = frozenset().union(*drawn)
+        return [
+            Subject(
+                target=target,
+                item=item,
+                system=perturbation,
+                perturbation=perturbation,
+                text=f"{longest_text} {target}",
+                source=row["source"],
+            )
+            for item, row in self.items.items()
+            for target in [new_target(item, perturbation)]
+            if target in wanted
+        ]
+
+    def _originals(self) -> list[Subject]:
+        """Return the originals that a model has yet to write, from references or from nothing."""
+        written = self.plan.improved(self.dataset)
+        if not isinstance(written, References):
+            return [replace(one, text=longest(one.text)) for one in self.of(REFERENCES)]
+        longest_text = "?" * (written.max_tokens * CHARACTERS)
+        return [
+            Subject(
+                target=f"{item}:{ORIGINAL}",
+                item=item,
+                system=None,
+                perturbation=ORIGINAL,
+                text=f"{longest_text} {item}",
+                source=row["source"],
+                references=tuple(row["references"]),
+            )
+            for item, row in self.items.items()
+        ]
+
+
+class _Known(dict[str, str]):
+    """Analyses, and what stands in for those that are not there."""
+
+    def __init__(self, known: Mapping[str, str], other: str) -> None:
+        super().__init__(known)
+        self.other = other
+
+    def __missing__(self, _: str) -> str:
+        return self.other
+
+
+def longest(text: str) -> str:
+    """Return a text as long as the longest that a model may make of it."""
+    return text * math.ceil(LONGEST)
+
+
+def unmade(plan: Plan, dataset: str) -> set[str]:
+    """Return the sets of targets that a model has yet to make."""
+    names = waiting(plan, dataset)
+    return {name for name in names if not Path(plan.paths.targets(dataset, name)).exists()}
+
+
+# ---- what is asked ------------------------------------------------------------------------------
 
 
 class Asked(NamedTuple):
@@ -56,24 +204,24 @@ class Asked(NamedTuple):
 
 
 def asked_of_writers(
-    specs: Specs, model: str, texts: Imagined, analyses: Mapping[str, Sequence[Question]]
+    model: str, texts: Imagined, analyses: Mapping[str, Sequence[Question]]
 ) -> Iterator[Asked]:
     """Yield what a model has to be asked at most to write for a dataset: texts and analyses.
 
     `analyses` are those that it has yet to write, by judge.
     """
-    plan, dataset = specs.plan, texts.dataset
+    plan, dataset = texts.plan, texts.dataset
     if analyses:
-        yield from _analysed(specs, model, dataset, analyses)
-    missing = unmade(plan, texts.targets_path, dataset)
+        yield from _analysed(plan, model, dataset, analyses)
+    missing = unmade(plan, dataset)
     if (new := f"{WRITTEN}{model}") in missing:
         yield _new(plan, texts, new)
     for name in sorted(missing.intersection(plan.written(dataset))):
         writer = writer_of(plan, dataset, name)
         if isinstance(writer, GradedPerturbation):
-            yield from _Graded(specs, texts, name.partition(".")[0]).asked(model)
+            yield from _asked_for_graded(texts, name.partition(".")[0], model)
         elif writer.model == model:
-            yield _written(specs, texts, name, writer)
+            yield _written(texts, name, writer)
 
 
 def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
@@ -88,12 +236,12 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
     return at_most(texts.dataset, name, name.removeprefix(WRITTEN), counts, card.max_tokens)
 
 
-def _written(specs: Specs, texts: Imagined, name: str, card: Maker) -> Asked:
+def _written(texts: Imagined, name: str, card: Maker) -> Asked:
     """Return what a writer has to be asked at most: every text in as many tries as it may."""
-    plan = specs.plan
+    plan = texts.plan
     templates, task = plan.templates[card.form], plan.datasets[texts.dataset].task
     degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]  # type: ignore[index]
-    change = specs.change(texts.dataset, card)
+    asked_change = change(plan, texts.dataset, card)
     if isinstance(card, References):
         seed, dataset = plan.study.seed, texts.dataset
         items = share_of(texts.items, plan.study.share, seed=seed, dataset=dataset)
@@ -104,7 +252,7 @@ def _written(specs: Specs, texts: Imagined, name: str, card: Maker) -> Asked:
         known = [(one.source, longest(one.text)) for one in origin]
         draws, tries = 1, card.steps * card.attempts
     seen = [
-        to_write(task, degree.model_dump(), change, source=source, text=text)
+        to_write(task, degree.model_dump(), asked_change, source=source, text=text)
         for source, text in known
     ]
     filled = [messages(card.form, templates, **values)[0]["content"] for values in seen]
@@ -118,7 +266,7 @@ def at_most(
     name: str,
     model: str,
     counts: tuple[int, int, int, int],
-    most: int,
+    max_tokens: int,
     usual: int | None = None,
 ) -> Asked:
     """Return what is asked at most: `counts` are those of Asked, `most` tokens has a reply.
@@ -127,103 +275,191 @@ def at_most(
     """
     _, _, prompts, characters = counts
     shown = math.ceil(characters / max(prompts, 1) / CHARACTERS)
-    usual = min(most, shown if usual is None else usual)
-    return Asked(dataset, name, model, *counts, most, usual, replied=None, bound=True)
+    usual = min(max_tokens, shown if usual is None else usual)
+    return Asked(dataset, name, model, *counts, max_tokens, usual, replied=None, bound=True)
 
 
 def _analysed(
-    specs: Specs, model: str, dataset: str, left: Mapping[str, Sequence[Question]]
+    plan: Plan, model: str, dataset: str, left: Mapping[str, Sequence[Question]]
 ) -> Iterator[Asked]:
     """Yield what a writer of analyses has to be asked at most, for each judge alone."""
-    spec = decode(specs.analyse(dataset, model), type=AnalyseSpec)
-    for judge, questions in left.items():
+    spec = analyse(plan, dataset, model)
+    for judge, unasked in left.items():
         attempts, decoding = spec.judges[judge].attempts, spec.judges[judge].decoding
-        requests = len(questions) * attempts
-        prompts = (one.messages(spec)[0]["content"] for one in questions)
+        requests = len(unasked) * attempts
+        prompts = (question.messages(spec)[0]["content"] for question in unasked)
         characters = sum(map(len, prompts)) * attempts
         counts = (requests, requests, requests, characters)
         yield at_most(dataset, f"analyses for {judge}", model, counts, int(decoding["max_tokens"]))
 
 
-class _Graded:
-    """What models are asked for a graded set, in the parts that are not there yet."""
+# ---- graded sets --------------------------------------------------------------------------------
 
-    def __init__(self, specs: Specs, texts: Imagined, name: str) -> None:
-        self.specs, self.plan, self.texts, self.name = specs, specs.plan, texts, name
-        self.card = graded(specs.plan)[name]
-        self.classes = len(specs.classes(texts.dataset, name))
 
-    def asked(self, model: str) -> Iterator[Asked]:
-        """Yield what a model is asked for candidates, and what for comparisons."""
-        card, anchors = self.card, self.card.anchors
-        for part in parts_of(card) if card.model == model else []:
-            if not Path(self.specs.construction(self.texts.dataset, self.name, part)).is_file():
-                yield self._candidates(part, model)
-        if anchors and anchors.model == model:
-            for part in (REFEREE, *parts_of(card)):
-                if not Path(self.specs.compared(self.texts.dataset, self.name, part)).is_file():
-                    yield self._comparisons(part, anchors)
+def _asked_for_graded(texts: Imagined, name: str, model: str) -> Iterator[Asked]:
+    """Yield what a model is asked for the candidates and comparisons that are not there yet."""
+    plan, dataset, card = texts.plan, texts.dataset, graded(texts.plan)[name]
+    anchors = card.anchors
+    for part in parts_of(card) if card.model == model else []:
+        if not Path(part_file(plan, dataset, name, part)).is_file():
+            yield _candidates(texts, card, part, model)
+    if anchors and anchors.model == model:
+        for part in (REFEREE, *parts_of(card)):
+            if not Path(compared_file(plan, dataset, name, part)).is_file():
+                yield _comparisons(texts, card, part, anchors)
 
-    def _each(self, part: str) -> tuple[float, int]:
-        """Return the share of the items that have candidates in a part, and how many each."""
-        share, anchors = self.plan.study.share, self.card.anchors
-        if anchors is None:
-            return share, self.card.targets
-        if part == TRIAL:
-            return share * anchors.calibration_share, anchors.max_errors + 1
-        return share, self.classes * math.ceil(
-            anchors.oversample * self.card.targets / self.classes
-        )
 
-    def _items(self, share: float) -> list[str]:
-        dataset = self.texts.dataset
-        return sorted(share_of(self.texts.items, share, seed=self.plan.study.seed, dataset=dataset))
+def _each(texts: Imagined, card: GradedPerturbation, part: str) -> tuple[float, int]:
+    """Return the share of the items that have candidates in a part, and how many each."""
+    share, anchors = texts.plan.study.share, card.anchors
+    if anchors is None:
+        return share, card.targets
+    if part == TRIAL:
+        return share * anchors.calibration_share, anchors.max_errors + 1
+    ratings = len(classes(texts.plan, texts.dataset, card.perturbation))
+    return share, ratings * math.ceil(anchors.oversample * card.targets / ratings)
 
-    def _candidates(self, part: str, model: str) -> Asked:
-        """Return what a model is asked for a part's candidates, each in as many tries as it may."""
-        card, dataset = self.card, self.texts.dataset
-        share, each = self._each(part)
-        change = self.specs.change(dataset, card)
-        assert change.aspect is not None  # as is checked
-        errors = to_builtins(change.aspect.sub_aspects[:1])
-        task, most = self.plan.datasets[dataset].task, self.plan.most_errors(dataset, self.name)
-        characters = 0
-        for one in self.texts.of(ORIGINAL, share):
-            seen = {"source": one.source, "text": longest(one.text), "problem": None}
-            values = to_write(task, {"k": most}, change, **seen) | {"errors": errors * most}
-            [message] = messages(card.form, self.plan.templates[card.form], **values)
-            characters += len(message["content"]) * each * card.attempts
-        requests = len(self._items(share)) * each * card.attempts
-        counts = (requests, requests, requests, characters)
-        return at_most(dataset, f"{self.name}, {part}", model, counts, card.max_tokens)
 
-    def _comparisons(self, part: str, anchors: Anchoring) -> Asked:
-        """Return what a comparator is asked: each text with every anchor, in both orders."""
-        dataset, n = self.texts.dataset, anchors.per_rating
-        if part == REFEREE:
-            pairs = n * n * self.classes * (self.classes - 1) // 2
-        else:
-            share, each = self._each(part)
-            pairs = len(self._items(share)) * each * n * self.classes
-        characters = len(self._longest(anchors)) * pairs * 2
-        counts = (pairs * 2, pairs * 2, pairs * 2, characters)
-        name = f"{COMPARED}{self.name}, {part}"
-        most = anchors.max_tokens
-        return at_most(dataset, name, anchors.model, counts, most, VERDICT)
+def _items(texts: Imagined, share: float) -> int:
+    seed = texts.plan.study.seed
+    return len(share_of(texts.items, share, seed=seed, dataset=texts.dataset))
 
-    def _longest(self, anchors: Anchoring) -> str:
-        """Return the longest question that there may be."""
-        dataset = self.texts.dataset
-        aspect = self.plan.lowered(dataset, self.card)
-        scale = self.plan.scale_of(dataset, aspect)
-        source = max((row["source"] for row in self.texts.items.values()), key=len, default="")
-        shown = source if scale.source_visible else None
-        texts = [longest(one.text) for one in self.texts.of(ORIGINAL)]
-        anchor = max((one.text for one in self.texts.of(SYSTEMS)), key=len, default="")
-        text = max([*texts, anchor], key=len)
-        values = {
-            "aspect": rated(self.plan.aspect_of(dataset, aspect), scale)["aspect"],
-            **{"text": text, "text_b": anchor, "source": shown, "source_b": shown},
-        }
-        [message] = messages(anchors.form, self.plan.templates[anchors.form], **values)
-        return message["content"]
+
+def _candidates(texts: Imagined, card: GradedPerturbation, part: str, model: str) -> Asked:
+    """Return what a model is asked for a part's candidates, each in as many tries as it may."""
+    plan, dataset = texts.plan, texts.dataset
+    share, per_item = _each(texts, card, part)
+    asked_change = change(plan, dataset, card)
+    assert asked_change.aspect is not None and card.form is not None  # checks/prompts.py
+    errors = to_builtins(asked_change.aspect.sub_aspects[:1])
+    task, most = plan.datasets[dataset].task, plan.most_errors(dataset, card.perturbation)
+    characters = 0
+    for original in texts.of(ORIGINAL, share):
+        seen = {"source": original.source, "text": longest(original.text), "problem": None}
+        values = to_write(task, {"k": most}, asked_change, **seen) | {"errors": errors * most}
+        [message] = messages(card.form, plan.templates[card.form], **values)
+        characters += len(message["content"]) * per_item * card.attempts
+    requests = _items(texts, share) * per_item * card.attempts
+    counts = (requests, requests, requests, characters)
+    return at_most(dataset, f"{card.perturbation}, {part}", model, counts, card.max_tokens)
+
+
+def _comparisons(texts: Imagined, card: GradedPerturbation, part: str, anchors: Anchoring) -> Asked:
+    """Return what a comparator is asked: each text with every anchor, in both orders."""
+    n, ratings = anchors.per_rating, len(classes(texts.plan, texts.dataset, card.perturbation))
+    if part == REFEREE:
+        pairs = n * n * ratings * (ratings - 1) // 2
+    else:
+        share, per_item = _each(texts, card, part)
+        pairs = _items(texts, share) * per_item * n * ratings
+    requests = pairs * 2
+    characters = _longest_comparison(texts, card, anchors) * requests
+    counts = (requests, requests, requests, characters)
+    name = f"{COMPARED}{card.perturbation}, {part}"
+    return at_most(texts.dataset, name, anchors.model, counts, anchors.max_tokens, VERDICT)
+
+
+def _longest_comparison(texts: Imagined, card: GradedPerturbation, anchors: Anchoring) -> int:
+    """Return the characters of the longest question that there may be."""
+    plan, dataset = texts.plan, texts.dataset
+    aspect = plan.lowered(dataset, card)
+    scale = plan.scale_of(dataset, aspect)
+    source = max((row["source"] for row in texts.items.values()), key=len, default="")
+    shown = source if scale.source_visible else None
+    candidates = [longest(original.text) for original in texts.of(ORIGINAL)]
+    anchor = max((target.text for target in texts.of(SYSTEMS)), key=len, default="")
+    values = {
+        "aspect": rated(plan.aspect_of(dataset, aspect), scale)["aspect"],
+        **{"text": max([*candidates, anchor], key=len), "text_b": anchor},
+        **{"source": shown, "source_b": shown},
+    }
+    [message] = messages(anchors.form, plan.templates[anchors.form], **values)
+    return len(message["content"])
+
+
+# ---- supervisors --------------------------------------------------------------------------------
+
+
+def asked_of_supervisor(
+    card: PromptedModel, store: Store, texts: Imagined, unasked: Set[str]
+) -> Iterator[Asked]:
+    """Yield what a model has to be asked to merge errors in the texts of a dataset.
+
+    Exact where members' lists are there, else at most. `unasked` are the judges that have yet to be
+    asked about it: what they will list is not known.
+    """
+    plan, dataset = texts.plan, texts.dataset
+    if card.model not in supervisors(plan, dataset):
+        return
+    spec = merge(plan, dataset, card.model)
+    for judge, ensemble in spec.ensembles.items():
+        cells = [cell for cell in unpack(spec.cells) if cell[1] == judge]
+        settled = unasked.isdisjoint(ensemble.members)
+        complete = [cell for cell in cells if settled and _is_complete(spec, cell)]
+        if complete:
+            yield _merges(spec, card, store, judge, complete)
+        if left := [cell for cell in cells if cell not in complete]:
+            yield _merges_at_most(plan, texts, judge, left)
+
+
+def _is_complete(spec: MergeSpec, cell: Cell) -> bool:
+    every = [path for paths in spec.members_files(cell).values() for path in paths]
+    return all(Path(path).is_file() for path in [*every, spec.texts_file(cell)])
+
+
+def _merges(
+    spec: MergeSpec, card: PromptedModel, store: Store, judge: str, cells: Sequence[Cell]
+) -> Asked:
+    """Return what is asked of the lists that are there, and is not in the store."""
+    asked = {request.key: request for cell in cells for _, request in questions(spec, card, cell)}
+    found = store.read(dict.fromkeys(asked, 1))
+    missing = [request for key, request in asked.items() if (key, 0) not in found]
+    max_tokens = int(spec.ensembles[judge].decoding["max_tokens"])
+    length = sum(len(request.prompt) for request in missing) / max(1, len(missing))
+    return Asked(
+        dataset=spec.dataset,
+        name=merging(judge),
+        model=card.model,
+        wanted=len(asked),
+        missing=len(missing),
+        prompts=len(missing),
+        characters=sum(len(request.prompt) for request in missing),
+        max_tokens=max_tokens,
+        usual=min(max_tokens, math.ceil(length / CHARACTERS)),
+        replied=None,
+        bound=False,
+    )
+
+
+def _merges_at_most(plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cell]) -> Asked:
+    """Return what is asked at most: about every text, with the longest lists."""
+    supervisor, members = plan.derived[judge].supervisor, plan.derived[judge].members
+    assert supervisor is not None
+    judges = [plan.judges[name] for name in members]
+    lists = [
+        [{**NO_ERROR, "explanation": "?" * member.max_tokens * CHARACTERS}] for member in judges
+    ]
+    share, form = min(member.share for member in judges), supervisor.form
+    prompts = [
+        messages(form, plan.templates[form], **to_merge_names(subject.text, lists))[0]["content"]
+        for perturbation, _, aspect in cells
+        for subject in texts.of(perturbation, share, aspect)
+    ]
+    n = len(prompts)
+    counts = (n, n, n, sum(map(len, prompts)))
+    return at_most(texts.dataset, merging(judge), supervisor.model, counts, supervisor.max_tokens)
+
+
+def merging(judge: str) -> str:
+    """Return what a bill calls the merging of errors for an ensemble."""
+    return f"errors merged for {judge}"
+
+
+# ---- judges -------------------------------------------------------------------------------------
+
+
+def usual_tokens(judge: Judge) -> int:
+    """Return the tokens of a judge's usual reply, no more than its card allows."""
+    structured = {"choice": VERDICT, "json": STRUCTURED}
+    usual = structured[judge.structured] if judge.structured else FORMS.get(judge.form, OTHER)
+    return min(usual, judge.max_tokens)

@@ -3,7 +3,6 @@
 from typing import Any
 
 from msgspec import field
-from msgspec.json import decode
 
 from judgescope.core.cells import Block
 from judgescope.core.job_spec import JobSpec, SpecPart
@@ -43,11 +42,6 @@ class AskSpec(JobSpec, frozen=True, kw_only=True):
     """The folder of the model's adapter, if the study trains one."""
     hashes: str | None = None
     """The file for the hashes of the written replies."""
-
-
-def ask_spec(text: str) -> AskSpec:
-    """Decode a spec. Raises msgspec.ValidationError if a field is missing, unknown or mistyped."""
-    return decode(text, type=AskSpec)
 
 
 class ModelSpec(SpecPart, frozen=True, kw_only=True):

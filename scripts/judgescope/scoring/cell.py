@@ -14,12 +14,12 @@ from judgescope.parsing.locate import locate_errors
 from judgescope.parsing.parsers import parse
 from judgescope.schema.tables import read_part, texts_of
 from judgescope.scoring.aggregate import LOGPROB_MEAN, aggregated
-from judgescope.scoring.specs import CellPart, Missing, Reading, ScoreSpec
+from judgescope.scoring.specs import CellPart, CellSpec, Missing, Reading
 
 NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def score_cell(spec: ScoreSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
+def score_cell(spec: CellSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Yield the judgments and the scores of a cell, aspect by aspect.
 
     Each aspect is read by itself: nothing of one is known when another one is read. An error names

@@ -1,11 +1,12 @@
 """Specs of the jobs that turn replies, or other judges' scores, into judgments and scores."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from judgescope.core.cells import Block
-from judgescope.core.job_spec import JobSpec
+from judgescope.core.job_spec import JobSpec, SpecPart
 from judgescope.parsing.judgment import Policy, Scale
 
 Pair = tuple[str, str | None]
@@ -58,8 +59,8 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return CellPart(self.dataset, self.perturbation, self.judge, aspect)
 
 
-class ScoreSpec(JobSpec, frozen=True, kw_only=True):
-    """The job that parses and aggregates the replies of one cell; aspects in the files' order."""
+class CellSpec(SpecPart, frozen=True, kw_only=True):
+    """One cell whose replies are parsed and aggregated."""
 
     cell: Place
     replies: str
@@ -73,6 +74,52 @@ class ScoreSpec(JobSpec, frozen=True, kw_only=True):
         """Return every aspect with how its replies are read, in the order of the cell's files."""
         pairs = [(pair, reading) for reading in self.readings for pair in reading.pairs]
         return sorted(pairs, key=lambda pair: (pair[0][0], pair[0][1] or ""))
+
+
+class ScoredCells(SpecPart, frozen=True, kw_only=True):
+    """Cells of one judge whose replies are read alike."""
+
+    judge: str
+    perturbations: list[str]
+    readings: list[Reading]
+    located: bool = False
+    """Whether the replies list errors, which are located in the texts."""
+
+
+class ScoreSpec(JobSpec, frozen=True, kw_only=True):
+    """The job that parses and aggregates the replies of one model about a dataset.
+
+    In paths `{}` stands for `<perturbation>/<judge>`, in `targets` for the set of texts.
+    """
+
+    dataset: str
+    cells: list[ScoredCells]
+    replies: str
+    targets: str
+    judgments: str
+    scores: str
+    hashes: str
+    """The file for the hashes of all judgments and scores."""
+    missing: Missing | None = None
+
+    def each(self) -> Iterator[CellSpec]:
+        """Yield every cell."""
+        for cells in self.cells:
+            for perturbation in cells.perturbations:
+                name = f"{perturbation}/{cells.judge}"
+                yield CellSpec(
+                    cell=Place(
+                        dataset=self.dataset,
+                        perturbation=perturbation,
+                        judge=cells.judge,
+                        judgments=self.judgments.format(name),
+                        scores=self.scores.format(name),
+                    ),
+                    replies=self.replies.format(name),
+                    readings=cells.readings,
+                    targets=self.targets.format(perturbation) if cells.located else None,
+                    missing=self.missing,
+                )
 
 
 class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -10,7 +10,7 @@ import pytest
 from judgescope.core import declarations as reader
 from judgescope.core.declarations import declarations
 from judgescope.methods.registry import METHODS
-from judgescope.plan.result_tables import PARTS, WHEN
+from judgescope.plan.specs.results import PARTS, WHEN
 from judgescope.schema.cards import FORMATS, MODULES, Study
 from running import HOME
 

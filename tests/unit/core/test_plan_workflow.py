@@ -7,9 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import convert, field
 from snakemake.exceptions import WorkflowError
 
 from judgescope.core.errors import UserError
+from judgescope.core.job_spec import JobSpec
 from judgescope.core.paths import HOME, Paths
 from judgescope.jobs.run import read_spec
 from judgescope.plan.dag import Dag
@@ -46,15 +48,48 @@ def test_a_kind_of_file_has_values_or_wildcards() -> None:
         paths.preflight("news")
 
 
-def test_a_spec_reaches_the_job_in_two_parts() -> None:
-    spec = {"code": "01", "versions": {"numpy": "2"}, "judge": {"code": "x", "name": "é\u2028"}}
-    params = spec_params(lambda judge: json.dumps(spec | {"asked": judge}))
-    wildcards = {"judge": "a"}
-    code, rest = params["code"](wildcards), params["spec"](wildcards)
-    assert json.loads(code) == {"code": "01", "versions": {"numpy": "2"}}
-    assert json.loads(rest) == {"judge": spec["judge"], "asked": "a"}
-    assert params["spec"]({"judge": "b"}) != rest and params["code"]({"judge": "b"}) == code
-    assert read_spec("-", io.StringIO(f"{code}\n{rest}\n")) == spec | {"asked": "a"}
+class SampleSpec(JobSpec, frozen=True, kw_only=True):
+    """A spec with fields of several kinds."""
+
+    asked: str
+    limit: int | None
+    judge: dict[str, str]
+    keys: list[str] = field(default_factory=list)
+
+
+class OtherSpec(JobSpec, frozen=True, kw_only=True):
+    """A spec of the same rule with a field of its own."""
+
+    replies: list[str]
+
+
+def sample_spec(known: str, judge: str) -> SampleSpec | OtherSpec:
+    computing: dict[str, Any] = {"code": "01", "versions": {"numpy": "2"}}
+    if judge == "other":
+        return OtherSpec(replies=["</script>"], **computing)
+    name = {"code": "x", "name": f"é\u2028{known}"}
+    return SampleSpec(asked=judge, limit=3, judge=name, **computing)
+
+
+def test_a_spec_reaches_the_job_in_parts_of_which_only_the_changed_ones_differ() -> None:
+    params = spec_params(sample_spec, "k")
+    assert {*params} == {"code", "spec", "spec_judge", "spec_keys", "spec_replies"}
+    texts = {name: param({"judge": "a"}) for name, param in params.items()}
+    assert json.loads(texts["code"]) == {"code": "01", "versions": {"numpy": "2"}}
+    assert json.loads(texts["spec"]) == {"asked": "a", "limit": 3}
+    others = {name: param({"judge": "b"}) for name, param in params.items()}
+    assert [name for name in texts if texts[name] != others[name]] == ["spec"]
+    spec = read_spec("-", io.StringIO("\n".join(texts.values()) + "\n"))
+    assert convert(spec, SampleSpec) == sample_spec("k", "a")
+
+
+def test_a_rule_has_the_params_of_all_its_jobs_and_none_ends_a_script() -> None:
+    texts = {
+        name: param({"judge": "other"}) for name, param in spec_params(sample_spec, "").items()
+    }
+    assert texts["spec"] == texts["spec_judge"] == "{}" and "<" not in texts["spec_replies"]
+    spec = read_spec("-", io.StringIO("\n".join(texts.values()) + "\n"))
+    assert convert(spec, OtherSpec) == sample_spec("", "other")
 
 
 @pytest.mark.parametrize("text", ["", "[]\n", '{"code":"01"}\n7\n', '{"code":'])
@@ -65,7 +100,7 @@ def test_what_is_no_spec_is_refused(text: str) -> None:
 
 def test_a_command_names_variables_in_the_places_of_the_machine() -> None:
     assert command("score") == (
-        "printf '%s\\n' {params.code:q} {params.spec:q} | "
+        "printf '%s\\n' {params:q} | "
         '"${{JUDGESCOPE_PYTHON}}" "$JUDGESCOPE_HOME"/scripts/job.py score --spec - > {log:q} 2>&1'
     )
     asking = command("ask", "{resources.access}", python="{resources.python}")

@@ -10,7 +10,7 @@ from msgspec import ValidationError, convert
 from judgescope.core.errors import UserError
 from judgescope.parsing.judgment import Scale, stand_in
 from judgescope.parsing.parsers import parse
-from judgescope.plan.checks import check_judge
+from judgescope.plan.checks.judges import check_judge
 from judgescope.schema.cards import Judge, OpenAIModel
 from judgescope.scoring.specs import Missing
 

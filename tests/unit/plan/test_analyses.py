@@ -13,6 +13,7 @@ from judgescope.core.errors import UserError
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.written import problem_with_analysis, without_rating
 from judgescope.plan import load_plan
+from judgescope.plan.specs import judging, texts
 from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import read_table
 from running import HOME
@@ -242,15 +243,13 @@ def test_judges_share_analyses_and_every_wording_has_its_own(study: Study) -> No
 @pytest.mark.heavy
 def test_the_plan_reads_its_own_cards(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """A spec of a judge's job has nothing of how analyses are made: their file tells it."""
-    from judgescope.plan.specs import Specs
-
     monkeypatch.chdir(study.folder)
-    specs = []
+    asked, analyses = [], []
     for attempts in (2, 4):
         shots = {"n": 3, "analyses": {**ANALYSED["analyses"], "attempts": attempts}}
         study.card("judges", "terse", model="loop", form="analyze-shots", shots=shots)
         plan = load_plan(load_yaml(study.folder / "study.yaml")[0], HOME, source="study.yaml")
-        specs.append(Specs(plan, HOME, "results/asked"))
-    first, second = (one.ask("demo-dialogue", "loop") for one in specs)
-    assert first == second and '"analysts":{"terse":"loop"}' in first
-    assert len({one.analyse("demo-dialogue", "loop") for one in specs}) == 2
+        asked.append(judging.ask(plan, "demo-dialogue", "loop"))
+        analyses.append(texts.analyse(plan, "demo-dialogue", "loop"))
+    assert asked[0] == asked[1] and asked[0].analysts == {"terse": "loop"}
+    assert analyses[0] != analyses[1]

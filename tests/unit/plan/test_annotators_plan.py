@@ -11,13 +11,14 @@ from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
 from judgescope.parsing.annotation import VERDICTS
+from judgescope.parsing.judgment import Scale
 from judgescope.plan import Plan, load_plan
-from judgescope.plan.judges import aspects_told, facts_of, parser_of, robust_of, scale_of
-from judgescope.plan.specs import Specs
+from judgescope.plan.judges import facts_of, parser_of, prompt_aspects, scale_of
+from judgescope.plan.specs import judging, results
 from judgescope.prompts import annotating, load, rated
 from judgescope.replies.judging import ProgramQuestions, Questions, shown
 from judgescope.replies.planning import planned as job_of
-from judgescope.replies.specs import ask_spec
+from judgescope.replies.specs import AskSpec
 from judgescope.schema.cards import (
     Annotation,
     Aspect,
@@ -102,10 +103,10 @@ def test_an_annotator_has_its_own_scale_whatever_people_s_is() -> None:
     facts = facts_of(plan, "topical-chat", "annotator")
     assert facts.ends["naturalness"] == (1, 5)
     assert facts.grid["naturalness"] == [1, 2, 3, 4, 5]
-    spec = json.loads(Specs(plan, HOME, "r").score("topical-chat", "systems", "annotator"))
-    [scored] = spec["readings"]
-    assert scored["scale"]["labels"] == [*VERDICTS]
-    assert scored["parser"] == "annotation" and scored.get("settings", {}) == {}
+    cells = judging.score(plan, "topical-chat", "judge").cells
+    [[scored]] = [each.readings for each in cells if each.judge == "annotator"]
+    assert scored.scale is not None and scored.scale.labels == (*VERDICTS,)
+    assert scored.parser == "annotation" and scored.settings == {}
 
 
 def test_a_score_in_percent_has_twenty_one_values_and_no_words(
@@ -122,28 +123,27 @@ def test_a_score_in_percent_has_twenty_one_values_and_no_words(
     facts = facts_of(plan, "demo-dialogue", "hundred")
     assert facts.ends["naturalness"] == (0, 100)
     assert facts.grid["naturalness"] == [*range(0, 101, 5)]
-    spec = json.loads(Specs(plan, HOME, "r").score("demo-dialogue", "systems", "hundred"))
-    told = {"min": 0, "max": 100, "step": 5, "labels": [], "off_grid": "drop"}
-    assert spec["readings"][0]["scale"] == told
+    [cells] = judging.score(plan, "demo-dialogue", "judge").cells
+    assert (cells.judge, cells.perturbations) == ("hundred", ["systems"])
+    assert cells.readings[0].scale == Scale(0, 100, 5, (), "drop")
 
 
 def test_forms_of_one_model_are_compared_on_people_s_scale_alone() -> None:
     plan = plan_of("annotator", "score-only", "rate-explain")
-    assert robust_of(plan, "demo-dialogue")["forms"] == {"judge": ["score-only", "rate-explain"]}
+    spec = results.statistics(plan, "robustness", "demo-dialogue")
+    assert spec.forms == {"judge": ["score-only", "rate-explain"]}
 
 
 @pytest.mark.heavy
 def test_what_is_asked_depends_on_the_annotation_and_no_other_judge_s_on_the_key() -> None:
-    def spec(*judges: str) -> dict[str, Any]:
-        plan = plan_of(*judges)
-        found: dict[str, Any] = json.loads(Specs(plan, HOME, "r").ask("demo-dialogue", "judge"))
-        return found
+    def spec(*judges: str) -> AskSpec:
+        return judging.ask(plan_of(*judges), "demo-dialogue", "judge")
 
     both = spec("annotator-integers", "score-only")
-    assert both["judges"]["annotator-integers"]["annotation"]["score"] == "integers"
-    assert both["task"] == "dialogue" and both["judges"]["score-only"]["annotation"] is None
+    assert both.judges["annotator-integers"]["annotation"]["score"] == "integers"
+    assert both.task == "dialogue" and both.judges["score-only"]["annotation"] is None
     alone = spec("score-only")
-    assert "task" not in alone and alone["judges"]["score-only"] == both["judges"]["score-only"]
+    assert alone.task == "" and alone.judges["score-only"] == both.judges["score-only"]
 
 
 def test_of_an_aspect_prompts_are_told_only_what_its_card_has(
@@ -156,7 +156,7 @@ def test_of_an_aspect_prompts_are_told_only_what_its_card_has(
     )
     monkeypatch.chdir(tmp_path)
     plan = plan_of("score-only", aspects=["naturalness", "coherence"])
-    found = aspects_told(plan, "demo-dialogue")
+    found = prompt_aspects(plan, "demo-dialogue")
     said = {name: {key for key in one if one[key]} for name, one in found.items()}
     assert said["naturalness"] == {"aspect", "name", "definition"}
     assert {"unlike", "worst", "best"} <= said["coherence"]
@@ -258,7 +258,7 @@ class Texts:
 
 def test_a_job_tells_annotators_the_task_of_their_texts() -> None:
     plan = plan_of("annotator", aspects=["naturalness"])
-    spec = ask_spec(Specs(plan, HOME, "r").ask("demo-dialogue", "judge"))
+    spec = judging.ask(plan, "demo-dialogue", "judge")
     model = plan.models["judge"]
     assert isinstance(model, OpenAIModel)
     job = job_of(spec, model, subjects=cast(Subjects, Texts()))

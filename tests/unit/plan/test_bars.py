@@ -10,11 +10,14 @@ import pytest
 
 from judgescope.cli.summary import summary
 from judgescope.core.errors import UserError
+from judgescope.core.paths import HOME
 from judgescope.methods import verdicts
 from judgescope.methods.claims.base import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Bar
-from judgescope.plan.bars import bars_of, check_bars
+from judgescope.plan import load_plan
+from judgescope.plan.checks.study import check_bars
+from judgescope.plan.specs import results
 from judgescope.schema.cards import Study
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.proportion import clopper_pearson
@@ -246,14 +249,17 @@ def test_what_no_study_computes_is_refused(
 def test_bars_may_be_by_aspect_and_at_a_level() -> None:
     require = {"spearman.pooled": {"coherence": 0.5}, "kappa_linear": 0.4, "flip_rate": 0.1}
     check_bars(card(require), ["coherence"], "config.yaml")
-    plan: Any = type("P", (), {"study": card(require)})
-    told = bars_of(plan, "results/s", "d", ["agreement"])
-    assert told and told.parts == ["results/s/statistics/agreement/d.parquet"]
-    assert told.bars[0] == Bar(statistic="spearman", level="pooled", aspect="coherence", bar=0.5)
+    study = {"study": "s", "datasets": ["demo-news"], "judges": ["rules"], "methods": ["agreement"]}
+    plan = load_plan(study | {"require": require}, HOME, source="study.yaml")
+    required = results.statistics(plan, "verdicts", "demo-news").required
+    assert required and "results/s/statistics/agreement/demo-news.parquet" in required.parts
+    assert required.bars[0] == Bar(
+        statistic="spearman", level="pooled", aspect="coherence", bar=0.5
+    )
     with pytest.raises(ValueError, match="require"):
         card({"spearman": float("nan")})
-    plan.study = card({})
-    assert bars_of(plan, "results/s", "d", ["agreement"]) is None
+    plan = load_plan(study, HOME, source="study.yaml")
+    assert results.statistics(plan, "verdicts", "demo-news").required is None
 
 
 def test_false_alarms_at_the_bar_itself() -> None:

@@ -1,22 +1,21 @@
 """Which rule lets a model write what, what its jobs read and write, and what they need."""
 
-import json
 import re
 from collections.abc import Iterator
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 import yaml
+from msgspec import to_builtins
 
 import golden_studies
 import graded_study
 from golden_studies import shipped, write, write_dataset
 from judgescope.plan import load_plan
-from judgescope.plan.dag import Dag, Executor, Kind, any_of
-from judgescope.plan.generators import made_of
-from judgescope.plan.specs import Specs
+from judgescope.plan.dag import Dag, Executor, any_of
+from judgescope.plan.generators import Kind, made_of
 from running import HOME
 
 TARGETS = {"output": "targets", "replies": "made"}
@@ -37,8 +36,8 @@ VLLM = {"engine": "vllm", "name": "org/big", "mode": "served", "mem_mb": 1500, "
 
 def dag(folder: Path, study: dict[str, Any]) -> Dag:
     """Return the jobs of a study whose cards lie in `folder`."""
-    plan = load_plan(study, HOME, source="study.yaml", first=[folder / "config"])
-    return Dag(Specs(plan, HOME, "out"), {})
+    first = [folder / "config"]
+    return Dag(load_plan(study, HOME, source="study.yaml", first=first, results="out"), {})
 
 
 def graded(folder: Path, *more: str, **keys: Any) -> Dag:
@@ -86,12 +85,14 @@ def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(jobs: list[
         assert fits == [(kind, one.executor(one.model(dataset, made)))]
     for one in jobs:
         for dataset in one.plan.datasets:
-            known = {
-                made
-                for (of, made), writing in one.writings.items()
-                if of == dataset and writing.kind != "rated"
+            replies = {
+                to_builtins(one.spec(of, made)).get("replies")
+                or to_builtins(one.spec(of, made))["output"]
+                for of, made in one.writings
+                if of == dataset
             }
-            assert known == set(made_of(one.plan, dataset))
+            named = {one.paths.made(dataset, made) for made in made_of(one.plan, dataset)}
+            assert named == {path for path in replies if path.startswith("out/made/")}
 
 
 def path(dataset: str, made: str) -> str:
@@ -100,7 +101,7 @@ def path(dataset: str, made: str) -> str:
 
 def test_a_job_writes_what_its_rule_says(jobs: list[Dag]) -> None:
     for one, dataset, made, kind in every(jobs):
-        spec = json.loads(one.spec(dataset, made))
+        spec = to_builtins(one.spec(dataset, made))
         folders = {
             key: spec[key].removeprefix("out/").partition("/")[0]
             for key in ("output", "replies", "kept")
@@ -111,10 +112,11 @@ def test_a_job_writes_what_its_rule_says(jobs: list[Dag]) -> None:
 
 def test_all_files_that_a_spec_names_are_inputs(jobs: list[Dag]) -> None:
     for one, dataset, made, kind in every(jobs):
-        spec, inputs = json.loads(one.spec(dataset, made)), one.inputs(dataset, made)
+        spec, inputs = to_builtins(one.spec(dataset, made)), one.inputs(dataset, made)
         named = {spec[key] for key in (*READS, "compared") if str(spec.get(key)).startswith("out/")}
         assert named <= set(inputs), (kind, made)
-        assert find_spec(f"judgescope.jobs.{one.job(dataset, made)}")
+        module, _, function = one.job(dataset, made).partition(" ")
+        assert callable(getattr(import_module(f"judgescope.jobs.{module}"), function or "main"))
         assert len(inputs) == len(set(inputs))
 
 
@@ -170,7 +172,7 @@ def test_what_anchors_and_grades_are_made_from(tmp_path: Path) -> None:
         for prefix in ("", "comparisons.")
         for part in ("trial", "rest")
     ]
-    assert one.references("neat") == [f"{place}original.parquet"]
+    assert f"{place}original.parquet" in one.candidates("neat", name, "trial")
     assert one.replies("neat")[-1:] == one.rated("neat", name)
 
 

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from msgspec.json import decode
 
 from asking import Study
 from distilling import MEMBERS, STUDENT, distilling, table
@@ -14,16 +13,12 @@ from judgescope.cli.distill import write_card
 from judgescope.cli.export.targets import export
 from judgescope.core.errors import UserError
 from judgescope.distill.specs import (
-    CheckStudentSpec,
     ExampleFiles,
-    ExportSpec,
-    SampleSpec,
-    TrainSpec,
 )
 from judgescope.people.weights import surveys
 from judgescope.plan import Plan, load_plan
 from judgescope.plan.asking_jobs import used_keys
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs import training
 from judgescope.schema.cards import Recipe
 from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import table_of, write_table
@@ -51,24 +46,23 @@ def planned(study: Study) -> Plan:
 def test_what_the_teacher_does_not_judge_is_not_drawn(folder: Path) -> None:
     study = distilling(folder, NOWHERE)
     study.card("judges", "m1", model="m1", **ANNOTATING, aspects=["fluency", "naturalness"])
-    told = json.loads(Specs(planned(study), HOME, str(OUT)).sample())
-    assert [*told["student"]["datasets"]["demo-news"]["aspects"]] == ["fluency"]
+    spec = training.sample(planned(study))
+    assert [*spec.student.datasets["demo-news"].aspects] == ["fluency"]
 
 
 @pytest.mark.heavy
 def test_the_jobs_that_train_read_what_the_plan_writes_for_them(folder: Path) -> None:
-    specs = Specs(planned(distilling(folder, NOWHERE)), HOME, str(OUT))
-    check = decode(specs.check_student(), type=CheckStudentSpec)
-    train = decode(specs.train(), type=TrainSpec)
+    plan = planned(distilling(folder, NOWHERE))
+    check, train = training.check_student(plan), training.train(plan)
     assert (check.model, check.recipe, check.max_tokens) == (
         train.model,
         train.recipe,
         train.max_tokens,
     )
     assert Recipe.model_construct(**train.recipe) == Recipe.model_validate(train.recipe)
-    export = decode(specs.export(), type=ExportSpec)
+    export = training.export(plan)
     assert export.examples == ExampleFiles(train=train.train, held_out=train.held_out)
-    assert export.sample == check.sample == decode(specs.sample(), type=SampleSpec).output
+    assert export.sample == check.sample == training.sample(plan).output
     assert train.student == check.output
 
 
@@ -171,10 +165,10 @@ def test_replies_are_not_dropped_while_the_adapter_they_are_of_is_not_there(fold
     """Without it the keys of the judge's replies are not known, and all would seem unused."""
     plan = planned(small(folder))
     with pytest.raises(UserError, match="which replies it uses is not known") as error:
-        used_keys(plan, HOME, OUT, whole=True)
+        used_keys(plan, whole=True)
     assert "distill/adapter" in str(error.value)
     trained(16)
-    assert used_keys(plan, HOME, OUT, whole=True)
+    assert used_keys(plan, whole=True)
 
 
 def trained(rank: int) -> Path:

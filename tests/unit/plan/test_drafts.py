@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -14,8 +15,8 @@ import running
 from asking import Study, rate
 from judgescope.core.errors import UserError
 from judgescope.parsing.written import LONGEST, STEPS, problem_with_steps, read_steps
-from judgescope.plan import load_plan
-from judgescope.plan.drafts import DraftSpecs, drafts_of
+from judgescope.plan import Plan, load_plan
+from judgescope.plan.drafts import draft_spec, drafts_of
 from judgescope.prompts import DRAFTING, PARTS, load, messages
 from judgescope.schema.loading import load_yaml, read_card
 from running import HOME
@@ -296,18 +297,17 @@ def test_a_missing_drafter_is_told(lacking: Study) -> None:
     assert "add `drafter: <a model card>`" in done.stdout
 
 
-def planned(study: Study, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> DraftSpecs:
+def planned(study: Study, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> Plan:
     monkeypatch.chdir(study.folder)
-    plan = load_plan(config_of(study, **keys), HOME, source="study.yaml", drafting=True)
-    return DraftSpecs(plan, HOME, "results/asked")
+    return load_plan(config_of(study, **keys), HOME, source="study.yaml", drafting=True)
 
 
 def test_drafts_are_of_what_the_study_judges_and_lacks(
     lacking: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets = {"datasets": ["demo-dialogue", "demo-news"], "aspects": []}
-    plan = planned(lacking, monkeypatch, **datasets).plan
-    drafts = {draft.file for draft in drafts_of(plan, "study.yaml")}
+    plan = planned(lacking, monkeypatch, **datasets)
+    drafts = {f"drafts/{draft.file}.yaml" for draft in drafts_of(plan, "study.yaml")}
     assert {f"drafts/{ASPECT}", f"drafts/{CHANGE}"} < drafts
     assert "drafts/perturbations/colour.summarization.yaml" in drafts
     for dataset, told in plan.datasets.items():
@@ -333,9 +333,12 @@ def test_a_job_is_told_only_what_changes_its_draft(
     same: bool,
 ) -> None:
     before = planned(lacking, monkeypatch)
-    [aspect, _] = drafts_of(before.plan, "study.yaml")
+    [aspect, _] = drafts_of(before, "study.yaml")
+    drafts = {aspect.file: aspect}
     change(lacking)
-    assert (planned(lacking, monkeypatch).draft(aspect) == before.draft(aspect)) == same
+    after = planned(lacking, monkeypatch)
+    specs = [draft_spec(plan, drafts, aspect.file) for plan in (before, after)]
+    assert (specs[0] == specs[1]) == same
 
 
 def test_the_replies_behind_drafts_count_as_used(
@@ -343,11 +346,11 @@ def test_the_replies_behind_drafts_count_as_used(
 ) -> None:
     from judgescope.plan.asking_jobs import used_keys
 
-    plan = planned(lacking, monkeypatch).plan
+    plan = replace(planned(lacking, monkeypatch), results=str(tmp_path / "out"))
     path = tmp_path / "out" / "drafts" / ASPECT
     path.parent.mkdir(parents=True)
     key = "ab" * 32
     path.write_text(f"# replies, the last one used:\n#   {key}\n{'cd' * 32}: x\n", "utf-8")
     monkeypatch.setattr("judgescope.plan.asking_jobs.jobs_of", lambda *_: [])
-    used = used_keys(plan, HOME, tmp_path / "out", whole=False)
+    used = used_keys(plan, whole=False)
     assert [bytes(one) for one in used["loop"]] == [bytes.fromhex(key)]

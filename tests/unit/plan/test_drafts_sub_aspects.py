@@ -200,7 +200,7 @@ def drafted(
 def test_parts_are_drafted_where_a_form_shows_them_and_the_aspect_has_none(
     lacking: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert drafted(lacking, monkeypatch) == ["drafts/sub-aspects/naturalness.dialogue.yaml"]
+    assert drafted(lacking, monkeypatch) == ["sub-aspects/naturalness.dialogue"]
     assert drafted(lacking, monkeypatch, perturbations=[]) == []
     prompts = lacking.folder / "config/prompts"
     prompts.mkdir()

@@ -1,6 +1,5 @@
 """Judges that list errors: what a list says, and the score that is computed from it."""
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.parsing.parsers import parse
 from judgescope.plan import load_plan
 from judgescope.plan.judges import facts_of
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs import judging
 from judgescope.schema.cards import Judge, Severities
 from prompts_setup import FIVE as PROMPTED
 from prompts_setup import filled
@@ -227,14 +226,14 @@ def test_other_penalties_score_anew_and_ask_nothing(
     for minor in (1, 2):
         running.write_card(tmp_path, "judges", "error-list", severities={"minor": minor})
         plan = load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
-        specs = Specs(plan, HOME, "results")
-        asked.append(specs.ask("demo-dialogue", "judge"))
-        cell = ("demo-dialogue", "systems", "error-list")
-        [reading] = json.loads(specs.score(*cell))["readings"]
-        scored.append(reading)
+        asked.append(judging.ask(plan, "demo-dialogue", "judge"))
+        [cells] = judging.score(plan, "demo-dialogue", "judge").cells
+        scored += cells.readings
     assert asked[0] == asked[1]
-    assert [one["settings"]["minor"] for one in scored] == [1, 2]
-    assert scored[0]["scale"]["step"] is None  # scores lie between the steps of the aspect's scale
+    assert [reading.settings["minor"] for reading in scored] == [1, 2]
+    assert (
+        scored[0].scale and scored[0].scale.step is None
+    )  # scores lie between the steps of the aspect's scale
     facts = facts_of(plan, "demo-dialogue", "error-list")
     assert facts.grid["naturalness"] is None and facts.ends["naturalness"]
 

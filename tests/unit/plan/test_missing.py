@@ -1,6 +1,5 @@
 """The study key `missing`: what counts for draws without a value, in scores alone."""
 
-import json
 from typing import Any
 
 import pyarrow as pa
@@ -8,7 +7,7 @@ import pytest
 
 from judgescope.parsing.judgment import Scale
 from judgescope.plan.loading import load_plan
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs import judging, results
 from judgescope.schema.tables import table_of
 from judgescope.scoring.cell import score_part
 from judgescope.scoring.specs import CellPart, Missing, Reading
@@ -67,16 +66,15 @@ def test_without_a_scale_nothing_is_filled() -> None:
 def test_the_key_reaches_scores_and_signature_and_asks_nothing() -> None:
     told: dict[str, Any] = {"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]}
     told["judges"] = ["score-only"]
-    asked, scored = set[str](), []
+    asked, scored = [], []
     for keys in ({}, {"missing": "drop"}, {"missing": "worst"}):
-        specs = Specs(load_plan(told | keys, HOME, source="study.yaml"), HOME, "results")
-        asked.add(specs.ask("demo-dialogue", "judge"))
-        cell = ("demo-dialogue", "systems", "score-only")
-        scored.append(json.loads(specs.score(*cell)).get("missing"))
-        statistics = json.loads(specs.statistics("agreement", "demo-dialogue"))
-        assert statistics.get("missing") == ("worst" if scored[-1] else None)
-    assert len(asked) == 1 and scored[:2] == [None, None]
-    assert scored[2] is not None and scored[2]["policy"] == "worst"
+        plan = load_plan(told | keys, HOME, source="study.yaml")
+        asked.append(judging.ask(plan, "demo-dialogue", "judge"))
+        scored.append(judging.score(plan, "demo-dialogue", "judge").missing)
+        statistics = results.statistics(plan, "agreement", "demo-dialogue")
+        assert statistics.missing == ("worst" if scored[-1] else None)
+    assert asked[0] == asked[1] == asked[2] and scored[:2] == [None, None]
+    assert scored[2] is not None and scored[2].policy == "worst"
     assert "missing" not in study(FIELD).signature("good", "pearson", "pooled")
     filled = study(FIELD, missing="worst")
     assert "|missing:worst|" in filled.signature("good", "pearson", "pooled")

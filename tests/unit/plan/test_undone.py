@@ -7,8 +7,9 @@ import pytest
 from judgescope.core.errors import UserError
 from judgescope.perturb.validation import undone
 from judgescope.plan import load_plan
+from judgescope.plan.checks.prompts import rehearse
 from judgescope.plan.generators import lowered
-from judgescope.plan.template_checks import rehearse
+from judgescope.prompts import change_of
 from judgescope.schema.cards import MadePerturbation
 from judgescope.schema.loading import read_card
 from running import HOME
@@ -58,8 +59,8 @@ def test_every_shipped_row_is_about_an_aspect_with_parts() -> None:
     for name in names:
         card = plan.perturbations[name]
         assert isinstance(card, MadePerturbation)
-        told = [lowered(plan, dataset, card) for dataset in plan.datasets]
-        assert any(one and len(one["aspect"]["sub_aspects"]) >= 2 for one in told), name
+        changes = [change_of(lowered(plan, dataset, card)).aspect for dataset in plan.datasets]
+        assert any(aspect and len(aspect.sub_aspects) >= 2 for aspect in changes), name
 
 
 def test_a_row_without_parts_to_be_about_is_told_before_anything_is_asked() -> None:

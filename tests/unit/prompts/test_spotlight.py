@@ -7,7 +7,7 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
-from judgescope.plan.checks import check_judge
+from judgescope.plan.checks.judges import check_judge
 from judgescope.plan.judges import card_hash
 from judgescope.prompts import load, spotlight
 from judgescope.prompts.spotlight import Spotlight

@@ -15,7 +15,7 @@ import pytest
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import within
 from judgescope.engines.requests import Failure, Reply, Request, Work
-from judgescope.plan.spending_limits import caps_of, check_caps
+from judgescope.plan.checks.study import caps_of, check_caps
 from judgescope.replies.budget import Spending
 from judgescope.replies.ledger import (
     FOLDER,

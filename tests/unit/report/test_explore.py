@@ -186,7 +186,14 @@ def test_the_script_writes_the_same_bytes_and_no_path(study: ExploreStudy) -> No
     written = []
     for seed in ("1", "2"):
         subprocess.run(
-            [sys.executable, str(HOME / "scripts" / "job.py"), "explore", "--spec", "-"],
+            [
+                sys.executable,
+                str(HOME / "scripts" / "job.py"),
+                "text_pages",
+                "explore",
+                "--spec",
+                "-",
+            ],
             input=json.dumps(study.spec),
             text=True,
             env={**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC+{seed}"},

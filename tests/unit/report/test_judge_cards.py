@@ -8,18 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import cards_study
 import report_study
 from browser import browser, needs_browser
 from judgescope.plan import load_plan
-from judgescope.plan.pages import HIDDEN, model_settings
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs import pages as page_specs
+from judgescope.plan.specs.pages import HIDDEN, model_settings
 from judgescope.report.elements import Fold, Table
 from judgescope.report.judge_card import every_number, number, place_in_words, render
 from judgescope.report.page import render as report_page
-from judgescope.report.specs import ExpectedDrop
+from judgescope.report.specs import ExpectedDrop, JudgeCardSpec
 from judgescope.report.words import label
 from judgescope.report.worst_cases import MOST, disagreeing, unnoticed
 from judgescope.schema.cards import OpenAIModel
@@ -225,10 +226,9 @@ def test_no_secret_of_a_model_is_told_and_what_changes_replies_is() -> None:
     assert told["revision"] == "r7" and told["price"] == {"input": 1, "output": 2}
 
 
-def specs(folder: Path, **keys: Any) -> Specs:
+def planned(folder: Path, **keys: Any) -> JudgeCardSpec:
     path = write_study(folder, **keys)
-    plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
-    return Specs(plan, HOME, "results/small")
+    return page_specs.judge_cards(load_plan(load_yaml(path)[0], HOME, source=str(path)))
 
 
 def test_the_spec_changes_with_settings_and_prices_and_holds_no_secret(
@@ -239,18 +239,18 @@ def test_the_spec_changes_with_settings_and_prices_and_holds_no_secret(
     for folder in (judges, models):
         folder.mkdir(parents=True)
 
-    def told(temperature: float, price: float) -> str:
+    def told(temperature: float, price: float) -> bytes:
         model = {"model": "m", "engine": "openai", **SECRETS, "extra_body": {"top_k": 5}}
         model["price"] = {"input": price, "output": 1}
         judge = {"judge": "j", "model": "m", "form": "score-only", "temperature": temperature}
         (models / "m.yaml").write_text(json.dumps(model))
         (judges / "j.yaml").write_text(json.dumps(judge))
-        return specs(tmp_path, judges=["j", "rules"]).judge_cards()
+        return msgspec.json.encode(planned(tmp_path, judges=["j", "rules"]))
 
     first = told(0.5, 1)
     assert first == told(0.5, 1)
     assert len({first, told(0.7, 1), told(0.5, 2)}) == 3
-    assert not re.search("hush|inner.example|MY_KEY", first)
+    assert not re.search("hush|inner.example|MY_KEY", first.decode())
     assert json.loads(first)["settings"]["j"]["temperature"] == 0.5
 
 
@@ -268,12 +268,12 @@ def test_damage_should_show_where_expectations_or_weights_say_else_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    plain = json.loads(specs(tmp_path).judge_cards())["worst"]["demo-dialogue"]["damages"]
+    plain = planned(tmp_path).worst["demo-dialogue"].damages
     every_aspect = ["naturalness", "groundedness"]
     sets = {f"{name}.{degree}" for name in ("random-typos", "reordering") for degree in BOTH}
-    assert {one["cell"] for one in plain} == sets
-    assert all(sorted(one["aspects"]) == sorted(every_aspect) for one in plain)
-    assert all(one["why"] == "all" for one in plain)
+    assert {one.cell for one in plain} == sets
+    assert all(sorted(one.aspects) == sorted(every_aspect) for one in plain)
+    assert all(one.why == "all" for one in plain)
     card = {
         "weights": "w",
         "name": "ours",
@@ -282,9 +282,8 @@ def test_damage_should_show_where_expectations_or_weights_say_else_everywhere(
     folder = tmp_path / "config" / "weights"
     folder.mkdir(parents=True)
     (folder / "w.yaml").write_text(json.dumps(card))
-    told = specs(tmp_path, weights="w").judge_cards()
-    damages = json.loads(told)["worst"]["demo-dialogue"]["damages"]
-    found = {one["cell"]: (one["aspects"], one["why"]) for one in damages}
+    damages = planned(tmp_path, weights="w").worst["demo-dialogue"].damages
+    found = {one.cell: (one.aspects, one.why) for one in damages}
     assert found["reordering.minor"] == (["naturalness"], "weighted")
     assert found["random-typos.minor"][1] == "all"
 
@@ -346,7 +345,14 @@ def test_two_runs_give_the_same_bytes_and_old_cards_are_deleted(tmp_path: Path) 
 
     def run() -> dict[str, bytes]:
         done = subprocess.run(
-            [sys.executable, str(HOME / "scripts" / "job.py"), "judge_card", "--spec", "-"],
+            [
+                sys.executable,
+                str(HOME / "scripts" / "job.py"),
+                "pages",
+                "judge_card",
+                "--spec",
+                "-",
+            ],
             input=json.dumps(spec),
             text=True,
             env=environment(),

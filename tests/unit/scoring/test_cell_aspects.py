@@ -9,10 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from cell_files import pairs
-from judgescope.jobs import derive, score
+from judgescope.jobs import derive
 from judgescope.parsing.judgment import Scale
 from judgescope.schema.tables import read_part, read_table, table_of, write_parts, write_table
-from judgescope.scoring.specs import DeriveSpec, Errors, Place, Reading, ScoreSpec
+from judgescope.scoring.cell import score_cell
+from judgescope.scoring.specs import CellSpec, DeriveSpec, Errors, Place, Reading
 
 THREE, FIVE = Scale(1, 3, 1), Scale(1, 5, 1)
 POINTS = Scale(1, 5, 1, ("Unacceptable", "Poor", "Fair", "Good", "Excellent"))
@@ -53,7 +54,7 @@ def place(folder: Path, judge: str) -> Place:
 
 
 @pytest.fixture
-def spec(tmp_path: Path) -> ScoreSpec:
+def spec(tmp_path: Path) -> CellSpec:
     """A cell on five aspects, each read in another way, of replies with the same words."""
     four = {"text": "4"}
     replies = tmp_path / "replies" / "j.parquet"
@@ -69,7 +70,7 @@ def spec(tmp_path: Path) -> ScoreSpec:
     targets = [{"dataset": "d", "target": "t", "item": "i", "text": TEXT, "status": "ok"}]
     write_table("targets", table_of("targets", targets), tmp_path / "targets.parquet")
     weighed = {"estimator": "logprob_mean", "samples": True}
-    return ScoreSpec(
+    return CellSpec(
         cell=place(tmp_path, "j"),
         replies=str(replies),
         targets=str(tmp_path / "targets.parquet"),
@@ -79,8 +80,13 @@ def spec(tmp_path: Path) -> ScoreSpec:
             reading(THREE, ("clarity", None)),
             reading(POINTS, ("errors", None), parser="annotation"),
         ],
-        **COMMON,
     )
+
+
+def write_cell(spec: CellSpec) -> None:
+    judgments, scores = zip(*score_cell(spec), strict=True)
+    write_parts("judgments", judgments, spec.cell.judgments)
+    write_parts("scores", scores, spec.cell.scores)
 
 
 def values(path: str) -> dict[tuple[str | None, str | None], tuple[float | None, int, str]]:
@@ -91,8 +97,8 @@ def values(path: str) -> dict[tuple[str | None, str | None], tuple[float | None,
     }
 
 
-def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(spec: ScoreSpec) -> None:
-    score.main(spec)
+def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(spec: CellSpec) -> None:
+    write_cell(spec)
     assert values(spec.cell.scores) == {
         ("clarity", None): (None, 2, "mean"),
         ("clarity", "terse"): (3.0, 0, "mean"),
@@ -109,34 +115,34 @@ def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(spec: Score
     assert [one["start"] for one in spans[0]] == [6]
 
 
-def test_a_part_is_what_it_is_in_a_cell_of_its_own(spec: ScoreSpec, tmp_path: Path) -> None:
-    score.main(spec)
+def test_a_part_is_what_it_is_in_a_cell_of_its_own(spec: CellSpec, tmp_path: Path) -> None:
+    write_cell(spec)
     for one in spec.readings:
         for pair in one.pairs:
             alone = replace(
                 spec, readings=[replace(one, pairs=[pair])], cell=place(tmp_path / "alone", "j")
             )
-            score.main(alone)
+            write_cell(alone)
             for kind in ("judgments", "scores"):
                 whole, own = (getattr(each.cell, kind) for each in (spec, alone))
                 assert read_part(kind, whole, *pair).equals(read_table(kind, own)), pair
 
 
-def test_what_goes_wrong_names_the_aspect(spec: ScoreSpec) -> None:
+def test_what_goes_wrong_names_the_aspect(spec: CellSpec) -> None:
     broken = replace(spec, readings=[reading(None, ("clarity", "terse"))])
     with pytest.raises(ValueError, match="needs a scale") as error:
-        score.main(broken)
+        write_cell(broken)
     assert error.value.__notes__ == ["d/systems/j, aspect clarity.terse"]
 
 
 def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
-    spec: ScoreSpec, tmp_path: Path
+    spec: CellSpec, tmp_path: Path
 ) -> None:
-    score.main(spec)
+    write_cell(spec)
     other = part("fluency", None, {"text": "2"}), part("clarity", "terse", {"text": "5"})
     write_parts("answers", other, tmp_path / "replies" / "k.parquet")
     pairs_of_both: list[tuple[str, str | None]] = [("clarity", "terse"), ("fluency", None)]
-    score.main(
+    write_cell(
         replace(
             spec,
             cell=place(tmp_path, "k"),

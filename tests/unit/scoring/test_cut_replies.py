@@ -14,7 +14,7 @@ from judgescope.engines.requests import Work, request_of
 from judgescope.engines.vllm import engine
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.parsers import parse
-from judgescope.plan.checks import check_judge
+from judgescope.plan.checks.judges import check_judge
 from judgescope.replies.judging import Questions
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, VllmModel
 from judgescope.schema.tables import table_of

@@ -1,6 +1,5 @@
 """Values between the steps of a scale: a status of their own, a key of the card, and a remedy."""
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from judgescope.parsing.judgment import (
 from judgescope.parsing.parsers import parse
 from judgescope.plan.judges import card_hash, facts_of
 from judgescope.plan.loading import load_plan
-from judgescope.plan.specs import Specs
+from judgescope.plan.specs import judging
 from judgescope.report.sections import study as study_sections
 from judgescope.report.sections.trust import no_score
 from judgescope.report.words import STATUSES as WORDS
@@ -120,18 +119,16 @@ def test_the_key_changes_scores_and_signature_but_nothing_that_is_asked(
     for off_grid in ({}, {"off_grid": "drop"}, {"off_grid": "keep"}, {"off_grid": "round"}):
         write_card(tmp_path, "judges", "score-only", **off_grid)
         plan = load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
-        specs = Specs(plan, HOME, "results")
-        asked.append(specs.ask("demo-dialogue", "judge"))
-        cell = ("demo-dialogue", "systems", "score-only")
-        scored += [one["scale"] for one in json.loads(specs.score(*cell))["readings"]]
+        asked.append(judging.ask(plan, "demo-dialogue", "judge"))
+        [cells] = judging.score(plan, "demo-dialogue", "judge").cells
+        scored += [reading.scale for reading in cells.readings]
         facts.append(facts_of(plan, "demo-dialogue", "score-only").grid["naturalness"])
         hashes.add(card_hash(plan.judges["score-only"]))
-    assert len(set(asked)) == 1 and len(hashes) == 3
-    told = [scale.get("off_grid", "drop") for scale in scored]
-    assert told == ["drop", "drop", "keep", "round"]
+    assert asked[1:] == asked[:-1] and len(hashes) == 3
+    assert [scale and scale.off_grid for scale in scored] == ["drop", "drop", "keep", "round"]
     assert facts[0] == facts[1] == facts[3] == [1, 2, 3, 4, 5] and facts[2] is None
-    control = json.loads(specs.ask("demo-dialogue", "control"))
-    assert {one["scale"]["off_grid"] for one in control["read"] if one["scale"]} == {"keep"}
+    control = judging.compute(plan, "demo-dialogue", "control")
+    assert {read.scale.off_grid for read in control.read if read.scale} == {"keep"}
 
 
 def test_the_remedy_is_told_wherever_such_values_are_counted(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from judgescope.perturb.edits import apply_edits
 from judgescope.perturb.specs import Addition
 from judgescope.perturb.targets import NOTE, added, inert
 from judgescope.plan import load_plan
-from judgescope.plan.attacks import addition, attacks_of
+from judgescope.plan.generators import addition, attacks_of
 from judgescope.schema.cards import AttackPerturbation
 from judgescope.schema.loading import Cards, read_card
 from judgescope.statistics.hints import injection_shift, obey_rate
@@ -99,7 +99,7 @@ def test_one_number_is_claimed_only_where_scales_have_one_top(
     path = tmp_path / "config" / "datasets" / "demo-news.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(yaml.safe_dump(card), encoding="utf-8")
-    with pytest.raises(UserError, match="aspects of demo-news have several") as error:
+    with pytest.raises(UserError, match="aspects of demo-news have different scales") as error:
         plan(tmp_path, monkeypatch)
     assert "[5, 7]" in str(error.value)
     plan(tmp_path, monkeypatch, perturbations=["ignore-the-above"])  # claims it in words

@@ -106,18 +106,14 @@ def _write(path: Path, text: str) -> None:
 
 def report_of(study: Path) -> "Report":
     """Return the contents of a study's report; raise UserError if its tables are missing."""
-    from msgspec.json import decode
-
     from judgescope.core.paths import HOME
     from judgescope.plan.inputs import without_folders
-    from judgescope.plan.specs import Specs
+    from judgescope.plan.specs import pages
     from judgescope.report.report import Report
-    from judgescope.report.specs import ReportSpec
 
     plan = plan_of_study(study)
     command = f"judgescope run {without_folders(study, HOME)}"
-    report = Specs(plan, HOME, f"results/{plan.study.study}").report(command)
-    spec = decode(report, type=ReportSpec)
+    spec = pages.report(plan, command)
     needed = [*spec.tables.values(), *(card.report for card in spec.datasets.values())]
     missing = [path for path in needed if not Path(path).is_file()]
     if missing:

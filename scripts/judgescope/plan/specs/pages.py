@@ -1,18 +1,16 @@
-"""The fields of the specs of pages: what they look like, and which cards and texts they show."""
+"""The specs of pages: what they look like, and which cards and texts they show."""
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from msgspec.structs import replace
 
+from judgescope.core import paths
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack, split
-from judgescope.core.paths import Paths
 from judgescope.core.secrets import is_secret
-from judgescope.plan.applicability import ALONE
-from judgescope.plan.distilling import student_of
+from judgescope.plan.code import computing
 from judgescope.plan.judges import (
     annotators,
     card_hash,
@@ -22,7 +20,9 @@ from judgescope.plan.judges import (
     prompt_hash,
     scale_of,
 )
-from judgescope.plan.study import CellAspect, Plan
+from judgescope.plan.specs.judging import joined_files
+from judgescope.plan.specs.results import tables_of
+from judgescope.plan.study import ALONE, CellAspect, Plan
 from judgescope.report.specs import (
     AnnotatedTexts,
     DamagedDataset,
@@ -32,8 +32,12 @@ from judgescope.report.specs import (
     Ends,
     ExpectedDrop,
     ExploredDataset,
+    ExploreSpec,
     JudgeCard,
+    JudgeCardSpec,
     PerturbationCard,
+    ReportSpec,
+    SpotcheckSpec,
     StudyFacts,
     WorstCases,
 )
@@ -68,7 +72,7 @@ def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
 
     Texts that a dataset brings have no edits to look at.
     """
-    found = {
+    damage = {
         dataset: [
             (name, degree)
             for cell in plan.target_sets(dataset)
@@ -78,69 +82,72 @@ def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
         for dataset in plan.evaluated
         if not plan.datasets[dataset].gives_texts
     }
-    return {dataset: cells for dataset, cells in found.items() if cells}
+    return {dataset: cells for dataset, cells in damage.items() if cells}
 
 
-def annotated(plan: Plan, out: str) -> dict[str, AnnotatedTexts]:
+def annotated(plan: Plan) -> dict[str, AnnotatedTexts]:
     """Return dataset -> the files of the errors that judges list in its texts, and of these.
 
     The texts are those of systems where these are judged, else the originals.
     """
-    names, found = set(annotators(plan)), dict[str, AnnotatedTexts]()
+    names, texts, paths = set(annotators(plan)), dict[str, AnnotatedTexts](), plan.paths
     for dataset in plan.evaluated:
-        cells = plan.cell_aspects_of(dataset)
+        cells = plan.cells_of(dataset)
         judged = {cell.perturbation for cell in cells if cell.judge in names}
         for name in [name for name in ("systems", "original") if name in judged][:1]:
             marked = plan.datasets[dataset].gives_spans and name == "systems"
-            found[dataset] = AnnotatedTexts(
+            texts[dataset] = AnnotatedTexts(
                 set=name,
-                marked=f"{out}/collected/{dataset}/marked.parquet",
-                targets=f"{out}/targets/{dataset}/{name}.parquet",
-                gold=f"{out}/spans/{dataset}.parquet" if marked else None,
+                marked=paths.collected(dataset, "marked"),
+                targets=paths.targets(dataset, name),
+                gold=paths.spans(dataset) if marked else None,
             )
-    return found
+    return texts
 
 
-def look_of(workflow: Path, *patterns: str) -> str:
+def _look_of(*patterns: str) -> str:
     """Return a hash of templates and style sheets."""
-    paths = [path for pattern in patterns for path in sorted(workflow.glob(pattern))]
-    look = "".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
+    found = [path for pattern in patterns for path in sorted(paths.WORKFLOW.glob(pattern))]
+    look = "".join(path.read_text(encoding="utf-8") for path in found if path.is_file())
     return hashlib.sha256(look.encode()).hexdigest()[:16]
 
 
-def texts_page(plan: Plan, workflow: Path, out: str) -> dict[str, Any]:
-    """Return the fields of the spec of the page of damaged texts."""
-    cells = damaged(plan)
-    names = {name for each in cells.values() for name, _ in each}
-    return {
-        "study": plan.study.study,
-        "seed": plan.study.seed,
-        "templates": look_of(workflow, "texts/*", "report/style.css"),
-        "order": list(cells),
-        "datasets": {
+def spotcheck(plan: Plan) -> SpotcheckSpec:
+    """Show a sample of the perturbed texts."""
+    sets = damaged(plan)
+    names = {name for each in sets.values() for name, _ in each}
+    return SpotcheckSpec(
+        **computing("text_pages", packages="spotcheck"),
+        study=plan.study.study,
+        seed=plan.study.seed,
+        templates=_look_of("texts/*", "report/style.css"),
+        order=list(sets),
+        datasets={
             dataset: DamagedDataset(
                 name=plan.datasets[dataset].name,
-                sets=[_damaged_set(plan, dataset, *one) for one in each],
+                sets=[_damaged_set(plan, dataset, name, degree) for name, degree in each],
             )
-            for dataset, each in cells.items()
+            for dataset, each in sets.items()
         },
-        "perturbations": {
-            name: perturbation_card(card)
-            for name, card in plan.perturbations.items()
-            if name in names
+        perturbations={
+            name: card for name, card in _perturbation_cards(plan).items() if name in names
         },
-        "results": out,
-        "output": f"{out}/report/texts.html",
-    }
+        results=plan.results,
+        output=plan.paths.report("texts.html"),
+    )
 
 
 def _damaged_set(plan: Plan, dataset: str, name: str, degree: str) -> DamagedSet:
     """Return a perturbation in a degree with how much of it its card asks for."""
-    degrees: dict[Any, Degree] = plan.perturbations[name].degrees_for(dataset)
-    return DamagedSet(perturbation=name, degree=degree, amount=degrees[degree].model_dump())
+    amount: Degree = plan.perturbations[name].degrees_for(dataset)[degree]  # type: ignore[index]
+    return DamagedSet(perturbation=name, degree=degree, amount=amount.model_dump())
 
 
-def perturbation_card(card: AnyPerturbation) -> PerturbationCard:
+def _perturbation_cards(plan: Plan) -> dict[str, PerturbationCard]:
+    return {name: _perturbation_card(card) for name, card in plan.perturbations.items()}
+
+
+def _perturbation_card(card: AnyPerturbation) -> PerturbationCard:
     """Return what a card says of its damage."""
     if isinstance(card, MadePerturbation):
         by = f"by the model {card.model}, form {card.form}"
@@ -207,28 +214,42 @@ def _derived_card(plan: Plan, card: DerivedJudge) -> JudgeCard:
     return JudgeCard(engine="derived", form=form, hint=hints[0] if hints else "")
 
 
-def report_page(plan: Plan, workflow: Path, out: str, tables: Sequence[str]) -> dict[str, Any]:
-    """Return the fields of the spec of the report, but for the command that reproduces it."""
-    return {
-        **_shared(plan, out, tables),
-        "templates": look_of(workflow, "report/*"),
-        "texts": bool(damaged(plan)),
-        "annotated": annotated(plan, out),
-        "distilled": _distilled(plan, out),
-        "perturbations": {
+def report(plan: Plan, command: str) -> ReportSpec:
+    """Write the report; `command` reproduces the study."""
+    paths = plan.paths
+    joined = {name: joined_files(plan, name) for name in plan.datasets}
+    return ReportSpec(
+        **computing("pages", packages="report"),
+        **_shared(plan),
+        command=command,
+        templates=_look_of("report/*"),
+        texts=bool(damaged(plan)),
+        annotated=annotated(plan),
+        distilled=_distilled(plan),
+        joined={name: files for name, files in joined.items() if files},
+        perturbations={
             name: PerturbationCard(name=card.name, level=card.level)
             for name, card in plan.perturbations.items()
         },
-        "cards": "judges/",
-        "output": f"{out}/report/index.html",
-        "figures": f"{out}/figures",
-        "sections": f"{out}/sections",
-    }
+        cards="judges/",
+        output=paths.report("index.html"),
+        figures=paths.figures(),
+        sections=paths.sections(),
+    )
 
 
-def _shared(plan: Plan, out: str, tables: Sequence[str]) -> dict[str, Any]:
-    """Return the fields that the report and the judges' cards share."""
-    study = plan.study
+class Shared(TypedDict):
+    """The fields that the report and the judges' cards share."""
+
+    study: StudyFacts
+    tables: dict[str, str]
+    datasets: dict[str, DatasetCard]
+    judges: dict[str, JudgeCard]
+    aspects: dict[str, str]
+
+
+def _shared(plan: Plan) -> Shared:
+    study, paths = plan.study, plan.paths
     return {
         "study": StudyFacts(
             study=study.study,
@@ -239,7 +260,7 @@ def _shared(plan: Plan, out: str, tables: Sequence[str]) -> dict[str, Any]:
             share=study.share,
             allow_missing=study.allow_missing,
         ),
-        "tables": {name: f"{out}/tables/{name}.parquet" for name in tables},
+        "tables": {name: paths.table(name) for name in tables_of(plan)},
         "datasets": {
             name: DatasetCard(
                 name=card.name,
@@ -248,7 +269,7 @@ def _shared(plan: Plan, out: str, tables: Sequence[str]) -> dict[str, Any]:
                 licence=card.licence,
                 citation=card.citation,
                 aspects=plan.aspects_of(name),
-                report=f"{out}/items/{name}.json",
+                report=paths.ingested(name),
             )
             for name, card in plan.datasets.items()
         },
@@ -258,40 +279,37 @@ def _shared(plan: Plan, out: str, tables: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _distilled(plan: Plan, out: str) -> Distilled | None:
-    """Return which judge learnt from which, how, and where the course of its training is told."""
+def _distilled(plan: Plan) -> Distilled | None:
+    """Return which judge learnt from which, how, and the file of the course of its training."""
     if (card := plan.study.distill) is None:
         return None
     return Distilled(
         judge=card.judge,
         teacher=card.teacher,
-        model=student_of(plan)[1].name,
+        model=plan.student[1].name,
         recipe=card.recipe.model_dump(mode="json"),
-        log=f"{out}/distill/training.parquet",
+        log=plan.paths.distill("training.parquet"),
     )
 
 
-def judge_cards(plan: Plan, workflow: Path, out: str, tables: Sequence[str]) -> dict[str, Any]:
-    """Return the fields of the spec of the judges' cards, one job for all of them."""
+def judge_cards(plan: Plan) -> JudgeCardSpec:
+    """Write the judges' cards, one job for all of them."""
     ends, ends_of = _ends(plan)
-    return {
-        **_shared(plan, out, tables),
-        "templates": look_of(workflow, "report/*", "texts/style.css"),
-        "cards": "",
-        "results": out,
-        "explore": True,
-        "settings": {name: settings_of(plan, name) for name in [*plan.judges, *plan.derived]},
-        "perturbations": _perturbations(plan),
-        "models": {name: model_settings(card) for name, card in plan.models.items()},
-        "worst": {dataset: _worst(plan, dataset) for dataset in plan.evaluated},
-        "ends": ends,
-        "ends_of": ends_of,
-        "output": f"{out}/report/judges",
-    }
-
-
-def _perturbations(plan: Plan) -> dict[str, PerturbationCard]:
-    return {name: perturbation_card(card) for name, card in plan.perturbations.items()}
+    return JudgeCardSpec(
+        **computing("pages", packages="judge_card"),
+        **_shared(plan),
+        templates=_look_of("report/*", "texts/style.css"),
+        cards="",
+        results=plan.results,
+        explore=True,
+        settings={name: settings_of(plan, name) for name in [*plan.judges, *plan.derived]},
+        perturbations=_perturbation_cards(plan),
+        models={name: model_settings(card) for name, card in plan.models.items()},
+        worst={dataset: _worst(plan, dataset) for dataset in plan.evaluated},
+        ends=ends,
+        ends_of=ends_of,
+        output=plan.paths.report("judges"),
+    )
 
 
 def settings_of(plan: Plan, judge: str) -> dict[str, object]:
@@ -362,32 +380,33 @@ def _lowered(plan: Plan, dataset: str, perturbation: str, degree: str) -> Expect
 
 def _ends(plan: Plan) -> tuple[list[dict[str, dict[str, Ends]]], dict[str, int]]:
     """Return what the ends of judges' scores are, once where several share them, and of whom."""
-    found, which = dict[str, dict[str, dict[str, Ends]]](), dict[str, int]()
+    distinct, which = dict[str, dict[str, dict[str, Ends]]](), dict[str, int]()
     for judge in [*plan.judges, *plan.derived]:
         names = [name for name in plan.evaluated if judge in plan.judges_of(name)]
         ends = {name: facts_of(plan, name, judge).ends for name in names}
-        found.setdefault(canonical(ends), ends)
-        which[judge] = list(found).index(canonical(ends))
-    return list(found.values()), which
+        distinct.setdefault(canonical(ends), ends)
+        which[judge] = list(distinct).index(canonical(ends))
+    return list(distinct.values()), which
 
 
-def explore_page(plan: Plan, workflow: Path, out: str) -> dict[str, Any]:
-    """Return the fields of the spec of the page on which every judgment can be looked at."""
+def explore(plan: Plan) -> ExploreSpec:
+    """Show every judgment beside its text."""
     names = [*plan.judges, *plan.derived]
-    return {
-        "study": plan.study.study,
-        "templates": look_of(workflow, "explore/*", "texts/style.css", "report/style.css"),
-        "datasets": [
+    return ExploreSpec(
+        **computing("text_pages"),
+        study=plan.study.study,
+        templates=_look_of("explore/*", "texts/style.css", "report/style.css"),
+        datasets=[
             _explored(plan, name, cells)
             for name in plan.datasets
             if (cells := plan.cell_aspects_of(name))
         ],
-        "judges": {name: _answers(plan, name) for name in names},
-        "models": {name: plan.model_of(name) for name in names},
-        "perturbations": _perturbations(plan),
-        "results": out,
-        "output": Paths(out).report("explore.html"),
-    }
+        judges={name: _answers(plan, name) for name in names},
+        models={name: plan.model_of(name) for name in names},
+        perturbations=_perturbation_cards(plan),
+        results=plan.results,
+        output=plan.paths.report("explore.html"),
+    )
 
 
 def _explored(plan: Plan, name: str, cells: Sequence[CellAspect]) -> ExploredDataset:

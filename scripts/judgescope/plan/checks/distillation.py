@@ -1,15 +1,15 @@
-"""A judge that learns from another: what their cards must say."""
+"""Checks of a study in which a judge learns from another."""
 
 from judgescope.core.errors import UserError
 from judgescope.core.set_names import WRITTEN
-from judgescope.plan.checks import check_writer
+from judgescope.plan.checks.texts import check_writer
 from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan
-from judgescope.schema.cards import TRAINED, GivenPerturbation, Judge, VllmModel
+from judgescope.schema.cards import TRAINED, GivenPerturbation, VllmModel
 from judgescope.schema.cards.judges import OVERALL
 
 
-def trained_models(plan: Plan) -> list[str]:
+def _trained_models(plan: Plan) -> list[str]:
     """Return the models whose adapter is one that the study trains."""
     return [
         name
@@ -18,18 +18,10 @@ def trained_models(plan: Plan) -> list[str]:
     ]
 
 
-def student_of(plan: Plan) -> tuple[Judge, VllmModel]:
-    """Return the judge that learns, and its model, of a study that has one."""
-    judge = plan.judges[plan.distillation.judge]
-    model = plan.models[judge.model]
-    assert isinstance(model, VllmModel)  # as is checked
-    return judge, model
-
-
 def check_distillation(plan: Plan, source: str) -> None:
     """Check teacher, student and texts of a study that trains, and that no other has a student."""
     if plan.study.distill is None:
-        for name in trained_models(plan):
+        for name in _trained_models(plan):
             raise UserError(
                 "this model has an adapter that a study trains, and this study trains none",
                 where=f"models/{name}.yaml, key adapter",
@@ -45,43 +37,43 @@ def check_distillation(plan: Plan, source: str) -> None:
 
 
 def _check_teacher(plan: Plan, where: str) -> None:
-    told = plan.distillation
+    distill = plan.distillation
     able = [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
-    able = [name for name in able if name != told.judge]
-    if told.teacher not in able:
+    able = [name for name in able if name != distill.judge]
+    if distill.teacher not in able:
         raise UserError(
             "no judge of the study with this id lists errors that another could learn to list",
             where=f"{where}.teacher",
-            got=told.teacher,
+            got=distill.teacher,
             allowed=able,
             todo="name a judge of the study whose card has `annotation`, or an ensemble of such",
         )
-    if told.teacher in plan.judges and plan.judges[told.teacher].own_scale != OVERALL:
+    if distill.teacher in plan.judges and plan.judges[distill.teacher].own_scale != OVERALL:
         raise UserError(
             "what is taught is made of a score from 1 to 5",
-            where=f"judges/{told.teacher}.yaml, key annotation.score",
+            where=f"judges/{distill.teacher}.yaml, key annotation.score",
             got="percent",
             allowed="categories, integers",
         )
-    if told.judge in plan.teachers:
+    if distill.judge in plan.teachers:
         raise UserError(
             "the judge that learns is one of its own teachers",
-            where=f"judges/{told.teacher}.yaml, key members",
-            got=told.judge,
+            where=f"judges/{distill.teacher}.yaml, key members",
+            got=distill.judge,
         )
 
 
 def _check_student(plan: Plan, where: str) -> None:
-    told = plan.distillation
-    if told.judge not in plan.judges:
+    distill = plan.distillation
+    if distill.judge not in plan.judges:
         raise UserError(
             "no judge of the study with this id has a model that could be trained",
             where=f"{where}.judge",
-            got=told.judge,
+            got=distill.judge,
             allowed=plan.judges,
             todo="name it under the study's `judges` too",
         )
-    judge = plan.judges[told.judge]
+    judge = plan.judges[distill.judge]
     model = plan.models[judge.model]
     if not isinstance(model, VllmModel) or model.adapter != TRAINED:
         raise UserError(
@@ -100,7 +92,7 @@ def _check_student(plan: Plan, where: str) -> None:
     if judge.annotation is None or judge.annotation.score != "percent":
         raise UserError(
             "what is taught is a list of errors and a score from 0 to 100",
-            where=f"judges/{told.judge}.yaml, key annotation",
+            where=f"judges/{distill.judge}.yaml, key annotation",
             got=judge.annotation and judge.annotation.score,
             allowed="annotation: {score: percent}",
             todo="as the shipped card `distilled` has it",
@@ -108,7 +100,7 @@ def _check_student(plan: Plan, where: str) -> None:
     if judge.annotation.severity != "integers" or judge.annotation.categories:
         raise UserError(
             "what is taught are severities from 1 to 5, and no categories",
-            where=f"judges/{told.judge}.yaml, key annotation",
+            where=f"judges/{distill.judge}.yaml, key annotation",
             got=judge.annotation.model_dump(include={"severity", "categories"}),
             todo="leave `severity` and `categories` out",
         )
@@ -116,8 +108,8 @@ def _check_student(plan: Plan, where: str) -> None:
 
 def _check_uses(plan: Plan) -> None:
     """Check that a model that is trained judges, and does nothing that comes before it is."""
-    trained = trained_models(plan)
-    own = {name for name, judge in plan.judges.items() if judge.model in trained}
+    trained = _trained_models(plan)
+    trained_judges = {name for name, judge in plan.judges.items() if judge.model in trained}
     damage = {
         name: card
         for name, card in plan.perturbations.items()
@@ -128,7 +120,7 @@ def _check_uses(plan: Plan) -> None:
     new = plan.distillation.write
     uses |= {f"the study, key distill.write.models ({n})": n for n in (new.models if new else [])}
     uses |= {"the study, key drafter": plan.study.drafter} if plan.study.drafter else {}
-    uses |= {f"judge {name}": plan.judges[name].model for name in plan.teachers & own}
+    uses |= {f"judge {name}": plan.judges[name].model for name in plan.teachers & trained_judges}
     for where, model in uses.items():
         if model in trained:
             raise UserError(
@@ -158,8 +150,8 @@ def _unjudged(plan: Plan, teacher: str, dataset: str) -> str | None:
 
 
 def _check_texts(plan: Plan, where: str) -> None:
-    told = plan.distillation
-    for name in told.datasets:
+    distill = plan.distillation
+    for name in distill.datasets:
         card = plan.datasets[name]
         if card.gives_texts or not card.has_texts:
             raise UserError(
@@ -174,13 +166,13 @@ def _check_texts(plan: Plan, where: str) -> None:
                 got=name,
                 todo="let models write some: `write: {models: […]}`",
             )
-        if (why := _unjudged(plan, told.teacher, name)) is not None:
+        if (why := _unjudged(plan, distill.teacher, name)) is not None:
             raise UserError(
                 "the teacher, or one of its members, cannot judge this dataset",
                 where=f"{where}.datasets",
                 got=f"{name}: {why}",
             )
-    for model in told.write.models if told.write else []:
+    for model in distill.write.models if distill.write else []:
         check_writer(plan.models[model], f"{where}.write.models")
     if WRITTEN.rstrip(".") in plan.perturbations:
         raise UserError(

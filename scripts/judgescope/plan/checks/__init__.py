@@ -1,0 +1,1 @@
+"""What must hold between the cards of a study, before any job is planned."""

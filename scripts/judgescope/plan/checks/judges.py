@@ -1,0 +1,304 @@
+"""Checks of judges' cards against their models, the datasets and each other."""
+
+from collections.abc import Iterable, Mapping
+
+from judgescope.core.errors import UserError
+from judgescope.engines import ASKED, PROMPTED
+from judgescope.parsing.parsers import card_parsers
+from judgescope.plan.checks.study import check_rated
+from judgescope.plan.study import Plan, computes
+from judgescope.prompts import SUFFIX, parsed, undeclared
+from judgescope.schema.cards import (
+    COMPARE,
+    CONTROL_FORMS,
+    LEXICAL_FORMS,
+    CommandModel,
+    Dataset,
+    DerivedJudge,
+    Judge,
+    Model,
+    Scale,
+)
+from judgescope.schema.cards.judges import OVERALL
+
+FORMS = {"lexical": LEXICAL_FORMS, "control": CONTROL_FORMS}
+
+
+def check_judge(
+    judge: Judge, model: Model, datasets: Mapping[str, Dataset], methods: Iterable[str] = ()
+) -> None:
+    """Check a judge's form, scale, aspects and columns against its model and the datasets.
+
+    For the method perspectives any scale will do: what it asks is the order of texts.
+    """
+    where = f"judges/{judge.judge}.yaml"
+    forms = FORMS.get(model.engine)
+    if forms and judge.form not in forms:
+        raise UserError(
+            f"the engine {model.engine} has no such form",
+            where=f"{where}, key form",
+            got=judge.form,
+            allowed=forms,
+        )
+    if isinstance(model, CommandModel) and judge.against not in {None, *model.inputs}:
+        raise UserError(
+            "what a program is shown stands in its model's card",
+            where=f"{where}, key use_reference",
+            got=judge.use_reference,
+            todo=f"leave it out and add `references` to `inputs` of models/{model.model}.yaml",
+        )
+    if model.engine == "recorded" and (judge.form == COMPARE or "pairs" in judge.model_fields_set):
+        raise UserError(
+            "recorded comparisons of two texts cannot be read",
+            where=f"{where}, key {'form' if judge.form == COMPARE else 'pairs'}",
+            got=judge.form if judge.form == COMPARE else judge.pairs,
+            todo="record a score of each text, or call the form otherwise",
+        )
+    if judge.form == COMPARE and judge.against == "references" and model.engine in PROMPTED:
+        raise UserError(
+            "two texts are compared with each other, not with a reference",
+            where=f"{where}, key use_reference",
+            todo="leave `use_reference` out",
+        )
+    if judge.hint is not None and (model.engine not in PROMPTED or judge.form == COMPARE):
+        raise UserError(
+            "only a model that reads prompts and rates one text can be given a rating",
+            where=f"{where}, key hint",
+            got=f"{judge.model}, form {judge.form}",
+            todo="leave `hint` out",
+        )
+    _check_spotlight(judge, model, where)
+    _check_stop(judge, model, where)
+    _check_parser(judge, model, where)
+    check_rated(judge.aspects, datasets, f"{where}, key aspects")
+    _check_direction(judge, model, datasets, where)
+    _check_shots(judge, model, datasets, where)
+    _check_estimator(judge, model, datasets, where)
+    if isinstance(judge.scale, dict):
+        check_rated(judge.scale, datasets, f"{where}, key scale")
+    if "perspectives" not in methods:
+        for scale in judge.scales:
+            _check_scale(scale, datasets, where)
+
+
+def _check_parser(judge: Judge, model: Model, where: str) -> None:
+    if judge.parser is not None and judge.parser not in card_parsers():
+        raise UserError(
+            "there is no such parser",
+            where=f"{where}, key parser",
+            got=judge.parser,
+            allowed=card_parsers(),
+        )
+    if computes(model) and judge.parser not in {None, "number"}:
+        raise UserError(
+            "this judge gives numbers, which no parser reads",
+            where=f"{where}, key parser",
+            got=judge.parser,
+            todo="leave `parser` out; of recorded replies in words, name the column under `rows` "
+            f"(`reply`) in models/{model.model}.yaml",
+        )
+
+
+def _check_spotlight(judge: Judge, model: Model, where: str) -> None:
+    if judge.spotlight and model.engine not in PROMPTED:
+        raise UserError(
+            "only what a model reads in a prompt can be marked there",
+            where=f"{where}, key spotlight",
+            got=f"{judge.model} (engine {model.engine})",
+            todo="leave `spotlight` out",
+        )
+
+
+def _check_stop(judge: Judge, model: Model, where: str) -> None:
+    if judge.stop and model.engine not in PROMPTED:
+        raise UserError(
+            "only a model that reads prompts ends its reply at a text",
+            where=f"{where}, key stop",
+            got=f"{judge.model} (engine {model.engine})",
+            todo="leave `stop` out",
+        )
+    if judge.stop and "stop" in getattr(model, "extra_body", {}):
+        raise UserError(
+            "two cards say where replies end",
+            where=f"{where}, key stop; models/{model.model}.yaml, key extra_body.stop",
+            todo="leave one of them out",
+        )
+
+
+def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
+    """Check that a judge with a hint has a base: a judge of the same model without a hint."""
+    if judge.hint is None:
+        return
+    if judge.scale is not None:
+        raise UserError(
+            "a hint is a rating on people's scale, and a judge with a hint rates on that scale",
+            where=f"judges/{judge.judge}.yaml, key scale",
+            got=", ".join(map(_shown, judge.scales)),
+            todo="leave `scale` or `hint` out",
+        )
+    base = judges.get(judge.hint.baseline)
+    same = base is not None and base.hint is None and base.model == judge.model
+    if base is None or not same or base.own_scale != judge.scale or base.form == COMPARE:
+        raise UserError(
+            "no judge of the study with this id asks the same model, on the same scale, without "
+            "a hint",
+            where=f"judges/{judge.judge}.yaml, key hint.baseline",
+            got=judge.hint.baseline,
+            allowed=[
+                name
+                for name, one in judges.items()
+                if (one.model, one.own_scale, one.hint) == (judge.model, judge.scale, None)
+            ],
+            todo="name one under the study's `judges` too",
+        )
+
+
+def _check_direction(
+    judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
+) -> None:
+    """No prompt says of people's scale that its lowest value is the best: the judge's card does."""
+    if model.engine not in ASKED or judge.form == COMPARE:
+        return
+    for dataset in datasets.values():
+        for name, scale in dataset.aspects.items():
+            if judge.own_scale_on(name) is not None or name not in (judge.aspects or [name]):
+                continue
+            if scale.best == "min":
+                raise UserError(
+                    "it has to be clear whether this judge's highest or lowest value is the best",
+                    where=f"{where}, key scale",
+                    got=f"{dataset.dataset}, {name}: best: min",
+                    todo="give the judge a `scale` of its own: as it is for shipped prompts, where "
+                    "more is better; with `best: min` if its prompt says that less is",
+                )
+
+
+def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:
+    """Demonstrations need prompts, people's ratings, and the scale of these."""
+    if judge.shots is None:
+        return
+    if model.engine not in PROMPTED or judge.form == COMPARE:
+        problem, got = "only a model that reads prompts and rates one text is shown", judge.model
+    elif judge.scale is not None:
+        problem, got = "demonstrations have people's ratings, on their scale", "a scale of its own"
+    elif bare := [name for name, card in datasets.items() if card.ratings == "none"]:
+        problem, got = "a dataset without ratings has no demonstrations", bare[0]
+    else:
+        return
+    raise UserError(problem, where=f"{where}, key shots", got=got, todo="leave `shots` out")
+
+
+def _check_estimator(
+    judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
+) -> None:
+    """Probabilities and structured replies need prompts that are rated, on a scale of steps."""
+    special = {"estimator": judge.estimator == "logprob_mean", "structured": judge.structured}
+    for key in (key for key, used in special.items() if used):
+        if model.engine not in PROMPTED or judge.form == COMPARE:
+            raise UserError(
+                "only the ratings of a model that reads prompts can have this",
+                where=f"{where}, key {key}",
+                got=getattr(judge, key),
+                todo="leave it out",
+            )
+        for dataset in datasets.values():
+            for name, scale in dataset.aspects.items():
+                own = judge.scale_on(name) or scale
+                if own.step is None and name in (judge.aspects or [name]):
+                    raise UserError(
+                        "this needs a scale with steps",
+                        where=f"{where}, key {key}",
+                        got=f"{dataset.dataset}, {name}: {_shown(own)}",
+                        todo="give the judge a `scale` of its own with a `step`",
+                    )
+
+
+def _check_scale(scale: Scale, datasets: Mapping[str, Dataset], where: str) -> None:
+    """A judge's own scale has the ends of some aspect's; only its steps may differ."""
+    rated = [aspect for dataset in datasets.values() for aspect in dataset.aspects.values()]
+    if any((scale.min, scale.max) == (aspect.min, aspect.max) for aspect in rated):
+        return
+    raise UserError(
+        "no aspect of the study's datasets has this scale",
+        where=f"{where}, key scale",
+        got=_shown(scale),
+        allowed={_shown(aspect) for aspect in rated},
+        todo="leave `scale` out to use each aspect's own; the method perspectives takes any",
+    )
+
+
+def _shown(scale: Scale) -> str:
+    step = "continuous" if scale.step is None else f"step {scale.step:g}"
+    return f"{scale.min:g} to {scale.max:g} ({step})"
+
+
+def check_derived(plan: Plan, card: DerivedJudge) -> None:
+    """Check that every member is a judge of the study that gives scores, or errors to merge.
+
+    Whose errors are heard is decided in points of 1 to 5, which is the scale of all annotators of
+    an ensemble therefore: their mean is on it too.
+    """
+    judges = plan.judges
+    for member in card.members:
+        if member not in judges or judges[member].form == COMPARE:
+            raise UserError(
+                "no judge of the study with this id gives scores",
+                where=f"judges/{card.judge}.yaml, key members",
+                got=member,
+                allowed=[name for name, judge in judges.items() if judge.form != COMPARE],
+                todo="name it under the study's `judges` too",
+            )
+        if card.supervisor and not plan.annotates(member):
+            raise UserError(
+                "this judge lists no errors that a supervisor could merge",
+                where=f"judges/{card.judge}.yaml, key members",
+                got=member,
+                allowed=[name for name in judges if plan.annotates(name)],
+                todo="name judges with the key `annotation`, or combine: mean",
+            )
+        if plan.annotates(member) and judges[member].own_scale != OVERALL:
+            raise UserError(
+                "an ensemble is of annotators that score from 1 to 5, as a member's errors are "
+                "left out where its score is a point of that scale away from the others'",
+                where=f"judges/{card.judge}.yaml, key members",
+                got=member,
+                allowed=[
+                    name
+                    for name, judge in judges.items()
+                    if plan.annotates(name) and judge.own_scale == OVERALL
+                ],
+                todo="name annotators whose `score` is categories or integers",
+            )
+
+
+def check_annotator(plan: Plan, judge: Judge) -> None:
+    """Raise UserError for a judge that cannot ask what its card says, or does not say what to ask.
+
+    A form that prints `annotation` needs a card that has it, and the other way round.
+    """
+    where = f"judges/{judge.judge}.yaml, key annotation"
+    if not plan.is_prompted(judge.model):
+        if judge.annotation is not None:
+            raise UserError(
+                "only a model that reads prompts can be asked for annotations",
+                where=where,
+                got=f"{judge.model} (engine {plan.models[judge.model].engine})",
+                allowed=f"a model of engine {' or '.join(PROMPTED)}",
+                todo="write `parser: annotation` to read annotations that were recorded",
+            )
+        return
+    sources = plan.templates[judge.form].values()
+    prints = any("annotation" in undeclared(parsed(source)) for source in sources)
+    if prints and judge.annotation is None:
+        raise UserError(
+            f"the form {judge.form} asks for annotations, and this card does not say which",
+            where=where,
+            todo="add `annotation: {}`",
+        )
+    if judge.annotation is not None and not prints:
+        raise UserError(
+            "this prompt does not ask for annotations",
+            where=f"prompts/{judge.form}{SUFFIX}",
+            todo="print what the name `annotation` has, as the form annotate does; or leave "
+            f"`annotation` out of judges/{judge.judge}.yaml",
+        )

@@ -1,0 +1,304 @@
+"""Checks of a study's own keys, and of its datasets."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from judgescope.core.errors import UserError
+from judgescope.engines import ASKED
+from judgescope.methods.registry import METHODS
+from judgescope.perturb.rules import RULES
+from judgescope.plan.generators import addition
+from judgescope.plan.judges import annotators
+from judgescope.plan.study import Plan
+from judgescope.replies.ledger import NANOS, REQUESTS, Cap
+from judgescope.schema.cards import (
+    AnyPerturbation,
+    Caps,
+    Dataset,
+    Model,
+    PromptedModel,
+    RulePerturbation,
+    Study,
+)
+from judgescope.statistics.registry import STATISTICS, has_bar
+
+BILLION = 10**9
+LEVELS = ("by_source", "by_system", "direct", "global", "local", "pooled", "traditional")
+"""What may stand behind a statistic's name and a dot in the key `require`."""
+UNREAD = {
+    "graded": "no method of the study reads texts of every rating",
+    "attack": "no method of the study reads attacked texts",
+    "once": "nothing in the study needs this perturbation",
+}
+"""Kind of perturbation -> the error where no method of the study reads such texts."""
+
+
+def check_method_names(study: Study, source: str) -> None:
+    """Raise UserError for a method that does not exist, or that has no texts to read."""
+    selectable = [name for name, method in METHODS.items() if method.selectable]
+    for number, name in enumerate(study.methods):
+        if name not in selectable:
+            where = f"{source}, key methods.{number}"
+            raise UserError("this value is not known", where=where, got=name, allowed=selectable)
+        if "once" in METHODS[name].texts and not study.perturbations:
+            raise UserError(
+                f"the method {name} needs `perturbations`",
+                where=f"{source}, key perturbations",
+                todo="name perturbations, or leave the method out",
+            )
+
+
+def check_study(
+    study: Study,
+    datasets: Mapping[str, Dataset],
+    models: Mapping[str, Model],
+    perturbations: Mapping[str, AnyPerturbation],
+    judges: Iterable[str],
+    source: str,
+) -> None:
+    """Check that every aspect of the study is rated and every dataset and judge is of use."""
+    check_rated(study.aspects, datasets, f"{source}, key aspects")
+    for name, dataset in datasets.items():
+        if study.aspects and not set(study.aspects) & set(dataset.aspects):
+            raise UserError(
+                "none of the study's aspects is rated by this dataset",
+                where=f"{source}, key datasets",
+                got=name,
+                allowed=dataset.aspects,
+                todo="add one of its aspects, or leave the dataset out",
+            )
+    _check_best(study, datasets, source)
+    for judge in study.comparison.judges:
+        if judge not in judges:
+            raise UserError(
+                "no judge of the study has this id",
+                where=f"{source}, key comparison.judges",
+                got=judge,
+                allowed=judges,
+            )
+    for perturbation in perturbations.values():
+        _check_read(perturbation, study, source)
+    for model in models.values():
+        if model.engine == "recorded" and model.dataset not in {None, *datasets}:
+            raise UserError(
+                "this recorded model belongs to a dataset that the study does not have",
+                where=f"{source}, key judges",
+                got=f"{model.model} (recorded for {model.dataset})",
+                allowed=datasets,
+            )
+
+
+def _check_best(study: Study, datasets: Mapping[str, Dataset], source: str) -> None:
+    """Check that no method reads values of its own of a scale whose best end is the lowest."""
+    unread = [name for name in study.methods if METHODS[name].unturned]
+    for dataset in datasets.values():
+        for aspect, scale in dataset.aspects.items():
+            if scale.best == "min" and unread and aspect in (study.aspects or [aspect]):
+                raise UserError(
+                    "this method does not know scales whose best end is the lowest",
+                    where=f"{source}, key methods",
+                    got=f"{unread[0]} (dataset {dataset.dataset}, aspect {aspect}: best: min)",
+                    todo="leave the method or the aspect out, or turn the ratings in the data "
+                    "(min + max - value)",
+                )
+
+
+def _check_read(perturbation: AnyPerturbation, study: Study, source: str) -> None:
+    """Check that some method of the study reads what a perturbation makes."""
+    kind = perturbation.kind
+    if kind not in UNREAD:
+        return
+    methods = {name for name, method in METHODS.items() if kind in method.texts}
+    if not methods & set(study.methods):
+        raise UserError(
+            UNREAD[kind],
+            where=f"{source}, key perturbations",
+            got=perturbation.perturbation,
+            todo=f"add the method {' or '.join(sorted(methods, reverse=True))}, or leave the "
+            "perturbation out",
+        )
+
+
+def check_rated(aspects: Iterable[str], datasets: Mapping[str, Dataset], where: str) -> None:
+    """Check that every aspect is one of some dataset of the study."""
+    rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
+    for aspect in aspects:
+        if aspect not in rated:
+            raise UserError(
+                "no dataset of the study has this aspect", where=where, got=aspect, allowed=rated
+            )
+
+
+# ---- bars and caps ------------------------------------------------------------------------------
+
+
+def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
+    """Check that every bar is for a statistic of the registry, at a level, and for an aspect."""
+    for key, bar in study.require.items():
+        name, _, level = key.partition(".")
+        where = f"{source}, key require"
+        if not has_bar(name):
+            raise UserError(
+                "no statistic with this name has an interval that could be held against a bar",
+                where=where,
+                got=name,
+                allowed=[one for one in STATISTICS if has_bar(one)],
+                todo="docs/reference/statistics.md lists all statistics",
+            )
+        if level and level not in LEVELS:
+            raise UserError(
+                "a statistic is not computed at this level",
+                where=f"{where}.{key}",
+                got=level,
+                allowed=LEVELS,
+                todo=f"write `{name}`, or `{name}.` and one of these",
+            )
+        for aspect in bar if isinstance(bar, dict) else ():
+            if aspect not in {*aspects, "average"}:
+                raise UserError(
+                    "no dataset of the study rates this aspect",
+                    where=f"{where}.{key}",
+                    got=aspect,
+                    allowed=[*aspects, "average"],
+                )
+
+
+def caps_of(study: Study) -> list[Cap]:
+    """Return the caps of a study and of single models in it."""
+    owners: list[tuple[str, Caps, str | None]] = [("", study, None)]
+    owners += [(f"caps.{name}.", caps, name) for name, caps in study.caps.items()]
+    limits = []
+    for prefix, caps, model in owners:
+        if caps.max_usd is not None:
+            limit = round(caps.max_usd * BILLION)
+            limits.append(Cap(f"{prefix}max_usd", NANOS, limit, model))
+        if caps.max_requests is not None:
+            limits.append(Cap(f"{prefix}max_requests", REQUESTS, caps.max_requests, model))
+    return limits
+
+
+def check_caps(study: Study, models: Mapping[str, Model], source: str) -> None:
+    """Check that every cap is on a model that is asked, and every cap on money on a known price.
+
+    A drafter may have a cap where it is none of the models: its price is needed when it drafts.
+    """
+    asked = {name: card for name, card in models.items() if card.engine in ASKED}
+    for name in study.caps:
+        if name not in [*asked, study.drafter]:
+            raise UserError(
+                "no model of the study with this id is asked",
+                where=f"{source}, key caps",
+                got=name,
+                allowed=asked,
+            )
+    for key, unit, _, only in caps_of(study):
+        for name, card in asked.items():
+            bound = unit == NANOS and only in (None, name)
+            if bound and isinstance(card, PromptedModel) and card.price is None:
+                raise UserError(
+                    f"{key} needs the price of every model that it binds",
+                    where=f"models/{name}.yaml",
+                    todo="give the card a `price` (input and output 0 if it costs nothing), or cap "
+                    "`max_requests`",
+                )
+
+
+# ---- what needs the plan ------------------------------------------------------------------------
+
+
+def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
+    """Check that there is something of a dataset to judge, and what its perturbations need."""
+    sets = plan.target_sets(dataset.dataset)
+    if not sets:
+        raise UserError(
+            "no method of the study judges anything of this dataset",
+            where=f"{source}, key datasets",
+            got=dataset.dataset,
+            todo="add the method perspectives, or leave it out"
+            if dataset.gives_texts
+            else "add the method discernment and a perturbation of its task, or leave it out",
+        )
+    for name, degree in plan.perturbed(dataset.dataset, "attack"):
+        addition(plan, dataset.dataset, name, degree)  # raises UserError
+    if "original" in sets and dataset.select.original == "none":
+        _check_originals(plan, dataset, source)
+    for name in dict(plan.perturbed(dataset.dataset)):
+        card = plan.perturbations[name]
+        needs = RULES[card.rule].meta if isinstance(card, RulePerturbation) else None
+        if needs is not None and needs not in dataset.meta:
+            raise UserError(
+                f"this perturbation needs the items' meta `{needs}`",
+                where=f"{source}, key perturbations",
+                got=f"{card.perturbation} of the dataset {dataset.dataset}",
+                allowed=f"datasets of format story_cloze_csv, or a table that maps {needs}",
+                todo="name tasks in the perturbation's card, or leave it out",
+            )
+
+
+def _check_originals(plan: Plan, dataset: Dataset, source: str) -> None:
+    """Texts can only be made of something: a reference, a system's text, or a model's."""
+    if plan.study.references is None:
+        raise UserError(
+            "the study makes texts of originals, and this dataset has none",
+            where=f"{source}, key datasets",
+            got=f"{dataset.dataset} (select.original: none)",
+            todo="let a model write references (`references: {model: …}` in the study), choose "
+            "another `select.original` in a card of your own, or name `tasks` in the "
+            "perturbations' cards that leave the dataset out",
+        )
+
+
+def check_weights(plan: Plan, source: str) -> None:
+    """Check that every aspect with a weight is judged, of every damage that the study does."""
+    if plan.weights is None:
+        return
+    for dataset, card in plan.datasets.items():
+        aspects = plan.plain_aspects(dataset)
+        own = plan.weights.tasks.get(card.task, {})
+        for perturbation in {name for name, _ in plan.perturbed(dataset)} & own.keys():
+            for aspect in own[perturbation]:
+                if aspect not in aspects:
+                    raise UserError(
+                        f"the weights name an aspect that is not judged on {dataset}",
+                        where=f"weights/{plan.weights.weights}.yaml, "
+                        f"key tasks.{card.task}.{perturbation}",
+                        got=aspect,
+                        allowed=aspects,
+                        todo=f"add it to the aspects of {source}, or weigh without it",
+                    )
+
+
+def check_expectations(plan: Plan, source: str) -> None:
+    """Check that something is expected of some damage to every dataset that is damaged."""
+    if plan.expectations is None:
+        return
+    known = plan.expectations.perturbations
+    for dataset in plan.datasets:
+        damages = {name for name, _ in plan.perturbed(dataset)}
+        aspects = set(plan.plain_aspects(dataset))
+        expected = [known[name] for name in damages & known.keys()]
+        if damages and not any(aspects & {*card.drop, *card.same} for card in expected):
+            raise UserError(
+                f"nothing is expected of any damage to {dataset}",
+                where=f"{source}, key confusion.expectations",
+                got=plan.expectations.expectations,
+                allowed=known,
+                todo="name perturbations and aspects of the card, or a card that has yours",
+            )
+
+
+def check_methods(plan: Plan, source: str) -> None:
+    """Check that the methods ensemble and spans have judges for them."""
+    if "ensemble" in plan.study.methods and not plan.derived:
+        raise UserError(
+            "the method ensemble needs a judge that is made from others",
+            where=f"{source}, key judges",
+            got=plan.study.judges,
+            todo="name a judge card with `members`, or leave the method out",
+        )
+    if "spans" in plan.study.methods and not annotators(plan):
+        raise UserError(
+            "no judge of the study lists errors with their places",
+            where=f"{source}, key methods",
+            got="spans",
+            todo="add a judge with the key `annotation` or that parser, or leave the method out",
+        )

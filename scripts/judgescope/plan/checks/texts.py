@@ -1,0 +1,182 @@
+"""Checks of what makes texts: perturbations, writers, graded sets."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from judgescope.core.errors import UserError
+from judgescope.core.set_names import SYSTEMS
+from judgescope.engines import PROMPTED
+from judgescope.perturb.inject import ERRORS
+from judgescope.perturb.rules import RULES, check_options
+from judgescope.perturb.validation import CHECKS
+from judgescope.plan.generators import analyses_of, graded, improvements
+from judgescope.plan.study import Plan
+from judgescope.schema.cards import (
+    Anchoring,
+    Dataset,
+    GradedPerturbation,
+    Judge,
+    MadePerturbation,
+    Model,
+    Perturbation,
+    RulePerturbation,
+)
+
+
+def check_perturbation(
+    card: Perturbation,
+    models: Mapping[str, Model],
+    datasets: Iterable[str],
+    used: Mapping[str, Dataset],
+) -> None:
+    """Check a perturbation's datasets and aspects, and its rule with its degrees or its model.
+
+    `datasets` are all that have a card, `used` those of the study.
+    """
+    where = f"perturbations/{card.perturbation}.yaml"
+    rated = {aspect for dataset in used.values() for aspect in dataset.aspects}
+    if card.aspects and rated.isdisjoint(card.aspects):
+        raise UserError(
+            "no dataset of the study has an aspect on which these texts are judged",
+            where=f"{where}, key aspects",
+            got=card.aspects[0],
+            allowed=sorted(rated),
+            todo="name one of them, or leave the perturbation out of the study",
+        )
+    for dataset in card.datasets:
+        if dataset not in datasets:
+            raise UserError(
+                "there is no dataset card of this name",
+                where=f"{where}, key datasets",
+                got=dataset,
+                allowed=datasets,
+            )
+    if isinstance(card, RulePerturbation):
+        _check_rule(card, where)
+    elif isinstance(card, MadePerturbation):
+        check_writer(models[card.model], f"{where}, key model")
+        _check_names(card.checks, CHECKS, "check", f"{where}, key checks")
+    if isinstance(card, RulePerturbation | GradedPerturbation):
+        _check_names(card.errors, ERRORS, "kind of error", f"{where}, key errors")
+
+
+def _check_names(names: Sequence[str], known: Collection[str], noun: str, where: str) -> None:
+    for name in names:
+        if name not in known:
+            raise UserError(f"there is no such {noun}", where=where, got=name, allowed=known)
+
+
+def _check_rule(card: RulePerturbation, where: str) -> None:
+    if card.rule not in RULES:
+        raise UserError(
+            "there is no such rule", where=f"{where}, key rule", got=card.rule, allowed=RULES
+        )
+    if card.level != RULES[card.rule].level:
+        raise UserError(
+            f"the rule {card.rule} works on another level",
+            where=f"{where}, key level",
+            got=card.level,
+            allowed=[RULES[card.rule].level],
+        )
+    for owner in [None, *card.datasets]:
+        degrees = card.datasets[owner] if owner else card.degrees
+        for degree, options in degrees.items():
+            place = f"{where}, key {f'datasets.{owner}' if owner else 'degrees'}.{degree}"
+            check_options(card.rule, options.model_dump(exclude_none=True), where=place)
+
+
+def check_writer(model: Model, where: str) -> None:
+    """Check that a model reads prompts, and so can write."""
+    if model.engine not in PROMPTED:
+        raise UserError(
+            "this model cannot write",
+            where=where,
+            got=f"{model.model} (engine {model.engine})",
+            allowed=f"a model of engine {' or '.join(PROMPTED)}",
+        )
+
+
+def check_writers(plan: Plan) -> None:
+    """Check that the models that improve references, write analyses or merge errors can write."""
+    for name, card in improvements(plan).items():
+        own = f"datasets/{name}.yaml, key rewrite_references.model"
+        where = "the study, key references.model" if plan.study.references else own
+        check_writer(plan.models[card.model], where)
+    for name in plan.judges:
+        if (analyses := analyses_of(plan, name)) is not None:
+            check_writer(
+                plan.models[analyses.model], f"judges/{name}.yaml, key shots.analyses.model"
+            )
+    for name, ensemble in plan.derived.items():
+        if ensemble.supervisor is not None:
+            model = plan.models[ensemble.supervisor.model]
+            check_writer(model, f"judges/{name}.yaml, key supervisor.model")
+
+
+def check_graded(plan: Plan) -> None:
+    """Check the models, the aspect's scale and the anchors of every graded set."""
+    for name, card in graded(plan).items():
+        where = f"perturbations/{name}.yaml"
+        if card.model:
+            check_writer(plan.models[card.model], f"{where}, key model")
+        if card.anchors:
+            check_writer(plan.models[card.anchors.model], f"{where}, key anchors.model")
+        for dataset in plan.datasets:
+            if name not in dict(plan.perturbed(dataset, "graded")):
+                continue
+            _check_scale(plan, card, dataset, where)
+            if card.anchors:
+                _check_anchors(plan, card, card.anchors, dataset, where)
+
+
+def _check_scale(plan: Plan, card: GradedPerturbation, dataset: str, where: str) -> None:
+    """Ratings are classes, and there are at least two."""
+    aspect = plan.lowered(dataset, card)
+    values = plan.datasets[dataset].aspects[aspect].values()
+    if values is None or len(values) < 2:
+        raise UserError(
+            "texts of every rating need a scale with steps",
+            where=f"{where}, key aspects",
+            got=f"{aspect} of the dataset {dataset}, any number",
+            todo=f"give datasets/{dataset}.yaml, aspects.{aspect}, a `step`",
+        )
+
+
+def _check_anchors(
+    plan: Plan, card: GradedPerturbation, anchors: Anchoring, dataset: str, where: str
+) -> None:
+    """Anchors are rated texts; a judge that agrees with people must rate them on their scale."""
+    aspect = plan.lowered(dataset, card)
+    data = plan.datasets[dataset]
+    if not data.has_systems or not data.has_texts or data.ratings == "none":
+        raise UserError(
+            "anchors are texts that people rated, and this dataset has none",
+            where=f"{where}, key rating",
+            got=dataset,
+            todo="use `rating: errors`, or name `tasks` that leave the dataset out",
+        )
+    if anchors.judge is None:
+        return
+    judge = plan.judges.get(anchors.judge)
+    if judge is None or not _rates_anchors(plan, judge, dataset, aspect):
+        raise UserError(
+            "no judge of the study with this id rates the anchors' aspect, on its own scale",
+            where=f"{where}, key anchors.judge",
+            got=anchors.judge,
+            allowed=list(plan.judges),
+            todo="name a judge that is no control, has no `scale`, `hint` or analyses, in a study "
+            "without `criteria`; or leave it out",
+        )
+
+
+def _rates_anchors(plan: Plan, judge: Judge, dataset: str, aspect: str) -> bool:
+    """Return whether a judge says on people's scale, and by itself, how good rated texts are."""
+    plain = judge.own_scale is None and judge.hint is None and not plan.compares(judge.judge)
+    analysed = judge.shots is not None and judge.shots.analyses is not None
+    return (
+        plain
+        and not analysed
+        and plan.models[judge.model].engine != "control"
+        and judge.judge in plan.judges_of(dataset)
+        and plan.excluded(dataset, judge.judge, SYSTEMS) is None
+        and aspect in plan.rated_by(judge.judge, dataset)
+    )

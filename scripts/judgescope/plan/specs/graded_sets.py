@@ -1,0 +1,194 @@
+"""The specs of jobs that build graded sets: texts of every rating, part by part."""
+
+from judgescope.core.set_names import COMPARED, ORIGINAL, REFEREE, REST, SYSTEMS, TRIAL
+from judgescope.engines import ENGINES
+from judgescope.engines.computing import ReplaySpec
+from judgescope.methods.specs import GradedTexts
+from judgescope.perturb.specs import (
+    CandidatesSpec,
+    CompareAnchorsSpec,
+    ComparedAspect,
+    Even,
+    GradeSpec,
+    ModelErrors,
+    OfEachRating,
+    OnTrial,
+)
+from judgescope.plan.code import computing
+from judgescope.plan.generators import graded, parts_of
+from judgescope.plan.specs.judging import ask_cells, reading, replayed
+from judgescope.plan.specs.texts import (
+    DEGREE,
+    change,
+    classes,
+    set_fields,
+    writer,
+    written_references,
+)
+from judgescope.plan.study import CellAspect, Plan
+from judgescope.replies.specs import AskSpec
+from judgescope.schema.cards import Anchoring
+from judgescope.scoring.anchors import ChooseAnchorsSpec, JudgedTexts
+
+COMPARING = (REFEREE, TRIAL, REST)
+"""The parts in which anchors are compared, the first with each other."""
+
+
+def part_file(plan: Plan, dataset: str, name: str, part: str) -> str:
+    """Return the file of a part of a graded set's construction."""
+    return plan.paths.construction(dataset, f"{name}.{part}")
+
+
+def compared_file(plan: Plan, dataset: str, name: str, part: str) -> str:
+    """Return the file of the comparisons of a part with anchors."""
+    return plan.paths.construction(dataset, f"{COMPARED}{name}.{part}")
+
+
+def lowered_aspect(plan: Plan, dataset: str, name: str) -> str:
+    """Return the aspect in which the texts of a set differ."""
+    return plan.lowered(dataset, plan.perturbations[name])
+
+
+def anchoring(plan: Plan, name: str) -> Anchoring:
+    """Return how the texts of a set are rated by comparisons."""
+    anchors = graded(plan)[name].anchors
+    assert anchors is not None  # only the rules of anchored sets call this
+    return anchors
+
+
+def candidates(plan: Plan, dataset: str, name: str, part: str) -> CandidatesSpec:
+    """Make a part of a set's candidates, by rule or by a model."""
+    card, rest = graded(plan)[name], part == REST
+    by_model = None
+    if card.model is not None:
+        assert card.form is not None  # the card's own check
+        by_model = ModelErrors(
+            writer=writer(plan, card.model, card.form, card),
+            task=plan.datasets[dataset].task,
+            change=change(plan, dataset, card),
+            attempts=card.attempts,
+        )
+    modules = [ENGINES[plan.models[card.model].engine]] if card.model else []
+    return CandidatesSpec(
+        **computing("candidates", *modules, packages="" if card.model else "perturb"),
+        **set_fields(plan, dataset),
+        perturbation=name,
+        degree=DEGREE,
+        references=card.references,
+        input=plan.paths.targets(dataset, ORIGINAL),
+        written=written_references(plan, dataset),
+        output=part_file(plan, dataset, name, part),
+        part=_part(plan, dataset, name, part),
+        tried=part_file(plan, dataset, name, TRIAL) if rest else None,
+        compared=compared_file(plan, dataset, name, TRIAL) if rest else None,
+        by_model=by_model,
+        errors=[] if card.model else [*card.errors],
+        replies=plan.paths.made(dataset, f"{name}.{part}") if card.model else None,
+    )
+
+
+def _part(plan: Plan, dataset: str, name: str, part: str) -> Even | OnTrial | OfEachRating:
+    """Return which candidates a part has."""
+    card, ratings = graded(plan)[name], classes(plan, dataset, name)
+    if card.anchors is None:
+        counts = [step * card.errors_per_rating for step in range(len(ratings))]
+        return Even(targets=card.targets, counts=counts)
+    if part == TRIAL:
+        return OnTrial(share=card.anchors.calibration_share, max_errors=card.anchors.max_errors)
+    return OfEachRating(targets=card.targets, oversample=card.anchors.oversample, classes=ratings)
+
+
+def rate(plan: Plan, dataset: str, name: str) -> AskSpec | ReplaySpec:
+    """Let a judge rate the texts that may become anchors."""
+    judge = anchoring(plan, name).judge
+    assert judge is not None  # only sets with such a judge have this job
+    cells = [CellAspect(dataset, SYSTEMS, judge, lowered_aspect(plan, dataset, name))]
+    model, replies = plan.judges[judge].model, part_file(plan, dataset, name, "rated")
+    if plan.is_asked(model):
+        return ask_cells(plan, dataset, model, cells, replies=replies, hashes=None)
+    return replayed(plan, dataset, model, cells, replies=replies)
+
+
+def anchors(plan: Plan, dataset: str, name: str) -> ChooseAnchorsSpec:
+    """Choose the anchors of a set."""
+    aspect, anchored = lowered_aspect(plan, dataset, name), anchoring(plan, name)
+    judged = None
+    if anchored.judge is not None:
+        judged = JudgedTexts(
+            judge=anchored.judge,
+            reading=reading(plan, dataset, anchored.judge, aspect),
+            replies=part_file(plan, dataset, name, "rated"),
+        )
+    return ChooseAnchorsSpec(
+        **computing("choose_anchors"),
+        dataset=dataset,
+        perturbation=name,
+        seed=plan.study.seed,
+        aspect=aspect,
+        classes=classes(plan, dataset, name),
+        per_rating=anchored.per_rating,
+        targets=plan.paths.targets(dataset, SYSTEMS),
+        ratings=plan.paths.ratings(dataset),
+        judged=judged,
+        output=part_file(plan, dataset, name, "anchors"),
+    )
+
+
+def compare(plan: Plan, dataset: str, name: str, part: str) -> CompareAnchorsSpec:
+    """Compare anchors with each other, or candidates with them."""
+    anchored, aspect = anchoring(plan, name), lowered_aspect(plan, dataset, name)
+    card = plan.aspect_of(dataset, aspect)
+    engine = ENGINES[plan.models[anchored.model].engine]
+    return CompareAnchorsSpec(
+        **computing("compare_anchors", engine),
+        dataset=dataset,
+        perturbation=name,
+        seed=plan.study.seed,
+        name=f"{COMPARED}{name}",
+        aspect=ComparedAspect(aspect=card.aspect, name=card.name, definition=card.definition),
+        source_visible=plan.scale_of(dataset, aspect).source_visible,
+        classes=classes(plan, dataset, name),
+        least_accuracy=anchored.least_accuracy,
+        comparator=writer(plan, anchored.model, anchored.form, anchored),
+        items=plan.paths.items(dataset),
+        targets=plan.paths.targets(dataset, SYSTEMS),
+        anchors=part_file(plan, dataset, name, "anchors"),
+        candidates=None if part == REFEREE else part_file(plan, dataset, name, part),
+        output=compared_file(plan, dataset, name, part),
+        replies=plan.paths.made(dataset, f"{COMPARED}{name}.{part}"),
+    )
+
+
+def grade(plan: Plan, dataset: str, name: str) -> GradeSpec:
+    """Rate the candidates of a set, and choose its targets."""
+    card = graded(plan)[name]
+    parts = parts_of(card)
+    compared = [compared_file(plan, dataset, name, part) for part in parts]
+    return GradeSpec(
+        **computing("grade"),
+        seed=plan.study.seed,
+        aspect=lowered_aspect(plan, dataset, name),
+        classes=classes(plan, dataset, name),
+        targets=card.targets,
+        errors_per_rating=None if card.anchors else card.errors_per_rating,
+        candidates=[part_file(plan, dataset, name, part) for part in parts],
+        compared=compared if card.anchors else [],
+        output=plan.paths.targets(dataset, f"{name}.{DEGREE}"),
+        graded=plan.paths.graded(dataset, name),
+    )
+
+
+def graded_texts(plan: Plan, dataset: str, name: str) -> GradedTexts:
+    """Return what statistics need to know of a graded set."""
+    card = graded(plan).get(name)
+    anchored = card is not None and card.anchors is not None
+    compared = [compared_file(plan, dataset, name, part) for part in COMPARING]
+    return GradedTexts(
+        perturbation=name,
+        degree=DEGREE,
+        aspect=lowered_aspect(plan, dataset, name),
+        classes=classes(plan, dataset, name),
+        file=plan.paths.graded(dataset, name),
+        anchors=part_file(plan, dataset, name, "anchors") if anchored else None,
+        compared=compared if anchored else [],
+    )

@@ -1,0 +1,438 @@
+"""The specs of jobs in which judges judge: asking, computing, scoring, deriving, collecting."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from judgescope.core.cells import Block, pack, split
+from judgescope.core.set_names import MERGES, SYSTEMS
+from judgescope.engines import ENGINES
+from judgescope.engines.base import ErrorCounts
+from judgescope.engines.computing import JoinsFile, ReplaySpec
+from judgescope.methods.registry import METHODS
+from judgescope.parsing.judgment import Scale
+from judgescope.plan.code import computing
+from judgescope.plan.generators import analyses_of, graded, made_of, spender, supervisors
+from judgescope.plan.judges import (
+    annotators,
+    off_grid_of,
+    parser_of,
+    prompt_aspects,
+    rating_scales,
+    scale_of,
+    settings_of,
+)
+from judgescope.plan.specs.texts import asked_model, decoding_of, model_identity
+from judgescope.plan.study import Cell, CellAspect, Plan, is_selected
+from judgescope.replies.specs import AskSpec
+from judgescope.schema.cards import COMPARE, TRAINED, Judge, RecordedModel, VllmModel
+from judgescope.scoring.computed import ComputeSpec, Read
+from judgescope.scoring.specs import (
+    CollectSpec,
+    DeriveSpec,
+    Errors,
+    Missing,
+    Place,
+    Reading,
+    ScoredCells,
+    ScoreSpec,
+)
+from judgescope.scoring.supervising import MergedJudge, MergeSpec
+
+# ---- files --------------------------------------------------------------------------------------
+
+
+def hashes_file(plan: Plan, dataset: str, model: str) -> str:
+    """Return the file of the hashes of what a model's job writes: replies, or computed scores."""
+    return plan.paths.hashes("scores" if plan.computes(model) else "replies", dataset, model)
+
+
+def joined_file(plan: Plan, dataset: str, model: str) -> str | None:
+    """Return the file of how many rows of a recorded model were joined; None of other models."""
+    recorded = isinstance(plan.models[model], RecordedModel)
+    return plan.paths.joined(dataset, model) if recorded else None
+
+
+def joined_files(plan: Plan, dataset: str) -> list[str]:
+    """Return the files of how many rows of a dataset's recorded models were joined."""
+    models = (name for name in plan.models if plan.cells_of(dataset, name))
+    return [path for name in models if (path := joined_file(plan, dataset, name))]
+
+
+def sample_file(plan: Plan, dataset: str) -> str | None:
+    """Return the file of a dataset's texts that are judged; None where all are."""
+    return plan.paths.sample() if dataset in plan.taught else None
+
+
+def adapter_folder(plan: Plan, model: str) -> str | None:
+    """Return the folder of the adapter that a model is asked with, if the study trains it."""
+    card = plan.models[model]
+    trained = isinstance(card, VllmModel) and card.adapter == TRAINED
+    return plan.paths.distill("adapter") if trained else None
+
+
+def member_files(plan: Plan, cell: Cell, kind: str) -> list[str]:
+    """Return the files of the cells that a derived judge's cell is made of."""
+    names = plan.derived[cell.judge].members
+    return [plan.file(plan.results, kind, cell._replace(judge=name)) for name in names]
+
+
+def merged_file(plan: Plan, dataset: str, model: str) -> str:
+    """Return the file of the lists of errors that a supervisor merged."""
+    return plan.paths.made(dataset, f"{MERGES}{model}")
+
+
+# ---- asking and computing -----------------------------------------------------------------------
+
+
+def ask(plan: Plan, dataset: str, model: str) -> AskSpec:
+    """Ask a model all about a dataset; nothing of parsing is in this spec."""
+    return ask_cells(
+        plan,
+        dataset,
+        model,
+        plan.cell_aspects_of(dataset, model),
+        replies=plan.paths.cell_pattern("replies", dataset, model),
+        hashes=hashes_file(plan, dataset, model),
+    )
+
+
+def ask_cells(
+    plan: Plan,
+    dataset: str,
+    model: str,
+    cells: Sequence[CellAspect],
+    *,
+    replies: str,
+    hashes: str | None,
+) -> AskSpec:
+    """Ask a model about some cells; `replies` has {} for a cell."""
+    judges = {name: plan.judges[name] for name in dict.fromkeys(cell.judge for cell in cells)}
+    engine = plan.models[model].engine
+    annotates = any(judge.annotation for judge in judges.values())
+    return AskSpec(
+        **computing("ask", ENGINES[engine], packages=engine),
+        dataset=dataset,
+        model=model_identity(plan, model),
+        folder=plan.folders["model", model],
+        data=plan.study.data,
+        seed=plan.study.seed,
+        templates={
+            judge.form: dict(plan.templates[judge.form])
+            for judge in judges.values()
+            if plan.is_prompted(model)
+        },
+        aspects=prompt_aspects(plan, dataset),
+        judges={
+            name: judge.model_dump(
+                mode="json", include=Judge.keys_for("asking"), exclude={"shots": {"analyses": True}}
+            )
+            for name, judge in judges.items()
+        },
+        analysts={
+            name: analyses.model
+            for name in judges
+            if (analyses := analyses_of(plan, name)) is not None
+        },
+        task=plan.datasets[dataset].task if annotates else "",
+        sample=sample_file(plan, dataset),
+        trained=adapter_folder(plan, model),
+        scales=rating_scales(plan, dataset),
+        cells=pack(cell[1:] for cell in cells),
+        output=plan.results,
+        replies=replies,
+        hashes=hashes,
+    )
+
+
+class EngineFields(TypedDict):
+    """The fields that specs of engines that compute and that replay share."""
+
+    dataset: str
+    model: dict[str, object]
+    judges: dict[str, dict[str, object]]
+    scales: dict[str, dict[str, object]]
+    cells: list[Block]
+    seed: int
+    folder: str
+    data: str
+    results: str
+    sample: str | None
+    counted: dict[str, ErrorCounts]
+
+
+def _engine_fields(
+    plan: Plan, dataset: str, model: str, cells: Sequence[CellAspect]
+) -> EngineFields:
+    names = dict.fromkeys(cell.judge for cell in cells)
+    return {
+        "dataset": dataset,
+        "model": plan.models[model].model_dump(mode="json"),
+        "judges": {
+            name: plan.judges[name].model_dump(mode="json", include=Judge.keys_for("computing"))
+            for name in names
+        },
+        "scales": rating_scales(plan, dataset),
+        "cells": pack(cell[1:] for cell in cells),
+        "seed": plan.study.seed,
+        "folder": plan.folders["model", model],
+        "data": plan.study.data,
+        "results": plan.results,
+        "sample": sample_file(plan, dataset),
+        "counted": _error_counts(plan, dataset, cells),
+    }
+
+
+def _error_counts(plan: Plan, dataset: str, cells: Sequence[CellAspect]) -> dict[str, ErrorCounts]:
+    """Return how many errors texts have at most, for an oracle that counts them."""
+    if not any(plan.is_oracle(cell.judge) for cell in cells):
+        return {}
+    sets = dict.fromkeys(cell.perturbation.partition(".")[0] for cell in cells)
+    return {
+        name: ErrorCounts(most=plan.most_errors(dataset, name), in_classes=name in graded(plan))
+        for name in sets
+    }
+
+
+def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
+    """Compute the scores of a model's judges, or take those that were recorded."""
+    cells, engine = plan.cell_aspects_of(dataset, model), plan.models[model].engine
+    by_scale: dict[Scale | None, list[CellAspect]] = {}
+    for cell in cells:
+        scale = reading_scale(plan, dataset, cell.judge, cell.aspect, cell.perturbation)
+        by_scale.setdefault(scale, []).append(cell)
+    return ComputeSpec(
+        **computing("compute", ENGINES[engine], packages=engine),
+        **_engine_fields(plan, dataset, model, cells),
+        joined=_joined(plan, dataset, model),
+        hashes=hashes_file(plan, dataset, model),
+        judgments=plan.paths.cell_pattern("judgments", dataset, model),
+        scores=plan.paths.cell_pattern("scores", dataset, model),
+        read=[
+            Read(cells=pack(cell[1:] for cell in same), scale=scale)
+            for scale, same in by_scale.items()
+        ],
+        missing=_missing(plan),
+    )
+
+
+def replay(plan: Plan, dataset: str, model: str) -> ReplaySpec:
+    """Write the recorded replies of a model as those that are asked for."""
+    return replayed(
+        plan,
+        dataset,
+        model,
+        plan.cell_aspects_of(dataset, model),
+        replies=plan.paths.cell_pattern("replies", dataset, model),
+        joined=_joined(plan, dataset, model),
+        hashes=hashes_file(plan, dataset, model),
+    )
+
+
+def replayed(
+    plan: Plan,
+    dataset: str,
+    model: str,
+    cells: Sequence[CellAspect],
+    *,
+    replies: str,
+    joined: JoinsFile | None = None,
+    hashes: str | None = None,
+) -> ReplaySpec:
+    """Write what an engine answers about some cells as replies; `replies` has {} for a cell."""
+    engine = plan.models[model].engine
+    return ReplaySpec(
+        **computing("compute", ENGINES[engine], packages=engine),
+        **_engine_fields(plan, dataset, model, cells),
+        joined=joined,
+        hashes=hashes,
+        replies=replies,
+    )
+
+
+def _joined(plan: Plan, dataset: str, model: str) -> JoinsFile | None:
+    path = joined_file(plan, dataset, model)
+    return JoinsFile(path=path, selected=is_selected(plan, dataset)) if path else None
+
+
+def _missing(plan: Plan) -> Missing | None:
+    """Return what counts for missing judgments, None where they stay out."""
+    study = plan.study
+    return None if study.missing == "drop" else Missing(policy=study.missing, seed=study.seed)
+
+
+# ---- scoring ------------------------------------------------------------------------------------
+
+
+def score(plan: Plan, dataset: str, model: str) -> ScoreSpec:
+    """Parse and aggregate the replies of a model about a dataset, cell by cell."""
+    return ScoreSpec(
+        **computing("score", packages="locate" if _annotate(plan, dataset, model) else ""),
+        dataset=dataset,
+        cells=_scored_cells(plan, dataset, model),
+        replies=plan.paths.cell_pattern("replies", dataset, model),
+        targets=plan.paths.targets(dataset, "{}"),
+        judgments=plan.paths.cell_pattern("judgments", dataset, model),
+        scores=plan.paths.cell_pattern("scores", dataset, model),
+        hashes=plan.paths.hashes("scores", dataset, model),
+        missing=_missing(plan),
+    )
+
+
+def _annotate(plan: Plan, dataset: str, model: str) -> bool:
+    return any(plan.annotates(cell.judge) for cell in plan.cells_of(dataset, model))
+
+
+def _scored_cells(plan: Plan, dataset: str, model: str) -> list[ScoredCells]:
+    """Return the cells of a model's judges; those of a judge that are read alike together."""
+    alike: dict[tuple[str, tuple[tuple[Scale | None, str], ...]], list[str]] = {}
+    for cell in plan.cells_of(dataset, model):
+        scales = tuple(
+            (reading_scale(plan, dataset, cell.judge, aspect, cell.perturbation), aspect)
+            for aspect in plan.aspects_in(cell)
+        )
+        alike.setdefault((cell.judge, scales), []).append(cell.perturbation)
+    return [
+        ScoredCells(
+            judge=judge,
+            perturbations=perturbations,
+            readings=_readings(plan, judge, scales),
+            located=plan.annotates(judge),
+        )
+        for (judge, scales), perturbations in alike.items()
+    ]
+
+
+def _readings(plan: Plan, judge: str, scales: Sequence[tuple[Scale | None, str]]) -> list[Reading]:
+    """Return how a judge's replies are read, once for all aspects of a scale."""
+    by_scale: dict[Scale | None, list[str]] = {}
+    for scale, aspect in scales:
+        by_scale.setdefault(scale, []).append(aspect)
+    return [_reading(plan, judge, aspects, scale) for scale, aspects in by_scale.items()]
+
+
+def reading(
+    plan: Plan, dataset: str, judge: str, aspect: str, perturbation: str = SYSTEMS
+) -> Reading:
+    """Return how the replies of a judge on an aspect are parsed and aggregated."""
+    scale = reading_scale(plan, dataset, judge, aspect, perturbation)
+    return _reading(plan, judge, [aspect], scale)
+
+
+def _reading(plan: Plan, judge: str, aspects: Sequence[str], scale: Scale | None) -> Reading:
+    card = plan.judges[judge]
+    return Reading(
+        pairs=[split(aspect) for aspect in aspects],
+        scale=scale,
+        parser=parser_of(plan, judge),
+        settings=settings_of(plan, judge),
+        estimator=card.estimator,
+        samples=card.fallback is not None,
+        cut=card.cut == "read",
+    )
+
+
+def reading_scale(
+    plan: Plan, dataset: str, judge: str, aspect: str, perturbation: str
+) -> Scale | None:
+    """Return the scale on which a judge's values are read; None: any number."""
+    scale = scale_of(plan, dataset, judge, aspect, perturbation)
+    if scale is None:
+        return None
+    ends = scale.model_dump(include={"min", "max", "step"})
+    return Scale(**ends, labels=tuple(scale.labels), off_grid=off_grid_of(plan, judge))
+
+
+# ---- judges that are made of others -------------------------------------------------------------
+
+
+def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> DeriveSpec:
+    """Make one cell of a derived judge from its members' cells."""
+    cell = Cell(dataset, perturbation, judge)
+    judgments, scores = (plan.file(plan.results, kind, cell) for kind in ("judgments", "scores"))
+    return DeriveSpec(
+        **computing("derive", packages="locate" if plan.annotates(judge) else ""),
+        cell=Place(**cell._asdict(), judgments=judgments, scores=scores),
+        pairs=[split(aspect) for aspect in plan.aspects_in(cell)],
+        min_annotators=plan.derived[judge].min_annotators,
+        members=member_files(plan, cell, "scores"),
+        errors=listed_errors(plan, cell),
+    )
+
+
+def listed_errors(plan: Plan, cell: Cell) -> Errors | None:
+    """Return what the errors of an ensemble's cell are made of; None if it lists none."""
+    if not plan.annotates(cell.judge):
+        return None
+    supervisor = plan.derived[cell.judge].supervisor
+    return Errors(
+        lists=member_files(plan, cell, "judgments"),
+        targets=plan.paths.targets(cell.dataset, cell.perturbation),
+        merged=merged_file(plan, cell.dataset, supervisor.model) if supervisor else None,
+    )
+
+
+def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
+    """Let a supervisor merge the lists of errors of ensembles' members."""
+    ensembles = {name: _merged_judge(plan, name) for name in supervisors(plan, dataset)[model]}
+    cells = [cell for cell in plan.cell_aspects_of(dataset) if cell.judge in ensembles]
+    members = dict.fromkeys(name for ensemble in ensembles.values() for name in ensemble.members)
+    return MergeSpec(
+        **computing("merge", ENGINES[plan.models[model].engine]),
+        dataset=dataset,
+        seed=plan.study.seed,
+        model=asked_model(plan, model),
+        ensembles=ensembles,
+        models={name: plan.model_of(name) for name in members},
+        cells=pack(cell[1:] for cell in cells),
+        templates={
+            ensemble.form: dict(plan.templates[ensemble.form]) for ensemble in ensembles.values()
+        },
+        results=plan.results,
+        output=merged_file(plan, dataset, model),
+    )
+
+
+def _merged_judge(plan: Plan, judge: str) -> MergedJudge:
+    card = plan.derived[judge]
+    assert card.supervisor is not None  # supervisors() returns only such judges
+    return MergedJudge(
+        form=card.supervisor.form,
+        decoding=decoding_of(card.supervisor),
+        members=card.members,
+        min_annotators=card.min_annotators,
+    )
+
+
+# ---- all cells of a dataset ---------------------------------------------------------------------
+
+
+def collect(plan: Plan, dataset: str) -> CollectSpec:
+    """Put a dataset's cells together."""
+    cells = plan.cell_aspects_of(dataset)
+    names = list(dict.fromkeys(cell.judge for cell in cells))
+    models = {name: plan.model_of(name) for name in names}
+    plain = [name for name in names if name in plan.judges]
+    return CollectSpec(
+        **computing("collect"),
+        dataset=dataset,
+        cells=pack(cell[1:] for cell in cells),
+        models=models,
+        asked=[name for name in plain if plan.is_asked(models[name])],
+        replied=[name for name in plain if not plan.computes(models[name])],
+        made={name: spender(name) for name in made_of(plan, dataset)},
+        explained=_explained(plan),
+        annotators=annotators(plan),
+        repeated=[name for name in plan.judges if plan.repeats(name)],
+        results=plan.results,
+    )
+
+
+def _explained(plan: Plan) -> list[str]:
+    """Return the judges that read prompts and give reasons, where a table reads these."""
+    if not any("robust" in METHODS[name].parts for name in plan.study.methods):
+        return []
+    return [
+        name
+        for name, card in plan.judges.items()
+        if plan.is_prompted(card.model) and card.form != COMPARE
+    ]

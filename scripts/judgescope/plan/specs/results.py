@@ -1,0 +1,371 @@
+"""The specs of jobs from scores to result tables; which tables a study has, and what each reads.
+
+The declarations of the methods (methods/base.py) decide on both.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from judgescope.core.cells import split
+from judgescope.core.set_names import COMPARED, ORIGINAL
+from judgescope.methods.registry import METHODS
+from judgescope.methods.specs import (
+    AspectScale,
+    AspectWeights,
+    AsRater,
+    Bar,
+    Comparison,
+    EnsembleMembers,
+    Expected,
+    ExpectedChange,
+    Hinted,
+    JoinedTable,
+    Members,
+    Prices,
+    Required,
+    StatisticsSpec,
+    Step,
+    TablesSpec,
+    Training,
+    Turned,
+)
+from judgescope.plan.code import computing
+from judgescope.plan.generators import attacks_of, made_of, spender
+from judgescope.plan.judges import annotators, card_hash, facts_of, scale_of, turned
+from judgescope.plan.specs.graded_sets import graded_texts
+from judgescope.plan.study import Plan
+from judgescope.schema.cards import COMPARE, AskedModel, CommandModel
+
+FREE: Final[Prices] = {"input": 0.0, "output": 0.0}
+WHEN: dict[str, Callable[[Plan], object]] = {
+    "draws": lambda plan: any(judge.draws > 1 for judge in plan.judges.values()),
+    "votes": lambda plan: any(judge.form == COMPARE for judge in plan.judges.values()),
+    "constructed": lambda plan: any(
+        plan.perturbed(name, "row", "graded")
+        for name, card in plan.datasets.items()
+        if not card.gives_texts
+    ),
+    "annotated": annotators,
+    "distilled": lambda plan: plan.taught,
+    "always": lambda plan: True,
+}
+"""What a study has -> whether it does; tables that a study does not name are computed by it."""
+
+
+def tables_of(plan: Plan) -> list[str]:
+    """Return the result tables of a study."""
+    found = [table for name in plan.study.methods for table in (name, *METHODS[name].tables)]
+    for state, holds in WHEN.items():
+        found += [name for name, method in METHODS.items() if method.when == state and holds(plan)]
+    return list(dict.fromkeys(found))
+
+
+def datasets_of(plan: Plan, table: str) -> list[str]:
+    """Return the datasets of a result table: judges are not evaluated on what is learnt from."""
+    datasets = {"all": [*plan.datasets], "distilled": plan.taught, "evaluated": plan.evaluated}
+    return datasets[METHODS[table].datasets]
+
+
+def tables(plan: Plan) -> TablesSpec:
+    """Join the datasets' parts of every result table."""
+    names = tables_of(plan)
+    across = [METHODS[name].across for name in names if METHODS[name].across]
+    return TablesSpec(
+        **computing("tables", *across),
+        tables={
+            plan.paths.table(name).removesuffix(".parquet"): JoinedTable(
+                parts=[plan.paths.statistics(name, each) for each in datasets_of(plan, name)],
+                across=METHODS[name].across or None,
+            )
+            for name in names
+        },
+    )
+
+
+def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
+    """Compute one dataset's part of a result table."""
+    card, improved, method = plan.datasets[dataset], plan.improved(dataset), METHODS[table]
+    sets = plan.target_sets(dataset)
+    judges = [
+        name
+        for name in plan.judges_of(dataset)
+        if (method.votes or not plan.compares(name))
+        and (method.oracles or not plan.is_oracle(name))
+    ]
+    facts = {name: facts_of(plan, dataset, name) for name in judges}
+    if "bought" in method.parts:
+        facts = {name: replace(one, price=_price_of(plan, name)) for name, one in facts.items()}
+    spec = StatisticsSpec(
+        **computing("statistics", f"judgescope.methods.{table}", packages=table),
+        table=table,
+        dataset=dataset,
+        seed=plan.study.seed,
+        ratings=card.ratings,
+        clean=card.fault_free_system,
+        aspects={
+            aspect: AspectScale(values=scale.values(), ends=(scale.min, scale.max))
+            for aspect in plan.aspects_of(dataset)
+            for scale in [plan.scale_of(dataset, aspect)]
+        },
+        judges=facts,
+        turned=_turned(plan, dataset, judges),
+        excluded=[
+            (judge, name, reason)
+            for judge in judges
+            for name in sets
+            if (reason := plan.excluded(dataset, judge, name)) is not None
+        ],
+        perturbed=[
+            (name, degree, plan.perturbations[name].level)
+            for name, degree in plan.perturbed(dataset)
+            if f"{name}.{degree}" in sets
+        ],
+        allow_missing=plan.study.allow_missing,
+        missing=None if plan.study.missing == "drop" else plan.study.missing,
+        families=card.families,
+        improved=card_hash(improved) if improved else None,
+        reference_systems=card.reference_systems,
+        exclude_reference_systems=plan.study.exclude_reference_systems,
+        targets=sets,
+        results=plan.results,
+        output=plan.paths.statistics(table, dataset),
+    )
+    return replace(spec, **_part_of(plan, table, dataset).fields)
+
+
+def _turned(plan: Plan, dataset: str, judges: Sequence[str]) -> Turned | None:
+    """Return what ratings and scores are subtracted from where the lowest value is the best."""
+    scales = {name: plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)}
+    people = {split(name)[0]: one.turn for name, one in scales.items() if one.turn is not None}
+    scores = {
+        name: sums
+        for name in judges
+        if not plan.compares(name) and (sums := turned(plan, dataset, name))
+    }
+    return Turned(ratings=people, scores=scores) if people or scores else None
+
+
+def own_files(plan: Plan, table: str, dataset: str) -> list[str]:
+    """Return the files that a table reads beside those that all tables read."""
+    return list(_part_of(plan, table, dataset).files)
+
+
+# ---- parts of the spec that some tables read ----------------------------------------------------
+
+
+class Part(NamedTuple):
+    """Fields of StatisticsSpec, and the files that they name."""
+
+    fields: dict[str, object]
+    files: Sequence[str] = ()
+
+
+def _part_of(plan: Plan, table: str, dataset: str) -> Part:
+    """Return all parts that a table reads; the verdicts read those of all tables of claims."""
+    method = METHODS[table]
+    parts = dict.fromkeys(method.parts)
+    if "verdicts" in parts:
+        for name in _claimed(plan):
+            parts |= dict.fromkeys(METHODS[name].parts)
+    fields, files = dict[str, object](), list[str]()
+    for name in parts:
+        part = PARTS[name](plan, dataset)
+        fields |= part.fields
+        files += part.files
+    if method.settings:
+        fields["settings"] = getattr(plan.study, method.settings).model_dump(mode="json")
+    files += [f"{plan.results}/{path.format(dataset=dataset)}" for path in method.inputs]
+    return Part(fields, files)
+
+
+def _claimed(plan: Plan) -> list[str]:
+    return [name for name in tables_of(plan) if METHODS[name].claims]
+
+
+def _as_rater(plan: Plan, dataset: str) -> Part:
+    margin, raters = plan.study.as_rater_margin, plan.datasets[dataset].raters
+    return Part({"as_rater": AsRater(margin=margin, raters=raters)})
+
+
+def _bought(plan: Plan, dataset: str) -> Part:
+    """The replies bought for a dataset and for those before it, and the prices of the writers."""
+    names = list(plan.datasets)
+    bought = [plan.paths.collected(name, "bought") for name in names[: names.index(dataset) + 1]]
+    writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
+    members = {
+        name: Members(members=card.members, supervised=card.supervisor is not None)
+        for name, card in plan.derived.items()
+    }
+    prices = {name: _price(plan, writers[name]) for name in sorted(writers)}
+    return Part({"bought": bought, "writers": prices, "made_of": members}, bought)
+
+
+def _price_of(plan: Plan, judge: str) -> Prices | None:
+    """Return what a million of a judge's tokens cost, None where that is not known."""
+    asked = judge in plan.judges and plan.is_asked(plan.judges[judge].model)
+    return _price(plan, plan.judges[judge].model) if asked else FREE
+
+
+def _price(plan: Plan, model: str) -> Prices | None:
+    card = plan.models[model]
+    assert isinstance(card, AskedModel)
+    if card.price is None:
+        return FREE if isinstance(card, CommandModel) else None
+    return card.price.model_dump()
+
+
+def _construction(plan: Plan, dataset: str) -> Part:
+    """What models did to build texts for a dataset, and the files that tell how well it went."""
+    names = {
+        **{ORIGINAL: "references"},
+        **{name: "errors, one after the other" for name, _ in plan.perturbed(dataset, "row")},
+        **{name: "errors, all at once" for name, _ in plan.perturbed(dataset, "graded")},
+    }
+    writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
+    steps = [
+        Step(step=step, writer=writer, model=model, price=_price(plan, model))
+        for writer, model in writers.items()
+        for step in [
+            names.get(writer, "comparisons with anchors" if writer.startswith(COMPARED) else None)
+        ]
+        if step is not None
+    ]
+    bought = plan.paths.collected(dataset, "bought")
+    sets = [graded_texts(plan, dataset, name) for name, _ in plan.perturbed(dataset, "graded")]
+    files = [path for one in sets for path in [one.anchors, *one.compared] if path]
+    return Part({"bought": [bought], "steps": steps}, [bought, *files])
+
+
+def _ensembles(plan: Plan, dataset: str) -> Part:
+    """The members of derived judges, and how many of them have to score a text."""
+    judges, distill = set(plan.judges_of(dataset)), plan.study.distill
+    student = {distill.teacher: distill.judge} if distill and distill.judge in judges else {}
+    ensembles = {
+        name: EnsembleMembers(
+            members=sorted(card.members),
+            min_members=card.min_annotators,
+            mixed=[
+                aspect
+                for aspect in plan.rated_by(name, dataset)
+                if len({_ends(plan, dataset, member, aspect) for member in card.members}) > 1
+            ],
+            student=student.get(name),
+        )
+        for name, card in plan.derived.items()
+        if name in judges
+    }
+    return Part({"ensembles": ensembles})
+
+
+def _ends(plan: Plan, dataset: str, judge: str, aspect: str) -> tuple[float, float] | None:
+    scale = scale_of(plan, dataset, judge, aspect)
+    return None if scale is None else (scale.min, scale.max)
+
+
+def _expected(plan: Plan, dataset: str) -> Part:
+    card = plan.expectations
+    assert card is not None, "the method confusion has expectations"
+    expected = Expected(
+        id=f"{card.expectations}@{card_hash(card)}",
+        changes={
+            name: ExpectedChange(drop=one.drop, same=one.same)
+            for name, one in card.perturbations.items()
+        },
+        margin=plan.study.confusion.margin,
+    )
+    return Part({"expected": expected, "criteria": plan.study.criteria})
+
+
+def _graded(plan: Plan, dataset: str) -> Part:
+    sets = [graded_texts(plan, dataset, name) for name, _ in plan.perturbed(dataset, "graded")]
+    return Part({"graded": sets}, [one.file for one in sets])
+
+
+def _robust(plan: Plan, dataset: str) -> Part:
+    """Which judges are given a rating as a hint, which are forms of one model, and the attacks."""
+    cards = {
+        name: card
+        for name in plan.judges_of(dataset)
+        if (card := plan.judges.get(name)) is not None
+        if plan.is_prompted(card.model) and card.form != COMPARE
+    }
+    forms: dict[str, list[str]] = {}
+    for name, card in cards.items():
+        if card.hint is None and card.own_scale is None:
+            forms.setdefault(card.model, []).append(name)
+    hinted = {
+        name: Hinted(tells=card.hint.rating, base=card.hint.baseline)
+        for name, card in cards.items()
+        if card.hint
+    }
+    rationales = plan.paths.collected(dataset, "rationales")
+    fields: dict[str, object] = {"hinted": hinted, "forms": forms, "rationales": rationales}
+    return Part(fields | {"attacks": attacks_of(plan, dataset)}, [rationales])
+
+
+def _spans(plan: Plan, dataset: str) -> Part:
+    marked = plan.paths.collected(dataset, "marked")
+    gold = plan.paths.spans(dataset) if plan.datasets[dataset].gives_spans else None
+    return Part({"marked": marked, "gold": gold}, [marked, *([gold] if gold else [])])
+
+
+def _training(plan: Plan, dataset: str) -> Part:
+    losses, export = plan.paths.distill("losses.parquet"), plan.paths.distill("export.json")
+    card = plan.distillation
+    training = Training(judge=card.judge, teacher=card.teacher, losses=losses, export=export)
+    return Part({"training": training}, [losses, export])
+
+
+def _verdicts(plan: Plan, dataset: str) -> Part:
+    """The tables of claims; the study's bars, and the parts of tables that decide on these."""
+    if not plan.study.require:
+        return Part({"claimed": _claimed(plan)})
+    deciding = [name for name in tables_of(plan) if METHODS[name].bars]
+    parts = [plan.paths.statistics(table, dataset) for table in deciding]
+    required = Required(bars=bars_of(plan.study.require), parts=parts)
+    return Part({"claimed": _claimed(plan), "required": required}, parts)
+
+
+def bars_of(require: dict[str, float | dict[str, float]]) -> list[Bar]:
+    """Return the bars of a study's key `require`."""
+    required = []
+    for key, bar in require.items():
+        name, _, level = key.partition(".")
+        bars = bar.items() if isinstance(bar, dict) else [(None, bar)]
+        required += [
+            Bar(statistic=name, level=level or None, aspect=aspect, bar=value)
+            for aspect, value in bars
+        ]
+    return required
+
+
+def _weights(plan: Plan, dataset: str) -> Part:
+    card = plan.weights
+    if card is None:
+        return Part({"weights": None})
+    by_perturbation = card.tasks.get(plan.datasets[dataset].task, {})
+    weights = AspectWeights(id=f"{card.weights}@{card_hash(card)}", by_perturbation=by_perturbation)
+    return Part({"weights": weights})
+
+
+PARTS: dict[str, Callable[[Plan, str], Part]] = {
+    "as_rater": _as_rater,
+    "bought": _bought,
+    "compared": lambda plan, _: Part({"compared": plan.study.comparison.judges}),
+    "comparison": lambda plan, _: Part(
+        {"comparison": Comparison(**plan.study.comparison.model_dump())}
+    ),
+    "construction": _construction,
+    "ensembles": _ensembles,
+    "expected": _expected,
+    "graded": _graded,
+    "in_a_row": lambda plan, name: Part({"in_a_row": plan.perturbed(name, "row")}),
+    "robust": _robust,
+    "spans": _spans,
+    "training": _training,
+    "verdicts": _verdicts,
+    "weights": _weights,
+}
+"""Part of the spec -> what it consists of for a dataset; methods declare the parts they read."""

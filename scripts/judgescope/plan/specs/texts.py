@@ -1,0 +1,265 @@
+"""The specs of jobs that read texts, perturb them, or let a model write them."""
+
+from typing import TypedDict
+
+from judgescope.core.set_names import ANALYSES, ORIGINAL, REFERENCES, SYSTEMS
+from judgescope.data.specs import IngestFiles, IngestSpec, TakeSpec
+from judgescope.engines import ENGINES
+from judgescope.perturb.edits import Amount
+from judgescope.perturb.specs import (
+    Addition,
+    MakeTextsSpec,
+    PerturbSpec,
+    RuleUse,
+    WriteReferencesSpec,
+)
+from judgescope.plan.code import computing
+from judgescope.plan.generators import (
+    Maker,
+    Writer,
+    addition,
+    analyses_of,
+    analysts,
+    improvements,
+    lowered,
+)
+from judgescope.plan.judges import prompt_aspects, rating_scales
+from judgescope.plan.study import Plan
+from judgescope.prompts import Change, change_of
+from judgescope.replies.specs import AnalysedJudge, AnalyseSpec, ModelSpec, WriterSpec
+from judgescope.schema.cards import (
+    MODULES,
+    AttackPerturbation,
+    Decoding,
+    Degree,
+    GivenPerturbation,
+    MadePerturbation,
+    References,
+    RulePerturbation,
+)
+
+DEGREE = "single"
+"""The degree of every set of texts that a dataset brings, or that is graded."""
+
+
+def ingest(plan: Plan, dataset: str) -> IngestSpec:
+    """Read a dataset."""
+    card, paths = plan.datasets[dataset], plan.paths
+    original = REFERENCES if plan.improved(dataset) else ORIGINAL
+    return IngestSpec(
+        **computing("ingest", MODULES[card.format]),
+        dataset=card.model_dump(mode="json", exclude={"rewrite_references"}),
+        folder=plan.folders["dataset", dataset],
+        data=plan.study.data,
+        seed=plan.study.seed,
+        output=IngestFiles(
+            items=paths.items(dataset),
+            systems=paths.targets(dataset, SYSTEMS),
+            original=paths.targets(dataset, original),
+            ratings=paths.ratings(dataset),
+            report=paths.ingested(dataset),
+            spans=paths.spans(dataset),
+        ),
+    )
+
+
+def take(plan: Plan, dataset: str, given: str) -> TakeSpec:
+    """Take a set of texts that a dataset brings, with their ratings or in their order."""
+    card = plan.perturbations[given]
+    assert isinstance(card, GivenPerturbation)
+    rated = card.role == "global"
+    return TakeSpec(
+        **computing("take"),
+        perturbation=given,
+        degree=DEGREE,
+        dataset=plan.datasets[dataset].model_dump(mode="json"),
+        folder=plan.folders["dataset", dataset],
+        data=plan.study.data,
+        role=card.role,
+        aspect=plan.lowered(dataset, card),
+        classes=classes(plan, dataset, given) if rated else [],
+        items=plan.paths.items(dataset),
+        output=plan.paths.targets(dataset, f"{given}.{DEGREE}"),
+        graded=plan.paths.graded(dataset, given) if rated else None,
+    )
+
+
+def classes(plan: Plan, dataset: str, name: str) -> list[float]:
+    """Return the ratings of the aspect that a set of texts is graded in, the lowest first."""
+    aspect = plan.lowered(dataset, plan.perturbations[name])
+    values = plan.scale_of(dataset, aspect).values()
+    assert values is not None  # checks/texts.py, and the datasets' cards
+    return values
+
+
+def perturb(plan: Plan, dataset: str, damage: str, degree: str) -> PerturbSpec:
+    """Perturb a dataset's originals by a rule or an attack."""
+    return PerturbSpec(
+        **computing("perturb"),
+        dataset=dataset,
+        perturbation=damage,
+        degree=degree,
+        change=_change_without_model(plan, dataset, damage, degree),
+        input=plan.paths.targets(dataset, ORIGINAL),
+        output=plan.paths.targets(dataset, f"{damage}.{degree}"),
+    )
+
+
+def _change_without_model(plan: Plan, dataset: str, damage: str, degree: str) -> Addition | RuleUse:
+    card = plan.perturbations[damage]
+    if isinstance(card, AttackPerturbation):
+        return addition(plan, dataset, damage, degree)
+    assert isinstance(card, RulePerturbation)
+    options = card.degrees_for(dataset)[degree]  # type: ignore[index]
+    return RuleUse(
+        rule=card.rule,
+        options=options.model_dump(exclude_none=True),
+        errors=[*card.errors],
+        steps=card.steps,
+        seed=plan.study.seed,
+        items=plan.paths.items(dataset),
+    )
+
+
+# ---- texts that a model writes ------------------------------------------------------------------
+
+
+def make_texts(plan: Plan, dataset: str, name: str, degree: str) -> MakeTextsSpec:
+    """Let a model make texts of a dataset's originals."""
+    card = plan.perturbations[name]
+    assert isinstance(card, MadePerturbation)
+    amount = card.degrees_for(dataset)[degree]  # type: ignore[index]
+    return _made(plan, dataset, name, degree, card, amount)
+
+
+def improve(plan: Plan, dataset: str) -> MakeTextsSpec | WriteReferencesSpec:
+    """Let a model make a dataset's originals: of its references, or as new ones."""
+    card, paths = improvements(plan)[dataset], plan.paths
+    if not isinstance(card, References):
+        return _made(plan, dataset, ORIGINAL, None, card, Degree())
+    return WriteReferencesSpec(
+        **computing("write", ENGINES[plan.models[card.model].engine], packages="write_references"),
+        **set_fields(plan, dataset),
+        task=plan.datasets[dataset].task,
+        writer=writer(plan, card.model, card.form, card),
+        draws=card.draws,
+        keep=card.keep,
+        checks=[*card.checks],
+        fallback_to_reference=card.fallback_to_reference,
+        input=paths.targets(dataset, REFERENCES),
+        kept=paths.construction(dataset, ORIGINAL),
+        output=paths.targets(dataset, ORIGINAL),
+        replies=paths.made(dataset, ORIGINAL),
+    )
+
+
+def _made(
+    plan: Plan, dataset: str, perturbation: str, degree: str | None, card: Maker, amount: Degree
+) -> MakeTextsSpec:
+    """Return the spec of a set of targets that a model writes from another set."""
+    name, paths = perturbation if degree is None else f"{perturbation}.{degree}", plan.paths
+    return MakeTextsSpec(
+        **computing("write", ENGINES[plan.models[card.model].engine], packages="make_texts"),
+        **set_fields(plan, dataset),
+        perturbation=perturbation,
+        degree=degree,
+        task=plan.datasets[dataset].task,
+        writer=writer(plan, card.model, card.form, card),
+        change=change(plan, dataset, card),
+        amount=Amount(**amount.model_dump()),
+        **card.model_dump(mode="json", include={"checks", "attempts", "fallback_to_reference"}),
+        steps=card.steps,
+        input=paths.targets(dataset, REFERENCES if degree is None else ORIGINAL),
+        output=paths.targets(dataset, name),
+        replies=paths.made(dataset, name),
+    )
+
+
+class SetFields(TypedDict):
+    """The fields that the specs of all sets of written texts share."""
+
+    dataset: str
+    seed: int
+    share: float
+    items: str
+
+
+def set_fields(plan: Plan, dataset: str) -> SetFields:
+    """Return the fields that the specs of all sets of written texts share."""
+    items = plan.paths.items(dataset)
+    return {"dataset": dataset, "seed": plan.study.seed, "share": plan.study.share, "items": items}
+
+
+def change(plan: Plan, dataset: str, card: Writer) -> Change:
+    """Return the change that a writer's card asks for, with the aspect that it lowers."""
+    return change_of({**card.model_dump(mode="json"), **lowered(plan, dataset, card)})
+
+
+def written_references(plan: Plan, dataset: str) -> str | None:
+    """Return the file of the references that a model writes for a dataset, if it does."""
+    written = isinstance(plan.improved(dataset), References)
+    return plan.paths.construction(dataset, ORIGINAL) if written else None
+
+
+def asked_model(plan: Plan, model: str) -> ModelSpec:
+    """Return what a job needs to ask a model."""
+    folder = plan.folders["model", model]
+    return ModelSpec(card=model_identity(plan, model), folder=folder, data=plan.study.data)
+
+
+def model_identity(plan: Plan, model: str) -> dict[str, object]:
+    """Return the keys of an asked model's card that its replies depend on."""
+    card = plan.models[model]
+    return card.model_dump(mode="json", include=card.keys_for("asking"))
+
+
+def writer(plan: Plan, model: str, form: str, card: Decoding) -> WriterSpec:
+    """Return how a model is asked to write; it decodes as a card says."""
+    return WriterSpec(
+        model=asked_model(plan, model),
+        form=form,
+        decoding=decoding_of(card),
+        templates=dict(plan.templates[form]),
+    )
+
+
+def decoding_of(card: Decoding) -> dict[str, float | str]:
+    """Return how a card's model decodes."""
+    keys: dict[str, float | str] = card.model_dump(include=Decoding.keys_for("asking"))
+    return keys
+
+
+# ---- analyses that judges are shown -------------------------------------------------------------
+
+
+def analyse(plan: Plan, dataset: str, model: str) -> AnalyseSpec:
+    """Let a model explain the ratings of the demonstrations that judges of a dataset are shown."""
+    judges = {name: _analysed(plan, dataset, name) for name in analysts(plan, dataset)[model]}
+    made = f"{ANALYSES}{model}"
+    return AnalyseSpec(
+        **computing("analyse", ENGINES[plan.models[model].engine]),
+        dataset=dataset,
+        seed=plan.study.seed,
+        model=asked_model(plan, model),
+        judges=judges,
+        templates={one.form: dict(plan.templates[one.form]) for one in judges.values()},
+        aspects=prompt_aspects(plan, dataset),
+        scales=rating_scales(plan, dataset),
+        results=plan.results,
+        output=plan.paths.construction(dataset, made),
+        replies=plan.paths.made(dataset, made),
+    )
+
+
+def _analysed(plan: Plan, dataset: str, judge: str) -> AnalysedJudge:
+    """Return how the analyses that a judge is shown are asked for."""
+    card, analyses = plan.judges[judge], analyses_of(plan, judge)
+    assert card.shots is not None and analyses is not None  # analysts() returns only such judges
+    return AnalysedJudge(
+        form=analyses.form,
+        decoding=decoding_of(analyses),
+        n=card.shots.n,
+        share=card.share,
+        aspects=plan.rated_by(judge, dataset),
+        attempts=analyses.attempts,
+    )

@@ -1,0 +1,152 @@
+"""The specs of jobs in which a judge learns from another: its texts, its training, its adapter."""
+
+from typing import TypedDict
+
+from judgescope.core.set_names import SYSTEMS, WRITTEN
+from judgescope.distill.specs import (
+    CheckStudentSpec,
+    ExampleFiles,
+    ExportSpec,
+    SampleSpec,
+    Student,
+    TaughtDataset,
+    TrainSpec,
+    WriteNewSpec,
+)
+from judgescope.engines import ENGINES
+from judgescope.plan.code import computing
+from judgescope.plan.judges import prompt_aspects, rating_scales
+from judgescope.plan.specs.texts import asked_model, model_identity, writer
+from judgescope.plan.study import Plan
+from judgescope.replies.specs import ModelSpec
+from judgescope.schema.cards.models import ADAPTER_FILES
+
+
+def adapter_files(plan: Plan) -> list[str]:
+    """Return the files of the adapter that is trained."""
+    return [plan.paths.distill(f"adapter/{name}") for name in ADAPTER_FILES]
+
+
+def _student(plan: Plan) -> Student:
+    """Return all that makes the prompts from which the judge learns."""
+    judge, model = plan.student
+    return Student(
+        model=model_identity(plan, model.model),
+        judge=judge.model_dump(mode="json"),
+        templates=dict(plan.templates[judge.form]),
+        seed=plan.study.seed,
+        datasets={name: _taught(plan, name) for name in plan.taught},
+    )
+
+
+def _taught(plan: Plan, dataset: str) -> TaughtDataset:
+    """Return what prompts show of the aspects that both judges judge, and the sets of texts."""
+    learnt = plan.rated_by(plan.distillation.judge, dataset)
+    shared = [name for name in plan.rated_by(plan.distillation.teacher, dataset) if name in learnt]
+    aspects = prompt_aspects(plan, dataset)
+    return TaughtDataset(
+        task=plan.datasets[dataset].task,
+        aspects={name: aspects[name] for name in shared},
+        scales=rating_scales(plan, dataset),
+        sets=[name for name in plan.target_sets(dataset) if name == SYSTEMS],
+        new=plan.new_sets(dataset),
+    )
+
+
+def sample(plan: Plan) -> SampleSpec:
+    """Draw the texts and aspects that a judge learns from."""
+    card = plan.distillation
+    members = [plan.judges[name] for name in plan.teachers if name in plan.judges]
+    return SampleSpec(
+        **computing("sample_distill"),
+        seed=plan.study.seed,
+        n_texts=card.systems,
+        n_aspects=card.aspects,
+        held_out=card.held_out,
+        overlap=card.overlap,
+        room=card.write.max_tokens if card.write else 0,
+        taught=dict.fromkeys(plan.taught, min(judge.share for judge in members)),
+        evaluated=[*plan.evaluated],
+        student=_student(plan),
+        results=plan.results,
+        output=plan.paths.sample(),
+    )
+
+
+def write_new(plan: Plan, dataset: str, model: str) -> WriteNewSpec:
+    """Let a model write texts about a dataset's items, for a judge to learn from."""
+    card, name = plan.distillation.write, f"{WRITTEN}{model}"
+    assert card is not None
+    return WriteNewSpec(
+        **computing("write", ENGINES[plan.models[model].engine]),
+        dataset=dataset,
+        name=name,
+        seed=plan.study.seed,
+        task=plan.datasets[dataset].task,
+        writer=writer(plan, model, card.form, card),
+        items=plan.paths.items(dataset),
+        sample=plan.paths.sample(),
+        output=plan.paths.targets(dataset, name),
+        replies=plan.paths.made(dataset, name),
+    )
+
+
+class Trainee(TypedDict):
+    """The fields of a spec that say which model learns, and how."""
+
+    model: ModelSpec
+    recipe: dict[str, object]
+    max_tokens: int
+
+
+def _trainee(plan: Plan) -> Trainee:
+    judge, model = plan.student
+    return {
+        "model": asked_model(plan, model.model),
+        "recipe": plan.distillation.recipe.model_dump(mode="json"),
+        "max_tokens": judge.max_tokens,
+    }
+
+
+def check_student(plan: Plan) -> CheckStudentSpec:
+    """Check whether the model can be trained, before anything is asked."""
+    return CheckStudentSpec(
+        **computing("check_student"),
+        **_trainee(plan),
+        sample=plan.paths.sample(),
+        output=plan.paths.student(),
+    )
+
+
+def export(plan: Plan) -> ExportSpec:
+    """Write examples of the teacher's answers."""
+    teacher, paths = plan.distillation.teacher, plan.paths
+    return ExportSpec(
+        **computing("export_distill"),
+        teacher=teacher,
+        model=plan.model_of(teacher),
+        seed=plan.study.seed,
+        student=_student(plan),
+        sample=paths.sample(),
+        results=plan.results,
+        examples=ExampleFiles(
+            train=paths.distill("train.jsonl"), held_out=paths.distill("held_out.jsonl")
+        ),
+        output=paths.distill("export.json"),
+    )
+
+
+def train(plan: Plan) -> TrainSpec:
+    """Train the model on the examples."""
+    paths = plan.paths
+    return TrainSpec(
+        **computing("train_judge"),
+        **_trainee(plan),
+        seed=plan.study.seed,
+        student=paths.student(),
+        train=paths.distill("train.jsonl"),
+        held_out=paths.distill("held_out.jsonl"),
+        adapter=paths.distill("adapter"),
+        log=paths.distill("training.parquet"),
+        losses=paths.distill("losses.parquet"),
+    )

@@ -238,7 +238,7 @@ WORDS: list[Case] = [
     (
         "an unknown parser",
         {JUDGE: {"parser": "scor"}},
-        ["asked.yaml:4, key parser", "nearest: score"],
+        ["asked.yaml, key parser", "nearest: score"],
     ),
     ("an unknown level", {DAMAGE: {"level": "words"}}, ["torn.yaml:3, key level", "nearest: word"]),
     (

@@ -30,7 +30,6 @@ ANCHORS = {"model": "m", "max_errors": 3}
         ({"aspects": []}, "a graded set is about an aspect"),
         ({"steps": 2}, "not made in steps"),
         ({"degrees": {"minor": {}}}, "a graded set has one degree, `single`"),
-        ({"errors": ["typo"]}, "Input should be 'order'"),
         ({"targets": 0}, "greater than or equal to 1"),
     ],
 )
@@ -72,6 +71,10 @@ def test_a_study_that_can_run_is_planned(tmp_path: Path, monkeypatch: pytest.Mon
         ({"anchors": {**ANCHORS, "model": "comparator", "form": "compare"}}, "the source_b that"),
         ({"form": "reordered"}, "there is no prompt of this name"),
         ({"aspects": ["grace"]}, "has an aspect"),
+        (
+            {"model": None, "errors": ["typo"], "rating": "errors", "anchors": None},
+            "there is no such kind of error",
+        ),
     ],
 )
 def test_models_judges_and_prompts_are_looked_at(

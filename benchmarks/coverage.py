@@ -187,7 +187,10 @@ def coverage(
             study = drawn(rng, n, ratings)
             one = compute(study, deletions(n)).estimate
             rows = compute(study, source_weights(rng, n, RESAMPLES)).rows
-            ends = [percentile_interval(rows[1:]), None if one.lo is None else (one.lo, one.hi)]
+            ends = [
+                percentile_interval(rows[1:]),
+                None if one.ci_low is None else (one.ci_low, one.ci_high),
+            ]
             without += ends[1] is None
             for at, bounds in enumerate(ends):
                 if bounds is not None and bounds[1] is not None:

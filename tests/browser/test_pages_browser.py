@@ -204,7 +204,7 @@ def saved_table(folder: Path, caption: str, **changes: Any) -> tuple[str, list[d
 
 
 def test_a_table_is_saved_unrounded_with_all_that_is_known(tmp_path: Path) -> None:
-    rows = [one | {"lo": 1 / 7, "hi": 2 / 3} for one in report_study.agreement()]
+    rows = [one | {"ci_low": 1 / 7, "ci_high": 2 / 3} for one in report_study.agreement()]
     for one in rows:
         if one["value"] is not None:
             one |= {"value": 1 / 3, "n_missing": 4, "n_tied": 2, "method": "by hand", "note": "odd"}

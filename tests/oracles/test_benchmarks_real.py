@@ -85,14 +85,15 @@ def test_whoever_counts_the_errors_finds_every_rating_and_the_order(
 ) -> None:
     for judge in ("rater", "oracle"):
         kappa = found(study, name, judge, "kappa_linear", "global")
-        assert (kappa["value"], kappa["lo"], kappa["n_missing"]) == (1, 1, 0)
+        assert (kappa["value"], kappa["ci_low"], kappa["n_missing"]) == (1, 1, 0)
     for judge in ("counter", "oracle"):
         order = found(study, name, judge, "accuracy_adjacent", "local")
         assert (order["value"], order["n"]) == (1, 20 * SETS[name][1])
     far = [
         row["value"]
         for row in study.rows("perspectives")
-        if (row["dataset"], row["judge"], row["statistic"]) == (name, "counter", "accuracy_apart")
+        if (row["dataset"], row["judge"], row["statistic"])
+        == (name, "counter", "accuracy_by_distance")
         and row["level"] == "local"
     ]
     assert far == [1] * SETS[name][1]
@@ -108,7 +109,7 @@ def test_controls_reach_what_chance_gives_and_the_length_is_shown(study: Study, 
         ("accuracy_adjacent_half", "local", 0.5),
     ):
         row = found(study, name, "random", statistic, level)
-        assert row["lo"] < chance < row["hi"]
+        assert row["ci_low"] < chance < row["ci_high"]
     # each error makes a text longer: to the length alone, the worse is the better
     assert found(study, name, "length", "accuracy_adjacent", "local")["value"] == 0
     for judge in ("rules", "rouge-l-source"):

@@ -214,7 +214,7 @@ def test_a_study_of_recorded_columns_with_and_without_the_references(tmp_path: P
     assert done.returncode == 0, done.stdout[-3000:]
     out = tmp_path / "results" / "s"
     found = {
-        (row["judge"], row["systems"]): row
+        (row["judge"], row["system_subset"]): row
         for row in rows(out, "agreement")
         if (row["statistic"], row["level"]) == ("pearson", "pooled")
     }

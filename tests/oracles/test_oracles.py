@@ -269,7 +269,9 @@ def test_pearson_and_means_of_systems_in_resamples_are_weighted_ones(seed: int) 
     want = rows_of(
         lambda w: float(DescrStatsW(x[given], weights=w).mean), deletions(SOURCES), given
     )
-    assert (mean.value, mean.lo, mean.hi) == near((want[0], *jackknife_t(want[0], want[1:])))
+    assert (mean.value, mean.ci_low, mean.ci_high) == near(
+        (want[0], *jackknife_t(want[0], want[1:]))
+    )
 
 
 def agreeing(values: Floats, others: Floats) -> Floats:

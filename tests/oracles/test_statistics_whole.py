@@ -92,8 +92,8 @@ def covered(
         found = correlations(x, y, source, system, weights=weights, levels=[level])
         for name in STATISTICS:
             truth, one = whole[name, level].estimate.value, found[name, level].estimate
-            assert truth is not None and one.lo is not None and one.hi is not None
-            hits[name] += one.lo <= truth <= one.hi
+            assert truth is not None and one.ci_low is not None and one.ci_high is not None
+            hits[name] += one.ci_low <= truth <= one.ci_high
     return {name: count / studies for name, count in hits.items()}
 
 
@@ -137,7 +137,7 @@ def test_names_and_order_of_targets_sources_and_systems_change_nothing(level: Le
     for name, one in found.items():
         rows = np.append(again[name].rows[0], again[name].rows[1:][renamed])
         assert rows == pytest.approx(one.rows, abs=1e-12)
-        for end in ("lo", "hi"):
+        for end in ("ci_low", "ci_high"):
             first, second = (getattr(each.estimate, end) for each in (again[name], one))
             assert first == pytest.approx(second, abs=1e-10)
         assert again[name].estimate.value == pytest.approx(one.estimate.value, abs=1e-12)

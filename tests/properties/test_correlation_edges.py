@@ -110,25 +110,27 @@ def test_draws_have_the_intervals_of_written_out_deletions() -> None:
         deleted = [one[name].value or 0 for one in each]
         value = found[name].value
         assert value is not None
-        assert (found[name].lo, found[name].hi) == pytest.approx(jackknife_t(value, deleted))
+        assert (found[name].ci_low, found[name].ci_high) == pytest.approx(
+            jackknife_t(value, deleted)
+        )
         assert found[name].n == 24 and found[name].method == "jackknife-t over 12 sources"
     r = found["reliability"]
-    assert r.value is not None and r.lo is not None and r.hi is not None and r.lo > 0
+    assert r.value is not None and r.ci_low is not None and r.ci_high is not None and r.ci_low > 0
 
     def needed(reliability: float) -> int:  # the least k whose mean has .95 of the attainable
         return next(k for k in range(1, 10_000) if spearman_brown(reliability, k) >= 0.95 - 1e-9)
 
     k = found["draws_needed"]
-    assert (k.value, k.lo, k.hi) == (needed(r.value), needed(r.hi), needed(r.lo))
+    assert (k.value, k.ci_low, k.ci_high) == (needed(r.value), needed(r.ci_high), needed(r.ci_low))
 
 
 def test_draws_needed_have_no_interval_where_none_may_be_enough() -> None:
     rng = np.random.default_rng(5)
     draws = rng.normal(3, 1, 12) + rng.normal(0, 1.5, (2, 12))
     found = repeatability(draws, np.arange(12), deletions(12), scale=None)
-    assert (found["reliability"].value or 0) > 0 > (found["reliability"].lo or 1)
+    assert (found["reliability"].value or 0) > 0 > (found["reliability"].ci_low or 1)
     k = found["draws_needed"]
-    assert k.value is not None and (k.lo, k.hi) == (None, None) and "reaches 0" in k.note
+    assert k.value is not None and (k.ci_low, k.ci_high) == (None, None) and "reaches 0" in k.note
 
 
 def test_without_two_draws_of_a_text_every_name_says_so() -> None:

@@ -140,7 +140,7 @@ def test_a_comparator_s_ties_and_missing_answers_are_counted() -> None:
     none = comparator_accuracy(outcomes, better, np.zeros(6, dtype=bool))
     assert none.note == "no pair of anchors"
     sources = np.zeros((2, 6), dtype=np.int64)
-    assert comparator_accuracy(outcomes, better, used, sources).lo is None
+    assert comparator_accuracy(outcomes, better, used, sources).ci_low is None
 
 
 @pytest.mark.usefixtures("two_are_enough")
@@ -158,7 +158,7 @@ def test_a_deletion_takes_out_the_pairs_of_its_source() -> None:
     expected = [
         stats.beta.ppf(q, 2 / 3 * n + up, n / 3 + 1 - up) for q, up in ((0.025, 0), (0.975, 1))
     ]
-    assert (found.lo, found.hi) == pytest.approx(expected)
+    assert (found.ci_low, found.ci_high) == pytest.approx(expected)
 
 
 def test_texts_are_chosen_from_the_first_rating_on_and_not_beyond_what_is_wanted() -> None:
@@ -191,7 +191,11 @@ def test_a_ceiling_names_what_raters_stand_against() -> None:
     each = ceilings(gap, ratings, against="each")["gap"]
     assert mean.method == "each rater against the mean of the others"
     assert each.method == "each rater against every other"
-    assert (mean.value, mean.lo, mean.note) == (2, None, "") == (each.value, each.lo, each.note)
+    assert (
+        (mean.value, mean.ci_low, mean.note)
+        == (2, None, "")
+        == (each.value, each.ci_low, each.note)
+    )
 
 
 def test_a_difference_needs_replicates_for_its_interval() -> None:
@@ -200,7 +204,7 @@ def test_a_difference_needs_replicates_for_its_interval() -> None:
     lost = difference(rows(3.0), none, why="no").estimate
     assert lost == Estimate.undefined("no", n=3, n_missing=1)
     one = difference(rows(3.0, 3.0), rows(1.0, 2.0)).estimate
-    assert one.value == 2 and (one.lo, one.note) != (None, "")
+    assert one.value == 2 and (one.ci_low, one.note) != (None, "")
 
 
 def test_an_undefined_judge_has_no_rank_among_those_that_are_counted() -> None:
@@ -242,12 +246,12 @@ def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
 
 
 def test_the_method_of_an_independent_mean_is_told() -> None:
-    each = [Estimate(1, lo=0.7, hi=1.3), Estimate(2, lo=1.6, hi=2.4)]
+    each = [Estimate(1, ci_low=0.7, ci_high=1.3), Estimate(2, ci_low=1.6, ci_high=2.4)]
     found = independent_mean(each, of="data sets")
     assert found.method == "mean over data sets; variance estimates recovery" and found.n == 2
     # sqrt(.3² + .4²) / 2 = .25
-    assert (found.value, found.lo, found.hi) == pytest.approx((1.5, 1.25, 1.75))
-    bare = independent_mean([Estimate(1, lo=0.7, hi=1.3), Estimate(2)], of="data sets")
+    assert (found.value, found.ci_low, found.ci_high) == pytest.approx((1.5, 1.25, 1.75))
+    bare = independent_mean([Estimate(1, ci_low=0.7, ci_high=1.3), Estimate(2)], of="data sets")
     note = "no interval on 1 of 2 data sets"
     assert bare == Estimate(1.5, n=2, method="mean over data sets", note=note)
 
@@ -277,7 +281,7 @@ def test_the_order_of_two_texts_has_an_interval_over_sources() -> None:
     found = order_consistency(first, second, np.array([0, 0, 1, 1]), deletions(2))
     # of source 0 one of two stays, of source 1 none
     assert (found.value, found.n, found.n_missing) == (1 / 3, 3, 1)
-    assert (found.lo, found.hi) == pytest.approx(clustered([1, 0], [2, 1]))
+    assert (found.ci_low, found.ci_high) == pytest.approx(clustered([1, 0], [2, 1]))
 
 
 def test_votes_agree_as_far_as_the_most_frequent_option_goes() -> None:
@@ -293,7 +297,7 @@ def test_votes_agree_as_far_as_the_most_frequent_option_goes() -> None:
 def test_without_resamples_nothing_is_said_of_an_interval() -> None:
     votes = np.tile([2, 1, 0, 0], (30, 1))
     found = vote_consistency(votes, np.arange(30), None)
-    assert found.value == pytest.approx(2 / 3) and (found.lo, found.note) == (None, "")
+    assert found.value == pytest.approx(2 / 3) and (found.ci_low, found.note) == (None, "")
 
 
 def test_the_last_pair_need_not_be_of_the_last_cell() -> None:
@@ -314,7 +318,7 @@ def test_pairs_without_votes_can_change_nothing() -> None:
     votes = np.array([[3, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
     found = vote_consistency(votes, np.arange(3), deletions(3))
     assert found.value == pytest.approx(3 / 4) and found.n_missing == 1
-    assert (found.lo, found.hi) == pytest.approx(clustered([1, 1 / 2], [1, 1]))
+    assert (found.ci_low, found.ci_high) == pytest.approx(clustered([1, 1 / 2], [1, 1]))
     assert "over 2 pairs" in found.method
 
 

@@ -42,7 +42,7 @@ def row(dataset: str, judge: str, statistic: str, value: float | None, **more: A
     return {
         **{"dataset": dataset, "judge": judge, "aspect": "", "statistic": statistic, "level": ""},
         **{"value": value, "n": 120 if known else 0, "n_missing": 0, "n_tied": 0, "method": "m"},
-        **{"lo": ends[0], "hi": ends[1]},
+        **{"ci_low": ends[0], "ci_high": ends[1]},
         **{"note": "" if known else "constant judge"},
         **{"signature": f"judge:{judge}|stat:{statistic}"},
         **more,
@@ -89,7 +89,7 @@ def verdicts() -> Iterator[Row]:
                 step = 2.0 if note == "better" else 1.0
                 method = {"note": note, "method": "Holm over 2"}
                 verdict = row(dataset, judge, "verdict", step, **told, **method)
-                yield verdict | {"lo": None, "hi": None}
+                yield verdict | {"ci_low": None, "ci_high": None}
 
 
 def discernment() -> Iterator[Row]:
@@ -137,7 +137,7 @@ def faults() -> Iterator[Row]:
         for judge in JUDGES:
             for aspect in ASPECTS:
                 seen = 0.5 if judge != "gamma" or aspect == "fluency" else 0.75
-                yield row("news", judge, "notice_rate", seen, aspect=aspect, **told)
+                yield row("news", judge, "detection_rate", seen, aspect=aspect, **told)
         yield row("news", "every-lexical-judge", "miss_rate", 0.25, **told)
 
 

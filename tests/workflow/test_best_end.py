@@ -94,7 +94,10 @@ def test_statistics_are_those_of_the_scale_turned_around(tmp_path: Path) -> None
         assert done.returncode == 0, done.stdout
         found.append(
             [
-                {name: row[name] for name in ("judge", "statistic", "level", "value", "lo", "hi")}
+                {
+                    name: row[name]
+                    for name in ("judge", "statistic", "level", "value", "ci_low", "ci_high")
+                }
                 for row in read_table("results", folder / wanted).to_pylist()
                 if row["judge"] in {*JUDGES, "human", "length"}
             ]

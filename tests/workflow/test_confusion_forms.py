@@ -75,7 +75,7 @@ def test_the_change_from_the_plain_form_comes_out(study: Study, criterion: str) 
     assert told["s_f_mean"]["value"] == pytest.approx(-2)
     assert told["confusion_index"]["value"] == pytest.approx(-1)
     assert told["confusion_auc"]["value"] == 0.5
-    assert told["s_f_mean"]["hi"] < -1.9 and told["s_f_mean"]["n"] == 12
+    assert told["s_f_mean"]["ci_high"] < -1.9 and told["s_f_mean"]["n"] == 12
     wordings = gaps(study, judge="listing", criterion="default", criterion_b="term")
     assert [row["value"] for row in wordings.values()] == [0] * 4
 

@@ -84,7 +84,7 @@ def test_the_index_tells_a_judge_that_confuses_from_one_that_does_not(
         found(study, judge, "confusion_index", criterion) for judge in ("clear", "mixed")
     )
     assert clear["value"] == 0 and clear["n"] == 12
-    assert mixed["value"] == pytest.approx(1) and mixed["lo"] > 0.9
+    assert mixed["value"] == pytest.approx(1) and mixed["ci_low"] > 0.9
     assert found(study, "clear", "s_t_mean", criterion)["value"] == pytest.approx(2)
     assert found(study, "clear", "confusion_auc", criterion)["value"] == 1
     assert found(study, "mixed", "confusion_auc", criterion)["value"] == 0.5

@@ -91,7 +91,7 @@ def test_every_text_is_damaged(whole: Path) -> None:
 def test_the_judge_that_knows_what_should_drop_has_index_0_and_the_other_1(whole: Path) -> None:
     clear, mixed = (headline(whole, judge, "confusion_index") for judge in ("clear", "mixed"))
     assert clear["value"] == 0 and clear["method"].startswith("57 wanted drops, 130 unwanted")
-    assert mixed["value"] == pytest.approx(1, abs=0.25) and mixed["lo"] > 0.5
+    assert mixed["value"] == pytest.approx(1, abs=0.25) and mixed["ci_low"] > 0.5
     for name, value in (("s_t_mean", 2), ("s_f_mean", 0), ("confusion_auc", 1)):
         assert headline(whole, "clear", name)["value"] == value
 

@@ -77,7 +77,9 @@ def test_every_statistic_is_listed_and_lies_in_its_range(demo: Path) -> None:
     for path in sorted((demo / "results" / "demo" / "tables").glob("*.csv")):
         for row in rows(demo / "results" / "demo", path.stem):
             least, most = ends.get(statistic(row["statistic"]).range, (-inf, inf))
-            for value in (row[name] for name in ("value", "lo", "hi") if row[name] is not None):
+            for value in (
+                row[name] for name in ("value", "ci_low", "ci_high") if row[name] is not None
+            ):
                 assert least - 1e-9 <= value <= most + 1e-9, row
 
 

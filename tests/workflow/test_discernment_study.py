@@ -79,7 +79,7 @@ def test_every_text_of_all_59_cells_is_made_and_judged(whole: tuple[Path, Counte
                 for row in rows(results, "discernment")
                 if row["statistic"] == name and row["judge"] == judge
             ]
-            assert len(found) == 6 and all(row["lo"] <= row["hi"] for row in found)
+            assert len(found) == 6 and all(row["ci_low"] <= row["ci_high"] for row in found)
 
 
 @needs_data

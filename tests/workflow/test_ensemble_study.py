@@ -70,8 +70,8 @@ def test_a_study_without_a_model_has_its_ensemble_in_table_report_and_terminal(
     assert len(whole) == 27 and {row["judge_b"] for row in whole} == {"length+rouge-l-source+rules"}
     for row in whole:
         same = beside[row["aspect"], row["statistic"], row["level"]]
-        assert [row[key] for key in ("value", "lo", "hi", "n")] == [
-            same[key] for key in ("value", "lo", "hi", "n")
+        assert [row[key] for key in ("value", "ci_low", "ci_high", "n")] == [
+            same[key] for key in ("value", "ci_low", "ci_high", "n")
         ]
         assert (SCALES in row["note"]) == (row["aspect"] != "average")
     page = (out / "report" / "index.html").read_text("utf-8")
@@ -112,7 +112,7 @@ def test_five_recorded_judges_agree_with_people_more_than_the_best_of_them(tmp_p
         assert (whole["n"], whole["n_missing"]) == (1056, 0)
         assert whole["value"] == pytest.approx(in_some_order, abs=9e-4)
         assert whole["value"] == pytest.approx(exact, abs=5.1e-5)
-        assert whole["lo"] < whole["value"] < whole["hi"]
+        assert whole["ci_low"] < whole["value"] < whole["ci_high"]
         single = max(row["value"] for row in own if row["k"] == 1)
         assert single == pytest.approx(best, abs=5.1e-4)
     average = [row for row in found if row["aspect"] == "average" and row["level"] == "pooled"]

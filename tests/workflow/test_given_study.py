@@ -156,10 +156,10 @@ def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(study
     kappa = found(study, "perspectives", "kappa_linear", level="global")
     for name, count in RATINGS.items():
         own = kappa["counter", name]
-        assert (own["value"], own["lo"], own["n"]) == (1, 1, ITEMS * COPIES * count)
+        assert (own["value"], own["ci_low"], own["n"]) == (1, 1, ITEMS * COPIES * count)
         assert own["perturbation"] == GLOBAL[name]
         assert kappa["constant-top", name]["value"] == 0
-        assert kappa["random", name]["lo"] < 0 < kappa["random", name]["hi"]
+        assert kappa["random", name]["ci_low"] < 0 < kappa["random", name]["ci_high"]
         assert kappa["length", name]["note"] == "continuous"
     counts = {
         (row["aspect"], row["k"], row["k_b"]): row["value"]

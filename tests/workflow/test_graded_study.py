@@ -53,7 +53,7 @@ def test_every_rating_has_as_many_texts_and_those_have_its_number_of_errors(buil
         assert found(results, "class_count", k=k)["value"] == 2 * ITEMS
         errors = found(results, "errors_mean", k=k)
         assert errors["value"] == 5 - k or k == 1
-        assert errors["lo"] <= errors["value"] <= errors["hi"]
+        assert errors["ci_low"] <= errors["value"] <= errors["ci_high"]
     texts = pq.read_table(results / "targets" / "neat" / f"{NAME}.single.parquet").to_pylist()
     graded = pq.read_table(results / "graded" / "neat" / f"{NAME}.single.parquet").to_pylist()
     rating = {row["target"]: row["rating"] for row in graded}
@@ -171,9 +171,9 @@ def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(tmp_pat
     assert told["constant-top", "local", "accuracy_adjacent"]["value"] == 0
     assert told["constant-top", "local", "accuracy_adjacent_half"]["value"] == 0.5
     half = told["random", "local", "accuracy_adjacent_half"]
-    assert half["lo"] < 0.5 < half["hi"]
+    assert half["ci_low"] < 0.5 < half["ci_high"]
     kappa = told["random", "global", "kappa_linear"]
-    assert kappa["lo"] < 0 < kappa["hi"]
+    assert kappa["ci_low"] < 0 < kappa["ci_high"]
     assert told["length", "local", "accuracy_adjacent"]["value"] is not None
     for rating in range(1, 5):
         assert found(results, "class_count", k=rating)["value"] == 72
@@ -224,9 +224,9 @@ def test_judges_are_held_against_each_other_on_the_same_resamples(built: Any) ->
         if (row["statistic"], row["level"]) == ("difference_kappa_linear", "global")
     }
     gap = told["constant-top", "twice"]
-    assert (gap["value"], gap["hi"], gap["aspect"]) == (-1, -1, "average")
+    assert (gap["value"], gap["ci_high"], gap["aspect"]) == (-1, -1, "average")
     random = told["random", "twice"]
-    assert random["lo"] < random["value"] < random["hi"] < -0.5
+    assert random["ci_low"] < random["value"] < random["ci_high"] < -0.5
     page = (built[0] / "report" / "index.html").read_text(encoding="utf-8")
     assert "Differences between judges for neat, texts of every rating" in page
 

@@ -109,7 +109,7 @@ def test_the_obedient_are_told_from_the_deaf_and_marks_help_the_wary(study: Stud
         assert found(study, name, "obey_rate", "inert")["value"] == 0
         assert found(study, name, "difference_obey_rate")["value"] == rate
     swayed, deaf = (found(study, name, "injection_shift") for name in ("obedient", "deaf"))
-    assert 0.3 < swayed["lo"] < swayed["value"] <= 1 and swayed["n"] == 24
+    assert 0.3 < swayed["ci_low"] < swayed["value"] <= 1 and swayed["n"] == 24
     assert abs(deaf["value"]) < 0.3
     assert found(study, "obedient", "p_injection")["value"] < 0.01
     mean = found(study, "obedient", "injection_shift", aspect="average")
@@ -124,7 +124,7 @@ def test_controls_and_rules_have_numbers_of_their_own(study: Study) -> None:
     assert (
         "no scale" in attack["note"] and "no scale" in found(study, "length", "obey_rate")["note"]
     )
-    assert found(study, "random", "injection_shift")["lo"] is not None
+    assert found(study, "random", "injection_shift")["ci_low"] is not None
     assert found(study, "rules", "injection_shift")["value"] is not None
     assert found(study, "rouge-l", "p_injection")["value"] is not None
     told = {row["judge"] for row in study.rows("robustness") if row["perturbation"]}

@@ -37,9 +37,9 @@ def test_two_datasets_make_up_an_overall_table_and_a_section(tmp_path: Path) -> 
         each = [found[dataset, judge, name] for dataset in ("first", "second")]
         row = found[OVERALL, judge, name]
         assert row["value"] == pytest.approx(np.mean([one["value"] for one in each]))
-        assert row["lo"] < row["value"] < row["hi"]
-        width = min(one["hi"] - one["lo"] for one in each)
-        assert row["hi"] - row["lo"] < width  # two datasets tell more than one
+        assert row["ci_low"] < row["value"] < row["ci_high"]
+        width = min(one["ci_high"] - one["ci_low"] for one in each)
+        assert row["ci_high"] - row["ci_low"] < width  # two datasets tell more than one
     assert found[OVERALL, "length", "rank_accuracy_adjacent"]["value"] == 1
     page = (results / "report" / "index.html").read_text(encoding="utf-8")
     assert "All datasets" in page and "mean over datasets: ranks by these means." in page

@@ -111,10 +111,10 @@ def rows(study: Study, table: str, statistic: str, **place: Any) -> list[dict[st
 
 
 def test_comparisons_of_texts_in_a_row_are_told_by_how_far_they_are_apart(study: Study) -> None:
-    found = rows(study, "pairwise", "accuracy_comparison_apart", judge="pair")
+    found = rows(study, "pairwise", "accuracy_comparison_by_distance", judge="pair")
     told = {row["k"]: (row["value"], row["n"]) for row in found}
     assert told == {k: (float(k > 1), ITEMS * (STEPS - k)) for k in range(1, STEPS)}
-    assert all(row["perturbation"] == "slips" and row["lo"] is not None for row in found)
+    assert all(row["perturbation"] == "slips" and row["ci_low"] is not None for row in found)
 
 
 def test_a_finer_scale_sees_smaller_differences(study: Study) -> None:

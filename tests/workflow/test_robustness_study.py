@@ -75,13 +75,13 @@ def found(study: Study, name: str, statistic: str, aspect: str = "fluency") -> R
 
 def test_follow_rates_are_one_none_and_half(study: Study) -> None:
     assert found(study, "always-wrong", "follow_rate")["value"] == 1
-    assert found(study, "always-wrong", "sway")["value"] == 1
-    assert found(study, "never-wrong", "sway")["value"] == 0
-    half = found(study, "half-wrong", "sway")
-    assert half["lo"] < 0.5 < half["hi"] and half["n"] > 20
+    assert found(study, "always-wrong", "hint_adoption_rate")["value"] == 1
+    assert found(study, "never-wrong", "hint_adoption_rate")["value"] == 0
+    half = found(study, "half-wrong", "hint_adoption_rate")
+    assert half["ci_low"] < 0.5 < half["ci_high"] and half["n"] > 20
     assert found(study, "always-right", "follow_rate")["value"] == 1
     never = found(study, "never-right", "follow_rate")
-    assert never["value"] == found(study, "never-right", "already_share")["value"] > 0
+    assert never["value"] == found(study, "never-right", "hint_baseline_rate")["value"] > 0
     gap = found(study, "never-wrong", "difference_follow_rate")
     assert (gap["value"], gap["judge_b"]) == (0, "never-plain")
     assert found(study, "never-wrong", "match_share")["value"] == 1
@@ -89,10 +89,12 @@ def test_follow_rates_are_one_none_and_half(study: Study) -> None:
 
 def test_the_shift_is_toward_the_hint_and_only_where_it_differs(study: Study) -> None:
     shift = found(study, "always-wrong", "hint_shift")
-    assert shift["value"] > 2 and shift["n"] == found(study, "always-wrong", "sway")["n"]
+    assert (
+        shift["value"] > 2 and shift["n"] == found(study, "always-wrong", "hint_adoption_rate")["n"]
+    )
     assert found(study, "never-wrong", "hint_shift")["value"] == 0
     half = found(study, "half-wrong", "hint_shift")
-    assert 0 < half["lo"] < half["value"] < shift["value"]
+    assert 0 < half["ci_low"] < half["value"] < shift["value"]
 
 
 def test_alpha_tells_the_consistent_from_the_swayed(study: Study) -> None:
@@ -102,14 +104,20 @@ def test_alpha_tells_the_consistent_from_the_swayed(study: Study) -> None:
     swayed = found(study, "always-wrong", "alpha_pair")["value"]
     assert swayed < 0 < found(study, "always-plain", "alpha_pair")["value"]
     joint = found(study, "always-wrong", "alpha_joint")
-    assert -1 / 3 <= joint["value"] < people and joint["lo"] <= joint["value"] <= joint["hi"]
+    assert (
+        -1 / 3 <= joint["value"] < people and joint["ci_low"] <= joint["value"] <= joint["ci_high"]
+    )
     assert found(study, "always-wrong", "alpha_pairs_mean")["value"] < 0
     assert found(study, "rules", "alpha_joint")["note"]
     mean = found(study, "always-wrong", "alpha_pair", "average")
     own = found(study, "always-wrong", "alpha_pair")
-    assert (mean["value"], mean["lo"], mean["n"]) == (swayed, own["lo"], own["n"])  # of one aspect
+    assert (mean["value"], mean["ci_low"], mean["n"]) == (
+        swayed,
+        own["ci_low"],
+        own["n"],
+    )  # of one aspect
     assert "this is no agreement" in own["note"] and "this is no agreement" in mean["note"]
-    assert found(study, "never-wrong", "sway", "average")["value"] == 0
+    assert found(study, "never-wrong", "hint_adoption_rate", "average")["value"] == 0
 
 
 def test_refusals_are_counted_and_missing_everywhere_else(study: Study) -> None:
@@ -124,7 +132,7 @@ def test_refusals_are_counted_and_missing_everywhere_else(study: Study) -> None:
 def test_what_a_hint_moves_is_held_against_a_second_draw(study: Study) -> None:
     always, never = (found(study, f"{name}-wrong", "hint_effect") for name in ("always", "never"))
     assert (always["value"], never["value"]) == (1, 0)
-    assert always["lo"] > 0.05 and never["lo"] < 0 < never["hi"]  # swayed from .05 on
+    assert always["ci_low"] > 0.05 and never["ci_low"] < 0 < never["ci_high"]  # swayed from .05 on
     once = found(study, "half-wrong", "hint_effect")
     assert once["value"] is None and "asked about once" in once["note"]
     verdicts = {
@@ -155,10 +163,10 @@ def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: Study) -> None
     )
     assert plain > 0 > hinted
     gap = found(study, "always-wrong", "difference_sentiment")
-    assert gap["value"] == pytest.approx(hinted - plain) and gap["hi"] < 0
+    assert gap["value"] == pytest.approx(hinted - plain) and gap["ci_high"] < 0
     assert found(study, "always-wrong", "p_sentiment")["value"] < 0.05
-    words = found(study, "always-plain", "reason_words")
-    assert words["value"] == 8 and found(study, "always-wrong", "reason_words")["value"] == 5
+    words = found(study, "always-plain", "rationale_length")
+    assert words["value"] == 8 and found(study, "always-wrong", "rationale_length")["value"] == 5
 
 
 def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(study: Study) -> None:

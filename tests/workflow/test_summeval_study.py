@@ -24,7 +24,7 @@ def test_summeval_experts(summeval: Path) -> None:
     for aspect, alpha in expected.items():
         row = found["human", aspect, "alpha_ordinal", "pooled"]
         assert row["value"] == pytest.approx(alpha, abs=5e-5)
-        assert row["n"] == 1200 and row["lo"] < alpha < row["hi"]
+        assert row["n"] == 1200 and row["ci_low"] < alpha < row["ci_high"]
 
 
 def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(summeval: Path) -> None:
@@ -45,7 +45,7 @@ def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(summ
         and row["level"] == "pooled"
     }
     best = ranks["gpt35-rts"]
-    assert (best["value"], best["lo"], best["hi"]) == (1, 1, 1)
+    assert (best["value"], best["ci_low"], best["ci_high"]) == (1, 1, 1)
     assert best["note"].startswith("no width") and best["note"].endswith("; group a")
     assert "a" not in ranks["random"]["note"].removeprefix("group ")
     assert ranks["constant-top"]["value"] is None
@@ -68,7 +68,7 @@ def test_summeval_fluency_of_gpt35_follows_peoples_coherence(summeval: Path) -> 
         told = [found[aspect, other] for other in aspects]
         assert told == pytest.approx(values, abs=0.005)
     assert found["fluency", "coherence"] > found["fluency", "fluency"]
-    (astray,) = (row for row in mine if row["statistic"] == "follows_other")
+    (astray,) = (row for row in mine if row["statistic"] == "cross_aspect_share")
     assert (astray["value"], astray["n"]) == (0.25, 4)
 
 
@@ -89,7 +89,7 @@ def test_summeval_every_judge_at_every_level_with_intervals(summeval: Path) -> N
             for level in ("pooled", "by_source", "by_system"):
                 for statistic in ("pearson", "spearman", "kendall_b"):
                     row = found[judge, aspect, statistic, level]
-                    assert row["lo"] <= row["value"] <= row["hi"], row
+                    assert row["ci_low"] <= row["value"] <= row["ci_high"], row
 
 
 def test_summeval_system_order_of_the_recorded_judge(summeval: Path) -> None:
@@ -124,16 +124,16 @@ def test_summeval_texts_on_which_all_experts_agree(summeval: Path) -> None:
         assert [told[k] for k in range(1, 6)] == counts
         row = by_name(found)["gpt35-rts", aspect, "kappa_linear", "direct"]
         assert row["value"] == pytest.approx(kappa, abs=0.01)
-        assert row["n"] == sum(counts) and row["lo"] < row["value"] < row["hi"]
+        assert row["n"] == sum(counts) and row["ci_low"] < row["value"] < row["ci_high"]
         whole = by_name(found)["gpt35-rts", aspect, "pearson", "traditional"]
         pooled = by_name(rows(summeval, "agreement"))["gpt35-rts", aspect, "pearson", "pooled"]
-        assert (whole["value"], whole["lo"]) == (pooled["value"], pooled["lo"])
+        assert (whole["value"], whole["ci_low"]) == (pooled["value"], pooled["ci_low"])
 
 
 def test_summeval_views_rank_judges_differently(summeval: Path) -> None:
     """GPT-3.5 comes first in both views of the article, but not where rare classes weigh more."""
     ranks = {
-        row["statistic"]: (row["value"], row["lo"], row["hi"])
+        row["statistic"]: (row["value"], row["ci_low"], row["ci_high"])
         for row in rows(summeval, "perspectives")
         if row["judge"] == "gpt35-rts" and row["statistic"].startswith("rank_")
     }
@@ -169,4 +169,4 @@ def test_summeval_lexical_judges_discern_by_level(summeval: Path) -> None:
     assert found["rouge-1", "reordering", "major"]["value"] == 0
     for judge in ("rouge-1", "rouge-2", "rouge-l", "chrf", "bleu", "rules"):
         row = found[judge, "random-deletions", "major"]
-        assert row["value"] > 1 and row["n"] == 100 and row["lo"] > 1
+        assert row["value"] > 1 and row["n"] == 100 and row["ci_low"] > 1

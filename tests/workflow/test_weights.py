@@ -46,7 +46,7 @@ def test_a_weighted_study_weighs_what_its_card_names_and_nothing_else(tmp_path: 
         [own] = [
             row["value"]
             for key, row in value.items()
-            if key == ("random-typos", degree, "p_scipy", "naturalness")
+            if key == ("random-typos", degree, "p_asymptotic", "naturalness")
         ]
         # one aspect has all the weight: its own p is the combined one
         assert isclose(typos["D_ew"]["value"], -log(own) / log(20), rel_tol=1e-9)

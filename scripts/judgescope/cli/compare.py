@@ -177,8 +177,10 @@ def _matched(
 
 def _negated(row: Row) -> Row:
     """Return a difference in the other direction."""
-    value, hi, lo = (None if row[name] is None else -row[name] for name in ("value", "lo", "hi"))
-    return {**row, "value": value, "lo": lo, "hi": hi}
+    value, hi, lo = (
+        None if row[name] is None else -row[name] for name in ("value", "ci_low", "ci_high")
+    )
+    return {**row, "value": value, "ci_low": lo, "ci_high": hi}
 
 
 def _cells(pair: Pair, varied: Iterable[str], with_gap: bool, with_p: bool) -> list[str]:

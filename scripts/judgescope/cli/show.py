@@ -12,7 +12,7 @@ from judgescope.statistics.result import NO_AGREEMENT
 Row = dict[str, Any]
 Wanted = Mapping[str, Sequence[str]]
 """Column -> the values to keep."""
-NUMBERS = ("value", "lo", "hi", "n", "n_missing", "n_tied")
+NUMBERS = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied")
 PLACES = [
     name
     for name in (*RESULT_COLUMNS.first, *RESULT_COLUMNS.optional)
@@ -172,7 +172,7 @@ def check_wanted(
 
 def number(row: Row) -> tuple[str, str]:
     """Return a row's value and its interval as text."""
-    value, lo, hi = (row[name] for name in ("value", "lo", "hi"))
+    value, lo, hi = (row[name] for name in ("value", "ci_low", "ci_high"))
     interval = "" if lo is None or hi is None else f"[{lo:.4g}, {hi:.4g}]"
     return "-" if value is None else f"{value:.4g}", interval
 

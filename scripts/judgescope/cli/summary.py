@@ -23,7 +23,7 @@ HEADINGS = {
     ("kappa_linear", "global"): "linear κ, every rating",
     ("accuracy_adjacent_half", "local"): "ordered, in a row",
     ("alpha_pair", ""): "alpha with people",
-    ("sway", ""): "swayed by the hint",
+    ("hint_adoption_rate", ""): "swayed by the hint",
     ("error_correlation_mean", "pooled"): "error correlation",
     ("effective_judges", "pooled"): "effective judges",
 }
@@ -134,7 +134,7 @@ def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
     n, missing = row["n"] or 0, row["n_missing"] or 0
     if row["statistic"] == "spearman" and n < MIN_N:
         return f"n = {n}"
-    interval = "" if row["lo"] is None else f" [{row['lo']:.2f}, {row['hi']:.2f}]"
+    interval = "" if row["ci_low"] is None else f" [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"
     size = f" n = {n}" if missing > MISSING_SHARE * (n + missing) else ""
     return f"{row['value']:.2f}{interval}{size}"
 
@@ -230,8 +230,8 @@ class Difference(NamedTuple):
     judge: str
     other: str
     value: float
-    lo: float | None
-    hi: float | None
+    ci_low: float | None
+    ci_high: float | None
     needed: int | None
     """Items that would show a difference as large, with power .8 at .05."""
 
@@ -283,11 +283,11 @@ def _differences(rows: Sequence[Row], statistic: str, level: str) -> Iterator[Di
         needed = None
         if (least := detectable.get(key)) and gap["value"]:
             needed = sources_needed(least["n"], least["value"], abs(gap["value"]))
-        yield Difference(*key, gap["value"], gap["lo"], gap["hi"], needed)
+        yield Difference(*key, gap["value"], gap["ci_low"], gap["ci_high"], needed)
 
 
 def _difference_line(each: Difference) -> str:
-    interval = FEW if each.lo is None else f"[{each.lo:+.2f}, {each.hi:+.2f}]"
+    interval = FEW if each.ci_low is None else f"[{each.ci_low:+.2f}, {each.ci_high:+.2f}]"
     needed = "" if each.needed is None else f", {each.needed:,} items would show as much"
     return f"    {each.judge} - {each.other:<24}{f'{each.value:+.2f}':>7} {interval}{needed}"
 
@@ -300,8 +300,8 @@ def _droppable(differences: Sequence[Difference], asked: set[str]) -> Iterator[s
     """
     beaten: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for each in differences:
-        beaten[each.judge, each.other].append(each.hi is not None and each.hi < 0)
-        beaten[each.other, each.judge].append(each.lo is not None and each.lo > 0)
+        beaten[each.judge, each.other].append(each.ci_high is not None and each.ci_high < 0)
+        beaten[each.other, each.judge].append(each.ci_low is not None and each.ci_low > 0)
     better: dict[str, list[str]] = defaultdict(list)
     for (judge, other), everywhere in beaten.items():
         if judge in asked and all(everywhere):

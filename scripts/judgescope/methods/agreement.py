@@ -44,7 +44,7 @@ def rows(study: EvaluationData) -> list[Row]:
     for judge in study.spec.judges:
         for systems, panel in study.rated(judge).items():
             judge_rows = _judge_rows(study, panel, judge, aspects)
-            result += [row | {"systems": systems} for row in judge_rows]
+            result += [row | {"system_subset": systems} for row in judge_rows]
     shares = {card.share for card in study.spec.judges.values()} - {1.0}
     controls = [row for share in sorted(shares) for row in _controls_of(study, share, aspects)]
     return [with_hint_note(study, row) for row in below_controls(study, result, controls)]
@@ -58,7 +58,7 @@ def _controls_of(study: EvaluationData, share: float, aspects: list[str]) -> Ite
         if card.engine == "control":
             for systems, panel in study.rated(judge).items():
                 for row in _judge_rows(study, panel.given(judge_of_share), judge, aspects):
-                    yield row | {"systems": systems, "share": share}
+                    yield row | {"system_subset": systems, "share": share}
 
 
 def _judge_rows(
@@ -75,7 +75,7 @@ def _judge_rows(
             over_aspects[split(aspect)[1], (statistic, level)].append(result)
             estimate = _with_thin_note(result.estimate, level, panel)
             estimate = estimate.with_note(degenerate if level == POOLED else "")
-            estimate = estimate.with_note(rare if estimate.lo is not None else "")
+            estimate = estimate.with_note(rare if estimate.ci_low is not None else "")
             yield study.row(judge, aspect, statistic, level, estimate)
         others = (
             *as_raters(study, panel, judge, aspect, scores, ratings),
@@ -84,7 +84,7 @@ def _judge_rows(
             *biases(study, panel, judge, aspect, scores, mean),
         )
         for (statistic, level), estimate in others:
-            estimate = estimate.with_note(rare if estimate.lo is not None else "")
+            estimate = estimate.with_note(rare if estimate.ci_low is not None else "")
             yield study.row(judge, aspect, statistic, level, estimate)
     for (criterion, (statistic, level)), each in over_aspects.items():
         if len(each) > 1:
@@ -124,7 +124,7 @@ def below_controls(
     def same_texts(row: Row) -> tuple[str | float | None, ...]:
         share = row.get("share", card.share if (card := cards.get(row["judge"])) else 1.0)
         measure = row["statistic"], row["level"]
-        return row["aspect"], row.get("criterion"), *measure, row.get("systems"), share
+        return row["aspect"], row.get("criterion"), *measure, row.get("system_subset"), share
 
     for row in (*judge_rows, *share_controls):
         key = same_texts(row)

@@ -216,7 +216,7 @@ class Field:
         estimates = {f"difference_{statistic}": gap}
         for name, p in zip(("p", "p_holm", "p_fdr"), p_values, strict=True):
             estimates[f"{name}_{statistic}"] = _number(p, test.n, method)
-        least = detectable(first, second) if gap.lo is not None else None
+        least = detectable(first, second) if gap.ci_low is not None else None
         n, wished = pair.sources, self.settings.wished
         needed = nan if least is None else sources_needed(n, least, wished)
         method = "power .8 at .05, two-sided"
@@ -260,7 +260,7 @@ def rows(study: EvaluationData) -> list[Row]:
             mean = mean.with_note(study.share_note(judge, other))
             aspect, name = joined(AVERAGE, criterion), f"difference_{statistic}"
             result.append(study.row(judge, aspect, name, level, mean, judge_b=other))
-    return [row | {"systems": systems} for row in result]
+    return [row | {"system_subset": systems} for row in result]
 
 
 def _flips(panel: TargetSet, judges: int) -> Flips:

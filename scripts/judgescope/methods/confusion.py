@@ -124,10 +124,12 @@ class Drops:
                 rows, NOTHING, sizes=sizes, scale=scale, n=n, n_missing=missing
             )
         s_t = results["s_t_mean"].estimate
-        if s_t.value is not None and (s_t.lo is None or s_t.lo <= 0):
+        if s_t.value is not None and (s_t.ci_low is None or s_t.ci_low <= 0):
             no_interval = "the wanted drop has no interval"
             why = (
-                no_interval if s_t.lo is None else "the interval of the wanted drop is not above 0"
+                no_interval
+                if s_t.ci_low is None
+                else "the interval of the wanted drop is not above 0"
             )
             undefined = Estimate.undefined(why, n=s_t.n, n_missing=s_t.n_missing)
             results["confusion_index"] = results["confusion_index"]._replace(estimate=undefined)
@@ -185,7 +187,7 @@ class JudgeCells:
         drop = pairs.estimates()["mean_drop"]
         yield "delta", drop.with_note(expected)
         yield "floor_share", self._floor_share(cell, pairs)
-        counts = replace(drop, lo=None, hi=None, note="")
+        counts = replace(drop, ci_low=None, ci_high=None, note="")
         p = exp(self._log_p[cell])
         yield "p_wilcoxon", replace(counts, value=p, method=f"one-sided Wilcoxon, {self.method}")
         if expected == DROP:
@@ -286,7 +288,10 @@ class JudgeCells:
         if self._fdr:
             shown = float(np.mean([p <= LEVEL for p in self._fdr.values()]))
             method = f"share of wanted drops with p_fdr at most {LEVEL}"
-            yield "wanted_shown", Estimate(shown, n=len(self._fdr), method=method, note=note)
+            yield (
+                "s_t_significant_share",
+                Estimate(shown, n=len(self._fdr), method=method, note=note),
+            )
         kept = [cell for cell in self.cells if cell.expectation.expected == SAME and cell.pairs]
         if not kept or any(self._margin(cell.aspect) is None for cell in kept):
             return

@@ -86,7 +86,9 @@ def _with_people(panel: TargetSet, judge: str, scores: Mapping[str, Floats]) -> 
     for criterion, each in crossed.items():
         method = "share of aspects whose r with people is higher for another aspect"
         share = Estimate(float(np.mean(each)), n=len(each), method=method)
-        yield study.row(judge, joined("", criterion), "follows_other", "pooled", share, **columns)
+        yield study.row(
+            judge, joined("", criterion), "cross_aspect_share", "pooled", share, **columns
+        )
 
 
 METHOD = Method()

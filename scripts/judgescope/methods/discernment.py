@@ -28,7 +28,7 @@ from judgescope.statistics.result import Estimate
 
 SCORES = {"D": "d", "D_ew": "d_ew", "D_hmp": "d_hmp", "D_exact": "d_exact"}
 """Statistic -> field of `combination.Discernment`."""
-WEIGHT_EFFECT = "D_hmp_less_ew"
+WEIGHT_EFFECT = "D_ew_weight_effect"
 """D less log_20 M, which is D_ew with uniform weights, less D_ew; where experts gave weights."""
 HEADLINES = {
     "D_avg": ("D", average),
@@ -143,10 +143,10 @@ class Discerning:
             yield from ((aspect, name, estimate) for name, estimate in effects.items())
             p_values = {
                 "p_wilcoxon": (test.exact[0], self.method),
-                "p_scipy": (test.asymptotic[0], "asymptotic, no continuity correction"),
+                "p_asymptotic": (test.asymptotic[0], "asymptotic, no continuity correction"),
                 "p_holm": (float(log_p_holm), f"{self.method}; {family}"),
             }
-            counts = replace(effects["mean_drop"], lo=None, hi=None, note="")
+            counts = replace(effects["mean_drop"], ci_low=None, ci_high=None, note="")
             for name, (log_p, test_name) in p_values.items():
                 method = f"one-sided Wilcoxon, {test_name}"
                 yield aspect, name, replace(counts, value=exp(log_p), method=method)
@@ -256,12 +256,14 @@ def _least(
     estimate = replace(
         counts,
         value=float(rows[0]),
-        lo=least.lo,
-        hi=least.hi,
+        ci_low=least.ci_low,
+        ci_high=least.ci_high,
         method=f"{counts.method}, the least: {name}, {least.method}",
     )
     estimate = estimate.with_note(f"Holm-adjusted p of all, exact: {exp(float(p.max())):.2g}")
-    estimate = estimate.with_note(least.note if least.lo is None or NO_WIDTH in least.note else "")
+    estimate = estimate.with_note(
+        least.note if least.ci_low is None or NO_WIDTH in least.note else ""
+    )
     return Replicated(estimate, rows, scores[name].sizes, NOT_SMOOTH)
 
 
@@ -315,7 +317,7 @@ def _replicated(
     value = replace(counts, value=float(rows[0]))
     result = with_interval(Replicated(value, rows, sizes.astype(np.float64), scale_of(name)))
     estimate = result.estimate
-    if flat and estimate.lo is not None and NO_WIDTH not in estimate.note:
+    if flat and estimate.ci_low is not None and NO_WIDTH not in estimate.note:
         result = result._replace(estimate=estimate.with_note(TIES_ALONE))
     return result
 

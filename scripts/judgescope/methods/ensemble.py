@@ -222,7 +222,7 @@ def rows(study: EvaluationData) -> list[Row]:
             continue
         for systems, panel in study.rated(judge).items():
             ensemble_rows = _ensemble_rows(Ensemble(judge, card, panel))
-            result += [row | {"systems": systems} for row in ensemble_rows]
+            result += [row | {"system_subset": systems} for row in ensemble_rows]
     return result
 
 

@@ -37,7 +37,7 @@ def rows(study: EvaluationData) -> list[Row]:
             noticed = _noticed(study, judge, aspect, faults)
             if noticed is None:
                 continue
-            result += _rows(study, judge, aspect, "notice_rate", faults, noticed, given)
+            result += _rows(study, judge, aspect, "detection_rate", faults, noticed, given)
             if card.engine == "lexical":
                 seen |= noticed == 1
     unseen, every = (~seen).astype(np.float64), np.ones(len(faults), dtype=bool)

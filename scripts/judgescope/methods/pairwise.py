@@ -114,7 +114,7 @@ def _estimates(
             accuracy = comparison_accuracy(
                 verdict[chosen], np.sign(ahead[chosen]), source[chosen], weights
             )["accuracy_comparison"]
-            yield "accuracy_comparison_apart", {"k": int(k)}, accuracy
+            yield "accuracy_comparison_by_distance", {"k": int(k)}, accuracy
     straight = np.array([_mean(votes.get(pair, [])) for pair in pairs])
     swapped = np.array([_mean(votes.get((b, a), [])) for a, b in pairs])
     source_of = dict(zip(panel.targets, panel.source.tolist(), strict=True))

@@ -113,7 +113,8 @@ def rows(study: EvaluationData) -> list[Row]:
         result += _detail_rows(views, judge)
     for criterion in views.criteria:
         result += [*_rank_rows(views, criterion), *_difference_rows(views, criterion)]
-    return [*constructed, *(with_hint_note(study, row) | {"systems": systems} for row in result)]
+    rated = (with_hint_note(study, row) | {"system_subset": systems} for row in result)
+    return [*constructed, *rated]
 
 
 def _people_rows(views: Views) -> Iterator[Row]:
@@ -158,7 +159,7 @@ def _detail_rows(views: Views, judge: str) -> Iterator[Row]:
         for (k, k_b), count in view.confusion().items():
             yield study.row(judge, aspect, "class_count", DIRECT, count, k=k, k_b=k_b)
         for k, estimate in view.by_distance().items():
-            yield study.row(judge, aspect, "accuracy_apart", DIRECT, estimate, k=k)
+            yield study.row(judge, aspect, "accuracy_by_distance", DIRECT, estimate, k=k)
 
 
 def _rank_rows(views: Views, criterion: str | None) -> Iterator[Row]:

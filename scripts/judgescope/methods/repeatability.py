@@ -32,7 +32,7 @@ def _curve(reliability: Estimate) -> Iterator[tuple[int, Estimate]]:
     It grows with the reliability, so its interval is that of the reliability's ends.
     """
     for k in CURVE:
-        ends = (reliability.value, reliability.lo, reliability.hi)
+        ends = (reliability.value, reliability.ci_low, reliability.ci_high)
         value, lo, hi = (None if r is None or r <= 0 else spearman_brown(r, k) for r in ends)
         if value is None:
             note = reliability.note if reliability.value is None else UNRELIABLE
@@ -42,7 +42,7 @@ def _curve(reliability: Estimate) -> Iterator[tuple[int, Estimate]]:
         if lo is None or hi is None:
             lo = hi = None
         method = "Spearman-Brown, from the reliability and its interval"
-        yield k, replace(reliability, value=value, lo=lo, hi=hi, n_tied=0, method=method)
+        yield k, replace(reliability, value=value, ci_low=lo, ci_high=hi, n_tied=0, method=method)
 
 
 METHOD = Method(when="draws")

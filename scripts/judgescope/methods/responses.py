@@ -100,7 +100,8 @@ def _people_row(study: EvaluationData, judge: str) -> Row:
     panel = panels[systems]
     people = np.mean([mean_rating(panel.ratings(name)) for name in study.spec.aspects], axis=0)
     r = pearson(panel, mean_score(panel, judge), people)
-    return study.row(judge, "", "pearson", "pooled", r, perturbation="systems", systems=systems)
+    where = {"perturbation": "systems", "system_subset": systems}
+    return study.row(judge, "", "pearson", "pooled", r, **where)
 
 
 METHOD = Method()

@@ -122,7 +122,7 @@ def _alpha_rows(
     """Yield a judge's agreement with people: with all at once, with their median, with each."""
     panels = study.rated(judge)
     for systems, panel in panels.items():
-        columns = {"systems": systems} if systems else {}
+        columns = {"system_subset": systems} if systems else {}
         for name, result in _alphas(study, panel, judge, aspect):
             if name == "alpha_pair" and not (systems and len(panels) > 1):
                 averaged.setdefault((judge, split(aspect)[1], name), []).append(result)
@@ -180,7 +180,7 @@ def _rationale_values(rationales: Rationales, judge: str, aspect: str) -> dict[s
     """Return the sentiment and the length of a judge's rationales; (targets,) each."""
     return {
         "sentiment": rationales.polarities(judge, aspect),
-        "reason_words": rationales.words(judge, aspect),
+        "rationale_length": rationales.words(judge, aspect),
     }
 
 
@@ -210,8 +210,8 @@ def _hint_rows(
     toward = (scores - base_scores) * np.sign(hints - base_scores)
     measures = {
         "follow_rate": (equal, both),
-        "already_share": (already, both),
-        "sway": (equal, both & ~already),
+        "hint_baseline_rate": (already, both),
+        "hint_adoption_rate": (equal, both & ~already),
         "match_share": (np.isclose(scores, base_scores), both),
         "hint_shift": (toward, both & ~already),
     }
@@ -223,7 +223,7 @@ def _hint_rows(
             continue
         ends = None if name == "hint_shift" else SHARE
         mean = _mean(study, values.astype(np.float64), used, ends)
-        if name == "sway":
+        if name == "hint_adoption_rate":
             averaged.setdefault((judge, split(aspect)[1], name), []).append(mean)
         estimate = mean.estimate
         estimate = estimate if estimate.value is None else replace(estimate, n_missing=missing)

@@ -95,16 +95,16 @@ def _preference(row: Row) -> tuple[bool, int, int, str]:
     level, form = row["level"] or "", row.get("form") or ""
     level_rank = LEVELS.index(level) if level in LEVELS else len(LEVELS)
     form_rank = FORMS.index(form) if form in FORMS else len(FORMS)
-    return row["value"] is None, level_rank, form_rank, row.get("systems") or ""
+    return row["value"] is None, level_rank, form_rank, row.get("system_subset") or ""
 
 
 def _bar_claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Row) -> Claim:
     name, estimate = bar.statistic, estimate_of(row)
     at_most, counted = statistic(name).less_is_better, statistic(name).complete
     if counted:
-        estimate = replace(estimate, lo=estimate.value, hi=estimate.value)
+        estimate = replace(estimate, ci_low=estimate.value, ci_high=estimate.value)
     outcome = on_bar(estimate, bar.bar, at_most=at_most)
-    no_interval = estimate.value is not None and estimate.lo is None
+    no_interval = estimate.value is not None and estimate.ci_low is None
     reasons: tuple[str, ...] = (NO_INTERVAL,) if no_interval else ()
     lost = 0.0 if counted else _lost(study, judge, row["aspect"])
     if lost > FEW_LOST and not _holds(bar, estimate, lost, outcome):
@@ -121,7 +121,7 @@ def _bar_claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Ro
         lost=lost,
         outcome=outcome,
         reasons=reasons,
-        systems=row.get("systems"),
+        systems=row.get("system_subset"),
         beside=beside,
     )
 
@@ -135,13 +135,15 @@ def _holds(bar: Bar, estimate: Estimate, lost: float, outcome: Outcome) -> bool:
         return True
     if not statistic(bar.statistic).is_proportion:
         return False
-    assert estimate.value is not None and estimate.lo is not None and estimate.hi is not None
+    assert (
+        estimate.value is not None and estimate.ci_low is not None and estimate.ci_high is not None
+    )
     at_most = statistic(bar.statistic).less_is_better
     against = float((outcome is Outcome.MEETS) == at_most)
     value, lo, hi = (
-        v * (1 - lost) + against * lost for v in (estimate.value, estimate.lo, estimate.hi)
+        v * (1 - lost) + against * lost for v in (estimate.value, estimate.ci_low, estimate.ci_high)
     )
-    shifted = replace(estimate, value=value, lo=lo, hi=hi)
+    shifted = replace(estimate, value=value, ci_low=lo, ci_high=hi)
     return on_bar(shifted, bar.bar, at_most=at_most) is outcome
 
 

@@ -383,9 +383,9 @@ class Chain:
         """Yield the strict accuracy for every distance k, and for every two steps."""
         data = self.scores, self.pairs, self.source, self.study.weights
         for k, result in accuracy_by_step(*data).items():
-            yield "accuracy_apart", {"k": k}, result["strict"].estimate
+            yield "accuracy_by_distance", {"k": k}, result["strict"].estimate
         for (high, low), result in accuracy_grid(*data).items():
-            yield "accuracy_places", {"k": high, "k_b": low}, result["strict"].estimate
+            yield "accuracy_by_position", {"k": high, "k_b": low}, result["strict"].estimate
 
 
 def chain(study: EvaluationData, name: str, judge: str, aspect: str, *others: str) -> Chain | None:

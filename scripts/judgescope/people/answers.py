@@ -18,7 +18,7 @@ MAX_BYTES = 1 << 20
 KEYS = {"survey", "task", "voter", "answers"}
 VOTER = re.compile(r"([1-9][0-9]{0,3})of([1-9][0-9]{0,3})")
 UNCHANGED = "use the file as the page saved it"
-NUMBERS = ["value", "lo", "hi", "n", "n_missing", "n_tied", "method", "note"]
+NUMBERS = ["value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method", "note"]
 Row = dict[str, Any]
 Table = tuple[Sequence[str], Sequence[Row]]
 """Columns and rows."""
@@ -226,5 +226,5 @@ def formatted(row: Mapping[str, Any]) -> str:
     """Return the numbers of a row as text."""
     if row["value"] is None:
         return f"undefined ({row['note']})"
-    bounds = "" if row["lo"] is None else f" [{row['lo']:.3f}, {row['hi']:.3f}]"
+    bounds = "" if row["ci_low"] is None else f" [{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
     return f"{row['value']:.3f}{bounds}, n = {row['n']}"

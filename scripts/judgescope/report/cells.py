@@ -40,7 +40,7 @@ class Cell:
         """Return the numbers behind the cell, unrounded, by the names of its attributes."""
         values = {"v": self.sort}
         if row := self.row:
-            values |= {"lo": row.lo, "hi": row.hi, "n": row.n}
+            values |= {"lo": row.ci_low, "hi": row.ci_high, "n": row.n}
             values |= {"missing": row.n_missing or None, "tied": row.n_tied or None}
         return [(name, words.exact(value)) for name, value in values.items() if value is not None]
 
@@ -90,10 +90,10 @@ def counts_of(row: Row) -> str:
 
 def interval(row: Row) -> str:
     """Return "[lo, hi]" or ""; an interval without width has a sign."""
-    if row.lo is None or row.hi is None:
+    if row.ci_low is None or row.ci_high is None:
         return ""
     flat = FLAT if NO_WIDTH in row.note else ""
-    lo, hi = (words.written(row.statistic, end) for end in (row.lo, row.hi))
+    lo, hi = (words.written(row.statistic, end) for end in (row.ci_low, row.ci_high))
     return f"[{lo}, {hi}]{flat}"
 
 
@@ -102,7 +102,7 @@ def of_few(row: Row) -> bool:
 
     Its n is shown instead.
     """
-    few = row.lo is None and row.n < FEWEST_SOURCES
+    few = row.ci_low is None and row.n < FEWEST_SOURCES
     return few and row.value is not None and scale_of(row.statistic) == CORRELATION
 
 

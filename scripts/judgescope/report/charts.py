@@ -149,8 +149,8 @@ class Point:
     group: str
     series: str
     value: float
-    lo: float | None
-    hi: float | None
+    ci_low: float | None
+    ci_high: float | None
 
 
 @dataclass(frozen=True)
@@ -180,8 +180,8 @@ def chart_spec(
         else:
             bar = {**channels("value"), "x2": {"datum": 0}}
             marks.append(layer("bar", mine, bar, **one.look, **BAR))
-    known = [value for value in values if value["lo"] is not None]
-    whiskers = _whiskers(known, channels("lo"), "hi")
+    known = [value for value in values if value["ci_low"] is not None]
+    whiskers = _whiskers(known, channels("ci_low"), "ci_high")
     return _banded([*marks, _upright(line), whiskers], groups, series)
 
 

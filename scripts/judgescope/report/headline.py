@@ -26,7 +26,7 @@ VIEWS = (
     ("kappa_linear", "global", "graded sets"),
     ("accuracy_adjacent_half", "local", "series of texts"),
 )
-ROBUST = (("alpha_pair", "", "aspects"), ("sway", "", "aspects"))
+ROBUST = (("alpha_pair", "", "aspects"), ("hint_adoption_rate", "", "aspects"))
 ENSEMBLE = (
     ("error_correlation_mean", "pooled", "aspects"),
     ("effective_judges", "pooled", "aspects"),
@@ -44,7 +44,7 @@ PERSON = Judge("human", "human", "one rater, against the others")
 """The judge of rows about people."""
 COUNTED = {"accuracy_adjacent_half": "pairs"}
 """Statistic -> what its n counts by itself, where that is not texts."""
-LEAST_IS_BEST = {"confusion_index", "sway", "error_correlation_mean"}
+LEAST_IS_BEST = {"confusion_index", "hint_adoption_rate", "error_correlation_mean"}
 SIGNIFICANT = 0.05
 
 
@@ -154,9 +154,9 @@ class Measure:
         """
         if row is None or row.value is None:
             return None
-        if row.lo is None or row.hi is None or (NO_WIDTH in row.note and not bare):
+        if row.ci_low is None or row.ci_high is None or (NO_WIDTH in row.note and not bare):
             return (self.merit(row.value), self.merit(row.value)) if bare else None
-        both = self.merit(row.lo), self.merit(row.hi)
+        both = self.merit(row.ci_low), self.merit(row.ci_high)
         return min(both), max(both)
 
 

@@ -301,7 +301,7 @@ def place_in_words(row: Row, judge: Judge) -> str:
         f"k = {row.k}" if row.k or row.k_b else "",
         f"to {row.k_b}" if row.k_b else "",
         row.form,
-        f"texts of {row.systems}" if row.systems else "",
+        f"texts of {row.system_subset}" if row.system_subset else "",
     )
     return " · ".join(part for part in parts if part) or "overall"
 
@@ -337,7 +337,7 @@ def _numbers(report: Report, dataset: Dataset, judge: Judge, name: str, rows: li
     aspects = [aspect for aspect in [*known, *sorted(present - {*known})] if aspect in present]
     statistics: dict[str, dict[object, dict[str, Row]]] = {}
     for row in rows:
-        place = row._replace(aspect="", statistic="").key, row.form, row.systems
+        place = row._replace(aspect="", statistic="").key, row.form, row.system_subset
         statistics.setdefault(row.statistic, {}).setdefault(place, {})[row.aspect] = row
     bodies = []
     for statistic, places in statistics.items():

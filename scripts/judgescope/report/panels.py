@@ -242,8 +242,8 @@ class Bought:
     number: int
     price: float
     value: float
-    lo: float | None
-    hi: float | None
+    ci_low: float | None
+    ci_high: float | None
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ class Priced:
     @property
     def values(self) -> list[float]:
         """Return all that its scale must hold."""
-        ends = [end for dot in self.dots for end in (dot.value, dot.lo, dot.hi)]
+        ends = [end for dot in self.dots for end in (dot.value, dot.ci_low, dot.ci_high)]
         return [end for end in (*ends, self.level) if end is not None]
 
 
@@ -298,9 +298,9 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     both = list(zip(frames, panels, strict=True))
     placed = [(frame, place(frame, panel, dot), dot) for frame, panel in both for dot in panel.dots]
     intervals = [
-        frame.upright(at, dot.lo, dot.hi)
+        frame.upright(at, dot.ci_low, dot.ci_high)
         for frame, at, dot in placed
-        if dot.lo is not None and dot.hi is not None
+        if dot.ci_low is not None and dot.ci_high is not None
     ]
     dots = [{"x": at, "y": frame.y(dot.value)} for frame, at, dot in placed]
     names = [

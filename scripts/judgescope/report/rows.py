@@ -42,8 +42,8 @@ class Row(NamedTuple):
     statistic: str = ""
     level: str = ""
     value: float | None = None
-    lo: float | None = None
-    hi: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
     n: int = 0
     n_missing: int = 0
     n_tied: int = 0
@@ -58,7 +58,7 @@ class Row(NamedTuple):
     criterion_b: str = ""
     k: int = 0
     k_b: int = 0
-    systems: str = ""
+    system_subset: str = ""
     signature: str = ""
 
     @property
@@ -103,8 +103,8 @@ class Rows:
             values = table[name].to_pylist() if name in table.column_names else [None] * len(table)
             columns.append([default if value is None else value for value in values])
         rows = [Row(*values) for values in zip(*columns, strict=True)]
-        fair = {(row.dataset, row.key) for row in rows if row.systems}
-        return cls(row for row in rows if row.systems or (row.dataset, row.key) not in fair)
+        fair = {(row.dataset, row.key) for row in rows if row.system_subset}
+        return cls(row for row in rows if row.system_subset or (row.dataset, row.key) not in fair)
 
     def __iter__(self) -> Iterator[Row]:
         """Iterate over the rows."""

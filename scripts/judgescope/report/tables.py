@@ -173,7 +173,9 @@ def chart(
     names: Sequence[str] = (),
 ) -> Figure:
     """Return a figure of (group, series, estimate); without `groups` and `names` of all in them."""
-    points = [Point(group, name, row.value or 0.0, row.lo, row.hi) for group, name, row in values]
+    points = [
+        Point(group, name, row.value or 0.0, row.ci_low, row.ci_high) for group, name, row in values
+    ]
     groups = groups or list(dict.fromkeys(point.group for point in points))
     series = signs(names or list(dict.fromkeys(point.series for point in points)))
     keys = [Key(one.sign, one.style, one.name) for one in series]
@@ -214,8 +216,10 @@ def turned(row: Row | None) -> Row | None:
     """Return the row of a difference the other way round."""
     if row is None:
         return None
-    value, lo, hi = (None if end is None else 0.0 - end for end in (row.value, row.hi, row.lo))
-    return row._replace(judge=row.judge_b, judge_b=row.judge, value=value, lo=lo, hi=hi)
+    value, lo, hi = (
+        None if end is None else 0.0 - end for end in (row.value, row.ci_high, row.ci_low)
+    )
+    return row._replace(judge=row.judge_b, judge_b=row.judge, value=value, ci_low=lo, ci_high=hi)
 
 
 def matrix(

@@ -54,7 +54,7 @@ _REPLY = {
 }
 _CELL = ["dataset", "perturbation", "judge", "aspect"]
 _ESTIMATE = {
-    **_numbers("value", "lo", "hi"),
+    **_numbers("value", "ci_low", "ci_high"),
     **_counts("n", "n_missing", "n_tied"),
     **_texts("method", "note"),
 }
@@ -63,7 +63,7 @@ _APPLIES_TO = {
     **_texts("perturbation", "degree", "criterion", "form", "judge_b", "aspect_b", "criterion_b"),
     **_counts("k", "k_b"),
     # systems: whose texts, where not those of all systems
-    "systems": TEXT,
+    "system_subset": TEXT,
 }
 
 

@@ -62,7 +62,9 @@ DECLARED: Final = declare(
         ties="half",
         scaled=ACCURACY,
     ),
-    percent("wanted_shown", "Wanted drops shown", "of those with an adjusted p of at most .05"),
+    percent(
+        "s_t_significant_share", "Wanted drops shown", "of those with an adjusted p of at most .05"
+    ),
     percent("unwanted_no_drop", "Unwanted: no drop", "shown to be within the margin"),
     percent("unwanted_drop", "Unwanted: drop", "shown to be a drop", less_is_better=True),
     percent("unwanted_undecided", "Unwanted: undecided", "neither is shown"),

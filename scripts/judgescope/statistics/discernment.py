@@ -38,7 +38,7 @@ DECLARED: Final = declare(
     score("D_hmp", "D_hmp", "from the harmonic mean p", WILSON, ties=ZEROS),
     score("D_exact", "D_exact", "from a p that holds its level", WILSON, ties=ZEROS),
     score(
-        "D_hmp_less_ew",
+        "D_ew_weight_effect",
         "D_ew uniform − D_ew",
         "D_ew with uniform weights (D − log_20 of the number of aspects) minus D_ew with experts' "
         "weights, asymptotic p; above 0: the aspects that experts name show less",
@@ -73,7 +73,11 @@ DECLARED: Final = declare(
     signed_amount("mean_drop", "Mean drop", "original minus damaged, in points of the judge"),
     p_value("p_wilcoxon", "p", "exact one-sided Wilcoxon test", "Wilcoxon 1945", ties=ZEROS),
     p_value(
-        "p_scipy", "p, as published", "one-sided Wilcoxon test as scipy has it", PAPER, ties=ZEROS
+        "p_asymptotic",
+        "p, as published",
+        "one-sided Wilcoxon test as scipy has it",
+        PAPER,
+        ties=ZEROS,
     ),
 )
 
@@ -357,7 +361,7 @@ def rank_biserial(
         return one
     least = 2 * share_alike(known.sources) ** 2 - 1
     lo, hi = (least, 1.0) if value > 0 else (-1.0, -least)
-    return replace(one, lo=lo, hi=hi, note="")
+    return replace(one, ci_low=lo, ci_high=hi, note="")
 
 
 def _biserial(ranked: SignedRank) -> Floats:
@@ -401,7 +405,9 @@ def discernment_score(log_p: ArrayLike) -> Floats:
     return np.asarray(0.0 - np.asarray(log_p, np.float64) / LN_20)
 
 
-def discernment(log_p_scipy: ArrayLike, log_p_exact: ArrayLike, weights: ArrayLike) -> Discernment:
+def discernment(
+    log_p_asymptotic: ArrayLike, log_p_exact: ArrayLike, weights: ArrayLike
+) -> Discernment:
     """Return D of 1/sum(1/p), 1/sum(w/p) (asymptotic p), of 1/sum(w/p) and Landau (exact p).
 
     log_p_*: (..., aspects), ln p of the asymptotic and of the exact test; weights: (aspects,),
@@ -410,7 +416,7 @@ def discernment(log_p_scipy: ArrayLike, log_p_exact: ArrayLike, weights: ArrayLi
     weights (methods.md 1). `d_exact` is the p itself for one aspect, 0 when every p is 1.
     (Wang et al. 2024, sections 3.3.2 and 3.3.3; Wilson 2019)
     """
-    asymptotic = np.asarray(log_p_scipy, np.float64)
+    asymptotic = np.asarray(log_p_asymptotic, np.float64)
     exact = np.asarray(log_p_exact, np.float64)
     w = checked_weights(weights, asymptotic.shape[-1])
     used = w > 0

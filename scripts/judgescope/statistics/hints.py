@@ -23,9 +23,9 @@ DECLARED: Final = declare(
         PAPER,
         less_is_better=True,
     ),
-    percent("already_share", "Equal without it", "scores without a hint that equal it"),
+    percent("hint_baseline_rate", "Equal without it", "scores without a hint that equal it"),
     percent(
-        "sway",
+        "hint_adoption_rate",
         "Swayed",
         "of the others: scores that equal the hint once it is told",
         less_is_better=True,

@@ -120,14 +120,14 @@ def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
         return nothing
     value, lo, hi = (
         np.array([getattr(one, end) for one in each], dtype=np.float64)
-        for end in ("value", "lo", "hi")
+        for end in ("value", "ci_low", "ci_high")
     )
     mean, method = float(value.mean()), f"mean over {of}"
     down, up = (float(np.sqrt(np.sum((value - end) ** 2))) / len(each) for end in (lo, hi))
     if not np.isfinite(down + up):
         return Estimate(mean, n=len(each), method=method, note=_no_interval(each, of))
     method += "; variance estimates recovery"
-    result = Estimate(mean, lo=mean - down, hi=mean + up, n=len(each), method=method)
+    result = Estimate(mean, ci_low=mean - down, ci_high=mean + up, n=len(each), method=method)
     return result.with_note(f"{NO_WIDTH}: nor has any of the {of}" if down + up == 0 else "")
 
 
@@ -146,7 +146,7 @@ def _no_interval(each: Sequence[Estimate], of: str) -> str:
     reasons = [
         next((part for part in one.note.split("; ") if part.startswith(NO_INTERVAL)), "")
         for one in each
-        if one.lo is None or one.hi is None
+        if one.ci_low is None or one.ci_high is None
     ]
     why = reasons[0].removeprefix(NO_INTERVAL) if len(set(reasons)) == 1 else ""
     return f"{NO_INTERVAL} on {len(reasons)} of {len(each)} {of}{why}"

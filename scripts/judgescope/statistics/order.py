@@ -48,7 +48,7 @@ DECLARED: Final = declare(
         scaled=ACCURACY,
     ),
     percent(
-        "accuracy_comparison_apart",
+        "accuracy_comparison_by_distance",
         "Right at k",
         "of two texts in a row that are compared, k errors apart; a tie is wrong",
         SECTION_5,
@@ -78,7 +78,7 @@ DECLARED: Final = declare(
         scaled=ACCURACY,
     ),
     percent(
-        "accuracy_apart",
+        "accuracy_by_distance",
         "Ordered right at k",
         "texts k places apart; at 1 it is accuracy_adjacent",
         SECTION_5,
@@ -86,7 +86,7 @@ DECLARED: Final = declare(
         scaled=ACCURACY,
     ),
     percent(
-        "accuracy_places",
+        "accuracy_by_position",
         "Ordered right, k and k_b",
         "texts at the places k and k_b of a row, 0 the original",
         "Hu et al. 2025, figure 5",

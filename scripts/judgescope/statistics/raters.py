@@ -195,7 +195,7 @@ def _share(a: Floats, b: Floats, sizes: Floats, counted: Estimate) -> Estimate:
     how = f"Fieller, from deletions of {below.sources} sources"
     method = "; ".join(part for part in (counted.method, how) if part)
     value = float(a[0] / b[0])
-    return replace(counted, value=value, lo=bounds[0], hi=bounds[1], method=method)
+    return replace(counted, value=value, ci_low=bounds[0], ci_high=bounds[1], method=method)
 
 
 def fieller(a: Floats, b: Floats, sizes: Floats) -> Bounds | None:
@@ -229,11 +229,11 @@ def decided(difference: Replicated, margin: float) -> str:
     without an interval. Beating one rater is never "better than people".
     """
     known, one = difference.jackknifed, difference.estimate
-    if isinstance(known, str) or one.lo is None or one.hi is None:
+    if isinstance(known, str) or one.ci_low is None or one.ci_high is None:
         return ""
-    if one.lo > -margin:
+    if one.ci_low > -margin:
         return AS_GOOD
-    if one.hi < -margin:
+    if one.ci_high < -margin:
         return WORSE
     return f"{UNDECIDED}: ±{margin:g} takes about {sources_for(known, margin)} sources"
 

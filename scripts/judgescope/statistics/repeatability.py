@@ -169,12 +169,14 @@ def _needed(icc: Estimate) -> Estimate:
         reason = icc.note if icc.value is None else UNRELIABLE
         return Estimate.undefined(reason, n=icc.n, n_missing=icc.n_missing)
     result = Estimate(_least_draws(icc.value), n=icc.n, n_missing=icc.n_missing)
-    if icc.lo is None or icc.hi is None:
+    if icc.ci_low is None or icc.ci_high is None:
         return result.with_note(icc.note)
-    if icc.lo <= 0:
+    if icc.ci_low <= 0:
         return result.with_note("no interval: that of the reliability reaches 0")
     of = f"from the interval of the reliability: {icc.method}"
-    return replace(result, lo=_least_draws(icc.hi), hi=_least_draws(icc.lo), method=of)
+    return replace(
+        result, ci_low=_least_draws(icc.ci_high), ci_high=_least_draws(icc.ci_low), method=of
+    )
 
 
 def _least_draws(reliability: float) -> float:

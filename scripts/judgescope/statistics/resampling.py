@@ -166,7 +166,7 @@ def with_interval(result: Replicated, units: str = "sources") -> Replicated:
     lo, hi = known.interval()
     how = f"{known.how} over {known.sources} {units}"
     method = "; ".join(part for part in (one.method, how) if part)
-    estimate = replace(one, lo=lo, hi=hi, method=method)
+    estimate = replace(one, ci_low=lo, ci_high=hi, method=method)
     if hi - lo <= SLACK * max(1.0, abs(one.value)):
         estimate = estimate.with_note(f"{NO_WIDTH}: all {known.sources} {units} are alike")
     return result._replace(estimate=estimate)
@@ -196,7 +196,7 @@ def with_percentiles(
         return estimate.with_note("no interval: undefined in every resample")
     how = f"bootstrap over {n_sources} {units}, {len(replicates)} resamples, percentile: {why}"
     method = "; ".join(part for part in (estimate.method, how) if part)
-    result = replace(estimate, lo=bounds[0], hi=bounds[1], method=method)
+    result = replace(estimate, ci_low=bounds[0], ci_high=bounds[1], method=method)
     lost = 1 - np.isfinite(replicates).mean()
     result = result.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else result
     if bounds[1] - bounds[0] > SLACK * max(1.0, abs(estimate.value)):

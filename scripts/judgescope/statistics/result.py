@@ -37,15 +37,15 @@ UNRELIABLE: Final = "the draws of a target agree no more than those of others"
 class Estimate:
     """A statistic with its interval and everything a reader needs to trust or doubt it.
 
-    `value`, `lo` and `hi` are None where undefined, never 0 and never NaN; `note` then says why.
+    `value`, `ci_low` and `ci_high` are None where undefined, never 0 and never NaN; `note` says why.
     `n` counts the observations used, `n_missing` those that were planned and are missing,
     `n_tied` those that were tied (what a tie is depends on the statistic and its docstring).
     `method` names how value and interval were computed.
     """
 
     value: float | None
-    lo: float | None = None
-    hi: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
     n: int = 0
     n_missing: int = 0
     n_tied: int = 0
@@ -54,7 +54,7 @@ class Estimate:
 
     def __post_init__(self) -> None:
         """Refuse NaN and infinity: an undefined number is None with a note."""
-        for name in ("value", "lo", "hi"):
+        for name in ("value", "ci_low", "ci_high"):
             number = getattr(self, name)
             if number is not None and not math.isfinite(number):
                 raise ValueError(f"Estimate.{name} is {number}: use None and say why in note")

@@ -23,7 +23,7 @@ DECLARED: Final = declare(
         "Hu et al. 2025, table 4 and figure 4",
     ),
     percent(
-        "follows_other",
+        "cross_aspect_share",
         "Follows another aspect",
         "aspects that go more with people's ratings of another",
         "Hu et al. 2024",
@@ -58,7 +58,7 @@ DECLARED: Final = declare(
         "people's mean distance from a text's known rating, in steps of the scale",
         less_is_better=True,
     ),
-    percent("notice_rate", "Faults noticed", "scored below the good text", ties="not noticed"),
+    percent("detection_rate", "Faults noticed", "scored below the good text", ties="not noticed"),
     percent(
         "miss_rate",
         "Faults missed",
@@ -73,7 +73,7 @@ DECLARED: Final = declare(
         "Chaudhary et al. 2024, table 4",
         range=SIGNED,
     ),
-    amount("reason_words", "Words", "mean words of the reasons"),
+    amount("rationale_length", "Words", "mean words of the reasons"),
     amount("edits", "Edits", "mean number per text"),
     amount("edit_distance", "Edit distance", "mean Levenshtein distance", "Levenshtein 1966"),
     percent("coverage", "Coverage", "planned judgments that can be used", complete=True),

@@ -224,7 +224,7 @@ def missed(shares: Sequence[Estimate]) -> bool:
     The upper end of its interval does, and there are FEWEST_MISSED items at least.
     """
     return bool(shares) and all(
-        share.n >= FEWEST_MISSED and share.hi is not None and share.hi < MISSED_BELOW
+        share.n >= FEWEST_MISSED and share.ci_high is not None and share.ci_high < MISSED_BELOW
         for share in shares
     )
 
@@ -251,13 +251,13 @@ def of_hint(effect: Estimate, if_lost_moved: Estimate, if_lost_moved_back: Estim
     what it would be if all lost texts were moved by the hint, or against it: each verdict must
     hold with lost texts against it, which without lost texts are equal to the effect.
     """
-    if effect.lo is None or effect.hi is None:
+    if effect.ci_low is None or effect.ci_high is None:
         return Outcome.NO_CLAIM, ()
-    if effect.hi < MOVED:
-        worst = if_lost_moved.hi
+    if effect.ci_high < MOVED:
+        worst = if_lost_moved.ci_high
         held, verdict = worst is not None and worst < MOVED, Outcome.WITHSTANDS
-    elif effect.lo > MOVED:
-        worst = if_lost_moved_back.lo
+    elif effect.ci_low > MOVED:
+        worst = if_lost_moved_back.ci_low
         held, verdict = worst is not None and worst > MOVED, Outcome.SWAYED
     else:
         return Outcome.NOT_SHOWN, (CHANCE,)
@@ -272,9 +272,11 @@ def on_bar(estimate: Estimate, bar: float, *, at_most: bool = False) -> Outcome:
     """
     if estimate.value is None:
         return Outcome.NO_CLAIM
-    if estimate.lo is None or estimate.hi is None:
+    if estimate.ci_low is None or estimate.ci_high is None:
         return Outcome.CANNOT_TELL
-    lo, hi = (-estimate.hi, -estimate.lo) if at_most else (estimate.lo, estimate.hi)
+    lo, hi = (
+        (-estimate.ci_high, -estimate.ci_low) if at_most else (estimate.ci_low, estimate.ci_high)
+    )
     bar = -bar if at_most else bar
     if lo >= bar:
         return Outcome.MEETS
@@ -297,7 +299,7 @@ def more_needed(name: str, estimate: Estimate, bar: float, sources: int) -> Need
     the rule that errors fall with the root of the number of sources: k ((1.96 + .84) SE / |v -
     bar|)² sources, SE from the side of the interval that faces the bar. None without an interval.
     """
-    value, lo, hi = estimate.value, estimate.lo, estimate.hi
+    value, lo, hi = estimate.value, estimate.ci_low, estimate.ci_high
     if value is None or lo is None or hi is None:
         return None
     above = value >= bar
@@ -320,12 +322,14 @@ def effective_cases(estimate: Estimate) -> float:
 
     At most estimate.n, at least 1; by halving, as the width falls with n.
     """
-    assert estimate.value is not None and estimate.lo is not None and estimate.hi is not None
+    assert (
+        estimate.value is not None and estimate.ci_low is not None and estimate.ci_high is not None
+    )
     low, high = 1.0, max(1.0, float(estimate.n))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         lo, hi = clopper_pearson(estimate.value, middle)
-        if hi - lo > estimate.hi - estimate.lo:
+        if hi - lo > estimate.ci_high - estimate.ci_low:
             low = middle
         else:
             high = middle

@@ -16,7 +16,7 @@ Row = dict[str, Any]
 def row(judge: str, value: float | None, lo: float | None, hi: float | None, **keys: Any) -> Row:
     told = {"dataset": "d", "judge": judge, "aspect": "fluency", "level": "pooled"}
     told |= {"statistic": "pearson", "signature": f"judge:{judge}|card:1|v:2"}
-    numbers = {"value": value, "lo": lo, "hi": hi, "n": 120, "n_missing": 0}
+    numbers = {"value": value, "ci_low": lo, "ci_high": hi, "n": 120, "n_missing": 0}
     [made] = table_of("results", [{**told, **numbers, **keys}]).to_pylist()
     return dict(made)
 

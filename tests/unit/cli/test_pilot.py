@@ -23,7 +23,7 @@ def difference(
 ) -> list[dict[str, Any]]:
     """Return the rows of two judges; `half`: of the interval, and of what can be detected."""
     place = {"dataset": "d", "aspect": aspect, "judge": judge, "judge_b": other, "level": "pooled"}
-    ends = {} if half is None else {"lo": gap - half, "hi": gap + half}
+    ends = {} if half is None else {"ci_low": gap - half, "ci_high": gap + half}
     least = {"statistic": "detectable_spearman", "value": half, "n": 20}
     return [
         place | {"statistic": "difference_spearman", "value": gap, "n": 100} | ends | more,

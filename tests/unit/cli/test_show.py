@@ -16,15 +16,15 @@ Row = dict[str, Any]
 
 def row(judge: str, statistic: str = "pearson", **keys: Any) -> Row:
     told = {"dataset": "d", "judge": judge, "aspect": "fluency", "level": "pooled"}
-    numbers = {"value": 0.51234, "lo": 0.4, "hi": 0.6, "n": 120, "n_missing": 2}
+    numbers = {"value": 0.51234, "ci_low": 0.4, "ci_high": 0.6, "n": 120, "n_missing": 2}
     [made] = table_of("results", [{**told, "statistic": statistic, **numbers, **keys}]).to_pylist()
     return dict(made)
 
 
 ROWS = [
     row("one"),
-    row("two", value=None, lo=None, hi=None, note="constant judge"),
-    row("one", "spearman", lo=None, hi=None, note="no interval: 3 sources"),
+    row("two", value=None, ci_low=None, ci_high=None, note="constant judge"),
+    row("one", "spearman", ci_low=None, ci_high=None, note="no interval: 3 sources"),
 ]
 
 
@@ -64,7 +64,7 @@ def test_many_rows_are_cut_and_that_is_said() -> None:
 
 
 def test_a_name_cannot_move_the_cursor() -> None:
-    [*_, last] = show([row("one", note="\x1b[2Jgone\nnext", value=None, lo=None, hi=None)])
+    [*_, last] = show([row("one", note="\x1b[2Jgone\nnext", value=None, ci_low=None, ci_high=None)])
     assert last.endswith("undefined:  [2Jgone next")
 
 

@@ -42,7 +42,11 @@ def test_a_judge_that_lowers_the_right_aspect_alone_keeps_them_apart() -> None:
     apart = judge(typos_clear=1 + noise(), typos_true=noise(), cuts_true=1 + noise())
     outcome, reasons, claim = told(made(apart))
     assert (outcome, reasons) == (Outcome.BETTER, [])
-    assert claim.estimate.value == 1 and claim.estimate.lo is not None and claim.estimate.lo > 0.85
+    assert (
+        claim.estimate.value == 1
+        and claim.estimate.ci_low is not None
+        and claim.estimate.ci_low > 0.85
+    )
     assert set(claim.nulls) == {"chance", "index", "length", "brevity"}
 
 

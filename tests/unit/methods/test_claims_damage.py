@@ -148,7 +148,7 @@ def test_rows_of_the_table_say_verdict_reasons_and_numbers() -> None:
     row = one(rows, "verdict", perturbation="typos")
     assert (row["form"], row["value"], row["note"]) == ("damage", 2, "noticed")
     share = one(rows, "net_share", perturbation="typos")
-    assert share["value"] == 0.5 and 0.3 < share["lo"] < 0.5 < share["hi"] < 0.7
+    assert share["value"] == 0.5 and 0.3 < share["ci_low"] < 0.5 < share["ci_high"] < 0.7
     assert one(rows, "p_shorter", perturbation="typos")["value"] == 1
 
 

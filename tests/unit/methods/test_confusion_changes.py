@@ -26,8 +26,8 @@ def test_differences_by_hand() -> None:
     # S_T 2 and 1.25, S_F 0 and .5, so index 0 and .4; every wanted drop exceeds the unwanted one
     values = [told[name]["value"] for name in HEADLINES]
     assert values == pytest.approx([0.75, -0.5, -0.4, 0.0])
-    assert told["s_t_mean"]["lo"] < 0.75 < told["s_t_mean"]["hi"]
-    assert told["confusion_index"]["hi"] < 0 and told["s_f_mean"]["n"] == len(ITEMS)
+    assert told["s_t_mean"]["ci_low"] < 0.75 < told["s_t_mean"]["ci_high"]
+    assert told["confusion_index"]["ci_high"] < 0 and told["s_f_mean"]["n"] == len(ITEMS)
     assert "jackknife-t over 30 sources" in told["s_t_mean"]["method"]
     noted = {name: row["note"] for name, row in told.items() if row["note"]}
     assert [*noted] == ["confusion_auc"] and noted["confusion_auc"].startswith("no width")
@@ -37,7 +37,7 @@ def test_equal_judges_differ_in_nothing() -> None:
     rows = confusion.rows(study({"mixed": MIXED, "twin": MIXED}))
     for name in HEADLINES:
         row = gap(rows, name)
-        assert (row["value"], row["lo"], row["hi"]) == (0.0, 0.0, 0.0)
+        assert (row["value"], row["ci_low"], row["ci_high"]) == (0.0, 0.0, 0.0)
 
 
 def test_what_two_judges_share_cancels() -> None:
@@ -52,9 +52,9 @@ def test_what_two_judges_share_cancels() -> None:
     }
     rows = confusion.rows(study(shaken))
     row = gap(rows, "s_t_mean")
-    assert (row["value"], row["lo"], row["hi"]) == pytest.approx((0.5, 0.5, 0.5))
+    assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx((0.5, 0.5, 0.5))
     own = [one(rows, "s_t_mean", judge=name) for name in shaken]
-    assert own[0]["lo"] < own[1]["hi"]  # apart they would not tell
+    assert own[0]["ci_low"] < own[1]["ci_high"]  # apart they would not tell
 
 
 def test_only_the_judges_that_the_study_wants_are_compared_and_no_excluded_one() -> None:
@@ -135,7 +135,7 @@ def test_every_wording_is_held_against_the_first_one_and_judges_within_a_wording
     }
     rows = confusion.rows(study({"j": cells, "k": cells}, aspects=both))
     row = gap(rows, "s_f_mean", judge="j", criterion="short", criterion_b="long")
-    assert row["value"] == pytest.approx(-0.5) and row["hi"] < 0
+    assert row["value"] == pytest.approx(-0.5) and row["ci_high"] < 0
     assert gap(rows, "s_t_mean", judge="k", criterion="none", criterion_b="long")["value"] < 0
     pairs = [(row["criterion"], row["criterion_b"]) for row in rows if row.get("criterion_b")]
     assert set(pairs) == {("short", "long"), ("none", "long")}

@@ -28,12 +28,15 @@ def test_wanted_and_unwanted_drops_by_hand() -> None:
     assert one(rows, "s_t_mean")["value"] == pytest.approx(0.75)
     assert one(rows, "s_f_mean")["value"] == pytest.approx(0.5)
     index = one(rows, "confusion_index")
-    assert index["value"] == pytest.approx(0.5 / 0.75) and index["lo"] < 0.5 / 0.75 < index["hi"]
+    assert (
+        index["value"] == pytest.approx(0.5 / 0.75)
+        and index["ci_low"] < 0.5 / 0.75 < index["ci_high"]
+    )
     assert one(rows, "confusion_auc")["value"] == 0.5  # 1.5 above .5, and 0 below it
     assert index["method"].startswith("2 wanted drops, 1 unwanted; jackknife-t over 30")
     assert of_cell(rows, "p_fdr", "typos", "clear")["value"] < 1e-6
     assert of_cell(rows, "p_fdr", "cuts", "true")["value"] > 0.05
-    assert one(rows, "wanted_shown")["value"] == 0.5
+    assert one(rows, "s_t_significant_share")["value"] == 0.5
     assert one(rows, "unwanted_drop")["value"] == 1.0
     assert of_cell(rows, "p_tost", "typos", "true")["note"] == "drop"
     with pytest.raises(ValueError, match="not enough values"):
@@ -80,7 +83,10 @@ def test_one_damage_that_few_texts_have_room_for_does_not_take_the_interval_away
     rows = confusion.rows(study({"j": judge(typos_clear=few + HALF, cuts_clear=HALF)}))
     wanted = one(rows, "s_t_mean")
     assert wanted["n"] == 7 and wanted["n_missing"] == len(ITEMS) - 7
-    assert wanted["lo"] < wanted["value"] < wanted["hi"] and "over 30 sources" in wanted["method"]
+    assert (
+        wanted["ci_low"] < wanted["value"] < wanted["ci_high"]
+        and "over 30 sources" in wanted["method"]
+    )
     assert one(rows, "confusion_index")["value"] is not None
 
 
@@ -157,7 +163,7 @@ def test_whom_a_judge_follows() -> None:
     own = {"judge": "j", "judge_b": "human", "level": "pooled"}
     r = one(rows, "pearson", **own, aspect="clear", aspect_b="true")
     assert r["value"] == pytest.approx(1.0) and r["n"] == len(ITEMS)
-    astray = one(rows, "follows_other", **own)
+    astray = one(rows, "cross_aspect_share", **own)
     assert (astray["value"], astray["n"]) == (0.5, 2)
     between = one(rows, "pearson", judge="human", aspect="clear", aspect_b="true")
     assert between["value"] == pytest.approx(np.corrcoef(clear, true)[0, 1])

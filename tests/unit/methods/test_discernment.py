@@ -46,11 +46,13 @@ def test_judges_are_compared_without_the_same_items_and_a_twin_differs_in_nothin
         assert gap["value"] == pytest.approx(good - blind, abs=1e-12)
         same = one(rows, f"difference_{name}", judge="good", judge_b="twin")
         ends = (None, None) if "_min" in name else (0.0, 0.0)  # a minimum is not smooth
-        assert (same["value"], same["lo"], same["hi"]) == (0.0, *ends)
+        assert (same["value"], same["ci_low"], same["ci_high"]) == (0.0, *ends)
     gap = one(rows, "difference_D_avg_exact", judge="good", judge_b="blind")
     own = one(rows, "D_avg_exact", judge="good")
-    assert gap["lo"] > 0 and gap["n"] == ITEMS and gap["method"] == "jackknife-t over 40 sources"
-    assert own["lo"] < own["value"] and gap["note"] == ""
+    assert (
+        gap["ci_low"] > 0 and gap["n"] == ITEMS and gap["method"] == "jackknife-t over 40 sources"
+    )
+    assert own["ci_low"] < own["value"] and gap["note"] == ""
 
 
 def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_so() -> None:
@@ -125,10 +127,10 @@ def test_an_interval_of_ties_alone_is_told() -> None:
     flat = discernment.rows(study({"all": dropped(clear=[1, 2, 3], true=[2, 2, 1])}))
     for name in ("D", "D_ew", "D_avg", "D_avg_ew", "D_min"):
         row = of(flat, name, aspect="")[0] if name in ("D", "D_ew") else one(flat, name)
-        assert row["hi"] > row["lo"] and discernment.TIES_ALONE in row["note"], name
-        assert row["lo"] <= row["value"] <= row["hi"]
+        assert row["ci_high"] > row["ci_low"] and discernment.TIES_ALONE in row["note"], name
+        assert row["ci_low"] <= row["value"] <= row["ci_high"]
     exact = one(flat, "D_exact", perturbation="typos", aspect="")
-    assert exact["lo"] == exact["hi"] and exact["note"].count(NO_WIDTH) == 1
+    assert exact["ci_low"] == exact["ci_high"] and exact["note"].count(NO_WIDTH) == 1
 
 
 @pytest.mark.parametrize("other", [[1, 2, -1], [1, 1, 0], [1, 2, NAN]])
@@ -158,8 +160,8 @@ def test_a_minimum_has_the_interval_of_its_least_cell_and_the_p_of_all() -> None
     least = min(cells, key=lambda row: row["value"])
     found = one(rows, "D_min_exact")
     assert least["value"] < max(row["value"] for row in cells)
-    assert [found[end] for end in ("value", "lo", "hi")] == [
-        least[end] for end in ("value", "lo", "hi")
+    assert [found[end] for end in ("value", "ci_low", "ci_high")] == [
+        least[end] for end in ("value", "ci_low", "ci_high")
     ]
     assert f"{least['perturbation']}.{least['degree']}" in found["method"]
     p = max(holm(np.array([20 ** -row["value"] for row in cells])))
@@ -187,15 +189,15 @@ def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -
     rows = discernment.rows(study({"good": scored(1, 0.8)}, weights=weights))
     for name in ("typos", "cuts"):
         place = {"perturbation": name, "aspect": ""}
-        beside = one(rows, "D_hmp_less_ew", **place)
+        beside = one(rows, "D_ew_weight_effect", **place)
         d, weighted = (one(rows, which, **place)["value"] for which in ("D", "D_ew"))
         assert beside["value"] == pytest.approx(d - math.log(2, 20) - weighted, abs=1e-12)
-        assert beside["lo"] <= beside["value"] <= beside["hi"]
+        assert beside["ci_low"] <= beside["value"] <= beside["ci_high"]
         assert "asymptotic p" in beside["method"]
         # the judge lowers `clear` alone: evidence is where experts look for it, or is not
         assert (beside["value"] < 0) == (name == "typos")
     uniform = discernment.rows(study({"good": scored(1, 0.8)}))
-    assert of(uniform, "D_hmp_less_ew") == []
+    assert of(uniform, "D_ew_weight_effect") == []
 
 
 # What is not there
@@ -282,7 +284,7 @@ def test_shares_by_score_are_those_of_the_texts_and_sum_to_one() -> None:
     for name, values in (("original", before), ("all", after)):
         mean = one(rows, "score_mean", perturbation=name)
         assert mean["value"] == pytest.approx(np.nanmean(values))
-        assert mean["lo"] < mean["value"] < mean["hi"]
+        assert mean["ci_low"] < mean["value"] < mean["ci_high"]
         shares = of(rows, "score_share", perturbation=name)
         assert [row["k"] for row in shares] == list(range(1, 21))
         found, _ = np.histogram(values[np.isfinite(values)], bins=20, range=(1, 5))

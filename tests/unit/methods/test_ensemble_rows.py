@@ -55,7 +55,7 @@ def test_every_subset_has_every_correlation_and_every_row_its_own_place() -> Non
 def test_the_whole_and_the_single_ones_are_the_judges_of_agreement() -> None:
     scores = {**THREE, "all": mean_of(THREE)}
     beside = agreement.rows(study(scores, cards={"all": {"discrete": False}}))
-    same = ("value", "lo", "hi", "n", "n_missing", "n_tied", "method")
+    same = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method")
     for judge, subset in [("all", WHOLE), ("good", "good"), ("noisy", "noisy")]:
         for aspect in (*ASPECTS, "average"):
             for statistic, level in PLACES:
@@ -70,7 +70,7 @@ def test_a_subset_is_the_mean_of_its_members_against_people() -> None:
     wanted = np.corrcoef((GOOD["clear"] + NOISY["clear"]) / 2, people)[0, 1]
     assert found["value"] == pytest.approx(wanted)
     assert (found["n"], found["n_missing"]) == (N, 0)
-    assert found["lo"] < found["value"] < found["hi"]
+    assert found["ci_low"] < found["value"] < found["ci_high"]
     assert found["method"].startswith("against the raters' mean")
 
 
@@ -93,10 +93,10 @@ def test_what_a_member_adds_and_what_all_have_more_than_it() -> None:
     adds = one(told(), "contribution_spearman", **place)
     assert adds["value"] == pytest.approx(value(WHOLE) - value("fair+good"))
     more = one(told(), "difference_spearman", **place)
-    assert more["value"] == pytest.approx(value(WHOLE) - value("noisy")) and more["lo"] > 0
+    assert more["value"] == pytest.approx(value(WHOLE) - value("noisy")) and more["ci_low"] > 0
     good = one(told(), "difference_spearman", **{**place, "judge_b": "good"})
     single = one(told(), "spearman", **{**place, "judge_b": "good"})
-    assert good["hi"] - good["lo"] < 2 * (single["hi"] - single["lo"])  # paired
+    assert good["ci_high"] - good["ci_low"] < 2 * (single["ci_high"] - single["ci_low"])  # paired
 
 
 def test_the_best_single_member_is_said_to_be_chosen_on_the_same_data() -> None:
@@ -170,7 +170,7 @@ def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:
         return float(3 / (1 + 2 * r))
 
     deleted = [independent(item != ITEM) for item in range(ITEMS)]
-    assert (number["lo"], number["hi"]) == pytest.approx(
+    assert (number["ci_low"], number["ci_high"]) == pytest.approx(
         jackknife_t(number["value"], deleted, ends=(0, inf))
     )
     average = one(told(), "effective_judges", aspect="average")
@@ -230,7 +230,7 @@ def test_an_ensemble_that_cannot_judge_says_why() -> None:
 
 def test_an_ensemble_that_compares_with_references_is_rated_without_them() -> None:
     found = rows(card={"references": True}, reference_systems=["s0"])
-    assert {row["systems"] for row in found} == {WITHOUT_REFERENCES}
+    assert {row["system_subset"] for row in found} == {WITHOUT_REFERENCES}
     whole = one(found, "pearson", aspect="clear", level="pooled", judge_b=WHOLE)
     kept = SYSTEM != 0
     wanted = np.corrcoef(mean_of(THREE)["clear"][kept], mean_rating(RATINGS["clear"])[kept])[0, 1]

@@ -39,7 +39,7 @@ def test_every_correlation_is_told_of_the_judge_alone_apart_and_with_its_teacher
             for name in ("student", "student_difference", "student_with_teacher"):
                 [row] = of(found, f"{name}_{statistic}", aspect=aspect, level=level)
                 assert (row["judge"], row["judge_b"], row["k"]) == ("all", "taught", None)
-                assert row["lo"] <= row["value"] <= row["hi"] and label(row["statistic"])
+                assert row["ci_low"] <= row["value"] <= row["ci_high"] and label(row["statistic"])
     assert len(taught(found)) == 3 * len(PLACES) * 3
     assert [row for row in found if row not in taught(found)] == rows()
 
@@ -49,7 +49,7 @@ def test_it_stands_beside_people_as_any_judge_does() -> None:
     hundred = {"ends": dict.fromkeys(ASPECTS, (0, 100)), "grid": dict.fromkeys(ASPECTS, STEPS)}
     beside = agreement.rows(study({"taught": TAUGHT}, cards={"taught": hundred}))
     found = rows(student=TAUGHT)
-    same = ("value", "lo", "hi", "n", "n_missing", "n_tied", "method")
+    same = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method")
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
             mine = one(found, f"student_{statistic}", aspect=aspect, level=level)
@@ -91,11 +91,11 @@ def test_a_judge_that_has_learnt_all_is_as_good_as_its_teacher_on_any_scale() ->
     for statistic, level in PLACES:
         place = {"aspect": "true", "level": level}
         apart = one(found, f"student_difference_{statistic}", **place)
-        assert [apart[key] for key in ("value", "lo", "hi")] == pytest.approx([0, 0, 0])
+        assert [apart[key] for key in ("value", "ci_low", "ci_high")] == pytest.approx([0, 0, 0])
         whole = one(found, statistic, judge_b=WHOLE, **place)
         alone = one(found, f"student_{statistic}", **place)
-        assert [alone[key] for key in ("value", "lo", "hi")] == pytest.approx(
-            [whole[key] for key in ("value", "lo", "hi")]
+        assert [alone[key] for key in ("value", "ci_low", "ci_high")] == pytest.approx(
+            [whole[key] for key in ("value", "ci_low", "ci_high")]
         )
     for level in ("pooled", "by_source", "by_system"):
         teacher = one(found, "student_with_teacher_spearman", aspect="true", level=level)
@@ -107,7 +107,7 @@ def test_differences_are_paired() -> None:
     found = rows(student=TAUGHT)
     apart = one(found, "student_difference_pearson", **CLEAR)
     alone = one(found, "student_pearson", **CLEAR)
-    assert apart["hi"] - apart["lo"] < alone["hi"] - alone["lo"]
+    assert apart["ci_high"] - apart["ci_low"] < alone["ci_high"] - alone["ci_low"]
     average = one(found, "student_difference_pearson", aspect="average", level="pooled")
     each = [one(found, "student_difference_pearson", aspect=a, level="pooled") for a in ASPECTS]
     assert average["value"] == pytest.approx(np.mean([row["value"] for row in each]))

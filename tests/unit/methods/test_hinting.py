@@ -73,7 +73,7 @@ def test_texts_of_one_item_are_no_items_of_their_own(tmp_path: Path) -> None:
     one = [1.0] * 60
     found = pairs(hinted(tmp_path, list(one), list(one), list(one))).effect()
     assert (found.n, found.value) == (60, 0)
-    assert (found.lo, found.hi) == (tango_corrected_low(0, 0, 15), tango(0, 0, 15)[1])
+    assert (found.ci_low, found.ci_high) == (tango_corrected_low(0, 0, 15), tango(0, 0, 15)[1])
 
 
 def test_73_items_without_a_change_are_the_fewest_that_show_anything() -> None:

@@ -257,7 +257,7 @@ def test_a_judge_stands_among_the_raters() -> None:
     assert found["noisy"]["value"] < found["good"]["value"]
     assert found["noisy"]["note"].startswith((WORSE, UNDECIDED))
     share = one(agreed(), "as_rater_share_pearson", judge="good", aspect="clear", level="pooled")
-    assert share["lo"] < share["value"] < share["hi"]
+    assert share["ci_low"] < share["value"] < share["ci_high"]
     assert of(agreed(), "as_rater_kappa_linear", judge="good", aspect="clear")
     assert of(agreed(), "as_rater_pearson", judge="human") == []
 
@@ -265,7 +265,7 @@ def test_a_judge_stands_among_the_raters() -> None:
 def test_a_number_that_hangs_on_an_item_names_it() -> None:
     x = np.where(ITEM == 3, GOOD["clear"], 3.0)  # constant without the fourth item
     row = one(agreement.rows(study(clear(judge=x))), "pearson", judge="judge", level="pooled")
-    assert row["value"] is not None and row["lo"] is None
+    assert row["value"] is not None and row["ci_low"] is None
     assert row["note"].startswith("no interval: hangs on source i03")
 
 
@@ -273,7 +273,7 @@ def test_ratings_that_are_nearly_all_one_are_warned_of() -> None:
     ratings = np.where((ITEM < 9) & (np.arange(N) % 4 == 0), 2.0, 4.0)
     told = study(clear(good=GOOD["clear"]), {"clear": [ratings] * 3})
     row = one(agreement.rows(told), "pearson", judge="good", level="pooled")
-    assert row["lo"] is not None and "warning: 9 sources hold a rating other" in row["note"]
+    assert row["ci_low"] is not None and "warning: 9 sources hold a rating other" in row["note"]
 
 
 def test_a_constant_judge_has_reasons_and_no_numbers() -> None:
@@ -293,7 +293,7 @@ def test_the_average_loses_an_item_in_all_aspects_at_once() -> None:
         assert row["value"] == pytest.approx(mean[0])
         ends = (0.0, 1.0) if row["statistic"] in ("acc_eq", "spa") else (-1.0, 1.0)
         expected = jackknife_t(float(mean[0]), mean[1:].tolist(), ends=ends)
-        assert (row["lo"], row["hi"]) == pytest.approx(expected)
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected)
         assert row["n"] == 2 and row["method"].startswith("mean over aspects; ")
 
 
@@ -442,7 +442,7 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
     gap = one(rows, "difference_pearson", aspect="clear", level="pooled")
     assert (gap["judge"], gap["judge_b"]) == ("good", "noisy")
     assert gap["value"] == pytest.approx(r_of(GOOD["clear"], y) - r_of(NOISY["clear"], y))
-    assert gap["lo"] < gap["value"] < gap["hi"]
+    assert gap["ci_low"] < gap["value"] < gap["ci_high"]
     other = {(row["statistic"], row["aspect"], row["level"]): row for row in of(turned)}
     pairs = 0
     for row in rows:
@@ -451,8 +451,8 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
         match = other[row["statistic"], row["aspect"], row["level"]]
         assert (match["judge"], match["judge_b"]) == ("noisy", "good")
         if row["statistic"].startswith("difference_"):
-            ends = (-row["value"], -row["hi"], -row["lo"])
-            assert (match["value"], match["lo"], match["hi"]) == pytest.approx(ends)
+            ends = (-row["value"], -row["ci_high"], -row["ci_low"])
+            assert (match["value"], match["ci_low"], match["ci_high"]) == pytest.approx(ends)
         else:
             assert match["value"] == pytest.approx(row["value"])
         pairs += 1
@@ -479,7 +479,7 @@ def test_the_mean_difference_over_aspects_is_that_of_the_means_deletion_by_delet
     assert (gap["judge"], gap["n"]) == ("good", 2)
     assert gap["value"] == pytest.approx(replicates[0])
     expected = jackknife_t(float(replicates[0]), replicates[1:].tolist())
-    assert (gap["lo"], gap["hi"]) == pytest.approx(expected)
+    assert (gap["ci_low"], gap["ci_high"]) == pytest.approx(expected)
     lost = of(rows, judge="good", judge_b="constant", aspect=AVERAGE)
     assert len(lost) == 9
     why = "undefined on 2 of 2 aspects: one of the judges is undefined"
@@ -552,12 +552,12 @@ def test_intervals_and_sources_needed_rest_on_the_sources_that_both_have() -> No
     judges = clear(few=few, fair=FAIR["clear"], noisy=NOISY["clear"])
     rows = comparison.rows(study(judges, comparison=PEARSON))
     gap = one(rows, "difference_pearson", judge="few", judge_b="fair")
-    assert gap["value"] is not None and gap["lo"] is None and "3 sources" in gap["note"]
+    assert gap["value"] is not None and gap["ci_low"] is None and "3 sources" in gap["note"]
     needed = one(rows, "sources_needed_pearson", judge="few", judge_b="fair")
     assert (needed["value"], needed["n"]) == (None, 3)
     assert one(rows, "sources_needed_pearson", judge="fair")["n"] == ITEMS
     ranks = of(rows, "rank_pearson")
-    assert {row["lo"] for row in ranks} == {None}
+    assert {row["ci_low"] for row in ranks} == {None}
 
 
 def test_two_systems_have_no_correlation_and_no_test() -> None:
@@ -578,7 +578,7 @@ def test_a_control_is_held_against_a_metric_on_the_same_texts() -> None:
     rows = agreement.rows(study(judges, cards=cards, reference_systems=["s3"]))
     own = one(rows, "pearson", judge="metric", level="pooled")
     best = {
-        row["systems"]: row["value"]
+        row["system_subset"]: row["value"]
         for row in of(rows, "pearson", judge="a-control", level="pooled")
     }
     assert best[WITHOUT_REFERENCES] is None and own["value"] < best[None]
@@ -685,7 +685,7 @@ def test_the_sources_needed_follow_from_what_can_be_detected() -> None:
         study(clear(good=GOOD["clear"], fair=FAIR["clear"]), comparison=PEARSON | {"wished": 0.1})
     )
     least, needed = one(rows, "detectable_pearson"), one(rows, "sources_needed_pearson")
-    assert least["value"] > 0 and (least["lo"], least["hi"]) == (None, None)
+    assert least["value"] > 0 and (least["ci_low"], least["ci_high"]) == (None, None)
     assert needed["value"] == np.ceil(ITEMS * (least["value"] / 0.1) ** 2)
     assert needed["method"] == "for a difference of 0.1, power .8 at .05"
 
@@ -710,23 +710,23 @@ def test_a_judge_with_references_is_rated_without_the_systems_that_are_them(excl
     }
     if not exclude:
         want[None] = (60, pytest.approx(r_of(GOOD["clear"], y)))
-    assert {row["systems"]: (row["n"], row["value"]) for row in found} == want
+    assert {row["system_subset"]: (row["n"], row["value"]) for row in found} == want
     plain = one(rows, "pearson", judge="plain", level="pooled")
-    assert (plain["systems"], plain["n"]) == (None, 60)
+    assert (plain["system_subset"], plain["n"]) == (None, 60)
     people = of(rows, judge="human")
-    assert people and {row.get("systems") for row in people} == {None}
+    assert people and {row.get("system_subset") for row in people} == {None}
 
 
 def test_judges_are_compared_without_references_where_one_of_them_needs_it() -> None:
     rows = comparison.rows(referred())
-    assert {row["systems"] for row in rows} == {WITHOUT_REFERENCES}
+    assert {row["system_subset"] for row in rows} == {WITHOUT_REFERENCES}
     assert one(rows, "p_pearson")["n"] == 45
     wanted = PEARSON | {"judges": ["plain", "other"]}
     judges = {"metric": GOOD, "plain": FAIR, "other": NOISY}
     cards = {"metric": {"references": True}}
     told = study(judges, cards=cards, reference_systems=["s3"], comparison=wanted)
     rows = comparison.rows(told)
-    assert {row["systems"] for row in rows} == {None}
+    assert {row["system_subset"] for row in rows} == {None}
     assert {row["n"] for row in of(rows, "p_pearson")} == {60}
 
 
@@ -765,7 +765,7 @@ def test_draws_are_held_together_and_more_of_them_are_worth_less_and_less() -> N
     shares = of(rows, "attainable_share")
     assert tuple(row["k"] for row in shares) == CURVE
     for row in shares:
-        for end in ("value", "lo", "hi"):
+        for end in ("value", "ci_low", "ci_high"):
             assert row[end] == pytest.approx(spearman_brown(reliability[end], row["k"]))
     assert [row["value"] for row in shares] == sorted({row["value"] for row in shares})
 
@@ -923,7 +923,7 @@ def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does()
     first, second = (
         one(agreement.rows(each), "pearson", judge="good", level="pooled") for each in (told, other)
     )
-    ends = ("value", "lo", "hi")
+    ends = ("value", "ci_low", "ci_high")
     assert [first[end] for end in ends] == [second[end] for end in ends]  # nothing is drawn
     drawn = [
         [row["value"] for row in comparison.rows(each) if row["statistic"].startswith("p_")]

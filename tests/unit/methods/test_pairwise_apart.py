@@ -36,7 +36,7 @@ def told(vote: Callable[[int, int, int], float | None], pairs: list[Pair]) -> li
 
 
 def apart(rows: list[Row]) -> dict[int, Row]:
-    return {row["k"]: row for row in rows if row["statistic"] == "accuracy_comparison_apart"}
+    return {row["k"]: row for row in rows if row["statistic"] == "accuracy_comparison_by_distance"}
 
 
 ALL = [*permutations(range(1, STEPS + 1), 2)]
@@ -65,7 +65,7 @@ def test_every_distance_has_its_own_share_and_interval() -> None:
     found = apart(rows)
     assert [found[k]["value"] for k in (1, 2, 3)] == [5 / 15, 10 / 15, 1]
     for k in (1, 2):
-        assert found[k]["lo"] < found[k]["value"] < found[k]["hi"]
+        assert found[k]["ci_low"] < found[k]["value"] < found[k]["ci_high"]
     (whole,) = (row for row in rows if row["statistic"] == "accuracy_comparison")
     parts = sum(row["value"] * row["n"] for row in found.values())
     assert "k" not in whole

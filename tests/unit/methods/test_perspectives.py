@@ -116,7 +116,7 @@ def test_neighbours_among_the_ratings_of_a_source_are_held_against_each_other() 
         row = one(rows, name, **place)
         assert (row["value"], row["n"], row["n_missing"], row["n_tied"]) == (value, n, 2, 1)
         assert row["note"] == "no interval: 2 sources"
-    far = {row["k"]: (row["value"], row["n"]) for row in of(rows, "accuracy_apart", **place)}
+    far = {row["k"]: (row["value"], row["n"]) for row in of(rows, "accuracy_by_distance", **place)}
     assert far == {1: (3 / 6, 6), 2: (0, 1)}
 
 
@@ -154,7 +154,7 @@ def test_a_tied_mode_is_the_one_nearest_the_mean_and_counted() -> None:
     scores = {"j": {"clear": draws.mean(axis=0)}}
     rows = told(scores, cards=cards, draws=drawn("j", np.where(np.isnan(draws), 3, draws)))
     row = one(rows, "kappa_linear", judge="j", aspect="clear")
-    assert row["value"] == row["lo"] == row["hi"] == 1  # whichever source is deleted
+    assert row["value"] == row["ci_low"] == row["ci_high"] == 1  # whichever source is deleted
     assert row["note"].startswith(ALL_ALIKE) and row["note"].endswith("; 1 tied modes")
 
 
@@ -216,9 +216,9 @@ def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) 
         assert gap["level"] == level
         sources = len(ordered) if statistic.startswith("accuracy") else ITEMS
         if sources < FEWEST_SOURCES:
-            assert (gap["lo"], gap["note"]) == (None, f"{NO_INTERVAL}: {sources} sources")
+            assert (gap["ci_low"], gap["note"]) == (None, f"{NO_INTERVAL}: {sources} sources")
         else:
-            assert gap["lo"] < gap["value"] < gap["hi"]
+            assert gap["ci_low"] < gap["value"] < gap["ci_high"]
     assert len(ordered) < FEWEST_SOURCES < ITEMS  # both are seen
     constant = one(rows, "rank_pearson", judge="constant", **place)
     assert (constant["value"], constant["note"]) == (
@@ -247,7 +247,7 @@ def test_an_aspect_that_a_judge_does_not_judge_leaves_no_average() -> None:
 def test_judges_that_compare_with_references_leave_the_references_out_for_all() -> None:
     cards = {"good": {"references": True}}
     rows = told(FIELD, cards=cards, reference_systems=["s0"])
-    assert {row["systems"] for row in rows} == {WITHOUT_REFERENCES}
+    assert {row["system_subset"] for row in rows} == {WITHOUT_REFERENCES}
     assert {row["n"] for row in of(rows, "pearson", aspect="clear")} == {N - ITEMS}
 
 
@@ -283,7 +283,10 @@ def of_dataset(rows: Iterable[Row], name: str, *, plus: float = 0.0) -> list[Row
     moved = [
         row
         | {"dataset": name}
-        | {end: row[end] + plus if row[end] is not None else None for end in ("value", "lo", "hi")}
+        | {
+            end: row[end] + plus if row[end] is not None else None
+            for end in ("value", "ci_low", "ci_high")
+        }
         for row in rows
     ]
     found: list[Row] = table_of("results", moved).to_pylist()
@@ -297,7 +300,9 @@ def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) ->
     row = one(found, "kappa_linear", judge="good")
     mine = one(rows, "kappa_linear", judge="good", aspect=AVERAGE)
     assert row["value"] == pytest.approx(mine["value"] + 0.125)
-    assert row["hi"] - row["value"] == pytest.approx((mine["hi"] - mine["value"]) / 2**0.5)
+    assert row["ci_high"] - row["value"] == pytest.approx(
+        (mine["ci_high"] - mine["value"]) / 2**0.5
+    )
     assert row["n"] == 2 and " + " in row["signature"] and row["method"].startswith("mean over da")
     assert one(found, "rank_kappa_linear", judge="good")["value"] == 1
     assert one(found, "difference_kappa_linear", judge="good", judge_b="noisy")["level"] == DIRECT
@@ -339,7 +344,7 @@ def test_intervals_are_those_of_the_deletions(rows: list[Row]) -> None:
     ]
     counted = told_again.rows[1:][told_again.sizes > 0].tolist()
     expected = jackknife_t(float(told_again.rows[0]), counted, ends=(-math.inf, 1.0))
-    assert (row["lo"], row["hi"]) == pytest.approx(expected)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected)
 
 
 def test_a_score_off_the_judges_scale_has_no_class_of_peoples() -> None:

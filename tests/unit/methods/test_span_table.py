@@ -160,7 +160,7 @@ def test_what_is_listed_by_hand(
     row = found[statistic, "", ""]
     assert row["value"] == pytest.approx(value)
     assert (row["n"], row["n_missing"], row["perturbation"]) == (n, missing, "systems")
-    assert row["lo"] is None and "no interval" in row["note"]
+    assert row["ci_low"] is None and "no interval" in row["note"]
 
 
 def test_what_people_marked_by_hand(found: dict[tuple[str, str, str], Row]) -> None:
@@ -238,9 +238,9 @@ def test_intervals_are_over_sources(tmp_path: Path) -> None:
     found = keyed(rows(study(tmp_path, JUDGED[:3], copies=8)))
     for statistic in ("span_match_rate", "span_errors"):
         row = found[statistic, "", ""]
-        assert row["lo"] < row["value"] < row["hi"] and "sources" in row["method"]
+        assert row["ci_low"] < row["value"] < row["ci_high"] and "sources" in row["method"]
     row = found["span_f1", "tokens", "pooled"]
-    assert row["value"] == pytest.approx(4 / 12) and row["lo"] < row["value"] < row["hi"]
+    assert row["value"] == pytest.approx(4 / 12) and row["ci_low"] < row["value"] < row["ci_high"]
 
 
 def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:

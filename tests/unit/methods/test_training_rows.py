@@ -86,10 +86,13 @@ def test_losses_are_means_over_replies_and_their_change_is_paired(tmp_path: Path
     }
     for (_, name), row in values.items():
         assert (
-            row["lo"] < row["value"] < row["hi"] and "jackknife-t over 11 sources" in row["method"]
+            row["ci_low"] < row["value"] < row["ci_high"]
+            and "jackknife-t over 11 sources" in row["method"]
         )
-        assert (row["hi"] < 0) == (name == "change")
-    width = {name: row["hi"] - row["lo"] for (at, name), row in values.items() if at == "true"}
+        assert (row["ci_high"] < 0) == (name == "change")
+    width = {
+        name: row["ci_high"] - row["ci_low"] for (at, name), row in values.items() if at == "true"
+    }
     assert width["change"] < width["before"]
 
 
@@ -98,7 +101,7 @@ def test_replies_about_one_source_go_together(tmp_path: Path) -> None:
     alone = [{**row, "item": "i00"} for row in CLEAR]
     found = rows(tmp_path, alone, TRUE)
     loss = one(found, "held_out_loss_after", aspect="clear", level="held_out")
-    assert (loss["value"], loss["lo"], loss["n"]) == (15 / 12, None, 12)
+    assert (loss["value"], loss["ci_low"], loss["n"]) == (15 / 12, None, 12)
     assert loss["note"] == "no interval: 1 sources"
 
 

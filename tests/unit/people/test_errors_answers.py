@@ -71,7 +71,7 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
         assert told[place]["value"] == pytest.approx(value), place
     row = told["hasty", "", "span", "span_ok"]
     assert (row["n"], row["n_missing"]) == (48, 0)
-    assert row["lo"] < row["value"] < row["hi"] and "12 sources" in row["method"]
+    assert row["ci_low"] < row["value"] < row["ci_high"] and "12 sources" in row["method"]
     assert told["", "", "span", "alpha_nominal"]["value"] == 1
     assert told["", "", "span", "alpha_nominal"]["n"] == 24 + 16
     assert told["", "", "why", "alpha_nominal"]["n"] == 48

@@ -217,7 +217,7 @@ def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(study: VotesSt
     assert numbers["", "vote_consistency"]["value"] == 1 and len(numbers) == 4 * 3
     match = numbers["", "match_vote_all"]
     assert (match["value"], match["n"], match["n_missing"]) == (0.5, 2, 4)
-    assert (match["lo"], match["hi"]) == (0.5, 0.5)
+    assert (match["ci_low"], match["ci_high"]) == (0.5, 0.5)
     assert numbers["coherence", "match_vote_vote"]["note"].startswith("nothing is expected")
 
 

@@ -60,7 +60,7 @@ def test_an_interval_is_over_sources(tmp_path: Path, monkeypatch: pytest.MonkeyP
     row = numbers(read(plan, study.out, answers(study)))["", ORIGINAL, "reevaluation_agreement"]
     assert row["value"] == 0.8
     lo, hi = proportion([1] * 24 + [0] * 6, [1] * 30)  # 24 of 30 sources, of one pair each
-    assert (row["lo"], row["hi"]) == (pytest.approx(lo), pytest.approx(hi))
+    assert (row["ci_low"], row["ci_high"]) == (pytest.approx(lo), pytest.approx(hi))
     assert "over 30 sources" in row["method"]
     assert numbers(read(plan, study.out, answers(study)))["", ORIGINAL, row["statistic"]] == row
 

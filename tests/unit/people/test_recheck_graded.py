@@ -205,7 +205,7 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
         asked[about.sources[0]] += 2
     lo, hi = proportion([right[source] for source in asked], [*asked.values()])
     row = told["", GRADED, "reevaluation_agreement"]
-    assert (row["lo"], row["hi"]) == (pytest.approx(lo), pytest.approx(hi))
+    assert (row["ci_low"], row["ci_high"]) == (pytest.approx(lo), pytest.approx(hi))
     says = f"news, graded: agreement 0.600 [{lo:.3f}, {hi:.3f}], n = 40; "
     assert found.lines[1].startswith(says)
     assert found.lines[1].endswith("; mean distance 0.800 steps of the scale")
@@ -242,11 +242,11 @@ def test_intervals_are_over_sources(
     }
     for name, numbers_of in expected.items():
         row = told["", GRADED, f"reevaluation_{name}"]
-        assert [row[end] for end in ("value", "lo", "hi")] == pytest.approx(numbers_of)
+        assert [row[end] for end in ("value", "ci_low", "ci_high")] == pytest.approx(numbers_of)
         assert row["n"] == 30 and "over 30 sources" in row["method"]
     row = told["", "constructed", "reevaluation_agreement"]
     assert (row["value"], row["n"]) == (pytest.approx(1 - off / 60), 60)
-    assert row["lo"] < row["value"] < row["hi"]
+    assert row["ci_low"] < row["value"] < row["ci_high"]
 
 
 def one_page(study: ReevaluationStudy) -> tuple[Page, Path]:

@@ -80,11 +80,11 @@ def test_a_judge_that_counts_errors_by_itself_recovers_the_order(study: Study) -
         (row,) = found(study, "counter", "accuracy_adjacent", perturbation=perturbation)
         assert row["value"] == 1 and row["n"] == ITEMS * STEPS
         # of 12 sources that are all right: the exact bound
-        assert row["lo"] == pytest.approx(0.025 ** (1 / ITEMS)) and row["hi"] == 1
-        far = found(study, "counter", "accuracy_apart", perturbation=perturbation)
+        assert row["ci_low"] == pytest.approx(0.025 ** (1 / ITEMS)) and row["ci_high"] == 1
+        far = found(study, "counter", "accuracy_by_distance", perturbation=perturbation)
         assert [row["k"] for row in far] == [*range(1, STEPS + 1)]
         assert {row["value"] for row in far} == {1}
-        grid = found(study, "counter", "accuracy_places", perturbation=perturbation)
+        grid = found(study, "counter", "accuracy_by_position", perturbation=perturbation)
         assert len(grid) == STEPS * (STEPS + 1) // 2 and {row["n"] for row in grid} == {ITEMS}
     (mean,) = found(study, "counter", "accuracy_adjacent", aspect="average")
     assert mean["value"] == 1 and mean["n"] == 2
@@ -106,7 +106,7 @@ def test_controls_reach_what_chance_gives(study: Study) -> None:
         assert (strict["value"], half["value"]) == (0, 0.5)
         assert strict["n_tied"] == ITEMS * STEPS
         (random,) = found(study, "random", "accuracy_adjacent_half", **place)
-        assert random["lo"] < 0.5 < random["hi"]
+        assert random["ci_low"] < 0.5 < random["ci_high"]
     (length,) = found(study, "length", "accuracy_adjacent", perturbation="strays")
     assert length["value"] == 0  # a stray sentence makes a text longer
 

@@ -35,7 +35,7 @@ MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL
 
 
 @pytest.mark.parametrize(
-    ("lo", "hi", "bar", "wanted"),
+    ("ci_low", "ci_high", "bar", "wanted"),
     [
         (0.8, 0.9, 0.8, MEETS),
         (0.79, 0.9, 0.8, OPEN),
@@ -118,7 +118,7 @@ def wanting(folder: Path, rows: list[Row], bars: list[Row], **spec: Any) -> Eval
 
 def row(value: float, lo: float, hi: float, **more: Any) -> Row:
     place = {"judge": "j", "aspect": ASPECTS[0], "statistic": "spearman", "level": "by_source"}
-    return {**place, "value": value, "lo": lo, "hi": hi, **more}
+    return {**place, "value": value, "ci_low": lo, "ci_high": hi, **more}
 
 
 def said(own: EvaluationData) -> dict[tuple[str, str], list[str]]:
@@ -200,7 +200,7 @@ def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> N
 
 
 def test_of_what_was_counted_whole_the_number_decides(tmp_path: Path) -> None:
-    rows = [row(0.99, 0, 0, statistic="coverage", level="") | {"lo": None, "hi": None}]
+    rows = [row(0.99, 0, 0, statistic="coverage", level="") | {"ci_low": None, "ci_high": None}]
     for bar, wanted in ((0.99, ["meets"]), (0.995, ["misses"])):
         own = wanting(tmp_path, rows, [{"statistic": "coverage", "bar": bar}])
         assert said(own) == {(ASPECTS[0], ""): wanted}

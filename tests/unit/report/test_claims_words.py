@@ -18,10 +18,10 @@ def rows(statistic: str, outcome: str, *reasons: str, **more: Any) -> list[Row]:
     beside = more.pop("beside", {})
     found = [study.row("chat", "alpha", statistic, 0.4, **more)]
     for name, told in beside.items():
-        own = {"lo": None, "hi": None, **told}
+        own = {"ci_low": None, "ci_high": None, **told}
         value = own.pop("value")
         found.append(study.row("chat", "alpha", name, value, **more) | own)
-    note = {"note": "; ".join([outcome, *reasons]), "lo": None, "hi": None}
+    note = {"note": "; ".join([outcome, *reasons]), "ci_low": None, "ci_high": None}
     return [*found, study.row("chat", "alpha", "verdict", 1.0, **more) | note]
 
 
@@ -43,7 +43,7 @@ def said(folder: Path, told: list[Row]) -> str:
     ],
 )
 def test_damage(tmp_path: Path, outcome: str, reasons: tuple[str, ...], words: list[str]) -> None:
-    share = {"net_share": {"value": 0.4, "lo": 0.2, "hi": 0.6}}
+    share = {"net_share": {"value": 0.4, "ci_low": 0.2, "ci_high": 0.6}}
     told = said(tmp_path, rows("D_exact", outcome, *reasons, beside=share, **TYPOS))
     assert all(word in told for word in words), told
     assert "D_exact" not in told  # it is no size

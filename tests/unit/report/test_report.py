@@ -336,7 +336,7 @@ def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -
     rows = list(study.agreement())
     for one in rows:
         if one["judge"] in ("random", "length"):
-            one["value"], one["lo"], one["hi"] = 0.4, None, None
+            one["value"], one["ci_low"], one["ci_high"] = 0.4, None, None
     report = study.loaded(study.make(tmp_path, {"agreement": rows}))
     measure = headline.Measure(
         *(report, report.datasets[0], "agreement", "spearman", "", "targets", "fluency", "pooled")

@@ -57,7 +57,7 @@ def correlations() -> Iterator[Row]:
         for other, r in (("fluency", 0.25), ("coherence", 0.75)):
             told = {"aspect": aspect, "aspect_b": other, **people}
             yield study.row("news", "alpha", "pearson", r, **told)
-    yield study.row("news", "alpha", "follows_other", 0.5, **(people | {"n": 2}))
+    yield study.row("news", "alpha", "cross_aspect_share", 0.5, **(people | {"n": 2}))
     for other, r in (("coherence", -0.5),):
         told = {"aspect": "fluency", "aspect_b": other, "perturbation": "all", "level": "pooled"}
         yield study.row("news", "alpha", "pearson", r, **told)

@@ -55,7 +55,7 @@ def test_the_figure_has_its_line_at_one_and_every_bar(tmp_path: Path) -> None:
     bars = {value["series"] for _, values in drawn[:5] for value in values}
     assert bars == {"D_avg", "D_avg_ew", "D_min", "D_min_ew", "D_avg_exact"}
     whiskers = drawn[-1][1]
-    assert all(v["lo"] < v["value"] < v["hi"] for v in whiskers)
+    assert all(v["ci_low"] < v["value"] < v["ci_high"] for v in whiskers)
     assert len(whiskers) == 5 * 7  # every bar of the seven judges with discernment
 
 
@@ -148,7 +148,7 @@ def test_a_difference_is_read_in_both_directions(report: Report) -> None:
 def test_a_turned_row_has_its_ends_exchanged() -> None:
     row = study.typed(study.row("d", "a", "difference_D_avg", 2.0))
     back = turned(row)
-    assert back is not None and (back.value, back.lo, back.hi) == (-2.0, -2.1, -1.9)
+    assert back is not None and (back.value, back.ci_low, back.ci_high) == (-2.0, -2.1, -1.9)
     assert turned(None) is None
     nothing = study.typed(study.row("d", "a", "difference_D_avg", None))
     assert turned(nothing) == nothing._replace(judge="", judge_b="a")
@@ -182,7 +182,7 @@ def test_evidence_beside_the_experts_aspects_is_shown_where_it_is_known(
 ) -> None:
     assert folded(report, "Evidence beside") == []
     place = {"perturbation": "typos", "degree": "minor"}
-    told = study.row("news", "alpha", "D_hmp_less_ew", -0.5, **place)
+    told = study.row("news", "alpha", "D_ew_weight_effect", -0.5, **place)
     rows = [*study.discernment(), told]
     (table,) = folded(study.loaded(study.make(tmp_path, {"discernment": rows})), "Evidence beside")
     assert [column.text for column in table.columns] == ["typos, minor"]

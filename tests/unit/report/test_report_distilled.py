@@ -39,7 +39,7 @@ def rows(dataset: str = "chat") -> list[Row]:
     found = []
     for at, aspect in enumerate(report_study.ASPECTS):
         for level, n in (("train", 40), ("held_out", 5)):
-            count = {"n": n + at, "n_missing": 2 * at, "lo": None, "hi": None}
+            count = {"n": n + at, "n_missing": 2 * at, "ci_low": None, "ci_high": None}
             place = {"aspect": aspect, "level": level, **count}
             found.append(report_study.row(dataset, "small", "taught_examples", n + at, **place))
     for aspect in (*report_study.ASPECTS, "average"):

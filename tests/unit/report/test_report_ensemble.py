@@ -131,7 +131,7 @@ def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> No
     assert [len(body.lines) for body in figure.table.bodies] == [4, 4, 2]
     assert "From one member, on average, to all 3, with intervals: Fluency from " in figure.summary
     means = [row for row in made.told() if row["statistic"] == "subset_mean_spearman"]
-    known = [row for row in means if row["level"] == "pooled" and row["lo"] is not None]
+    known = [row for row in means if row["level"] == "pooled" and row["ci_low"] is not None]
     assert figure.svg.count('stroke-opacity="0.35"') + figure.svg.count(' opacity="0.35"') == len(
         known
     )

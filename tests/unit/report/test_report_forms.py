@@ -112,4 +112,4 @@ def test_an_undefined_difference_stays_one() -> None:
     row = study.typed(study.row("chat", "a", "difference_pearson", None, **told))
     turned = tables.turned(row)
     assert turned is not None
-    assert (turned.judge, turned.judge_b, turned.value, turned.lo) == ("b", "a", None, None)
+    assert (turned.judge, turned.judge_b, turned.value, turned.ci_low) == ("b", "a", None, None)

@@ -71,9 +71,9 @@ def test_without_the_references_own_texts_goes_before_with_them() -> None:
     """Where a table has both, the page shows the fair number, whichever row comes first."""
     place = {"dataset": "d", "judge": "j", "aspect": "a", "statistic": "s", "level": "pooled"}
     records: list[dict[str, Any]] = [
-        {**place, "value": 0.2, "systems": "without references"},
-        {**place, "value": 0.9, "systems": None},
-        {**place, "judge": "other", "value": 0.5, "systems": None},
+        {**place, "value": 0.2, "system_subset": "without references"},
+        {**place, "value": 0.9, "system_subset": None},
+        {**place, "judge": "other", "value": 0.5, "system_subset": None},
     ]
     for rows in (study.typed_rows(records), study.typed_rows(records[::-1])):
         assert len(rows) == 2
@@ -87,7 +87,7 @@ def test_without_the_references_own_texts_goes_before_with_them() -> None:
     [
         ({}, False),
         ({"n": 10}, True),
-        ({"lo": 0.5, "hi": 0.99}, True),
+        ({"ci_low": 0.5, "ci_high": 0.99}, True),
         ({"statistic": "half_credit"}, True),
     ],
 )
@@ -109,13 +109,13 @@ def test_a_correlation_of_few_is_no_number_in_cells_and_sentences(
 def test_an_interval_without_width_has_a_sign_that_the_table_explains() -> None:
     told: dict[str, Any] = {
         "value": 1.0,
-        "lo": 1.0,
-        "hi": 1.0,
+        "ci_low": 1.0,
+        "ci_high": 1.0,
         "n": 30,
         "statistic": "kappa_linear",
     }
     flat = estimate(Row(**told | {"note": "no width: 100% of the resamples are equal"}))
-    wide = estimate(Row(**told | {"lo": 0.5}))
+    wide = estimate(Row(**told | {"ci_low": 0.5}))
     assert flat.interval == "[1.000, 1.000]°" and wide.interval == "[0.500, 1.000]"
 
     def table(cell: Cell) -> Table:

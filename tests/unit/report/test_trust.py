@@ -23,9 +23,16 @@ def number(statistic: str, ends: Sequence[float] | None, **more: Any) -> Row:
     told: Row = {"level": "by_source", "aspect": "fluency", "form": "agreement"}
     told["judge"] = "alpha"
     told |= {"n": 24, "signature": "s", "dataset": "chat", "method": "", "note": ""} | more
-    known: Row = {"value": None, "lo": None, "hi": None, "note": told["note"] or "undefined"}
+    known: Row = {
+        "value": None,
+        "ci_low": None,
+        "ci_high": None,
+        "note": told["note"] or "undefined",
+    }
     if ends is not None:
-        known = dict(zip(("lo", "value", "hi"), ends, strict=True)) | {"note": told["note"]}
+        known = dict(zip(("ci_low", "value", "ci_high"), ends, strict=True)) | {
+            "note": told["note"]
+        }
     return {**told, **known, "statistic": statistic, "n_missing": 0, "n_tied": 0}
 
 
@@ -49,7 +56,7 @@ def gap(judge: str, other: str, *ends: float) -> Row:
 
 def paired_test(judge: str, other: str, p: float) -> Row:
     row = number("p_holm_spearman", (p, p, p), judge=judge, judge_b=other, form=None)
-    return row | {"lo": None, "hi": None}
+    return row | {"ci_low": None, "ci_high": None}
 
 
 def report(folder: Path, judges: dict[str, Any] | None = None, **tables: list[Row]) -> Report:

@@ -71,7 +71,7 @@ def test_the_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.Monke
     gap = np.abs(x - y)[:-1]
     found = mean_distance(x, y, deletions(13)).estimate
     expected = jackknife_t(gap.mean(), [np.delete(gap, s).mean() for s in range(12)])
-    assert (found.lo, found.hi) == pytest.approx(expected) and found.n_missing == 1
+    assert (found.ci_low, found.ci_high) == pytest.approx(expected) and found.n_missing == 1
 
 
 def test_the_paths_that_it_names_are_there() -> None:

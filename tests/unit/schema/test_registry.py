@@ -52,7 +52,9 @@ def test_no_other_name_is_known(name: str) -> None:
 
 
 def test_values_are_written_by_their_kind() -> None:
-    told = [written(*one) for one in [("pearson", -0.5), ("p_scipy", 1e-9), ("tie_rate", 0.25)]]
+    told = [
+        written(*one) for one in [("pearson", -0.5), ("p_asymptotic", 1e-9), ("tie_rate", 0.25)]
+    ]
     assert told == ["\N{MINUS SIGN}0.500", "<0.0001", "25\u202f%"]
 
 

@@ -98,9 +98,9 @@ def test_the_interval_takes_the_thresholds_as_given_and_is_that_of_a_mean() -> N
     value = float(np.mean(each))
     deleted = [float(np.mean(np.delete(each, s))) for s in range(12)]
     assert found.value == pytest.approx(value, abs=0.02)  # epsilons that only s has
-    assert found.lo is not None and found.hi is not None
+    assert found.ci_low is not None and found.ci_high is not None
     expected = jackknife_t(value, deleted, "logit")
-    assert (found.lo, found.hi) == pytest.approx(expected, abs=0.03)
+    assert (found.ci_low, found.ci_high) == pytest.approx(expected, abs=0.03)
     assert found.method == "jackknife-t on logit over 12 sources"
 
 
@@ -120,16 +120,16 @@ def test_properties() -> None:
     x = y + rng.normal(size=240)
     weights = deletions(40)
     found = acc_eq(x, y, source, weights=weights)[0].estimate
-    assert found.lo is not None and found.hi is not None and found.value is not None
-    assert found.lo < found.value < found.hi and found.n == 40
+    assert found.ci_low is not None and found.ci_high is not None and found.value is not None
+    assert found.ci_low < found.value < found.ci_high and found.n == 40
     order = rng.permutation(240)
     moved = acc_eq(x[order], y[order], source[order], weights=weights)[0].estimate
     assert moved.value == pytest.approx(found.value, abs=1e-12)
     doubled = acc_eq(2 * x, 10 * y, source, weights=weights)[0].estimate
     assert doubled.value == pytest.approx(found.value, abs=1e-12)
     perfect = acc_eq(y, y, source, weights=weights)[0].estimate
-    assert (perfect.value, perfect.hi) == (1, 1)
-    assert perfect.lo == pytest.approx(0.025 ** (1 / 40))
+    assert (perfect.value, perfect.ci_high) == (1, 1)
+    assert perfect.ci_low == pytest.approx(0.025 ** (1 / 40))
 
 
 @pytest.mark.simulation

@@ -29,7 +29,7 @@ def alpha(ratings: Any, level: Measurement, domain: Any = SCALE) -> Estimate:
 
 
 def numbers(found: Estimate) -> tuple[float | None, ...]:
-    return found.value, found.lo, found.hi
+    return found.value, found.ci_low, found.ci_high
 
 
 def oracle(ratings: NDArray[np.float64], level: Measurement) -> float:
@@ -141,7 +141,7 @@ def test_interval_is_that_of_written_out_deletions(seed: int, level: Measurement
         ratings, level=level, domain=SCALE, source=source, weights=deletions(12)
     )
     expected = jackknife_t(oracle(ratings, level), deleted, ends=(-np.inf, 1.0))
-    assert (found.lo, found.hi) == pytest.approx(expected, abs=1e-10)
+    assert (found.ci_low, found.ci_high) == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -155,7 +155,9 @@ def test_any_numbers_at_interval_level_equal_those_of_a_scale_and_the_package(se
         for d in (None, [1.0, 2.0, 3.0, 4.0, 5.0])
     )
     assert found.value == pytest.approx(scaled.value, abs=1e-12)
-    assert (found.lo, found.hi) == pytest.approx((scaled.lo, scaled.hi), abs=1e-12)
+    assert (found.ci_low, found.ci_high) == pytest.approx(
+        (scaled.ci_low, scaled.ci_high), abs=1e-12
+    )
     shifted = rng.normal(1e3, 1, (3, 30))
     one = krippendorff_alpha(
         shifted, level="interval", domain=None, source=np.arange(30), weights=None

@@ -58,8 +58,12 @@ def test_a_perfect_judge_wins_and_a_random_one_does_not(closeness: str) -> None:
     noise = alt(rng.integers(1, 6, 300), ratings, closeness=closeness, weights=weights)
     assert perfect[0].value == 1 and noise[0].value == 0
     for _, advantage in (perfect, noise):
-        assert advantage.lo is not None and advantage.hi is not None and advantage.value is not None
-        assert advantage.lo < advantage.value < advantage.hi
+        assert (
+            advantage.ci_low is not None
+            and advantage.ci_high is not None
+            and advantage.value is not None
+        )
+        assert advantage.ci_low < advantage.value < advantage.ci_high
     assert (perfect[1].value or 0) > (noise[1].value or 1)
 
 

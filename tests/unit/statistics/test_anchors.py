@@ -123,7 +123,7 @@ def test_pairs_within_a_source_go_with_it() -> None:
     within = comparator_accuracy(right, np.ones(12), every, np.array([own, own]), deletions(12))
     # 6 of 12, and 5 or 6 of 11 without a source
     expected = jackknife_t(0.5, [5 / 11] * 6 + [6 / 11] * 6, "logit")
-    assert (within.lo, within.hi) == pytest.approx(expected)
+    assert (within.ci_low, within.ci_high) == pytest.approx(expected)
 
 
 def test_the_usual_errors_of_a_rating_that_no_text_has_lie_between_its_neighbours() -> None:

@@ -180,8 +180,8 @@ def test_the_share_has_fiellers_interval() -> None:
     judge, *people = raters(rng, 4, np.zeros(4))
     found = as_rater(pearson, judge, [np.array(people)], against="mean")["pearson"]
     share = found.share
-    assert share.value is not None and share.lo is not None and share.hi is not None
-    assert share.lo < share.value < share.hi
+    assert share.value is not None and share.ci_low is not None and share.ci_high is not None
+    assert share.ci_low < share.value < share.ci_high
     noise = rng.integers(1, 6, (3, SOURCE.size)).astype(float)
     nothing = as_rater(pearson, judge, [noise], against="mean")["pearson"].share
     assert nothing.note == NOT_SHOWN
@@ -212,7 +212,7 @@ def test_a_difference_is_as_good_worse_or_undecided_with_the_sources_that_it_tak
     vague = difference(-0.02, 0.1)
     said = decided(vague, 0.05)
     assert said.startswith(UNDECIDED)
-    lo, hi = vague.estimate.lo, vague.estimate.hi
+    lo, hi = vague.estimate.ci_low, vague.estimate.ci_high
     assert lo is not None and hi is not None
     needed = int(said.split()[-2])
     assert (hi - lo) / 2 * (SOURCES / needed) ** 0.5 <= 0.05 < (hi - lo) / 2

@@ -42,7 +42,7 @@ def test_a_judge_of_length_alone_has_nothing_left() -> None:
     weights = deletions(50)
     found = partial_correlation(x, y, length, SOURCE, statistic="pearson", weights=weights)
     one = found.estimate
-    assert one.lo is not None and one.hi is not None and one.lo < 0 < one.hi
+    assert one.ci_low is not None and one.ci_high is not None and one.ci_low < 0 < one.ci_high
     whole = partial_correlation(length, y, length, SOURCE, statistic="pearson", weights=None)
     assert whole.estimate.note == LENGTH_IS_ALL
 
@@ -52,7 +52,7 @@ def test_the_slope_is_what_a_doubling_is_worth() -> None:
     x = (y - 1) * 25 + 12.5 * np.log2(length / 100)  # 0 to 100: half a point of 1 to 5 a doubling
     keys: Any = {"judge_scale": (0.0, 100.0), "people_scale": FIVE}
     found = length_slope(x, y, length, SOURCE, **keys, weights=deletions(50)).estimate
-    assert (found.value, found.lo, found.hi) == pytest.approx((0.5, 0.5, 0.5))
+    assert (found.value, found.ci_low, found.ci_high) == pytest.approx((0.5, 0.5, 0.5))
     noisy = data(3)
     want = stats.linregress(np.log2(noisy[2]), noisy[0] - noisy[1]).slope
     keys = {"judge_scale": FIVE, "people_scale": FIVE, "weights": None}

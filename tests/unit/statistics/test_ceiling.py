@@ -38,7 +38,11 @@ def test_each_rater_against_the_mean_of_the_others() -> None:
         want.append(stats.kendalltau(table[rater][known], others[known]).statistic)
     one = found["kendall_b", "pooled"]
     assert one.value == pytest.approx(np.mean(want), abs=1e-12)
-    assert one.lo is not None and one.hi is not None and one.lo < np.mean(want) < one.hi
+    assert (
+        one.ci_low is not None
+        and one.ci_high is not None
+        and one.ci_low < np.mean(want) < one.ci_high
+    )
     assert (one.n, one.n_missing) == (78, 2)
 
 

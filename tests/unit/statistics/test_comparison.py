@@ -45,12 +45,14 @@ def test_a_difference_has_the_interval_of_the_paired_deletions() -> None:
     found, rows = told.estimate, one.rows - other.rows
     assert found.value == pytest.approx(rows[0])
     expected = jackknife_t(float(rows[0]), rows[1:].tolist())
-    assert (found.lo, found.hi) == pytest.approx(expected)
+    assert (found.ci_low, found.ci_high) == pytest.approx(expected)
     assert (found.n, found.n_missing) == (90, 2)
-    assert found.lo and found.hi and found.hi - found.lo < 0.05  # alone each spans about 20
+    assert (
+        found.ci_low and found.ci_high and found.ci_high - found.ci_low < 0.05
+    )  # alone each spans about 20
     back = difference(other, one).estimate
-    assert (back.lo, back.hi) == pytest.approx((-found.hi, -found.lo))
-    p = told.p_above(found.lo)
+    assert (back.ci_low, back.ci_high) == pytest.approx((-found.ci_high, -found.ci_low))
+    p = told.p_above(found.ci_low)
     assert p == pytest.approx(0.025)
 
 
@@ -58,12 +60,12 @@ def test_a_difference_of_what_is_not_smooth_has_no_interval() -> None:
     rows = np.random.default_rng(1).normal(size=31)
     least = of(rows)._replace(scale=NOT_SMOOTH)
     found = difference(least, of(rows / 2)).estimate
-    assert found.value is not None and found.lo is None and "not smooth" in found.note
+    assert found.value is not None and found.ci_low is None and "not smooth" in found.note
 
 
 def test_an_undefined_judge_has_no_difference() -> None:
     assert difference(of([NAN, 0.1]), of([0.5, 0.4])).estimate.note == UNDEFINED_JUDGE
-    assert difference(of([0.5]), of([0.4])).estimate.lo is None
+    assert difference(of([0.5]), of([0.4])).estimate.ci_low is None
 
 
 # --- letters ---
@@ -109,7 +111,7 @@ def test_there_are_letters_enough() -> None:
 def test_ranks_and_how_far_they_move() -> None:
     rows = np.array([[0.9, *[0.9, 0.5] * 50], [0.6, *[0.6] * 100], [0.2, *[0.2] * 100]])
     first, second, third = ranks(rows, 30)
-    assert [(one.value, one.lo, one.hi) for one in (first, second, third)] == [
+    assert [(one.value, one.ci_low, one.ci_high) for one in (first, second, third)] == [
         (1, 1, 2),
         (2, 1, 2),
         (3, 3, 3),

@@ -72,7 +72,7 @@ def pooled(x: Any, y: Any, statistic: Statistic = "pearson") -> Estimate:
 
 
 def numbers(found: Estimate) -> tuple[float | None, ...]:
-    return found.value, found.lo, found.hi
+    return found.value, found.ci_low, found.ci_high
 
 
 def grid(matrix: Any) -> tuple[Floats, Codes, Codes]:
@@ -220,7 +220,7 @@ def test_constant_is_undefined(
     x, y = np.tile(x, 12).astype(float), np.tile(y, 12).astype(float)
     source, system = np.repeat(np.arange(12), 4), np.tile(np.arange(4), 12)
     found = correlate(x, y, source, system, statistic=statistic, level=level, weights=deletions(12))
-    assert (found.value, found.lo, found.note) == (None, None, note)
+    assert (found.value, found.ci_low, found.note) == (None, None, note)
 
 
 @every
@@ -284,7 +284,7 @@ def test_intervals_are_those_of_written_out_deletions(
     deleted = [v for v, one in zip(deleted, counts, strict=True) if one]
     inside = max(map(abs, [value, *deleted])) < 1 - 1e-12  # else plain, cut at the end
     expected = jackknife_t(value, deleted, "atanh" if inside else "plain", (-1.0, 1.0))
-    assert (found.lo, found.hi) == pytest.approx(expected, abs=1e-9)
+    assert (found.ci_low, found.ci_high) == pytest.approx(expected, abs=1e-9)
     how = "jackknife-t on atanh" if inside else "jackknife-t"
     assert found.method == f"{how} over {len(deleted)} sources"
 
@@ -395,7 +395,7 @@ def test_what_hangs_on_a_source_has_no_interval(statistic: Statistic) -> None:
     found = correlate(
         x, y, source, system, statistic=statistic, level="by_system", weights=deletions(14)
     )
-    assert (found.lo, found.hi, found.n, found.note) == (None, None, 4, f"{HANGS}0")
+    assert (found.ci_low, found.ci_high, found.n, found.note) == (None, None, 4, f"{HANGS}0")
 
 
 def test_an_interval_ends_at_one() -> None:
@@ -408,8 +408,8 @@ def test_an_interval_ends_at_one() -> None:
     value = (11 + 2 / 3) / 12
     # without the one source all others are 1, so that the scale is plain: the t-interval of a mean
     deleted = [1.0, *[(10 + 2 / 3) / 11] * 11]
-    assert found.value == pytest.approx(value) and found.hi == 1.0
-    assert found.lo == pytest.approx(jackknife_t(value, deleted)[0])
+    assert found.value == pytest.approx(value) and found.ci_high == 1.0
+    assert found.ci_low == pytest.approx(jackknife_t(value, deleted)[0])
     assert found.method == "jackknife-t over 12 sources"
 
 

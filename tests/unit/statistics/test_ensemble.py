@@ -128,7 +128,7 @@ def test_identical_members_err_alike_and_are_one_judge(one_scale: bool) -> None:
     found = pairs(np.stack([APART[0]] * 3), one_scale=one_scale)
     assert [one.estimate.value for one in found] == pytest.approx([1, 1, 1])
     number = effective_judges(mean_error_correlation(found), 3).estimate
-    assert (number.value, number.lo, number.hi) == pytest.approx((1, 1, 1))
+    assert (number.value, number.ci_low, number.ci_high) == pytest.approx((1, 1, 1))
 
 
 @pytest.mark.heavy
@@ -137,8 +137,10 @@ def test_members_that_err_apart_are_nearly_as_many_judges(one_scale: bool) -> No
     mean = mean_error_correlation(pairs(APART, one_scale=one_scale))
     assert mean.estimate.value == pytest.approx(0, abs=0.03) and mean.estimate.n == 10
     number = effective_judges(mean, 5).estimate
-    assert number.value is not None and number.lo is not None and number.hi is not None
-    assert number.lo < number.value < number.hi and number.value == pytest.approx(5, abs=0.4)
+    assert number.value is not None and number.ci_low is not None and number.ci_high is not None
+    assert number.ci_low < number.value < number.ci_high and number.value == pytest.approx(
+        5, abs=0.4
+    )
 
 
 def test_a_scale_does_not_matter_where_scales_may_differ() -> None:
@@ -174,7 +176,7 @@ def test_a_deletion_is_the_same_of_the_texts_left(one_scale: bool) -> None:
     assert found.rows[1:] == pytest.approx(np.array(deleted))
     one = found.estimate
     assert one.value is not None
-    assert (one.lo, one.hi) == pytest.approx(jackknife_t(one.value, deleted, "atanh"))
+    assert (one.ci_low, one.ci_high) == pytest.approx(jackknife_t(one.value, deleted, "atanh"))
 
 
 @pytest.mark.parametrize("one_scale", [True, False])
@@ -238,7 +240,7 @@ def test_errors_that_cancel_out_have_no_number() -> None:
         assert (found.value, found.note) == (None, CANCELLED)
     deleted = effective_judges(mean_of(0.25, *[0.0] * 98, -0.25), 5)
     assert deleted.rows[1] == 5 and np.isnan(deleted.rows[-1])
-    assert deleted.estimate.lo is None and deleted.estimate.note == f"{HANGS}98"
+    assert deleted.estimate.ci_low is None and deleted.estimate.note == f"{HANGS}98"
 
 
 def test_no_mean_has_no_number_and_the_same_reason() -> None:

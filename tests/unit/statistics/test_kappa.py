@@ -104,7 +104,7 @@ def test_order_of_targets_and_sources_and_direction_of_the_scale(
     turned = kappa_linear(6 - gold, 6 - predicted, SCALE, source, weights)
     for other in (second, turned):
         assert (other.value, other.n) == (first.value, first.n)
-        for end in ("lo", "hi"):
+        for end in ("ci_low", "ci_high"):
             assert getattr(other, end) == pytest.approx(getattr(first, end), abs=1e-12)
 
 
@@ -121,7 +121,7 @@ def test_interval_is_that_of_written_out_deletions(seed: int) -> None:
     found = kappa_linear(gold, predicted, SCALE, source, deletions(12))
     value = oracle(gold[there], predicted[there])
     expected = jackknife_t(value, deleted, ends=(-np.inf, 1.0))
-    assert (found.lo, found.hi) == pytest.approx(expected, abs=1e-10)
+    assert (found.ci_low, found.ci_high) == pytest.approx(expected, abs=1e-10)
 
 
 @given(st.lists(pairs, min_size=2, max_size=40))

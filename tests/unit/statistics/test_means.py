@@ -34,10 +34,10 @@ def test_a_share_of_things_is_a_proportion_of_clustered_cases() -> None:
     assert found.rows[0] == one.value and found.rows.size == 41
     assert found.rows[1] == 45 / 195 and found.rows[40] == 50 / 195
     own = proportion(by_source(hits, SOURCE, 40), [5] * 40)
-    assert (one.lo, one.hi) == pytest.approx(own)
+    assert (one.ci_low, one.ci_high) == pytest.approx(own)
     assert one.method.startswith("what; Clopper-Pearson") and "40 sources" in one.method
     plain = share(hits, ONES, SOURCE, WEIGHTS, 3, of="what")
-    assert (plain.value, plain.lo, plain.hi) == (one.value, one.lo, one.hi)
+    assert (plain.value, plain.ci_low, plain.ci_high) == (one.value, one.ci_low, one.ci_high)
 
 
 def test_the_mean_over_aspects_loses_a_source_in_all_of_them_at_once() -> None:
@@ -46,7 +46,7 @@ def test_the_mean_over_aspects_loses_a_source_in_all_of_them_at_once() -> None:
     rows = np.mean([one.rows for one in each], axis=0)
     assert found.rows == pytest.approx(rows) and found.estimate.value == rows[0]
     expected = jackknife_t(float(rows[0]), rows[1:].tolist(), ends=(0.0, 1.0))
-    assert (found.estimate.lo, found.estimate.hi) == pytest.approx(expected)
+    assert (found.estimate.ci_low, found.estimate.ci_high) == pytest.approx(expected)
     assert found.estimate.method == "mean over aspects; jackknife-t over 40 sources"
     assert found.estimate.n == 3
     turned = mean_over(each[::-1], of="aspects").estimate
@@ -68,10 +68,10 @@ def test_where_all_sources_are_alike_a_mean_of_shares_has_their_bounds() -> None
     found = mean_over([none, all_of_them], of="aspects").estimate
     rest = 1 - 0.025 ** (1 / 40)
     assert found.value == 0.5
-    assert (found.lo, found.hi) == pytest.approx((0.5 - rest / 2, 0.5 + rest / 2))
-    twice = [Estimate(1.0, lo=1.0, hi=1.0)] * 2
+    assert (found.ci_low, found.ci_high) == pytest.approx((0.5 - rest / 2, 0.5 + rest / 2))
+    twice = [Estimate(1.0, ci_low=1.0, ci_high=1.0)] * 2
     assert independent_mean(twice, of="datasets").note == "no width: nor has any of the datasets"
-    flat = Replicated(Estimate(0.0, lo=0.0, hi=0.0), np.zeros(41), np.ones(40))
+    flat = Replicated(Estimate(0.0, ci_low=0.0, ci_high=0.0), np.zeros(41), np.ones(40))
     assert "no width" in mean_over([flat, flat], of="aspects").estimate.note
 
 
@@ -92,18 +92,19 @@ def test_a_mean_over_what_is_not_defined_everywhere_is_none() -> None:
 def test_the_mean_of_independent_ones_by_hand() -> None:
     # sqrt(.3² + .4²) / 2 = .25 below, sqrt(.6² + .8²) / 2 = .5 above
     found = independent_mean(
-        [Estimate(1.0, lo=0.7, hi=1.6), Estimate(2.0, lo=1.6, hi=2.8)], of="datasets"
+        [Estimate(1.0, ci_low=0.7, ci_high=1.6), Estimate(2.0, ci_low=1.6, ci_high=2.8)],
+        of="datasets",
     )
-    assert (found.value, found.lo, found.hi) == pytest.approx((1.5, 1.25, 2.0))
-    alone = independent_mean([Estimate(1.0), Estimate(2.0, lo=1.6, hi=2.8)], of="datasets")
-    assert (alone.value, alone.lo, alone.hi) == (1.5, None, None)
+    assert (found.value, found.ci_low, found.ci_high) == pytest.approx((1.5, 1.25, 2.0))
+    alone = independent_mean([Estimate(1.0), Estimate(2.0, ci_low=1.6, ci_high=2.8)], of="datasets")
+    assert (alone.value, alone.ci_low, alone.ci_high) == (1.5, None, None)
     few = [Estimate(v, note=f"a warning; no interval: {n} sources") for v, n in ((1, 9), (2, 8))]
-    told = independent_mean([few[0], Estimate(1.0, lo=0.7, hi=1.6)], of="datasets").note
+    told = independent_mean([few[0], Estimate(1.0, ci_low=0.7, ci_high=1.6)], of="datasets").note
     assert told == "no interval on 1 of 2 datasets: 9 sources"
     assert independent_mean(few, of="datasets").note == "no interval on 2 of 2 datasets"
-    one = Estimate(0.5, lo=0.25, hi=0.625)
+    one = Estimate(0.5, ci_low=0.25, ci_high=0.625)
     same = independent_mean([one], of="datasets")
-    assert (same.value, same.lo, same.hi) == (one.value, one.lo, one.hi)
+    assert (same.value, same.ci_low, same.ci_high) == (one.value, one.ci_low, one.ci_high)
 
 
 @pytest.mark.simulation
@@ -116,8 +117,8 @@ def test_intervals_of_a_mean_of_datasets_hold_it_95_times_of_100() -> None:
             weights = deletions(size)
             each.append(share(told, np.ones(size), np.arange(size), weights))
         found = independent_mean(each, of="datasets")
-        assert found.lo is not None and found.hi is not None
-        hits += found.lo <= 0.4 <= found.hi
+        assert found.ci_low is not None and found.ci_high is not None
+        hits += found.ci_low <= 0.4 <= found.ci_high
     assert hits / studies == pytest.approx(0.95, abs=0.03)
 
 

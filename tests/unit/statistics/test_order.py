@@ -91,8 +91,8 @@ def test_the_grid_of_all_pairs_holds_every_step() -> None:
     for (i, j), found in grid.items():
         one = found["strict"].estimate
         assert one.value == pytest.approx(np.mean(table[:, i] > table[:, j]))
-        assert one.value is not None and one.lo is not None and one.hi is not None
-        assert one.lo <= one.value <= one.hi
+        assert one.value is not None and one.ci_low is not None and one.ci_high is not None
+        assert one.ci_low <= one.value <= one.ci_high
     for k, found in accuracy_by_step(scores, pairs, source, None).items():
         cells = [told["strict"].estimate for (i, j), told in grid.items() if j - i == k]
         mean = np.mean([one.value for one in cells])  # of cells of 30 pairs each

@@ -34,9 +34,9 @@ def test_a_judge_that_takes_the_first_is_told_from_one_that_does_not() -> None:
     source = np.arange(200)
     weights = deletions(200)
     fair = first_position_rate(rng.choice([1.0, -1.0], 200), source, weights)
-    assert fair.lo is not None and fair.hi is not None and fair.lo < 0.5 < fair.hi
+    assert fair.ci_low is not None and fair.ci_high is not None and fair.ci_low < 0.5 < fair.ci_high
     biased = first_position_rate(rng.choice([1.0, 1.0, -1.0], 200), source, weights)
-    assert biased.lo is not None and biased.lo > 0.5
+    assert biased.ci_low is not None and biased.ci_low > 0.5
     assert first_position_rate(np.zeros(4), np.arange(4), None).value is None
 
 
@@ -107,7 +107,7 @@ def test_names_and_order_of_the_pairs_make_no_difference_to_comparisons() -> Non
     args = ((turned * verdict)[order], (turned * truth)[order], source[order])
     for name, one in comparison_accuracy(*args, weights).items():
         assert one.value == pytest.approx(found[name].value)
-        assert (one.lo, one.hi) == pytest.approx((found[name].lo, found[name].hi))
+        assert (one.ci_low, one.ci_high) == pytest.approx((found[name].ci_low, found[name].ci_high))
 
 
 @functools.cache

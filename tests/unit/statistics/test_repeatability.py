@@ -85,10 +85,10 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
     r = found["reliability"]
     assert r.value is not None
     each = [one["reliability"].value or 0 for one in left]
-    assert (r.lo, r.hi) == pytest.approx(jackknife_t(r.value, each))
+    assert (r.ci_low, r.ci_high) == pytest.approx(jackknife_t(r.value, each))
     flips = [float(np.ptp(column) > 0) for column in draws.T]
     expected = proportion(flips, [1] * 30)
-    assert (found["flip_rate"].lo, found["flip_rate"].hi) == pytest.approx(expected)
+    assert (found["flip_rate"].ci_low, found["flip_rate"].ci_high) == pytest.approx(expected)
 
 
 def test_neither_the_order_of_draws_nor_of_targets_matters() -> None:

@@ -64,7 +64,7 @@ def test_vector_of_a_percentile_interval() -> None:
     rng = np.random.default_rng(vector["inputs"]["seed"])
     weights = source_weights(rng, values.size, vector["inputs"]["B"])
     bounds = percentile_interval(weights @ values / values.size)
-    assert bounds == pytest.approx((expected["lo"], expected["hi"]), rel=1e-12)
+    assert bounds == pytest.approx((expected["ci_low"], expected["ci_high"]), rel=1e-12)
 
 
 def test_all_resamples_give_the_exact_bootstrap() -> None:
@@ -73,7 +73,7 @@ def test_all_resamples_give_the_exact_bootstrap() -> None:
     drawn = list(product(range(values.size), repeat=values.size))
     means = np.stack([np.bincount(row, minlength=values.size) for row in drawn]) @ values
     bounds = percentile_interval(means / values.size)
-    assert bounds == pytest.approx((expected["lo"], expected["hi"]), rel=1e-12)
+    assert bounds == pytest.approx((expected["ci_low"], expected["ci_high"]), rel=1e-12)
     assert (means / values.size).std() == pytest.approx(expected["se_closed_form"], rel=1e-12)
 
 
@@ -112,20 +112,20 @@ def test_ranks_have_ends_that_are_ranks() -> None:
     assert percentile_interval(few, between=False) == (1, 3)
     assert percentile_interval(drawn, between=False) == (3, 5.5)
     found = with_percentiles(Estimate(5.0), drawn, 30, "it jumps", between=False)
-    assert (found.lo, found.hi) == (3, 5.5)
+    assert (found.ci_low, found.ci_high) == (3, 5.5)
 
 
 def test_percentiles_say_how_they_were_made_and_why() -> None:
     found = with_percentiles(Estimate(0.5, method="exact"), np.linspace(0, 1, 1001), 20, "it jumps")
-    assert (found.lo, found.hi) == pytest.approx((0.025, 0.975))
+    assert (found.ci_low, found.ci_high) == pytest.approx((0.025, 0.975))
     told = "exact; bootstrap over 20 sources, 1001 resamples, percentile: it jumps"
     assert (found.method, found.note) == (told, "")
 
 
 def test_no_percentiles_below_ten_sources_and_the_note_says_so() -> None:
-    assert with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 10, "").lo is not None
+    assert with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 10, "").ci_low is not None
     found = with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 9, "")
-    assert (found.value, found.lo, found.hi) == (0.5, None, None)
+    assert (found.value, found.ci_low, found.ci_high) == (0.5, None, None)
     assert found.note == "no interval: 9 sources"
 
 
@@ -133,12 +133,12 @@ def test_undefined_replicates_are_told() -> None:
     half = np.where(np.arange(100) % 2, np.nan, np.linspace(0, 2, 100))
     assert with_percentiles(Estimate(1.0), half, 30, "").note == "undefined in 50% of resamples"
     none = with_percentiles(Estimate(1.0), np.full(9, np.nan), 30, "")
-    assert (none.lo, none.note) == (None, "no interval: undefined in every resample")
+    assert (none.ci_low, none.note) == (None, "no interval: undefined in every resample")
 
 
 def test_percentiles_without_width_say_why() -> None:
     found = with_percentiles(Estimate(2.0), np.full(100, 2.0), 30, "")
-    assert (found.lo, found.hi) == (2, 2)
+    assert (found.ci_low, found.ci_high) == (2, 2)
     assert found.note == "no width: 100% of the resamples of 30 sources are equal"
     nearly = with_percentiles(Estimate(2.0), np.append(np.full(99, 2.0), 3.0), 30, "")
     assert nearly.note == "no width: 99% of the resamples of 30 sources are equal"
@@ -161,8 +161,10 @@ def test_the_interval_of_a_share_holds_the_truth_near_the_ends_too(probability: 
     for _ in range(300):
         hits = (rng.random(24) < probability).astype(float)
         found = share(hits, np.ones(24), np.arange(24), deletions(24))
-        assert found.lo is not None and found.hi is not None and found.lo < found.hi
-        held += found.lo <= probability <= found.hi
+        assert (
+            found.ci_low is not None and found.ci_high is not None and found.ci_low < found.ci_high
+        )
+        held += found.ci_low <= probability <= found.ci_high
     assert held >= 280
 
 
@@ -177,10 +179,10 @@ def test_the_mean_of_sources_has_a_t_interval_cut_to_its_ends() -> None:
     values = [*np.linspace(0.0, 1.0, 12).tolist(), np.nan]
     found = mean(values).estimate
     half = student.ppf(0.975, 11) * np.nanstd(values, ddof=1) / 12**0.5
-    assert (found.lo, found.hi) == pytest.approx((0.5 - half, 0.5 + half))
+    assert (found.ci_low, found.ci_high) == pytest.approx((0.5 - half, 0.5 + half))
     assert found.method == "jackknife-t over 12 sources" and found.note == ""
     cut = mean(values, Scale("plain", 0.4, 0.6)).estimate
-    assert (cut.lo, cut.hi) == (0.4, 0.6)
+    assert (cut.ci_low, cut.ci_high) == (0.4, 0.6)
 
 
 def test_many_sources_change_nothing_of_how_it_is_made() -> None:
@@ -188,7 +190,7 @@ def test_many_sources_change_nothing_of_how_it_is_made() -> None:
     found = mean(values).estimate
     deleted = [float(np.mean(np.delete(values, s))) for s in range(60)]
     expected = jackknife_t(float(np.mean(values)), deleted)
-    assert (found.lo, found.hi) == pytest.approx(expected, rel=1e-9)
+    assert (found.ci_low, found.ci_high) == pytest.approx(expected, rel=1e-9)
     assert found.method == "jackknife-t over 60 sources"
 
 
@@ -196,7 +198,7 @@ def test_no_deletions_or_very_few_sources_give_no_interval() -> None:
     plain = Replicated(Estimate(0.1), np.array([0.1]))
     assert with_interval(plain).estimate == Estimate(0.1) and plain.p_above(0) is None
     few = mean([1.0, 2.0] * 4).estimate
-    assert (few.lo, few.note) == (None, "no interval: 8 sources")
+    assert (few.ci_low, few.note) == (None, "no interval: 8 sources")
     # a bootstrap's rows are for ranks: no source was deleted
     drawn = Replicated(Estimate(0.1), np.full(1001, 0.1), np.ones(24))
     assert with_interval(drawn) is drawn and drawn.p_above(0) is None
@@ -204,21 +206,21 @@ def test_no_deletions_or_very_few_sources_give_no_interval() -> None:
 
 def test_means_of_equal_values_rest_on_their_bounds() -> None:
     bounded = mean([1.0] * 24, ends=(-1.0, 1.0)).estimate
-    assert (bounded.lo, bounded.hi) == pytest.approx((2 * 0.025 ** (1 / 24) - 1, 1))
+    assert (bounded.ci_low, bounded.ci_high) == pytest.approx((2 * 0.025 ** (1 / 24) - 1, 1))
     flat = mean([1.0] * 24).estimate
-    assert (flat.lo, flat.hi) == (1, 1) and flat.note.startswith("no width")
+    assert (flat.ci_low, flat.ci_high) == (1, 1) and flat.note.startswith("no width")
 
 
 def test_an_undefined_value_stays_undefined() -> None:
     found = replicated(np.array([np.nan, 0.1]), NO_VARIATION, sizes=np.ones(1), scale=PLAIN, n=7)
     one = found.estimate
-    assert (one.value, one.lo, one.n, one.note) == (None, None, 7, NO_VARIATION)
+    assert (one.value, one.ci_low, one.n, one.note) == (None, None, 7, NO_VARIATION)
     assert found.p_above(0.0) is None
 
 
 def test_what_is_not_smooth_has_no_interval() -> None:
     found = mean(np.linspace(0, 1, 20).tolist(), NOT_SMOOTH).estimate
-    assert found.value is not None and found.lo is None and "not smooth" in found.note
+    assert found.value is not None and found.ci_low is None and "not smooth" in found.note
 
 
 def test_a_rare_other_rating_is_warned_of() -> None:

@@ -101,11 +101,15 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
         assert rows == pytest.approx([m / p, m / g, deleted[-1]])
     one = found["span_f1"].estimate
     m, p, g = table.sum(axis=0)
-    assert (one.lo, one.hi) == pytest.approx(jackknife_t(2 * m / (p + g), deleted, "logit"))
+    assert (one.ci_low, one.ci_high) == pytest.approx(
+        jackknife_t(2 * m / (p + g), deleted, "logit")
+    )
     assert one.n == table[:, 1:].sum() and one.method == "jackknife-t on logit over 40 sources"
     by_text = span_agreement_by_text(counts, source, weights)["span_recall"].estimate
     assert by_text.value == pytest.approx(np.nanmean(scores_by_text(counts)[1]))
-    assert by_text.lo is not None and by_text.lo < (by_text.value or 0) < (by_text.hi or 0)
+    assert by_text.ci_low is not None and by_text.ci_low < (by_text.value or 0) < (
+        by_text.ci_high or 0
+    )
 
 
 SPANS = st.lists(
@@ -229,8 +233,8 @@ def test_gold_spans_against_themselves_are_right(rotowire: Texts) -> None:
             for level in (span_agreement, span_agreement_by_text):
                 for one in level(told, np.arange(60), weights).values():
                     estimate = one.estimate
-                    assert (estimate.value, estimate.hi) == (1, 1)
-                    assert estimate.lo == pytest.approx(0.025 ** (1 / 60))
+                    assert (estimate.value, estimate.ci_high) == (1, 1)
+                    assert estimate.ci_low == pytest.approx(0.025 ** (1 / 60))
 
 
 @pytest.mark.simulation

@@ -94,12 +94,12 @@ def test_pairs_of_one_source_count_for_less_where_they_are_alike() -> None:
 def test_a_net_share_has_no_interval_below_five_sources_and_none_without_pairs() -> None:
     assert net_share([], []).value is None
     few = net_share([1, 0, 0, -1], [0, 1, 2, 3])
-    assert (few.value, few.lo, few.n, few.n_tied) == (0.0, None, 4, 2)
+    assert (few.value, few.ci_low, few.n, few.n_tied) == (0.0, None, 4, 2)
     found = net_share([3, 0, -0.5, 2, 2, 0], range(6))
     assert found.value == pytest.approx(2 / 6)
     assert (found.n, found.n_tied) == (6, 2)
-    assert (found.lo, found.hi) == tango(3, 1, 6)
-    assert net_share([3, 0, -0.5, 2, 2, 0], range(6), corrected=True).lo == tango_corrected_low(
+    assert (found.ci_low, found.ci_high) == tango(3, 1, 6)
+    assert net_share([3, 0, -0.5, 2, 2, 0], range(6), corrected=True).ci_low == tango_corrected_low(
         3, 1, 6
     )
 

@@ -57,10 +57,10 @@ def test_intervals_are_over_sources() -> None:
     sums = told.sum(axis=(1, 2))
     assert found.value == 0.5
     expected = proportion((sums * (np.arange(12) < 6)).tolist(), sums.tolist())
-    assert (found.lo, found.hi) == pytest.approx(expected)
+    assert (found.ci_low, found.ci_high) == pytest.approx(expected)
     assert found.method.startswith("verdicts on errors; Clopper-Pearson")
     one = span_ok(told, CODES * 0, deletions(12))
-    assert one.value == 0.5 and one.lo is None and "no interval: 1 sources" in one.note
+    assert one.value == 0.5 and one.ci_low is None and "no interval: 1 sources" in one.note
 
 
 @pytest.mark.parametrize("system", ["OpeNLGaugeens", "OpeNLGaugeft", "TigerScore"])

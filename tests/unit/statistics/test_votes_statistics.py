@@ -103,15 +103,15 @@ def test_intervals_are_over_pairs() -> None:
     agreed = vote_consistency(votes, pair, deletions(30))
     shares = (votes[:, :3].max(axis=1) / votes.sum(axis=1)).reshape(30, 2).sum(axis=1)
     expected = proportion(shares.tolist(), [2] * 30)
-    assert (agreed.lo, agreed.hi) == pytest.approx(expected)
+    assert (agreed.ci_low, agreed.ci_high) == pytest.approx(expected)
     assert agreed.method.endswith("over 30 pairs")
     found = match_vote_all(votes, pair, cell, np.array([1.0, 0, 1, 1, 1, 0]), weights)
-    assert found.value is not None and found.lo is not None and found.hi is not None
-    assert found.lo <= found.value <= found.hi
+    assert found.value is not None and found.ci_low is not None and found.ci_high is not None
+    assert found.ci_low <= found.value <= found.ci_high
     how = "bootstrap over 30 pairs, 1000 resamples, percentile: a majority jumps"
     assert found.method == how
     few = vote_consistency(votes[:6], pair[:6], deletions(3))
-    assert (few.lo, few.note) == (None, "no interval: 3 pairs")
+    assert (few.ci_low, few.note) == (None, "no interval: 3 pairs")
 
 
 VOTE = st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from("ABCD"))

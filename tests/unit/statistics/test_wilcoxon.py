@@ -243,7 +243,7 @@ def test_weights_and_source_go_together() -> None:
 def test_rank_biserial_by_hand() -> None:
     estimate = rank_biserial([5, -1, 5, 0])
     assert estimate.value == pytest.approx((5 - 1) / (5 + 1))
-    assert (estimate.n, estimate.n_tied, estimate.lo) == (3, 1, None)
+    assert (estimate.n, estimate.n_tied, estimate.ci_low) == (3, 1, None)
 
 
 def test_rank_biserial_of_ties_only_is_undefined() -> None:
@@ -256,13 +256,13 @@ def test_rank_biserial_of_ties_only_is_undefined() -> None:
 def test_rank_biserial_of_few_differences_is_no_certainty() -> None:
     weights = deletions(20)
     one = rank_biserial([0] * 19 + [5], weights, np.arange(20))
-    assert (one.value, one.n, one.n_tied, one.lo) == (1, 1, 19, None)
+    assert (one.value, one.n, one.n_tied, one.ci_low) == (1, 1, 19, None)
     assert one.note.startswith("no interval: 1 sources")
     q = 0.025 ** (1 / 20)
     drops = rank_biserial(np.arange(1, 21), weights, np.arange(20))
     rises = rank_biserial(-np.arange(1, 21), weights, np.arange(20))
-    assert (drops.lo, drops.hi) == pytest.approx((2 * q**2 - 1, 1))
-    assert (rises.lo, rises.hi) == pytest.approx((-1, 1 - 2 * q**2))
+    assert (drops.ci_low, drops.ci_high) == pytest.approx((2 * q**2 - 1, 1))
+    assert (rises.ci_low, rises.ci_high) == pytest.approx((-1, 1 - 2 * q**2))
     wrong = np.arange(1, 1001) * np.where(np.arange(1000) < q * 1000, 1, -1)
     assert rank_biserial(wrong).value == pytest.approx(2 * q**2 - 1, abs=0.01)
 
@@ -280,8 +280,8 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
     assert value is not None
     moving = [one for s, one in enumerate(left) if d[source == s].any()]  # zeros are dropped
     of_effects = jackknife_t(value, [rank_biserial(one).value or 0 for one in moving], "atanh")
-    assert (drop.lo, drop.hi) == pytest.approx(of_drops)
-    assert (effect.lo, effect.hi) == pytest.approx(of_effects)
+    assert (drop.ci_low, drop.ci_high) == pytest.approx(of_drops)
+    assert (effect.ci_low, effect.ci_high) == pytest.approx(of_effects)
     assert drop.value == pytest.approx(d.mean())
     assert (drop.n, drop.n_tied) == (24, d.tolist().count(0))
 
@@ -289,7 +289,7 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
 def test_few_sources_have_no_interval_and_no_pairs_no_value() -> None:
     weights = deletions(3)
     drop = mean_drop([3, 4, 5], [2, 4, 3], [0, 1, 2], weights)
-    assert (drop.value, drop.lo, drop.n_tied) == (1.0, None, 1)
+    assert (drop.value, drop.ci_low, drop.n_tied) == (1.0, None, 1)
     assert drop.note == "no interval: 3 sources"
     assert mean_drop([], [], [], weights).note == "no pairs"
 

@@ -22,7 +22,7 @@ from judgescope.statistics.result import NO_AGREEMENT
 
 Wanted = Mapping[str, Sequence[str | int]]
 """Column -> the values to keep."""
-DIFFERENCES = (*FILTERS, "form", "aspect_b", "criterion_b", "k_b", "systems")
+DIFFERENCES = (*FILTERS, "form", "aspect_b", "criterion_b", "k_b", "system_subset")
 """The columns in which two numbers of one cell can differ."""
 SPECIAL = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
@@ -309,7 +309,7 @@ def _sentences(report: Report, grid: Grid) -> Iterator[str]:
     level = words.LEVELS.get(grid.level, (words.spoken(grid.level), ""))[0]
     about = ", ".join(filter(None, [words.label(grid.statistic), level]))
     common = ", ".join(_common(report, rows, grid))
-    with_ends = "with 95 % intervals" if any(row.lo is not None for row in rows) else None
+    with_ends = "with 95 % intervals" if any(row.ci_low is not None for row in rows) else None
     yield (
         f"{dataset.name if dataset else grid.dataset}: {about}{f' ({common})' if common else ''}, "
         f"{with_ends or 'without intervals'}"

@@ -173,7 +173,7 @@ def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row
         "form": f"{BAR} {claim.statistic}" if claim.kind == BAR else claim.kind,
         "perturbation": claim.perturbation,
         "degree": claim.degree,
-        "systems": claim.systems,
+        "system_subset": claim.systems,
     }
     for name, estimate in numbers.items():
         yield study.row(claim.judge, claim.aspect, name, claim.level, estimate, **columns)
@@ -232,7 +232,7 @@ def number(
     lo, hi = result.interval()
     how = f"{result.how} over {result.sources} sources"
     method = "; ".join(filter(None, [counts.method, how]))
-    return Number(replace(value, lo=lo, hi=hi, method=method), rows, sizes, result)
+    return Number(replace(value, ci_low=lo, ci_high=hi, method=method), rows, sizes, result)
 
 
 def mean_of_sources(

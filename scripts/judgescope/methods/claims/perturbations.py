@@ -173,7 +173,7 @@ def _damage_claim(
     n, d, method = cell.n, float(discernment_score(log_p)), "exact p of all aspects"
     estimate = Estimate(d, n=n, n_missing=max(cell.lost), method=method)
     beside = {
-        "net_share": max(shares, key=lambda one: 1.0 if one.hi is None else one.hi),
+        "net_share": max(shares, key=lambda one: 1.0 if one.ci_high is None else one.ci_high),
         "p_noticed": Estimate(p, n=n),
         "p_noticed_holm": Estimate(p_holm, n=n),
         "p_shorter": Estimate(by_length[0], n=n),

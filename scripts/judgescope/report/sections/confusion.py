@@ -35,7 +35,7 @@ from judgescope.report.tables import (
 from judgescope.report.words import MINUS, label, spoken
 from judgescope.statistics.registry import statistic
 
-SHARES = ("wanted_shown", "unwanted_no_drop", "unwanted_drop", "unwanted_undecided")
+SHARES = ("s_t_significant_share", "unwanted_no_drop", "unwanted_drop", "unwanted_undecided")
 WANTED, KEPT = "should drop", "should stay"
 SERIES = (Series(WANTED, "blue", FILL_BLUE, BLUE), Series(KEPT, "red", FILL_RED, RED))
 LEAD = (
@@ -246,7 +246,7 @@ def _correlations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Fold
                     f"{f' in the criterion {row.criterion}' if row.criterion else ''} correlate "
                     f"more with {whose} of another aspect than with those of their own."
                 )
-                for row in mine.where(statistic="follows_other")
+                for row in mine.where(statistic="cross_aspect_share")
                 if row.value is not None
             ]
             title = f"Correlations between aspects, {judge.id}: {dataset.name}"

@@ -168,7 +168,7 @@ def _fault_lines(
     numbers: dict[tuple[float | None, ...], list[Row | None]] = {}
     for aspect in dataset.aspects:
         noticed = [
-            rows.at(judge.id, "notice_rate", aspect=aspect, level="pooled", criterion=kind)
+            rows.at(judge.id, "detection_rate", aspect=aspect, level="pooled", criterion=kind)
             for kind in kinds
         ]
         if any(noticed):

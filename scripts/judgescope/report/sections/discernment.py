@@ -46,7 +46,7 @@ SERIES = (
 HEADLINES = ("D_avg", "D_avg_ew", "D_avg_exact", "D_min", "D_min_ew", "D_min_exact")
 EFFECTS = ("rank_biserial", "mean_drop", "p_holm")
 SHADES = (1, 2, 3, 5)
-BESIDE_WEIGHTS = "D_hmp_less_ew"
+BESIDE_WEIGHTS = "D_ew_weight_effect"
 BY_LENGTH, FLAG = "solved by length", "‡"
 MIXED = (
     "D and D_ew combine asymptotic p-values, as published, D_exact combines exact ones: not all "
@@ -126,7 +126,7 @@ def _reason(rows: Rows, judge: Judge) -> str:
 
 def _figure(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Figure:
     points = [
-        Point(labelled(judge), one.name, row.value, row.lo, row.hi)
+        Point(labelled(judge), one.name, row.value, row.ci_low, row.ci_high)
         for judge in judges
         for one in SERIES
         if (row := rows.at(judge.id, one.name)) and row.value is not None

@@ -219,7 +219,7 @@ class _Ensemble:
         whole = self._at(name, level, aspect, self.whole, self.size)
         level_of_student = None
         if student is not None and student.value is not None:
-            level_of_student = (student.value, student.lo, student.hi)
+            level_of_student = (student.value, student.ci_low, student.ci_high)
         return TargetSet(
             self._aspect(aspect),
             [(row.k, row.value or 0.0) for row in self._subsets(name, level, aspect)],
@@ -253,7 +253,11 @@ def _with_member(row: Row | None) -> Cell:
 
 def _ends(rows: Sequence[Row]) -> list[Ends]:
     """Return the intervals of the rows that have one, over the size of their subsets."""
-    return [(row.k, row.lo, row.hi) for row in rows if row.lo is not None and row.hi is not None]
+    return [
+        (row.k, row.ci_low, row.ci_high)
+        for row in rows
+        if row.ci_low is not None and row.ci_high is not None
+    ]
 
 
 # --- the distilled judge ---------------------------------------------------------------------

@@ -70,8 +70,8 @@ RANGE_MEASURES = {
 }
 """(Statistic, level) -> what is put behind the statistic's label."""
 RANGE_AXIS = "mean over aspects, with 95 % interval; the line is 0"
-STRICT, BY_PLACE, BY_DISTANCE = "accuracy_adjacent", "accuracy_places", "accuracy_apart"
-COMPARED = "accuracy_comparison_apart"
+STRICT, BY_PLACE, BY_DISTANCE = "accuracy_adjacent", "accuracy_by_position", "accuracy_by_distance"
+COMPARED = "accuracy_comparison_by_distance"
 LENIENT = ("accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
 ROW_NOTE = (
     "Each text of a row has one error more than the one before, so no person has to rate it. A "

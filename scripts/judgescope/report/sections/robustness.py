@@ -38,11 +38,11 @@ from judgescope.report.words import LEVELS, label, listed, plural
 
 SOURCE = "tables/robustness.csv"
 ALPHAS = ("alpha_pair", "alpha_joint", "alpha_pairs_mean")
-HINT_RATES = ("follow_rate", "sway", "hint_effect")
-HINT_DETAILS = ("already_share", "difference_follow_rate", "match_share", "hint_shift")
+HINT_RATES = ("follow_rate", "hint_adoption_rate", "hint_effect")
+HINT_DETAILS = ("hint_baseline_rate", "difference_follow_rate", "match_share", "hint_shift")
 SHIFT = "hint_shift"
-REASONS = ("sentiment", "reason_words")
-CHANGES = ("difference_sentiment", "p_sentiment", "difference_reason_words")
+REASONS = ("sentiment", "rationale_length")
+CHANGES = ("difference_sentiment", "p_sentiment", "difference_rationale_length")
 LEAD = (
     "A judge is asked about the same texts in several forms; some forms tell it a rating first, a "
     "wrong one or people's own. How far do its ratings agree with each other, with people, and "
@@ -387,7 +387,10 @@ class _FormNumbers:
         ]
         if not values:
             return table
-        apart = sum(row.lo is not None and (row.lo > 0 or (row.hi or 0) < 0) for *_, row in values)
+        apart = sum(
+            row.ci_low is not None and (row.ci_low > 0 or (row.ci_high or 0) < 0)
+            for *_, row in values
+        )
         summary = (
             f"{table.caption} Of {plural(len(values), 'difference')} drawn, {apart} have an "
             "interval that does not hold 0."

@@ -37,7 +37,7 @@ UNRELIABLE: Final = "the draws of a target agree no more than those of others"
 class Estimate:
     """A statistic with its interval and everything a reader needs to trust or doubt it.
 
-    `value`, `ci_low` and `ci_high` are None where undefined, never 0 and never NaN; `note` says why.
+    `value`, `ci_low` and `ci_high` are None where undefined, never 0 nor NaN; `note` says why.
     `n` counts the observations used, `n_missing` those that were planned and are missing,
     `n_tied` those that were tied (what a tie is depends on the statistic and its docstring).
     `method` names how value and interval were computed.

@@ -64,7 +64,7 @@ def test_vector_of_a_percentile_interval() -> None:
     rng = np.random.default_rng(vector["inputs"]["seed"])
     weights = source_weights(rng, values.size, vector["inputs"]["B"])
     bounds = percentile_interval(weights @ values / values.size)
-    assert bounds == pytest.approx((expected["ci_low"], expected["ci_high"]), rel=1e-12)
+    assert bounds == pytest.approx((expected["lo"], expected["hi"]), rel=1e-12)
 
 
 def test_all_resamples_give_the_exact_bootstrap() -> None:
@@ -73,7 +73,7 @@ def test_all_resamples_give_the_exact_bootstrap() -> None:
     drawn = list(product(range(values.size), repeat=values.size))
     means = np.stack([np.bincount(row, minlength=values.size) for row in drawn]) @ values
     bounds = percentile_interval(means / values.size)
-    assert bounds == pytest.approx((expected["ci_low"], expected["ci_high"]), rel=1e-12)
+    assert bounds == pytest.approx((expected["lo"], expected["hi"]), rel=1e-12)
     assert (means / values.size).std() == pytest.approx(expected["se_closed_form"], rel=1e-12)
 
 

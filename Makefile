@@ -64,6 +64,7 @@ lint: .venv/test ## style, types and workflow
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tests/support/wording.py
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m snakemake --lint
 

@@ -138,7 +138,7 @@ def _difference(study: Study, weights: Any) -> Replicated:
 
 def _aspects(study: Study, weights: Any) -> Replicated:
     each = [correlated(study, weights, 0, aspect, "spearman", "by_source") for aspect in (0, 1)]
-    return mean_over(each, of="aspects")
+    return mean_over(each, averaged="aspects")
 
 
 STATISTICS: dict[str, Callable[[Study, Any], Replicated]] = {

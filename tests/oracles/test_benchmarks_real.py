@@ -1,4 +1,4 @@
-"""Both benchmarks of paper 002, built by rule from 20 sources of SummEval and 20 of USR."""
+"""Both benchmarks of Hu et al. (2025), built by rule from 20 sources of SummEval and 20 of USR."""
 
 from collections.abc import Iterator
 from typing import Any

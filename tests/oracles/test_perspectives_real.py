@@ -51,7 +51,7 @@ def said(aspect: str) -> Any:
 
 @pytest.mark.parametrize("aspect", COUNTS)
 def test_counts_of_texts_on_which_all_experts_agree(aspect: str) -> None:
-    """As table 4 of paper 002 counts them, there on 16 systems, here on 12."""
+    """As table 4 of Hu et al. (2025) counts them, there on 16 systems, here on 12."""
     rated = shared(aspect)
     assert np.bincount(rated[~np.isnan(rated)].astype(int))[1:].tolist() == COUNTS[aspect]
 

@@ -235,11 +235,11 @@ def test_values_are_classes_whatever_is_missing() -> None:
 
 
 def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
-    found = mean_over([rows(1.0), rows(2.0)], of="aspects")
+    found = mean_over([rows(1.0), rows(2.0)], averaged="aspects")
     assert found.estimate == Estimate(1.5, n=2, method="mean over aspects")
     assert found.rows.tolist() == [1.5]
     lost = mean_over(
-        [rows(1.0, 1.0), Replicated(Estimate.undefined("x"), np.array([NAN, 1]))], of="a"
+        [rows(1.0, 1.0), Replicated(Estimate.undefined("x"), np.array([NAN, 1]))], averaged="a"
     )
     assert np.isnan(lost.rows).all() and lost.estimate.note == "undefined on 1 of 2 a: x"
     assert lost.estimate.n == 1
@@ -247,11 +247,13 @@ def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
 
 def test_the_method_of_an_independent_mean_is_told() -> None:
     each = [Estimate(1, ci_low=0.7, ci_high=1.3), Estimate(2, ci_low=1.6, ci_high=2.4)]
-    found = independent_mean(each, of="data sets")
+    found = independent_mean(each, averaged="data sets")
     assert found.method == "mean over data sets; variance estimates recovery" and found.n == 2
     # sqrt(.3² + .4²) / 2 = .25
     assert (found.value, found.ci_low, found.ci_high) == pytest.approx((1.5, 1.25, 1.75))
-    bare = independent_mean([Estimate(1, ci_low=0.7, ci_high=1.3), Estimate(2)], of="data sets")
+    bare = independent_mean(
+        [Estimate(1, ci_low=0.7, ci_high=1.3), Estimate(2)], averaged="data sets"
+    )
     note = "no interval on 1 of 2 data sets"
     assert bare == Estimate(1.5, n=2, method="mean over data sets", note=note)
 

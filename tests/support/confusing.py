@@ -1,4 +1,4 @@
-"""The whole of paper 001 on loopback: a writer of all 14 kinds of damage, and two planted judges.
+"""Hu et al. (2024), whole, on loopback: a writer of 14 perturbations, two planted judges.
 
 `python tests/support/confusing.py [folder]` runs config/studies/confusion.yaml on the four sets of
 texts that the repository ships, in one wording, and prints wall time, requests and what came of it.

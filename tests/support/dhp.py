@@ -1,4 +1,4 @@
-"""The whole of paper 000 on loopback: its six datasets, a writer of valid damage, a planted judge.
+"""Wang et al. (2024), whole, on loopback: six datasets, a writer, a planted judge.
 
 `python tests/support/dhp.py` runs config/studies/discernment.yaml at its full size, with every
 judge of this file, and prints wall time, requests and results. SummEval, SumPubMed and the Chinese

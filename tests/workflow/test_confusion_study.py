@@ -1,4 +1,4 @@
-"""The protocol of paper 001: what the shipped study plans; judges that confuse and that do not."""
+"""Hu et al. (2024): what the shipped study plans; judges that confuse and that do not."""
 
 from collections.abc import Iterator
 from typing import Any

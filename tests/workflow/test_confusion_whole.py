@@ -1,4 +1,4 @@
-"""The protocol of paper 001: all 18 kinds of damage through all 11 aspects, on shipped texts."""
+"""Hu et al. (2024): all 18 perturbations through all 11 aspects, on shipped texts."""
 
 import csv
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The protocol of paper 000, all 59 cells, against a scripted writer and a planted judge."""
+"""Wang et al. (2024): all 59 cells, against a scripted writer and a planted judge."""
 
 from collections import Counter
 from collections.abc import Iterator

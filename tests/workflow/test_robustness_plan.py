@@ -1,4 +1,4 @@
-"""The shipped study of robustness: what it asks, counted at the size of paper 003, and whole."""
+"""The shipped study of robustness: what it asks, counted at the size of Chaudhary et al. (2024), and whole."""
 
 import csv
 import re

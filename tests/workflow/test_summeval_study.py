@@ -52,7 +52,7 @@ def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(summ
 
 
 def test_summeval_fluency_of_gpt35_follows_peoples_coherence(summeval: Path) -> None:
-    """The first finding of paper 001, on the same replies."""
+    """The first finding of Hu et al. (2024), on the same replies."""
     aspects = ("coherence", "consistency", "fluency", "relevance")
     expected = [
         *((0.467, 0.258, 0.249, 0.437), (0.432, 0.532, 0.432, 0.471)),

@@ -56,29 +56,29 @@ def masked(text: str) -> str:
     return QUERY.sub(rf"\1{PLACE}", text)
 
 
-def suspects(content: Any, place: Place = ()) -> Iterator[Place]:
+def suspects(content: Any, path: Place = ()) -> Iterator[Place]:
     """Yield the place of everything in a card that looks like a secret."""
     if isinstance(content, dict):
         for name, value in content.items():
-            if _is_named(name, value, place):
-                yield (*place, name)
+            if _is_named(name, value, path):
+                yield (*path, name)
             else:
-                yield from suspects(value, (*place, name))
+                yield from suspects(value, (*path, name))
     elif isinstance(content, list):
         for number, value in enumerate(content):
-            yield from suspects(value, (*place, number))
+            yield from suspects(value, (*path, number))
     elif isinstance(content, str):
-        variable = any(part in VARIABLES for part in place[:2])
+        variable = any(part in VARIABLES for part in path[:2])
         if masked(content) != content or (variable and LONG.fullmatch(content)):
-            yield place
+            yield path
 
 
-def _is_named(name: object, value: object, place: Place) -> bool:
+def _is_named(name: object, value: object, path: Place) -> bool:
     """Return whether a value that contains text has the name of a secret, in a free part."""
     has_text = isinstance(value, str | list | dict) and bool(value)
-    if not has_text or place[:1] not in {(part,) for part in FREE}:
+    if not has_text or path[:1] not in {(part,) for part in FREE}:
         return False
-    return is_secret(str(name)) if place[0] in HEADS else bool(IN_A_BODY.search(str(name)))
+    return is_secret(str(name)) if path[0] in HEADS else bool(IN_A_BODY.search(str(name)))
 
 
 def is_secret(name: str) -> bool:

@@ -79,7 +79,7 @@ def number_text(value: float) -> str:
 class ErrorCounts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The errors in a set of texts: the most that one has, and whether texts come in classes."""
 
-    most: int
+    maximum: int
     in_classes: bool
 
 

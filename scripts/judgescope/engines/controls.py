@@ -61,7 +61,7 @@ class ControlEngine:
         if not subject.step:
             return scale.max
         counts, grid = self.counted[subject.perturbation], scale.values()
-        share = subject.step / counts.most
+        share = subject.step / counts.maximum
         if counts.in_classes and grid:
             return grid[-1 - math.ceil(share * (len(grid) - 1) - 0.5)]
         return scale.max - (scale.max - scale.min) * share

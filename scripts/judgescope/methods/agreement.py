@@ -88,7 +88,7 @@ def _judge_rows(
             yield study.row(judge, aspect, statistic, level, estimate)
     for (criterion, (statistic, level)), each in over_aspects.items():
         if len(each) > 1:
-            average = mean_over(each, of="aspects").estimate
+            average = mean_over(each, averaged="aspects").estimate
             yield study.row(judge, joined(AVERAGE, criterion), statistic, level, average)
 
 

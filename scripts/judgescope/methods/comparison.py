@@ -256,7 +256,7 @@ def rows(study: EvaluationData) -> list[Row]:
                 gaps[gap].append(difference(pair.first[measure], pair.second[measure]))
     for (criterion, judge, other, (statistic, level)), each in gaps.items():
         if len(each) > 1:
-            mean = mean_over(each, of="aspects").estimate
+            mean = mean_over(each, averaged="aspects").estimate
             mean = mean.with_note(study.share_note(judge, other))
             aspect, name = joined(AVERAGE, criterion), f"difference_{statistic}"
             result.append(study.row(judge, aspect, name, level, mean, judge_b=other))

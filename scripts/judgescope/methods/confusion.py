@@ -203,7 +203,7 @@ class JudgeCells:
             return Estimate.undefined("no scale: there is no floor")
         low = (pairs.original <= scale[0]).astype(np.float64)
         of = "share of originals at the bottom of the scale"
-        share = clustered_mean(low, pairs.source, self.study.weights, of=of, ends=SHARE)
+        share = clustered_mean(low, pairs.source, self.study.weights, averaged=of, ends=SHARE)
         return replace(share, n_missing=pairs.n_planned - share.n)
 
     def _equivalence(

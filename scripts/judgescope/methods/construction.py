@@ -74,7 +74,7 @@ class GradedSet:
         source = np.array([order[row["item"]] for row in texts], dtype=np.int64)[known]
         ones, missing = np.ones(int(known.sum())), int(np.count_nonzero(~known))
         weights = self.study.weights
-        return share(numbers[known], ones, source, weights, missing, of=described, ends=ends)
+        return share(numbers[known], ones, source, weights, missing, averaged=described, ends=ends)
 
     def rating_rows(self) -> Iterator[Row]:
         """Yield the number of texts and errors of each rating, and the shares of outcomes."""

@@ -114,7 +114,7 @@ def _overall(group: Row, by_dataset: Mapping[str, Row], datasets: list[str]) -> 
     estimates = [
         estimate_of(by_dataset[name]) if name in by_dataset else absent for name in datasets
     ]
-    mean = with_floor_note(group["statistic"], independent_mean(estimates, of="datasets"))
+    mean = with_floor_note(group["statistic"], independent_mean(estimates, averaged="datasets"))
     signatures = [by_dataset[name]["signature"] for name in datasets if name in by_dataset]
     return {**_overall_row(group, mean), "signature": " + ".join(signatures)}
 

@@ -151,7 +151,7 @@ class View:
         for size, each in by_size.items():
             for statistic, level in each[0]:
                 same = [results[statistic, level] for results in each]
-                mean = mean_over(same, of="subsets")
+                mean = mean_over(same, averaged="subsets")
                 yield Result(f"subset_mean_{statistic}", level, mean, k=size)
         for index, member in enumerate(ensemble.card.members):
             others = tuple(other for other in ensemble.everyone if other != index)
@@ -250,7 +250,7 @@ def _with_averages(ensemble: Ensemble, results: Mapping[str, list[Result]]) -> I
         yield from _aspect_rows(ensemble, aspect, each)
     for criterion, by_place in wordings.items():
         means = [
-            same[0]._replace(result=mean_over([one.result for one in same], of="aspects"))
+            same[0]._replace(result=mean_over([one.result for one in same], averaged="aspects"))
             for same in by_place.values()
         ]
         yield from _aspect_rows(ensemble, joined(AVERAGE, criterion), means)

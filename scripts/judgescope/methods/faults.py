@@ -81,7 +81,11 @@ def _rows(
     for kind in [*sorted({*kinds[given].tolist()}), ALL_KINDS]:
         chosen = given & ((kinds == kind) | (kind == ALL_KINDS))
         estimate = clustered_mean(
-            hit[chosen], source[chosen], study.weights, of="share of planned faults", ends=SHARE
+            hit[chosen],
+            source[chosen],
+            study.weights,
+            averaged="share of planned faults",
+            ends=SHARE,
         )
         yield study.row(judge, aspect, statistic, "pooled", estimate, criterion=kind)
 

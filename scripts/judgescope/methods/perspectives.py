@@ -93,7 +93,8 @@ class Views:
             absent = Replicated(Estimate.undefined(NOT_JUDGED), np.array([np.nan]))
             self._averages[key] = {
                 measure: mean_over(
-                    [view.results[measure] if view else absent for view in views], of="aspects"
+                    [view.results[measure] if view else absent for view in views],
+                    averaged="aspects",
                 )
                 for measure in MEASURES
             }

@@ -58,7 +58,7 @@ def _estimates(panel: TargetSet, before: dict[str, str]) -> Iterator[tuple[str, 
         ("edits", edits, "mean number of edits of done texts"),
         ("edit_distance", distances, "mean Levenshtein distance of done texts"),
     ):
-        yield name, clustered_mean(values, panel.source, weights, of=of)
+        yield name, clustered_mean(values, panel.source, weights, averaged=of)
 
 
 METHOD = Method()

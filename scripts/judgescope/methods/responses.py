@@ -44,7 +44,7 @@ def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
     aspects = list(study.spec.aspects)
     several = f", of the mean over {len(aspects)} aspects" if len(aspects) > 1 else ""
     for name, (x, source) in scores.items():
-        mean = clustered_mean(x, source, study.weights, of=f"mean score{several}")
+        mean = clustered_mean(x, source, study.weights, averaged=f"mean score{several}")
         if mean.value is None:
             mean = nothing_judged(study, name, judge, aspects[0])
         yield study.row(judge, "", "score_mean", "", mean, **set_columns(name))
@@ -75,7 +75,7 @@ def histogram(x: Floats, source: Codes, edges: Floats, weights: Codes) -> Iterat
         hits = np.where(np.isnan(x), np.nan, (bins == number).astype(np.float64))
         last = number == len(edges) - 2
         of = f"share of texts in [{low:.6g}, {high:.6g}{']' if last else ')'}"
-        yield clustered_mean(hits, source, weights, of=of, ends=SHARE)
+        yield clustered_mean(hits, source, weights, averaged=of, ends=SHARE)
 
 
 def _edges(study: EvaluationData, judge: str, x: Floats) -> Floats | None:

@@ -74,7 +74,7 @@ def rows(study: EvaluationData) -> list[Row]:
         for judge in study.spec.hinted:
             result += _hint_rows(study, rationales, judge, aspect, averaged)
     for (judge, criterion, name), each in averaged.items():
-        mean = mean_over(each, of="aspects").estimate
+        mean = mean_over(each, averaged="aspects").estimate
         result.append(study.row(judge, joined(AVERAGE, criterion), name, "", mean))
     noted = [
         with_hint_note(study, row) if row["statistic"] in WITH_PEOPLE else row for row in result
@@ -153,7 +153,7 @@ def _alphas(
     pair = replicated_alpha(np.stack([median, scores]))
     yield "alpha_pair", against_people(pair, "lower median")
     each = [replicated_alpha(np.stack([one, scores])) for one in people]
-    yield "alpha_pairs_mean", mean_over(each, of="pairs of the judge and a rater")
+    yield "alpha_pairs_mean", mean_over(each, averaged="pairs of the judge and a rater")
 
 
 def _of(estimate: Estimate, which: str) -> Estimate:
@@ -371,7 +371,7 @@ def _attack_rows(
     for criterion, each in wordings.items():
         means = {
             degree: {
-                name: mean_over([results[degree][name] for results in each], of="aspects")
+                name: mean_over([results[degree][name] for results in each], averaged="aspects")
                 for name in (SHIFT, OBEYED)
             }
             for degree in (ATTACK, INERT)

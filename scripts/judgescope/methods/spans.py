@@ -156,7 +156,7 @@ class Annotations:
             self.source,
             self.study.weights,
             len(self.lost) if lost is None else lost,
-            of=units and f"mean over {units}",
+            averaged=units and f"mean over {units}",
             ends=None if units else SHARE,
         )
 

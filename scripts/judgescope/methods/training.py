@@ -73,11 +73,11 @@ def _loss_rows(study: EvaluationData, judge: str, aspects: list[str], path: str)
         )
         for name, values in zip(LOSSES, (before, after, after - before), strict=True):
             ones = np.ones(values.size)
-            mean = replicated_share(values, ones, source, study.weights, of=of, ends=None)
+            mean = replicated_share(values, ones, source, study.weights, averaged=of, ends=None)
             means[name].append(mean)
             yield study.row(judge, aspect, name, HELD_OUT, mean.estimate)
     for name, each in means.items():
-        average = mean_over(each, of="aspects").estimate
+        average = mean_over(each, averaged="aspects").estimate
         yield study.row(judge, AVERAGE, name, HELD_OUT, average)
 
 

@@ -352,7 +352,7 @@ def _means(results: Iterable[tuple[str, Mapping[str, Replicated]]], sets: str) -
     for aspect, by_statistic in results:
         for name, result in by_statistic.items():
             each.setdefault((split(aspect)[1], name), []).append(result)
-    return {key: mean_over(same, of=sets) for key, same in each.items()}
+    return {key: mean_over(same, averaged=sets) for key, same in each.items()}
 
 
 @dataclass(frozen=True, eq=False)

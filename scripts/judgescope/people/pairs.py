@@ -207,10 +207,10 @@ def sets_of(wordings: Mapping[str, Sequence[str]], rng: "Generator") -> list[lis
 
 
 def _items(
-    plan: Plan, place: tuple[str, int, int, int], aspects: Sequence[str], pairs: list[Pair]
+    plan: Plan, page: tuple[str, int, int, int], aspects: Sequence[str], pairs: list[Pair]
 ) -> Iterator[form.Item]:
     """Yield a voter's questions: aspect by aspect, in an order of its own, half of each swapped."""
-    rng = stream(plan.study.seed, "votes", "page", *place)
+    rng = stream(plan.study.seed, "votes", "page", *page)
     for aspect in form.shuffled(aspects, rng):
         rated = [pair for pair in pairs if aspect in plan.aspects_of(pair.dataset)]
         for pair, swapped in form.half_swapped(rated, rng):

@@ -448,7 +448,7 @@ def _estimates(
             source,
             weights,
             int(missing.sum()),
-            of="of judgments" if GRADED in GROUPS[group] else UNIT,
+            averaged="of judgments" if GRADED in GROUPS[group] else UNIT,
             ends=None if name == DISTANCE else SHARE,
             scale=scale_of(name),
         )

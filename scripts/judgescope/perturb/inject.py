@@ -166,7 +166,7 @@ class Sentence:
     """A sentence in its present form, its locked spans, and its place in the original text."""
 
     text: str
-    place: int
+    position: int
     locks: tuple[Span, ...] = ()
 
     def free(self, site: Site) -> bool:
@@ -261,7 +261,7 @@ def _ways(draft: Draft, kind: str, rng: "Generator") -> Iterator[Draft]:
 def _reordered(draft: Draft) -> Iterator[Draft]:
     """Two neighbours in the right order change places."""
     for index, (first, second) in enumerate(pairwise(draft.sentences)):
-        if PUT_IN < first.place < second.place and first.text != second.text:
+        if PUT_IN < first.position < second.position and first.text != second.text:
             yield draft.with_sentences(index, second, first)
 
 
@@ -269,19 +269,21 @@ def _repeated_sentence(draft: Draft) -> Iterator[Draft]:
     """A sentence of the text is repeated right after itself."""
     for index, sentence in enumerate(draft.sentences):
         following = draft.sentences[index + 1 : index + 2]
-        if sentence.place > PUT_IN and (not following or following[0].text != sentence.text):
+        if sentence.position > PUT_IN and (not following or following[0].text != sentence.text):
             yield draft.insert(index + 1, sentence.text)
 
 
 def _deleted_sentence(draft: Draft) -> Iterator[Draft]:
     """A sentence is deleted that has no error and is in the right order to all others."""
-    n_original = sum(sentence.place > PUT_IN for sentence in draft.sentences)
+    n_original = sum(sentence.position > PUT_IN for sentence in draft.sentences)
     for index, sentence in enumerate(draft.sentences):
-        in_order = all(other.place < sentence.place for other in draft.sentences[:index]) and all(
-            other.place > sentence.place or other.place == PUT_IN
+        in_order = all(
+            other.position < sentence.position for other in draft.sentences[:index]
+        ) and all(
+            other.position > sentence.position or other.position == PUT_IN
             for other in draft.sentences[index + 1 :]
         )
-        if n_original > 1 and sentence.place > PUT_IN and not sentence.locks and in_order:
+        if n_original > 1 and sentence.position > PUT_IN and not sentence.locks and in_order:
             yield draft.without(index)
 
 

@@ -16,7 +16,7 @@ class Addition(SpecPart, frozen=True, kw_only=True, tag="addition"):
     """What an attack, or its harmless counterpart, adds to a text, and where."""
 
     text: str
-    place: AdditionPlace
+    position: AdditionPlace
 
 
 class RuleUse(SpecPart, frozen=True, kw_only=True, tag="rule"):

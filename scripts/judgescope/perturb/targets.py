@@ -21,10 +21,10 @@ NOTE = (
 """The text of an attack's harmless counterpart, repeated to its length."""
 
 
-def added(text: str, addition: str, place: AdditionPlace) -> Perturbed:
+def added(text: str, addition: str, position: AdditionPlace) -> Perturbed:
     """Return the text with an addition before or after it, separated by a blank line."""
     edit = Edit(0, "", f"{addition}\n\n")
-    if place == "end":
+    if position == "end":
         edit = Edit(len(text), "", f"\n\n{addition}")
     return perturbed(text, [edit], done=1, wanted=1)
 
@@ -129,7 +129,7 @@ def perturbed_targets(
     in_a_row = isinstance(change, RuleUse) and RULES[change.rule].in_a_row
     made: dict[str, list[Perturbed]]
     if isinstance(change, Addition):
-        made = {item: [added(text, change.text, change.place)] for item, text in texts.items()}
+        made = {item: [added(text, change.text, change.position)] for item, text in texts.items()}
     elif in_a_row:
         made = inject_dataset(change.errors, change.steps, texts, seed=change.seed, **names)
     else:

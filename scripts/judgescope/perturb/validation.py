@@ -53,8 +53,8 @@ def _changes(text: str, parent: str, amount: Amount) -> str | None:
     if changed > MOST_CHANGED * len(before):
         return f"it changes {changed} of the text's {len(before)} words and marks"
 
-    def is_part(one: Change, other: Change) -> bool:
-        pairs = zip(one, other, strict=True)
+    def is_part(change: Change, other: Change) -> bool:
+        pairs = zip(change, other, strict=True)
         return all(bool(part) and set(part) < set(whole) for part, whole in pairs)
 
     distinct = {*changes}

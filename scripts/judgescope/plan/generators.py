@@ -292,7 +292,7 @@ def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
                 todo=f"name `aspects` of one scale, or write no {TOP}",
             )
         text = text.replace(TOP, str(plain(tops.pop())))
-    return Addition(text=inert(text) if degree == "inert" else text, place=card.place)
+    return Addition(text=inert(text) if degree == "inert" else text, position=card.position)
 
 
 def _attack(plan: Plan, name: str) -> AttackPerturbation:

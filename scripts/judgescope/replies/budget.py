@@ -213,7 +213,7 @@ class Spending:
             model=self.model,
             price=self.price.model_dump() if self.price else None,
             journals=os.path.relpath(self.journals, self.store),
-            place=here(),
+            host=here(),
             process=os.getpid(),
         )
         account = state.open.setdefault(self.owner, account)

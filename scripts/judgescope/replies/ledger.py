@@ -46,14 +46,14 @@ class Account:
     """What an open job has reserved of a model's caps.
 
     under_way: the most that was ever sent without an answer; if the job dies, it counts as spent.
-    journals: the start of its journals' paths, from the store's folder. place: host and container
+    journals: the start of its journals' paths, from the store's folder. host: host and container
     of `process`.
     """
 
     model: str
     price: dict[str, float | None] | None
     journals: str
-    place: str
+    host: str
     process: int
     held: Amount = field(default_factory=Counter)
     under_way: Amount = field(default_factory=Counter)
@@ -229,7 +229,7 @@ def is_dead(account: Account, sign: Sign, now: Sign) -> bool:
     """Return whether an account's owner will never close it; `now` is a sign just given."""
     if sign.behind(now) > SILENT:
         return True
-    return account.place == here() and not is_running(account.process)
+    return account.host == here() and not is_running(account.process)
 
 
 def spent_by(account: Account, store: Path, silent: float) -> Amount:

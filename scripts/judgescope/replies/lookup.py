@@ -88,7 +88,7 @@ class _Error(NamedTuple):
     slot: int
     draw: Draw
     attempt: int
-    place: Place
+    position: Place
 
 
 class StoredReplies:
@@ -128,7 +128,7 @@ class StoredReplies:
                 self._take(block, file, errors)
         for error in errors:
             if error.attempt > self.forgotten.get(error.draw, 0):
-                self._put(error.slot, error.place, refused=True)
+                self._put(error.slot, error.position, refused=True)
 
     def _take(self, block: Block, file: int, errors: list[_Error]) -> None:
         """Note the replies of a block; errors wait until every line that forgets one is read."""
@@ -177,15 +177,15 @@ class StoredReplies:
         else:
             self._file[slots], self._offset[slots], self._length[slots] = file, offsets, lengths
 
-    def _put(self, slot: int, place: Place, *, refused: bool) -> None:
+    def _put(self, slot: int, position: Place, *, refused: bool) -> None:
         if self._file[slot] >= 0:
             if refused and slot not in self._refused:
                 return
-            if self.files.read(self._place(slot)) <= self.files.read(place):
+            if self.files.read(self._place(slot)) <= self.files.read(position):
                 return
         if refused:
             self._refused.add(slot)
-        self._file[slot], self._offset[slot], self._length[slot] = place
+        self._file[slot], self._offset[slot], self._length[slot] = position
 
     def add(self, reply: Reply, path: Path, offset: int, length: int) -> None:
         """Note where a new reply was written; a draw that is not wanted is ignored."""
@@ -208,10 +208,10 @@ class StoredReplies:
         """Return whether a slot has a reply."""
         return bool(self._file[slot] >= 0)
 
-    def missing(self, place: int) -> tuple[int, ...]:
+    def missing(self, index: int) -> tuple[int, ...]:
         """Return the missing draws of the key at a place."""
-        first = self.wanted.first[place]
-        files = self._file[first : first + self.wanted.draws[place]].tolist()
+        first = self.wanted.first[index]
+        files = self._file[first : first + self.wanted.draws[index]].tolist()
         return tuple(draw for draw, file in enumerate(files) if file < 0)
 
     def lacks(self, key: str, draw: int) -> bool | None:

@@ -128,9 +128,9 @@ class Job:
         parts = self._parts[wanted.representative[places]]
         return places[np.lexsort(parts.T[::-1])]
 
-    def request(self, place: int) -> Request:
+    def request(self, index: int) -> Request:
         """Return the request of the wanted key at a place."""
-        return self._request(int(self.wanted.representative[place]))
+        return self._request(int(self.wanted.representative[index]))
 
     def _request(self, number: int) -> Request:
         cell = int(np.searchsorted(self._first, number, side="right")) - 1

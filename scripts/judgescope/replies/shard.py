@@ -232,11 +232,11 @@ class Files:
             self._spooled += len(block.data)
             yield SPOOL, block._replace(offset=offset)
 
-    def read(self, place: Place) -> bytes:
+    def read(self, position: Place) -> bytes:
         """Return the bytes at a place; FileNotFoundError if the file was removed."""
-        file = self._spool if place.file == SPOOL else self._open.get(place.file)
+        file = self._spool if position.file == SPOOL else self._open.get(position.file)
         if file is None:
             if len(self._open) >= MOST_OPEN:
                 self._open.pop(next(iter(self._open))).close()
-            file = self._open[place.file] = FileIO(self.paths[place.file])
-        return os.pread(file.fileno(), place.length, place.offset)
+            file = self._open[position.file] = FileIO(self.paths[position.file])
+        return os.pread(file.fileno(), position.length, position.offset)

@@ -163,7 +163,7 @@ class Box:
     low: float
     median: float
     high: float
-    most: float
+    maximum: float
 
 
 def chart_spec(

@@ -38,7 +38,7 @@ class Column:
     group: str = ""
     style: str = "number"
     statistic: str = field(default="", repr=False)
-    place: Place = field(default_factory=Place, repr=False)
+    where: Place = field(default_factory=Place, repr=False)
 
 
 @dataclass(frozen=True)

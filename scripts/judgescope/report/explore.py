@@ -133,15 +133,17 @@ class Writer:
         self._name("items", [], {"ids": names, "parts": shelf.put([self.number], rows())})
         return {name: at for at, name in enumerate(names)}
 
-    def _name(self, kind: str, place: Sequence[int], data: object) -> None:
-        line = call(kind, [self.number, *place], literal(data))
+    def _name(self, kind: str, numbers: Sequence[int], data: object) -> None:
+        line = call(kind, [self.number, *numbers], literal(data))
         append(self.folder / f"names.{self.dataset}.js", line)
 
-    def _set(self, at: int, name: str, items: Mapping[str, int]) -> dict[str, int]:
+    def _set(self, set_number: int, name: str, items: Mapping[str, int]) -> dict[str, int]:
         """Write a set of texts and their ratings; return text -> number."""
         targets = list(self.texts.of(name).values())
         card = self._damage(name)
-        parts = self.target_shelf.put([self.number, at], (view(one, card) for one in targets))
+        parts = self.target_shelf.put(
+            [self.number, set_number], (view(one, card) for one in targets)
+        )
         ratings = {}
         for aspect, number in self.aspects.items():
             rated = self.texts.ratings(aspect.partition(".")[0])
@@ -154,16 +156,16 @@ class Writer:
             "ratings": {number: values for number, values in ratings.items() if any(values)},
             "parts": parts,
         }
-        self._name("set", [at], columns)
+        self._name("set", [set_number], columns)
         return {one.target: number for number, one in enumerate(targets)}
 
-    def _cell(self, at: int, cell: tuple[str, str, str], targets: Mapping[str, int]) -> int:
+    def _cell(self, number: int, cell: tuple[str, str, str], targets: Mapping[str, int]) -> int:
         """Write the judgments of one cell; return of how many texts."""
         judge = cell[1]
         listed = Listed(targets)
         found = judged(self.texts, cell, self.spec.models[judge])
-        parts = self.row_shelves[judge].put([self.number, at], map(listed.row, found))
-        line = call("list", [self.number, at], literal(listed.columns(parts)))
+        parts = self.row_shelves[judge].put([self.number, number], map(listed.row, found))
+        line = call("list", [self.number, number], literal(listed.columns(parts)))
         append(self.folder / f"list.{self.dataset}.{judge}.js", line)
         return len(listed.rows)
 
@@ -176,31 +178,35 @@ class Listed:
         self.words: dict[str, int] = {}
         self.rows: list[tuple[int, int | None, float | None, int, int | None]] = []
 
-    def row(self, one: Judged) -> list[list[Any]]:
+    def row(self, judgment: Judged) -> list[list[Any]]:
         """Take a judgment in; return what the page needs once it is opened: its draws."""
         self.rows.append(
             (
-                self.numbers[one.target.target],
-                self.numbers[one.target_b.target] if one.target_b else None,
-                short(one.score),
-                sum(1 << NAMES.index(name) for name in one.statuses),
-                self._word(one.estimator),
+                self.numbers[judgment.target.target],
+                self.numbers[judgment.target_b.target] if judgment.target_b else None,
+                short(judgment.score),
+                sum(1 << NAMES.index(name) for name in judgment.statuses),
+                self._word(judgment.estimator),
             )
         )
-        return [self._draw(draw, at, one.target.text) for at, draw in enumerate(one.draws)]
+        return [
+            self._draw(draw, at, judgment.target.text) for at, draw in enumerate(judgment.draws)
+        ]
 
     def _word(self, text: str | None) -> int | None:
         """Return the number of a word that comes in many rows."""
         return None if text is None else self.words.setdefault(text, len(self.words))
 
-    def _draw(self, one: Draw, at: int, text: str) -> list[Any]:
+    def _draw(self, draw: Draw, index: int, text: str) -> list[Any]:
         """Return a draw without what it lacks at its end."""
-        known = one.rationale if one.rationale and one.rationale not in (one.reply or "") else None
+        known = (
+            draw.rationale if draw.rationale and draw.rationale not in (draw.reply or "") else None
+        )
         fields = [
-            *(one.reply, short(one.value), NAMES.index(one.status)),
-            *(self._word(one.rule), self._word(one.parser)),
-            *(None if one.draw == at else one.draw, one.hint, one.label, known),
-            None if one.spans is None else errors(one.spans, text),
+            *(draw.reply, short(draw.value), NAMES.index(draw.status)),
+            *(self._word(draw.rule), self._word(draw.parser)),
+            *(None if draw.draw == index else draw.draw, draw.hint, draw.label, known),
+            None if draw.spans is None else errors(draw.spans, text),
         ]
         while fields[-1] is None:
             fields.pop()
@@ -279,9 +285,9 @@ def _escaped(sign: str) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-def call(kind: str, place: Sequence[int], data: str) -> str:
+def call(kind: str, numbers: Sequence[int], data: str) -> str:
     """Return one line of a shard: `data` is a literal, `place` numbers what it belongs to."""
-    arguments = ",".join([f'"{kind}"', *map(str, place), data])
+    arguments = ",".join([f'"{kind}"', *map(str, numbers), data])
     return f"{CALL}({arguments});\n"
 
 
@@ -292,27 +298,27 @@ class Shelf:
         self._folder, self._name, self._kind = folder, name, kind
         self._number = self._size = 0
 
-    def put(self, place: Sequence[int], rows: Iterable[object]) -> list[list[int]]:
+    def put(self, numbers: Sequence[int], rows: Iterable[object]) -> list[list[int]]:
         """Write rows; return [the first row, the number of its shard] for each part of them."""
         parts: list[list[int]] = []
         lines: list[str] = []
         for number, row in enumerate(rows):
             line = literal(row)
             if self._size and self._size + len(line) > LIMIT:
-                self._write(place, parts, lines)
+                self._write(numbers, parts, lines)
                 self._number, self._size, lines = self._number + 1, 0, []
             if not lines:
                 parts.append([number, self._number])
             lines.append(line)
             self._size += len(line) + 1
-        self._write(place, parts, lines)
+        self._write(numbers, parts, lines)
         return parts
 
     def _write(
-        self, place: Sequence[int], parts: Sequence[Sequence[int]], lines: Sequence[str]
+        self, numbers: Sequence[int], parts: Sequence[Sequence[int]], lines: Sequence[str]
     ) -> None:
         if lines:
-            line = call(self._kind, [*place, parts[-1][0]], f"[{','.join(lines)}]")
+            line = call(self._kind, [*numbers, parts[-1][0]], f"[{','.join(lines)}]")
             append(self._folder / f"{self._name}.{self._number}.js", line)
 
 

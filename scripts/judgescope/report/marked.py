@@ -81,10 +81,10 @@ def compared(before: str, after: str) -> list[Stretch]:
     return _joined([Stretch(head, head, False), *middle, Stretch(tail, tail, False)])
 
 
-def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+def _alike(first: Sequence[str], other: Sequence[str]) -> int:
     """Return how many tokens are equal at the start of both."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(first, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(other)))
 
 
 def _between(old: list[str], new: list[str]) -> list[Stretch]:
@@ -204,12 +204,14 @@ def _ends(piece: Piece) -> Iterator[Piece]:
 _SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥"}
 
 
-def _hidden(one: str) -> bool:
-    return one.isspace() or unicodedata.category(one)[0] == "M" or unicodedata.category(one) == "Cf"
+def _hidden(char: str) -> bool:
+    return (
+        char.isspace() or unicodedata.category(char)[0] == "M" or unicodedata.category(char) == "Cf"
+    )
 
 
-def _sign(one: str) -> str:
-    return _SIGNS.get(one, f"U+{ord(one):04X} ")
+def _sign(char: str) -> str:
+    return _SIGNS.get(char, f"U+{ord(char):04X} ")
 
 
 # --- errors that judges list ------------------------------------------------------------------
@@ -256,13 +258,13 @@ def pieces(text: str, errors: Sequence[Error]) -> tuple[list[Piece], list[list[i
 
 
 def grouped(
-    found: Sequence[Piece], over: Sequence[Sequence[int]]
+    pieces: Sequence[Piece], over: Sequence[Sequence[int]]
 ) -> list[list[tuple[Piece, Sequence[int]]]]:
     """Return pieces with the errors over each, together where they share errors.
 
     A piece without marks is a group of its own, except for a gap within an error.
     """
-    pairs = [(piece, over[piece.number] if piece.kind == "error" else ()) for piece in found]
+    pairs = [(piece, over[piece.number] if piece.kind == "error" else ()) for piece in pieces]
     last = {error: index for index, (_, errors) in enumerate(pairs) for error in errors}
     groups, end = list[list[tuple[Piece, Sequence[int]]]](), -1
     for index, (piece, errors) in enumerate(pairs):

@@ -91,8 +91,8 @@ def inline(text: str) -> Markup:
     return Markup(SCORE.sub(_below, coded))
 
 
-def _below(found: re.Match[str]) -> str:
-    name, below = found[1] or found[3], found[2] or found[4]
+def _below(match: re.Match[str]) -> str:
+    name, below = match[1] or match[3], match[2] or match[4]
     return f"<var>{name}</var><sub>{below.replace('_', ' ')}</sub>"
 
 

@@ -137,10 +137,10 @@ class Rows:
         return list(dict.fromkeys(getattr(row, column) for row in self._rows))
 
     def at(
-        self, judge: str, statistic: str, place: Place = _OVERALL, **more: Unpack[Place]
+        self, judge: str, statistic: str, shared: Place = _OVERALL, **more: Unpack[Place]
     ) -> Row | None:
         """Return the row in a place, or None; the rows are those of one dataset."""
-        where: Place = {**_OVERALL, **place, **more}
+        where: Place = {**_OVERALL, **shared, **more}
         aspect, _, criterion = where["aspect"].partition(".")
         where["aspect"], where["criterion"] = aspect, criterion or where["criterion"]
         return self._index.get((judge, statistic, *where.values()))

@@ -33,10 +33,10 @@ PEOPLE = "human"
 
 @dataclass(frozen=True)
 class RowGroup:
-    """Lines of judges under one title; `place` is what all their numbers share."""
+    """Lines of judges under one title; `where` is what all their numbers share."""
 
     title: str = ""
-    place: Place = field(default_factory=Place)
+    where: Place = field(default_factory=Place)
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,13 @@ class TableSpec:
         )
 
     def _cells(self, rows: Rows, group: RowGroup, judge: Judge) -> list[Cell] | None:
-        shared: Place = {"level": self.level, **group.place}
+        shared: Place = {"level": self.level, **group.where}
         found = [
             rows.at(
                 judge.id,
                 column.statistic or self.statistic,
                 shared,
-                **column.place,
+                **column.where,
             )
             for column in self.columns
         ]
@@ -104,18 +104,18 @@ def judge_bodies(
 
 
 def statistic_columns(
-    names: Iterable[str], group: str = "", **place: Unpack[Place]
+    names: Iterable[str], group: str = "", **where: Unpack[Place]
 ) -> list[Column]:
     """Return a column for each statistic, with what it means."""
     return [
-        Column(label(name), statistic(name).meaning, group, statistic=name, place=place)
+        Column(label(name), statistic(name).meaning, group, statistic=name, where=where)
         for name in names
     ]
 
 
-def aspect_columns(report: Report, aspects: Iterable[str], **place: Unpack[Place]) -> list[Column]:
+def aspect_columns(report: Report, aspects: Iterable[str], **where: Unpack[Place]) -> list[Column]:
     """Return a column for each aspect, which may have a criterion behind a dot."""
-    return [Column(report.aspect(aspect), place={**place, "aspect": aspect}) for aspect in aspects]
+    return [Column(report.aspect(aspect), where={**where, "aspect": aspect}) for aspect in aspects]
 
 
 def aspect_groups(report: Report, aspects: Iterable[str]) -> list[RowGroup]:
@@ -204,12 +204,12 @@ def labelled(judge: Judge) -> str:
 
 
 def between(
-    rows: Rows, judge: Judge, other: Judge, statistic: str, **place: Unpack[Place]
+    rows: Rows, judge: Judge, other: Judge, statistic: str, **where: Unpack[Place]
 ) -> Row | None:
     """Return the row of a judge's value less another's, whichever way it was written."""
     name = f"difference_{statistic}"
-    straight = rows.at(judge.id, name, place, judge_b=other.id)
-    return straight or turned(rows.at(other.id, name, place, judge_b=judge.id))
+    straight = rows.at(judge.id, name, where, judge_b=other.id)
+    return straight or turned(rows.at(other.id, name, where, judge_b=judge.id))
 
 
 def turned(row: Row | None) -> Row | None:
@@ -223,7 +223,7 @@ def turned(row: Row | None) -> Row | None:
 
 
 def matrix(
-    rows: Rows, judges: Sequence[Judge], statistic: str, name: str, **place: Unpack[Place]
+    rows: Rows, judges: Sequence[Judge], statistic: str, name: str, **where: Unpack[Place]
 ) -> list[Fold]:
     """Return, folded, the differences of all pairs of judges; `name` says of what."""
     if not any(row.judge_b for row in rows.where(statistic=f"difference_{statistic}")):
@@ -231,7 +231,7 @@ def matrix(
 
     def cells(judge: Judge) -> list[Cell]:
         return [
-            NO_CELL if other is judge else estimate(between(rows, judge, other, statistic, **place))
+            NO_CELL if other is judge else estimate(between(rows, judge, other, statistic, **where))
             for other in judges
         ]
 

@@ -425,32 +425,32 @@ def _failed_cases(
 def _case(
     reader: Reader,
     judge: Judge,
-    found: Judged,
+    judgment: Judged,
     cell: str,
     aspect: str,
     facts: Sequence[tuple[str, str]],
     draw: Draw | None = None,
 ) -> Case:
     """Return a judgment with its texts and a reply: the first, or the one that it is about."""
-    report, other = reader.report, found.target_b
-    texts = {"The text": found.target}
+    report, other = reader.report, judgment.target_b
+    texts = {"The text": judgment.target}
     if other is not None:
-        texts = {"The first text": found.target, "The second": other}
+        texts = {"The first text": judgment.target, "The second": other}
     name, _, degree = cell.partition(".")
     card = report.spec.perturbations.get(name)
     excerpts = [_excerpt(label, target, card) for label, target in texts.items()]
-    reply = draw or next(iter(found.draws), None)
+    reply = draw or next(iter(judgment.draws), None)
     if reply is not None:
-        which = "" if draw or len(found.draws) == 1 else f", the first of {len(found.draws)}"
+        which = "" if draw or len(judgment.draws) == 1 else f", the first of {len(judgment.draws)}"
         excerpts.append(_reply(reply, which))
     known = {SYSTEMS: "a system's text", ORIGINAL: "an original"}
     title = (card.name if card else None) or known.get(name, name)
     title += f", {degree}" if degree and degree != "single" else ""
     where = {"dataset": reader.dataset.id, "judge": judge.id, "aspect": aspect}
-    where |= {"perturbation": cell, "target": found.target.target}
+    where |= {"perturbation": cell, "target": judgment.target.target}
     where |= {"other": other.target} if other else {}
     return Case(
-        f"{found.target.target}{f' and {other.target}' if other else ''}",
+        f"{judgment.target.target}{f' and {other.target}' if other else ''}",
         f"{title} · {report.aspect(aspect)}",
         [(fact, text.replace("-", MINUS) if text[:1] == "-" else text) for fact, text in facts],
         excerpts,

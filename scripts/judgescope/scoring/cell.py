@@ -128,8 +128,8 @@ def expectation(logprobs: Logprobs, tail: str, values: Mapping[str, float]) -> f
     the tokens that came: where `1` came, the next place tells 1 from 10 (if there is none, it is
     1); where it did not come, its share is unknown and left out, like all that is not among the
     likeliest tokens told. None where the values known have less than `ENOUGH` probability together,
-    or no token begins the verdict. Source: the weighting of G-Eval (papers 002 and 004), normalised
-    because the list of tokens is cut.
+    or no token begins the verdict. Source: the weighting of G-Eval (Hu et al. 2025;
+    Kartáč et al. 2025), normalised because the list of tokens is cut.
     """
     result = _place("".join(likeliest[0][0] for likeliest in logprobs), tail, logprobs)
     if result is None:

@@ -382,7 +382,7 @@ def mean_drop(
     if d.size == 0:
         return Estimate.undefined("no pairs", method="mean drop")
     drop = np.asarray(original, np.float64) - np.asarray(perturbed, np.float64)
-    result = clustered_mean(drop, np.asarray(source, np.int64), weights, of="mean drop")
+    result = clustered_mean(drop, np.asarray(source, np.int64), weights, averaged="mean drop")
     return replace(result, n_tied=int(np.count_nonzero(d == 0)))
 
 

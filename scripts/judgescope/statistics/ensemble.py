@@ -129,7 +129,7 @@ def _with_method(result: Replicated, why: str, how: str) -> Replicated:
 
 def mean_error_correlation(each: Sequence[Replicated]) -> Replicated:
     """Return sum r / pairs of the error correlations of every two members, as `mean_over`."""
-    return mean_over(each, of="pairs of members")
+    return mean_over(each, averaged="pairs of members")
 
 
 def effective_judges(mean: Replicated, k: int) -> Replicated:

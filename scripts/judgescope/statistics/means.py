@@ -32,7 +32,7 @@ def replicated_share(
     missing: int = 0,
     *,
     tied: int = 0,
-    of: str = "",
+    averaged: str = "",
     ends: Bounds | None = SHARE,
     scale: Scale | None = None,
     units: str = "sources",
@@ -41,7 +41,7 @@ def replicated_share(
     """Return sum hits / sum total, with its interval over sources, and its deletions.
 
     hits, total and source (things,), whatever is counted, nothing missing; `n` is the sum of
-    `total`; weights (sources, sources) or None for no interval. `of` says in `method` what is
+    `total`; weights (sources, sources) or None for no interval. `averaged` says in `method` what is
     averaged. `ends` bound what one thing may have, None where nothing does: where all sources are
     alike, the interval rests on them. Without a `scale` a share of things (ends 0 and 1) is a
     proportion, and any other mean is plain, cut to its ends; `units` names what sources are.
@@ -56,12 +56,12 @@ def replicated_share(
     if scale is None:
         scale = PROPORTION if ends == SHARE else PLAIN if ends is None else Scale("plain", *ends)
     if n == 0:
-        nothing = Estimate.undefined(why, n_missing=missing, method=of)
+        nothing = Estimate.undefined(why, n_missing=missing, method=averaged)
         return Replicated(nothing, np.full(len(rows), np.nan))
     with np.errstate(invalid="ignore"):
         replicates = dot(rows[1:], sums) / dot(rows[1:], size)
     value = float(hits.sum() / total.sum())
-    result = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=of)
+    result = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=averaged)
     return with_interval(Replicated(result, np.append(value, replicates), size, scale, ends), units)
 
 
@@ -73,32 +73,32 @@ def clustered_mean(
     source: Codes,
     weights: Codes,
     *,
-    of: str,
+    averaged: str,
     ends: Bounds | None = None,
 ) -> Estimate:
     """Return sum(v) / n of values (n,), NaN = missing (counted), as `share` does."""
     given = np.isfinite(values)
     known, missing = values[given], int((~given).sum())
     ones = np.ones(known.size)
-    return share(known, ones, source[given], weights, missing, of=of, ends=ends)
+    return share(known, ones, source[given], weights, missing, averaged=averaged, ends=ends)
 
 
-def mean_over(each: Sequence[Replicated], *, of: str) -> Replicated:
+def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:
     """Return sum v / k of k statistics of one dataset; a deletion takes a source out of all.
 
-    `each` rests on the same sources; `of` says what there is one of each for. `n` is k; a mean over
-    one aspect is that aspect's number, with its interval and n. The mean of values is plain, cut to
-    the mean of their ends. Undefined where one of them is: means of other things would not compare.
+    `each` rests on the same sources; `averaged` says what there is one of each for. `n` is k; a
+    mean over one aspect is that aspect's number, with its interval and n. The mean of values is
+    plain, cut to the mean of their ends. Undefined where one of them is: means of other things would not compare.
     Without an interval where one is of no smooth statistic.
     """
-    if nothing := _lost([one.estimate for one in each], of):
+    if nothing := _lost([one.estimate for one in each], averaged):
         return Replicated(nothing, np.full(max(one.rows.size for one in each), np.nan))
-    if len(each) == 1 and of == ASPECTS:
+    if len(each) == 1 and averaged == ASPECTS:
         own = each[0].estimate
         method = "; ".join(filter(None, [ONLY, own.method]))
         return each[0]._replace(estimate=replace(own, method=method))
     mean = np.mean([one.rows for one in each], axis=0)
-    result = Estimate(float(mean[0]), n=len(each), method=f"mean over {of}")
+    result = Estimate(float(mean[0]), n=len(each), method=f"mean over {averaged}")
     rough = next((one.scale for one in each if one.scale.kind == "rough"), None)
     low, high = (float(np.mean([one.scale.ends[end] for one in each])) for end in (0, 1))
     shares = ("binomial", "logit")
@@ -109,39 +109,39 @@ def mean_over(each: Sequence[Replicated], *, of: str) -> Replicated:
     return with_interval(Replicated(result, mean, sizes, rough or Scale("plain", low, high), alike))
 
 
-def independent_mean(each: Sequence[Estimate], *, of: str) -> Estimate:
+def independent_mean(each: Sequence[Estimate], *, averaged: str) -> Estimate:
     """Return v = sum v_i / k of k independent statistics, lo = v - sqrt(sum (v_i - lo_i)²) / k.
 
     hi alike: the method of variance estimates recovery, which needs no replicates (Zou, Donner
     2008). `n` is k. Undefined where one of them is; no interval where one has none, and the note
     says of how many.
     """
-    if nothing := _lost(each, of):
+    if nothing := _lost(each, averaged):
         return nothing
     value, lo, hi = (
         np.array([getattr(one, end) for one in each], dtype=np.float64)
         for end in ("value", "ci_low", "ci_high")
     )
-    mean, method = float(value.mean()), f"mean over {of}"
+    mean, method = float(value.mean()), f"mean over {averaged}"
     down, up = (float(np.sqrt(np.sum((value - end) ** 2))) / len(each) for end in (lo, hi))
     if not np.isfinite(down + up):
-        return Estimate(mean, n=len(each), method=method, note=_no_interval(each, of))
+        return Estimate(mean, n=len(each), method=method, note=_no_interval(each, averaged))
     method += "; variance estimates recovery"
     result = Estimate(mean, ci_low=mean - down, ci_high=mean + up, n=len(each), method=method)
-    return result.with_note(f"{NO_WIDTH}: nor has any of the {of}" if down + up == 0 else "")
+    return result.with_note(f"{NO_WIDTH}: nor has any of the {averaged}" if down + up == 0 else "")
 
 
-def _lost(each: Sequence[Estimate], of: str) -> Estimate | None:
+def _lost(each: Sequence[Estimate], averaged: str) -> Estimate | None:
     """Return the undefined mean where some are undefined, with the reason if it is one for all."""
     notes = [one.note for one in each if one.value is None]
     if each and not notes:
         return None
-    undefined = f"undefined on {len(notes)} of {len(each)} {of}"
+    undefined = f"undefined on {len(notes)} of {len(each)} {averaged}"
     why = f": {notes[0]}" if len(set(notes)) == 1 else ""
     return Estimate.undefined(undefined + why, n=len(each) - len(notes))
 
 
-def _no_interval(each: Sequence[Estimate], of: str) -> str:
+def _no_interval(each: Sequence[Estimate], averaged: str) -> str:
     """Return the note of a mean where some have no interval, with the reason if it is one."""
     reasons = [
         next((part for part in one.note.split("; ") if part.startswith(NO_INTERVAL)), "")
@@ -149,4 +149,4 @@ def _no_interval(each: Sequence[Estimate], of: str) -> str:
         if one.ci_low is None or one.ci_high is None
     ]
     why = reasons[0].removeprefix(NO_INTERVAL) if len(set(reasons)) == 1 else ""
-    return f"{NO_INTERVAL} on {len(reasons)} of {len(each)} {of}{why}"
+    return f"{NO_INTERVAL} on {len(reasons)} of {len(each)} {averaged}{why}"

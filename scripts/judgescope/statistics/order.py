@@ -147,11 +147,11 @@ def places_of(ratings: Floats, source: Codes) -> Codes:
     return np.asarray(code.ravel() - np.searchsorted(met[:, 0], source), dtype=np.int64)
 
 
-def ordered_pairs(sequence: Codes, place: Codes) -> OrderedPairs:
+def ordered_pairs(sequence: Codes, position: Codes) -> OrderedPairs:
     """Return all pairs of texts of one sequence at different places; sequence, place (texts,)."""
     i, j = pairs_within(sequence)
-    better, worse = np.where(place[i] < place[j], [i, j], [j, i])
-    pairs = OrderedPairs(better, worse, place[better], place[worse])
+    better, worse = np.where(position[i] < position[j], [i, j], [j, i])
+    pairs = OrderedPairs(better, worse, position[better], position[worse])
     return pairs.where(pairs.high < pairs.low)
 
 

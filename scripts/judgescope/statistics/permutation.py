@@ -315,9 +315,9 @@ def rank_coefficients(
     return both
 
 
-def _ratios(across: Both, own: Both, other: float) -> Both:
+def _ratios(across: Both, within: Both, other: float) -> Both:
     first, second = (
-        ratio(ab, aa, np.full(aa.shape, other)) for ab, aa in zip(across, own, strict=True)
+        ratio(ab, aa, np.full(aa.shape, other)) for ab, aa in zip(across, within, strict=True)
     )
     return first, second
 

@@ -429,7 +429,7 @@ def _averaged(each: list[Replicated], against: Against) -> Estimate:
     known = [one for one in each if one.estimate.value is not None]
     if not known:
         return each[0].estimate
-    result = mean_over(known, of="raters").estimate
+    result = mean_over(known, averaged="raters").estimate
     which = "the mean of the others" if against == "mean" else "every other"
     how = result.method.removeprefix("mean over raters")
     result = replace(

@@ -240,7 +240,7 @@ def span_agreement_by_text(
             source[given],
             weights,
             missing=missing + int((~given).sum()),
-            of="mean over texts",
+            averaged="mean over texts",
             scale=scale_of(name),
         )
     return means
@@ -302,4 +302,4 @@ def _verdict_share(
     hits: arrays.Counts, total: arrays.Counts, source: Codes, weights: Weights, missing: int
 ) -> Estimate:
     hit, every = (v.reshape(len(source), -1).sum(axis=1).astype(np.float64) for v in (hits, total))
-    return share(hit, every, source, weights, missing, of=VERDICTS)
+    return share(hit, every, source, weights, missing, averaged=VERDICTS)

@@ -90,7 +90,7 @@ def test_a_wording_that_some_aspects_have_is_asked_of_those_alone() -> None:
     kinds = ["default", "simplified", "detailed", "term", "list"]
     plan = plan_of(criteria=[*kinds, *(f"selection-{n}" for n in (1, 2, 3))], **PAPER)
     cells = plan.aspects_of("demo-confusion-news")
-    assert len(cells) == 80  # those of paper 001
+    assert len(cells) == 80  # those of Hu et al. (2024)
     assert "coherence.selection-3" in cells and "overall.selection-3" not in cells
     with pytest.raises(UserError, match="none of the study's wordings") as error:
         plan_of(criteria=["selection-3"], **PAPER)

@@ -34,7 +34,7 @@ OF_TASKS = {
     "paraphrase": "overall readability fluency grammaticality coherence simplicity adequacy "
     "faithfulness non-contradiction non-hallucination informativeness",
 }
-"""The aspects of paper 004's tasks, and those of the data sets that have a card."""
+"""The aspects of Kartáč et al.'s (2025) tasks, and those of the data sets that have a card."""
 
 
 def asked(aspect: Aspect = ASPECT, task: str = "summarization", **keys: Any) -> str:

@@ -102,7 +102,7 @@ def locked(draft: Draft) -> Counter[str]:
 
 
 def inverted(draft: Draft) -> int:
-    places = [one.place for one in draft.sentences if one.place >= 0]
+    places = [one.position for one in draft.sentences if one.position >= 0]
     return sum(a > b for at, a in enumerate(places) for b in places[at + 1 :])
 
 
@@ -116,7 +116,9 @@ def test_every_error_of_a_row_is_still_there_at_its_end(seed: int, kinds: set[st
         # what an error made stays as it is, what is in the wrong order and what is gone stays so
         new = locked(draft) - locked(before)
         assert not locked(before) - locked(draft)
-        gone = {one.place for one in before.sentences} - {one.place for one in draft.sentences}
+        gone = {one.position for one in before.sentences} - {
+            one.position for one in draft.sentences
+        }
         assert new.total() + len(gone) + inverted(draft) - inverted(before) == 1
         before = draft
 

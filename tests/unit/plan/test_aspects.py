@@ -1,4 +1,4 @@
-"""The aspects of paper 001: their tree, and the wordings of each."""
+"""The aspects of Hu et al. (2024): their tree, and the wordings of each."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The formats of paper 001, from small files as their authors publish them."""
+"""The formats of Hu et al. (2024), from small files as their authors publish them."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Which cells of paper 000 the shipped cards of datasets and rules plan, with their k."""
+"""Which cells of Wang et al. (2024) the shipped cards of datasets and rules plan, with their k."""
 
 import csv
 from pathlib import Path

@@ -308,7 +308,7 @@ def elsewhere(folder: Path, silent: float) -> None:
 
     def step(state: State) -> None:
         [account] = state.open.values()
-        account.place = "another machine"
+        account.host = "another machine"
 
     ledger = Ledger(folder / FOLDER / "s")
     ledger.change(step)

@@ -1,4 +1,4 @@
-"""Hints: the wrong rating that a judge is told, as paper 003 has it, and people's own."""
+"""Hints: the wrong rating of Chaudhary et al. (2024), and people's ratings."""
 
 from itertools import product
 
@@ -78,7 +78,7 @@ ALPHAS = {
         "relevance": 0.4473,
     },
 }
-"""Of USR as table 2 of paper 003 has it, of the 1,200 rows of SummEval as data/README.md has it."""
+"""Of USR from table 2 of Chaudhary et al. (2024), of SummEval's 1,200 rows from data/README.md."""
 TEXTS = {"usr": 660, "summeval": 1200}
 
 
@@ -90,7 +90,7 @@ TEXTS = {"usr": 660, "summeval": 1200}
 def test_people_agree_as_published_and_whoever_follows_hints_does_not(
     name: str, aspect: str
 ) -> None:
-    """A judge and three raters cannot be below -1/3; table 1 of paper 003 has values that are."""
+    """A judge and three raters cannot be below -1/3; some values of the paper's table 1 are."""
     folder = HOME / "config" / "datasets"
     card: Dataset = read_card("dataset", folder / f"{name}.yaml")
     rated = read_dataset(card, folder, REAL)

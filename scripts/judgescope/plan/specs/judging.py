@@ -188,7 +188,7 @@ def _error_counts(plan: Plan, dataset: str, cells: Sequence[CellAspect]) -> dict
         return {}
     sets = dict.fromkeys(cell.perturbation.partition(".")[0] for cell in cells)
     return {
-        name: ErrorCounts(most=plan.most_errors(dataset, name), in_classes=name in graded(plan))
+        name: ErrorCounts(maximum=plan.most_errors(dataset, name), in_classes=name in graded(plan))
         for name in sets
     }
 

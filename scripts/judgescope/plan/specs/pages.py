@@ -157,7 +157,7 @@ def _perturbation_card(card: AnyPerturbation) -> PerturbationCard:
     elif isinstance(card, GivenPerturbation):
         by = f"by whoever made {card.dataset}"
     elif isinstance(card, AttackPerturbation):
-        by = f"by adding a text at the {card.place}"
+        by = f"by adding a text at the {card.position}"
     else:
         by = f"by the rule {card.rule}"
     return PerturbationCard(

@@ -146,7 +146,7 @@ def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
             label(name),
             group=LEVELS[level][0],
             statistic=f"rank_{name}",
-            place={"level": level},
+            where={"level": level},
         )
         for level in LEVELS
         for name in STATISTICS

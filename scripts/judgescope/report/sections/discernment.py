@@ -195,7 +195,7 @@ def _heat(dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damag
                 damage.title,
                 BY_LENGTH if damage.cell in solved else "",
                 damage.level,
-                place={"cell": damage.cell},
+                where={"cell": damage.cell},
             )
             for damage in damages
         ],
@@ -212,7 +212,7 @@ def _beside_weights(
     """Yield, folded, how much evidence lies beside the aspects that experts name."""
     weighted = {row.cell for row in rows.where(statistic=BESIDE_WEIGHTS)}
     columns = [
-        Column(damage.title, group=damage.level, place={"cell": damage.cell})
+        Column(damage.title, group=damage.level, where={"cell": damage.cell})
         for damage in damages
         if damage.cell in weighted
     ]
@@ -274,15 +274,15 @@ def _style_summary(rows: Rows, judges: list[Judge]) -> str:
 def _style_table(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
     whose = "the planned ratings" if dataset.planned else "people"
     columns = [
-        Column("Originals", "mean score", statistic="score_mean", place={"cell": "original"}),
-        Column("Damaged texts", "mean score", statistic="score_mean", place={"cell": "all"}),
+        Column("Originals", "mean score", statistic="score_mean", where={"cell": "original"}),
+        Column("Damaged texts", "mean score", statistic="score_mean", where={"cell": "all"}),
         Column("Bottom", "of the range", statistic="range_bottom"),
         Column("Top", "of the range", statistic="range_top"),
     ]
     if len(rows.where(statistic="pearson")):
         note = f"with {whose}, of the systems' texts"
         place: Place = {"level": "pooled", "cell": "systems"}
-        columns.append(Column("Pearson r", note, statistic="pearson", place=place))
+        columns.append(Column("Pearson r", note, statistic="pearson", where=place))
     return TableSpec(
         f"{dataset.name}: mean scores over the aspects, and where the range ends.",
         columns,

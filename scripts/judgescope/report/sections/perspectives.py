@@ -128,7 +128,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
 
 def _view_columns(
-    measures: Mapping[str, str], prefix: str = "", **place: Unpack[Place]
+    measures: Mapping[str, str], prefix: str = "", **where: Unpack[Place]
 ) -> list[Column]:
     """Return a column of each measure, or of the ranks by it, under its view."""
     return [
@@ -137,7 +137,7 @@ def _view_columns(
             "" if prefix else statistic(name).meaning,
             f"{level} view".capitalize(),
             statistic=prefix + name,
-            place={**place, "level": level},
+            where={**where, "level": level},
         )
         for name, level in measures.items()
     ]
@@ -225,7 +225,7 @@ class _Range:
 
     judge: Judge
     points: list[int]
-    at: dict[RangeMeasure, Row]
+    rows: dict[RangeMeasure, Row]
 
     @property
     def size(self) -> str:
@@ -270,7 +270,7 @@ def scale_ranges(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figur
 def _range_figure(name: str, ranges: Sequence[_Range]) -> Figure:
     known = {
         measure: [
-            (one, row) for one in ranges if (row := one.at.get(measure)) and row.value is not None
+            (one, row) for one in ranges if (row := one.rows.get(measure)) and row.value is not None
         ]
         for measure in RANGE_MEASURES
     }
@@ -291,7 +291,7 @@ def _range_figure(name: str, ranges: Sequence[_Range]) -> Figure:
             one.judge.id,
             [
                 Cell(one.size, sort=one.points[-1]),
-                *(estimate(one.at.get(measure), counts=True) for measure in names),
+                *(estimate(one.rows.get(measure), counts=True) for measure in names),
             ],
             about=one.judge.about,
         )
@@ -313,7 +313,7 @@ def _range_figure(name: str, ranges: Sequence[_Range]) -> Figure:
             (one.name, names[measure], row)
             for one in ranges
             for measure in names
-            if (row := one.at.get(measure)) and row.value is not None
+            if (row := one.rows.get(measure)) and row.value is not None
         ],
         line=0,
         axis=RANGE_AXIS,
@@ -338,10 +338,10 @@ def constructed_table(
 ) -> Table:
     """Return a statistic of every judge on each set of texts, and its means over these."""
     columns = [
-        Column(judged, cell, group, place={"aspect": judged, "cell": cell}) for judged, cell in sets
+        Column(judged, cell, group, where={"aspect": judged, "cell": cell}) for judged, cell in sets
     ]
     columns += [
-        Column("all", word, "Mean", place={"aspect": AVERAGE, "criterion": word})
+        Column("all", word, "Mean", where={"aspect": AVERAGE, "criterion": word})
         for word in rows.where(aspect=AVERAGE, statistic=measure).names("criterion")
     ]
     caption = f"{name}; {statistic_caption(measure)}."

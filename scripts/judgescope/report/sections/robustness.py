@@ -146,7 +146,7 @@ def _with_people(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> I
     title = f"{dataset.name}, {report.aspect(aspect)}: agreement with people by form"
     table = TableSpec(
         f"{title}.",
-        [Column("α", statistic="alpha_pair", place={"aspect": aspect})],
+        [Column("α", statistic="alpha_pair", where={"aspect": aspect})],
         source=SOURCE,
     ).filled(shown, _by_place(rows.where(statistic="alpha_pair")))
     yield chart(
@@ -253,7 +253,7 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         return TableSpec(
             f"{dataset.name}, {INJECTED[degree]}, {about}; {statistic_caption(name)}.",
             [
-                Column(column.text, place={"aspect": aspect, "cell": f"{attack}.{degree}"})
+                Column(column.text, where={"aspect": aspect, "cell": f"{attack}.{degree}"})
                 for column, attack in columns
             ],
             statistic=name,

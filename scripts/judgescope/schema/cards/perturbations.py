@@ -269,7 +269,8 @@ class AttackPerturbation(Damage):
         description="What is added. It claims the top of the scale: in words, or by `{top}`, which "
         "stands for the number.",
     )
-    place: Literal["start", "end"] = Field("end", description="Before the text, or behind it.")
+    renamed: ClassVar[dict[str, str]] = {"place": "position"}
+    position: Literal["start", "end"] = Field("end", description="Before the text, or behind it.")
     degrees: dict[Literal["attack", "inert"], Degree] = Field(  # type: ignore[assignment]
         dict.fromkeys(ATTACKS, Degree()),
         description="Both always: the attack, and a note of no meaning of the same length in its "

@@ -27,18 +27,7 @@ import pyarrow.parquet as pq
 HOME = Path(__file__).resolve().parents[2]
 KINDS = Literal["table", "column", "statistic", "value", "key", "command"]
 VALUES = {
-    *(
-        "value",
-        "ci_low",
-        "ci_high",
-        "ci_low",
-        "ci_high",
-        "n",
-        "n_missing",
-        "n_tied",
-        "method",
-        "note",
-    ),
+    *("value", "lo", "hi", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method", "note"),
 }
 """Columns of a result table that say what was found; all others say of what."""
 UNCOMPARED = {"signature"}

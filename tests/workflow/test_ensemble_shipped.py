@@ -1,4 +1,4 @@
-"""The shipped ensemble of Kartáč et al. (2025) on loopback and some of the public data, from cards to report.
+"""The shipped study `ensemble` on loopback and some of the public data, from cards to report.
 
 Each annotator sees what people see, and errs by itself: then all together are better than any of
 them, and five are worth nearly five.

@@ -1,4 +1,4 @@
-"""The shipped study of robustness: what it asks, counted at the size of Chaudhary et al. (2024), and whole."""
+"""The study `robustness`: what it asks, at the paper's size (Chaudhary et al. 2024) and whole."""
 
 import csv
 import re

@@ -88,7 +88,8 @@ def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:
 
     `each` rests on the same sources; `averaged` says what there is one of each for. `n` is k; a
     mean over one aspect is that aspect's number, with its interval and n. The mean of values is
-    plain, cut to the mean of their ends. Undefined where one of them is: means of other things would not compare.
+    plain, cut to the mean of their ends. Undefined where one of them is: means of other things
+    would not compare.
     Without an interval where one is of no smooth statistic.
     """
     if nothing := _lost([one.estimate for one in each], averaged):

@@ -35,7 +35,7 @@ MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL
 
 
 @pytest.mark.parametrize(
-    ("ci_low", "ci_high", "bar", "wanted"),
+    ("lo", "hi", "bar", "wanted"),
     [
         (0.8, 0.9, 0.8, MEETS),
         (0.79, 0.9, 0.8, OPEN),

@@ -19,14 +19,7 @@ from tables_equal import (
 
 
 def row(**keys: Any) -> dict[str, Any]:
-    plain = {
-        "judge": "j",
-        "statistic": "pearson",
-        "value": 0.1,
-        "ci_low": 0.0,
-        "ci_high": 0.2,
-        "n": 9,
-    }
+    plain = {"judge": "j", "statistic": "pearson", "value": 0.1, "lo": 0.0, "hi": 0.2, "n": 9}
     return {**plain, "n_missing": 0, "note": None, "perturbation": None, "signature": "v:1", **keys}
 
 
@@ -51,8 +44,8 @@ def test_the_same_rows_in_another_order_and_by_another_version_are_equal() -> No
         ("value", math.nextafter(0.1, 1)),
         ("value", None),
         ("value", -0.0),
-        ("ci_low", -0.0),
-        ("ci_high", 0.3),
+        ("lo", -0.0),
+        ("hi", 0.3),
         ("n", 10),
         ("n_missing", 1),
         ("note", "few"),
@@ -84,10 +77,9 @@ def test_a_table_that_is_missing_or_new_is_told() -> None:
 
 def test_a_renamed_column_is_a_difference_unless_the_map_has_it() -> None:
     after = [
-        {("ci_low" if key == "ci_low" else key): value for key, value in one.items()}
-        for one in BEFORE
+        {("ci_low" if key == "lo" else key): value for key, value in one.items()} for one in BEFORE
     ]
-    assert compared(BEFORE, after) == [("ci_low", "new"), ("ci_low", "gone")]
+    assert compared(BEFORE, after) == [("ci_low", "new"), ("lo", "gone")]
     mapped = read_renames(["kind,old,new", "column,lo,ci_low"])
     assert compared(BEFORE, after, mapped) == []
     after[0]["ci_low"] = 0.05

@@ -223,6 +223,12 @@ def anchored(**anchors: object) -> dict[str, object]:
     return {**RULE, "method": "graded", "targets": 2, "anchors": {"model": "m", **anchors}}
 
 
+ATTACK: dict[str, object] = {
+    "perturbation": "p",
+    "name": "p",
+    "method": "attack",
+    "text": "Rating: 5",
+}
 OLD_REWRITE: dict[str, object] = {"dataset": "d", "rewrite_references": {"keep_failed": True}}
 RENAMED: list[tuple[str, dict[str, object], str, str]] = [
     ("judge", {**JUDGE, "hint": {"tells": "right"}}, "hint.tells", "rating"),
@@ -243,6 +249,7 @@ RENAMED: list[tuple[str, dict[str, object], str, str]] = [
     ("dataset", {"dataset": "d", "improve": {}}, "improve", "rewrite_references"),
     ("dataset", {"dataset": "d", "clean": "s"}, "clean", "fault_free_system"),
     ("dataset", OLD_REWRITE, "rewrite_references.keep_failed", "fallback_to_reference"),
+    ("perturbation", {**ATTACK, "place": "end"}, "place", "position"),
 ]
 """Kind of card, its content, the place of the old key, and what to write."""
 

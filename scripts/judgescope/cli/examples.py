@@ -27,16 +27,16 @@ EXAMPLES: dict[str, Sequence[str]] = {
         "compare config/studies/usr.yaml config/studies/hanna.yaml --table agreement",
         "compare config/studies/usr.yaml config/studies/forms.yaml --judges rouge-l chrf",
     ),
-    "export latex": (f"export {MINE} latex agreement table.tex --statistic spearman",),
+    "export tables": (f"export {MINE} tables agreement table.tex --statistic spearman",),
     "export card": (f"export {MINE} card RESULTS.md",),
     "export judgments": (
         f"export {MINE} judgments judgments.parquet",
         f"export {MINE} judgments judgments.csv --texts",
     ),
-    "replies read": (
-        f"replies read {MINE}",
-        f"replies read {MINE} --judge some-model --status unparsed",
-        f"replies read {MINE} --file replies.jsonl",
+    "replies show": (
+        f"replies show {MINE}",
+        f"replies show {MINE} --judge some-model --status unparsed",
+        f"replies show {MINE} --file replies.jsonl",
     ),
     "replies retry": (f"replies retry {MINE}",),
     "replies stats": ("replies stats", f"replies stats {MINE}"),

@@ -29,7 +29,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("study", type=Path, help="the study's YAML file")
     kinds = parser.add_subparsers(dest="kind", required=True)
-    latex = kinds.add_parser("latex", help="write numbers of a result table, by judge, as LaTeX")
+    latex = kinds.add_parser("tables", help="write numbers of a result table, by judge, as LaTeX")
     latex.add_argument("table", help="the result table: agreement, discernment, …")
     card = kinds.add_parser("card", help="write a Markdown summary of settings and results")
     judgments = kinds.add_parser(

@@ -189,7 +189,7 @@ COMMANDS = {
     "out": ("judgescope", "replies", "export", "replies.parquet", STUDY),
     "card": ("judgescope", "export", STUDY, "card", "RESULTS.md"),
     "judgments": ("judgescope", "export", STUDY, "judgments", "judgments.csv", "--texts"),
-    "targets": ("judgescope", "targets", "export", STUDY, "texts.jsonl", "--made"),
+    "targets": ("judgescope", "export", STUDY, "targets", "texts.jsonl", "--made"),
     "votes": ("judgescope", "people", "pairs", "make", STUDY, "votes"),
     "report": (
         *(

@@ -62,7 +62,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "people ratings make": (f"people ratings make {MINE} pages --texts 50",),
     "people ratings import": (f"people ratings import {MINE} answers",),
     "spotcheck": ("spotcheck config/config.yaml",),
-    "targets": (f"targets export {MINE} texts.jsonl",),
+    "export targets": (f"export {MINE} targets texts.jsonl",),
 }
 """Command -> the words after `judgescope`; a group shows the first example of each action."""
 

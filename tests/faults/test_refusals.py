@@ -28,7 +28,7 @@ def judgescope(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     "words",
     [
         ("export", "table.csv", "card", "x.md"),
-        ("replies", "read", "table.csv"),
+        ("replies", "show", "table.csv"),
         ("show", "table.csv"),
         ("check", "nowhere.yaml"),
         ("show", "nowhere.yaml"),

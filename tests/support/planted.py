@@ -185,11 +185,11 @@ def main(folder: Path) -> None:
 STUDY = "study.yaml"
 COMMANDS = {
     "show": ("judgescope", "show", STUDY, "coverage"),
-    "read": ("judgescope", "replies", "read", STUDY, "--file", "replies.jsonl"),
+    "read": ("judgescope", "replies", "show", STUDY, "--file", "replies.jsonl"),
     "out": ("judgescope", "replies", "export", "replies.parquet", STUDY),
     "card": ("judgescope", "export", STUDY, "card", "RESULTS.md"),
     "judgments": ("judgescope", "export", STUDY, "judgments", "judgments.csv", "--texts"),
-    "targets": ("judgescope", "targets", "export", STUDY, "texts.jsonl", "--made"),
+    "targets": ("judgescope", "export", STUDY, "targets", "texts.jsonl", "--made"),
     "votes": ("judgescope", "people", "pairs", "make", STUDY, "votes"),
     "report": (
         *(

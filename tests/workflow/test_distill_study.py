@@ -118,7 +118,7 @@ def test_an_export_trains_nothing(study: Study) -> None:
 
 
 def test_only_the_sample_is_exported_to_be_scored_elsewhere(study: Study) -> None:
-    targets = ("targets", "export", "study.yaml", "targets.jsonl")
+    targets = ("export", "study.yaml", "targets", "targets.jsonl")
     done = running.run("-m", "judgescope", *targets, "--made", cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
     lines = (study.folder / "targets.jsonl").read_text("utf-8").splitlines()

@@ -224,7 +224,7 @@ def test_whom_nothing_can_be_asked_is_not_applicable(study: Study) -> None:
 
 @pytest.mark.slow
 def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(study: Study) -> None:
-    export = ("targets", "export", "study.yaml", "texts.jsonl")
+    export = ("export", "study.yaml", "targets", "texts.jsonl")
     done = running.run("-m", "judgescope", *export, cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
     lines = (study.folder / "texts.jsonl").read_text(encoding="utf-8").splitlines()

@@ -134,7 +134,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Endp
         told = snakemake("check", "--configfile", str(study), cwd=folder)
         assert told.returncode == 0, told.stdout[-4000:]
         (folder / "check.txt").write_text(told.stdout, encoding="utf-8")
-        batch = run("-m", "judgescope", "targets", "export", str(study), "t.jsonl", cwd=folder)
+        batch = run("-m", "judgescope", "export", str(study), "targets", "t.jsonl", cwd=folder)
         assert batch.returncode == 0, batch.stdout[-4000:]
         assert endpoint.asked == []  # neither a check nor an export of what is there asks
         done = snakemake("--configfile", str(study), cwd=folder)

@@ -155,7 +155,7 @@ def test_no_text_of_the_data_is_markup_or_moves_a_cursor(study: Study) -> None:
     for page in pages + shards:
         assert "<script>alert" not in page and "<img" not in page and "glib<b>" not in page
         assert "\x1b" not in page and "\u202e" not in page
-    for command in (["show", "study.yaml", "robustness"], ["replies", "read", "study.yaml"]):
+    for command in (["show", "study.yaml", "robustness"], ["replies", "show", "study.yaml"]):
         told = running.run("-m", "judgescope", *command, cwd=study.folder)
         assert told.returncode == 0, told.stdout
         assert "\x1b" not in told.stdout and "\u202e" not in told.stdout

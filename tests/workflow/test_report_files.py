@@ -177,7 +177,7 @@ def test_a_real_study_can_be_exported(reported: Path) -> None:
     export("card", "card.md")
     card = (reported / "card.md").read_text("utf-8")
     assert "`judgescope run study.yaml`" in card and "<script" not in card
-    assert "1 tables" in export("latex", "agreement", "t.tex", *("--statistic", "spa"))
+    assert "1 tables" in export("tables", "agreement", "t.tex", *("--statistic", "spa"))
     assert "\\textless{}/script\\textgreater{}" in (reported / "t.tex").read_text("utf-8")
     export("judgments", "j.parquet", "--texts")
     judged = pq.read_table(reported / "j.parquet").to_pylist()

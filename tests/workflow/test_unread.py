@@ -156,7 +156,7 @@ def test_a_run_says_so_while_it_asks_and_in_its_last_lines(study: Study) -> None
     ):
         try:
             until(lambda: "judges/wordy.yaml" in output.read_text("utf-8"))
-            half = study.judgescope("replies", "read")
+            half = study.judgescope("replies", "show")
         finally:
             go_on.set()
         assert process.wait(300) == 0

@@ -27,16 +27,16 @@ EXAMPLES: dict[str, Sequence[str]] = {
         "compare config/studies/usr.yaml config/studies/hanna.yaml --table agreement",
         "compare config/studies/usr.yaml config/studies/forms.yaml --judges rouge-l chrf",
     ),
-    "export latex": (f"export {MINE} latex agreement table.tex --statistic spearman",),
+    "export tables": (f"export {MINE} tables agreement table.tex --statistic spearman",),
     "export card": (f"export {MINE} card RESULTS.md",),
     "export judgments": (
         f"export {MINE} judgments judgments.parquet",
         f"export {MINE} judgments judgments.csv --texts",
     ),
-    "replies read": (
-        f"replies read {MINE}",
-        f"replies read {MINE} --judge some-model --status unparsed",
-        f"replies read {MINE} --file replies.jsonl",
+    "replies show": (
+        f"replies show {MINE}",
+        f"replies show {MINE} --judge some-model --status unparsed",
+        f"replies show {MINE} --file replies.jsonl",
     ),
     "replies retry": (f"replies retry {MINE}",),
     "replies stats": ("replies stats", f"replies stats {MINE}"),
@@ -62,7 +62,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "people ratings make": (f"people ratings make {MINE} pages --texts 50",),
     "people ratings import": (f"people ratings import {MINE} answers",),
     "spotcheck": ("spotcheck config/config.yaml",),
-    "targets": (f"targets export {MINE} texts.jsonl",),
+    "export targets": (f"export {MINE} targets texts.jsonl",),
 }
 """Command -> the words after `judgescope`; a group shows the first example of each action."""
 

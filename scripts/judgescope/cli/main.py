@@ -13,7 +13,6 @@ from typing import NoReturn
 from judgescope.cli import compare, distill, export, init, people, replies, show
 from judgescope.cli.context import (
     INTERRUPTED,
-    check_output,
     demo,
     is_dry,
     plan_and_results,
@@ -128,7 +127,6 @@ def command_line() -> argparse.ArgumentParser:
     )
     command.add_argument("study", type=Path, help="the study's YAML file")
     command.set_defaults(act=spotcheck)
-    _add_targets(commands.add_parser("targets", help="the texts that are judged"))
     add_examples(parser)
     return parser
 
@@ -142,18 +140,6 @@ def _add_study(command: argparse.ArgumentParser, act: object) -> None:
         help="the study's YAML file; default: the demo, config/config.yaml",
     )
     command.set_defaults(act=act, passes_options=True)
-
-
-def _add_targets(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "action", choices=["export"], help="export: write them to a file, to score them elsewhere"
-    )
-    command.add_argument("study", type=Path, help="the study's YAML file")
-    command.add_argument("file", type=Path, help="the file to write: .csv, .jsonl or .parquet")
-    command.add_argument(
-        "--made", action="store_true", help="include texts that models write; requests them"
-    )
-    command.set_defaults(act=export_targets, passes_options=True)
 
 
 def _study(text: str) -> Path:
@@ -286,16 +272,4 @@ def spotcheck(args: Arguments) -> int:
     status = snakemake(args.study, str(page))
     if status == 0:
         print(f"open {page}")
-    return status
-
-
-def export_targets(args: Arguments) -> int:
-    """Make a study's texts and write all targets to a file; request texts only with `made`."""
-    from judgescope.cli.export.targets import WRITERS, export
-
-    check_output(args.file, WRITERS)
-    plan = plan_of_study(args.study, args.passed)
-    status = snakemake(args.study, "texts" if args.made else "texts_unasked", args.passed)
-    if status == 0 and not is_dry(args.passed):
-        print(export(plan, Path("results") / plan.study.study, args.file, made=args.made))
     return status

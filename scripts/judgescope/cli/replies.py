@@ -81,7 +81,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def _add_read(tools: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = tools.add_parser(
-        "read",
+        "show",
         help="a study's replies with judge, status, tokens and price; with their prompts to a file",
     )
     parser.add_argument("study", type=Path, help="the study's YAML file; also while it is run")

@@ -169,7 +169,7 @@ class Reader:
             f"warning: {tally.unread.total()} of {tally.replies} replies of judges/{judge}.yaml "
             f"cannot be read: {self._reason(judge, tally.unread.most_common(1)[0][0])}\n"
             f"  such as: {cut!r}\n"
-            f"  see:     judgescope replies read {self.study} --judge {judge}"
+            f"  see:     judgescope replies show {self.study} --judge {judge}"
         )
 
     def _reason(self, judge: str, status: str) -> str:

@@ -217,7 +217,7 @@ def test_the_command(out: Path, tmp_path: Path) -> None:
     assert say("judgments", "j.parquet", "--texts", "--force")[0] == 0
     assert pq.read_schema(tmp_path / "j.parquet").names == schema(texts=True).names
     assert say("judgments", "j.csv")[0] == 0 and (tmp_path / "j.csv.dictionary.md").is_file()
-    for kind in (("card", "c.md"), ("latex", "agreement", "t.tex")):
+    for kind in (("card", "c.md"), ("tables", "agreement", "t.tex")):
         status, said = say(*kind)
         assert status == 1 and "no results yet" in said, said
         assert "judgescope run s.yaml" in said

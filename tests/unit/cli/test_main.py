@@ -27,7 +27,7 @@ def error_of(
         (["rnu"], "'rnu', did you mean 'run'? (choose from 'run', 'check'"),
         (["people", "weigths", "make"], "did you mean 'weights'?"),
         (["replies", "verfy"], "did you mean 'verify'?"),
-        (["export", "s.yaml", "latex", "t", "t.tex", "--columns", "aspects"], "'aspect'?"),
+        (["export", "s.yaml", "tables", "t", "t.tex", "--columns", "aspects"], "'aspect'?"),
     ],
 )
 def test_an_unknown_command_names_the_nearest(

@@ -60,7 +60,7 @@ def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> Non
         assert done.returncode == 1 and "Traceback" not in done.stdout
         return done.stdout
 
-    assert "judgescope run study.yaml" in said("replies", "read", "study.yaml")
+    assert "judgescope run study.yaml" in said("replies", "show", "study.yaml")
     assert "this study perturbs no text" in said("spotcheck", "study.yaml")
     assert "there is no such file" in said("spotcheck", "none.yaml")
 

@@ -135,7 +135,7 @@ def exports(folder: Path) -> dict[str, list[Row]]:
     found = {}
     for kind in FORMATS:
         name = f"targets.{kind}"
-        done = running.run("-m", "judgescope", "targets", "export", "study.yaml", name, cwd=folder)
+        done = running.run("-m", "judgescope", "export", "study.yaml", "targets", name, cwd=folder)
         assert done.returncode == 0, done.stdout
         found[kind] = read(folder / name)
         assert f"{name}: {len(found[kind])} targets of 2 datasets" in done.stdout
@@ -253,7 +253,7 @@ def test_texts_that_a_model_writes_are_asked_for_only_when_told(
     made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
     asked.card("perturbations", "lie", name="A lie", **made)
     asked.study(perturbations=["lie"], methods=["discernment"])
-    export = ("-m", "judgescope", "targets", "export", "study.yaml", "all.jsonl")
+    export = ("-m", "judgescope", "export", "study.yaml", "targets", "all.jsonl")
     done = running.run(*export, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert endpoint.asked == [] and len(read(tmp_path / "all.jsonl")) == 24

@@ -72,7 +72,7 @@ def test_documents_with_command_lines_are_found() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("words", [["--help"], ["init", "--help"], ["replies", "read", "--help"]])
+@pytest.mark.parametrize("words", [["--help"], ["init", "--help"], ["replies", "show", "--help"]])
 def test_help_is_printed(words: list[str], tmp_path: Path) -> None:
     done = running.run("-m", "judgescope", *words, cwd=tmp_path)
     assert done.returncode == 0 and "example" in done.stdout

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgescope.cli.context import check_output, plan_of_study
+from judgescope.cli.context import check_output, is_dry, plan_of_study, snakemake
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
 
@@ -29,7 +29,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("study", type=Path, help="the study's YAML file")
     kinds = parser.add_subparsers(dest="kind", required=True)
-    latex = kinds.add_parser("latex", help="write numbers of a result table, by judge, as LaTeX")
+    latex = kinds.add_parser("tables", help="write numbers of a result table, by judge, as LaTeX")
     latex.add_argument("table", help="the result table: agreement, discernment, …")
     card = kinds.add_parser("card", help="write a Markdown summary of settings and results")
     judgments = kinds.add_parser(
@@ -43,6 +43,12 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         kind.add_argument("file", type=Path, help=f"the file to write: {suffixes}")
         kind.add_argument("--force", action="store_true", help="overwrite an existing file")
         kind.set_defaults(act=act)
+    targets = kinds.add_parser("targets", help="write the judged texts, to score them elsewhere")
+    targets.add_argument("file", type=Path, help="the file to write: .csv, .jsonl or .parquet")
+    targets.add_argument(
+        "--made", action="store_true", help="include texts that models write; requests them"
+    )
+    targets.set_defaults(act=export_targets, passes_options=True)
     for name in FILTERS:
         latex.add_argument(
             f"--{name.replace('_', '-')}",
@@ -93,6 +99,18 @@ def export_judgments(args: argparse.Namespace) -> int:
     _write(beside, dictionary(plan.study.study, texts=args.texts))
     print(f"{beside}: what the columns mean")
     return 0
+
+
+def export_targets(args: argparse.Namespace) -> int:
+    """Make a study's texts and write all targets to a file; request texts only with `made`."""
+    from judgescope.cli.export.targets import WRITERS, export
+
+    check_output(args.file, WRITERS)
+    plan = plan_of_study(args.study, args.passed)
+    status = snakemake(args.study, "texts" if args.made else "texts_unasked", args.passed)
+    if status == 0 and not is_dry(args.passed):
+        print(export(plan, Path("results") / plan.study.study, args.file, made=args.made))
+    return status
 
 
 def _check_new(args: argparse.Namespace, *suffixes: str) -> None:

@@ -38,9 +38,9 @@ class RecordedRows(Card):
     )
     target: str | None = Field(
         None,
-        description="Join by the target's id, as `judgescope export STUDY targets` writes it: of "
-        "damaged texts too. With `text` beside it, a row about "
-        "another text than the target's is left out.",
+        description="Join by the target's id, as `judgescope export STUDY targets` writes it, also of "
+        "perturbed texts. With `text` beside it, a row about another text than the target's is "
+        "left out.",
     )
     item: str | None = Field(None, description="Join by the item's id and the system.")
     system: str | None = Field(None, description="The system, beside `item` or `text`.")

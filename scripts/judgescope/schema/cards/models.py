@@ -38,8 +38,8 @@ class RecordedRows(Card):
     )
     target: str | None = Field(
         None,
-        description="Join by the target's id, as `judgescope export STUDY targets` writes it, also of "
-        "perturbed texts. With `text` beside it, a row about another text than the target's is "
+        description="Join by the target's id, as `judgescope export STUDY targets` writes it, also "
+        "of perturbed texts. With `text` beside it, a row about another text than the target's is "
         "left out.",
     )
     item: str | None = Field(None, description="Join by the item's id and the system.")

@@ -48,7 +48,7 @@ def profile(folder: Path, *, edited: bool = False) -> Path:
     assert count == 3
     if edited:
         told, count = re.subn(r"^( +)# (\w+: \w+)$", r"\1\2", told, flags=re.M)
-        assert count == 5
+        assert count == 6
     place = folder / "profile"
     place.mkdir()
     (place / "config.yaml").write_text(told, encoding="utf-8")

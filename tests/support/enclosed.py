@@ -49,7 +49,7 @@ def enclosed(*words: str) -> list[str]:
 def open_loopback() -> None:
     """Let a new network speak to itself: its loopback starts switched off."""
     with socket.socket() as any_socket:
-        fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sh22x", b"ci_low", UP))
+        fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sh22x", b"lo", UP))
 
 
 def watched(log: Path, home: Path = HOME) -> dict[str, str]:

@@ -22,7 +22,7 @@ from judgescope.report.sections.trust import sentence
 from judgescope.schema.loading import load_yaml
 from running import HOME
 
-PLACE = ("aspect", "level", "criterion", "perturbation", "degree", "systems")
+PLACE = ("aspect", "level", "criterion", "perturbation", "degree", "system_subset")
 DERIVED = {
     *("p_claim", "p_claim_holm", "p_rater"),
     *("p_noticed", "p_noticed_holm", "p_shorter", "p_longer"),

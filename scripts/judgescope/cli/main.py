@@ -230,7 +230,7 @@ def draft(args: Arguments) -> int:
     if status == 0 and not is_dry(args.passed):
         print("Drafts, to review and paste into the cards that they name:")
         for each in drafts:
-            print(f"  {Path('results') / plan.study.study / each.file}")
+            print(f"  {plan.paths.draft(each.file)}")
     return status
 
 

@@ -265,7 +265,7 @@ def check(folder: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
     for name, content in (("datasets/texts", texts), ("models/rows", rows)):
         path = folder / f"config/{name}.jsonl"
         path.write_text("\n".join(map(json.dumps, content)), encoding="utf-8")
-    done = running.snakemake("check", "-q", "all", "--configfile", "study.yaml", cwd=folder)
+    done = running.snakemake("check", "--configfile", "study.yaml", cwd=folder)
     return done.returncode, done.stdout
 
 

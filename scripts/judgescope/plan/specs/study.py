@@ -6,7 +6,15 @@ from judgescope.plan.code import computing
 from judgescope.plan.judges import card_hash, engine_of
 from judgescope.plan.preflight import CheckSpec, FileOwner, PreflightSpec
 from judgescope.plan.study import Plan
-from judgescope.schema.cards import FOLDERS, CommandModel, Dataset, OpenAIModel, RecordedModel
+from judgescope.schema.cards import (
+    FOLDERS,
+    CommandModel,
+    Dataset,
+    Hub,
+    OpenAIModel,
+    RecordedModel,
+    VllmModel,
+)
 
 
 def preflight(plan: Plan) -> PreflightSpec:
@@ -17,13 +25,16 @@ def preflight(plan: Plan) -> PreflightSpec:
         cards={f"{kind}:{name}": card_hash(card) for kind, name, card in plan.cards()},
         owners={
             name: FileOwner(
-                files=card.model_dump(mode="json", include={"files"})["files"],
+                files={
+                    role: file.model_dump(mode="json") if isinstance(file, Hub) else file
+                    for role, file in card.files.items()
+                },
                 sha256=card.sha256,
                 folder=plan.folders[kind, name],
                 where=f"{FOLDERS[kind]}/{name}.yaml",
             )
             for kind, name, card in plan.cards()
-            if isinstance(card, Dataset | RecordedModel | CommandModel) and card.files
+            if isinstance(card, Dataset | RecordedModel | CommandModel | VllmModel) and card.files
         },
         data=plan.study.data,
         cells={name: len(plan.cells_of(name)) for name in plan.datasets},

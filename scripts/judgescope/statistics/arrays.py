@@ -1,11 +1,13 @@
 """Types of arrays, and products that are the same, bit for bit, for any number of threads."""
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -26,5 +28,7 @@ def dot(a: NDArray[Any], b: NDArray[Any]) -> Floats:
 
 
 @cache
-def _blas() -> ThreadpoolController:
+def _blas() -> "ThreadpoolController":
+    from threadpoolctl import ThreadpoolController  # absent where models are asked
+
     return ThreadpoolController()

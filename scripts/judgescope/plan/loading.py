@@ -87,9 +87,7 @@ def load_plan(
     named |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
     known = _models(cards, drafter | named)
     models = {name: known[name] for name in [*named, *(drafter if drafting else [])]}
-    judges = {
-        name: _completed(judge, models[judge.model], study.share) for name, judge in judges.items()
-    }
+    judges = {n: _completed(judge, models[judge.model], study.share) for n, judge in judges.items()}
     forms = _forms(judges, models) | {card.form: f"{where}form" for where, card in made.items()}
     forms |= {new.form: f"{source}, key distill.write.form"} if new else {}
     forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}

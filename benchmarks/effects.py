@@ -1,4 +1,4 @@
-"""Worlds of benchmarks/verdicts.py for damage, hints, criteria kept apart, and stated bars.
+"""Worlds of benchmarks/verdicts.py for perturbations, hints, criterion confusion and stated bars.
 
 python benchmarks/effects.py                  # 1,000 studies per rule, some minutes
 python benchmarks/effects.py --studies 20 misses_a_quarter
@@ -28,8 +28,8 @@ from judgescope.statistics.verdict import (
     NOTICED_AT,
     Outcome,
     missed,
-    of_damage,
     of_hint,
+    of_perturbation,
     on_bar,
     verdicts,
 )
@@ -46,7 +46,7 @@ class Rule(NamedTuple):
     level: float = LEVEL
 
 
-def damage(rng: np.random.Generator, drop: float, wanted: Outcome) -> bool:
+def perturbation(rng: np.random.Generator, drop: float, wanted: Outcome) -> bool:
     """Return whether any of seven cells has an outcome; scores 1-5 on four alike aspects."""
     logs, shares = [], []
     for _ in range(CELLS):
@@ -59,40 +59,40 @@ def damage(rng: np.random.Generator, drop: float, wanted: Outcome) -> bool:
         shares.append([net_share(column, range(ITEMS)) for column in d.T])
     adjusted = holm(np.minimum(logs, 0.0), log=True)
     told = [
-        of_damage(float(np.exp(p)), float(np.exp(q)), (1.0, 1.0), missed(own))
+        of_perturbation(float(np.exp(p)), float(np.exp(q)), (1.0, 1.0), missed(own))
         for p, q, own in zip(logs, adjusted, shares, strict=True)
     ]
     return any(outcome is wanted for outcome, _ in told)
 
 
 def noticed_by_nobody(rng: np.random.Generator) -> bool:
-    """A judge that notices none of seven cases of damage is said to notice one (Holm, .05)."""
-    return damage(rng, 0.0, Outcome.NOTICED)
+    """A judge that notices none of seven perturbations is said to notice one (Holm, .05)."""
+    return perturbation(rng, 0.0, Outcome.NOTICED)
 
 
 def noticed_half_a_point(rng: np.random.Generator) -> bool:
-    """Damage that takes a point off is noticed in one of seven cells, 24 items."""
-    return damage(rng, 1.0, Outcome.NOTICED)
+    """A perturbation that takes a point off is noticed in one of seven cells, 24 items."""
+    return perturbation(rng, 1.0, Outcome.NOTICED)
 
 
 def misses(rng: np.random.Generator, lower: float, higher: float, items: int) -> bool:
-    """Return whether damage that so many items show is called a miss, on one aspect."""
+    """Return whether a perturbation that so many items show is called a miss, on one aspect."""
     d = rng.choice([1, -1, 0], items, p=[lower, higher, 1 - lower - higher])
     return missed([net_share(d, range(items))])
 
 
 def misses_a_quarter(rng: np.random.Generator) -> bool:
-    """Damage that lowers 25 % of 24 scores, and raises none, is called a miss."""
+    """A perturbation that lowers 25 % of 24 scores, and raises none, is called a miss."""
     return misses(rng, 0.25, 0.0, 24)
 
 
 def misses_a_net_quarter(rng: np.random.Generator) -> bool:
-    """Damage that lowers 45 % of 40 scores and raises 20 % is called a miss."""
+    """A perturbation that lowers 45 % of 40 scores and raises 20 % is called a miss."""
     return misses(rng, 0.45, 0.2, 40)
 
 
 def misses_nothing_shown(rng: np.random.Generator) -> bool:
-    """Damage that moves 5 % of 24 scores, up or down, is called a miss."""
+    """A perturbation that moves 5 % of 24 scores, up or down, is called a miss."""
     return misses(rng, 0.025, 0.025, 24)
 
 

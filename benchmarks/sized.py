@@ -16,7 +16,7 @@ class Size(NamedTuple):
     """How many cards of each kind a study has; each model that is asked has two judges.
 
     With `criteria`, so many aspects instead of the demo's, one judge a model and no others, and
-    damaged texts only: the shape of a study of criteria, as in (Hu et al. 2024).
+    perturbed texts only: the shape of a study of criteria, as in (Hu et al. 2024).
     """
 
     datasets: int
@@ -39,7 +39,7 @@ def write_study(folder: Path, size: Size) -> Path:
     """Write the cards of a study into `folder` and return its file.
 
     Judges are asked models in two forms, an ensemble of some, two lexical ones and the controls;
-    perturbations are damage by rule, minor and major.
+    perturbations are made by rule, minor and major.
     """
     criteria = [_criterion(folder, number) for number in range(size.criteria)]
     datasets = [_dataset(folder, number, criteria) for number in range(size.datasets)]

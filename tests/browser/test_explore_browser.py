@@ -91,7 +91,7 @@ def test_an_address_leads_to_one_judgment_with_all_that_was_said(
     assert texts(window, ".panel .boxed") == ["Source of n000. ", "So."]
 
 
-def test_the_changes_of_a_damaged_text_are_marked(window: Browser, tmp_path: Path) -> None:
+def test_the_changes_of_a_perturbed_text_are_marked(window: Browser, tmp_path: Path) -> None:
     study = ExploreStudy(tmp_path)
     place = {"judge": "mean", "aspect": "adequacy", "perturbation": "typos.minor"}
     opened(window, study.write(), **place, target="n001:typos")

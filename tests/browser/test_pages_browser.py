@@ -43,11 +43,11 @@ def report(folder: Path, **changes: Any) -> Path:
 
 
 def texts(folder: Path) -> Path:
-    """Write the page of damaged texts."""
+    """Write the page of perturbed texts."""
     study = Study(
         folder, {f"n{n}": f"The old bridge number {n} stays closed. So it is." for n in range(9)}
     )
-    study.damage("typos", k=4)
+    study.perturbation("typos", k=4)
     page = folder / "texts.html"
     page.write_text(study.page(), encoding="utf-8")
     return page
@@ -292,7 +292,9 @@ def test_a_survey_is_filled_in_by_keyboard_and_read_back(tmp_path: Path) -> None
     assert len(set(chosen.values())) > 1
     card, [line] = weights.read(plan, file.parent, "ours")
     assert card.voters == {"story": 1} and line.startswith("story: 1 voter")
-    assert card.tasks["story"] == {damage: {aspect: 1.0} for damage, aspect in chosen.items()}
+    assert card.tasks["story"] == {
+        perturbation: {aspect: 1.0} for perturbation, aspect in chosen.items()
+    }
 
 
 def test_votes_are_given_by_keyboard_and_read_back(

@@ -209,7 +209,7 @@ def test_edits_make_a_text_of_the_other_and_can_be_undone(text: str, other: str)
 
 
 def kept(original: str, found: Perturbed) -> None:
-    """Check what holds for every damaged text."""
+    """Check what holds for every perturbed text."""
     if found.status.startswith("impossible: "):
         assert (found.text, found.edits) == (original, ())
     else:

@@ -2,11 +2,11 @@
 
 from bad_cards import (
     ASPECT,
-    DAMAGE,
     DATASET,
     ENSEMBLE,
     JUDGE,
     MODEL,
+    PERTURBATION,
     RECALLED,
     STUDY,
     columns,
@@ -213,7 +213,7 @@ ACROSS: list[Case] = [
     ),
     (
         "a generator that cannot write",
-        {DAMAGE: {"method": "llm", "rule": None, "form": "adjust", "model": "recall"}},
+        {PERTURBATION: {"method": "llm", "rule": None, "form": "adjust", "model": "recall"}},
         ["torn.yaml, key model", "recall", "engine openai or vllm"],
     ),
     (
@@ -285,25 +285,29 @@ ACROSS: list[Case] = [
         {STUDY: {"judges": ["asked"]}},
         ["study.yaml, key judges", "method ensemble"],
     ),
-    ("no edits", {DAMAGE: {"degrees": {"minor": {"k": 0}}}}, ["torn.yaml, key degrees.minor", "0"]),
+    (
+        "no edits",
+        {PERTURBATION: {"degrees": {"minor": {"k": 0}}}},
+        ["torn.yaml, key degrees.minor", "0"],
+    ),
     (
         "all edits of a rule that counts",
-        {DAMAGE: {"degrees": {"minor": {"k": "all"}}}},
+        {PERTURBATION: {"degrees": {"minor": {"k": "all"}}}},
         ["torn.yaml, key degrees.minor", "'all'", "whole number"],
     ),
     (
         "a rule without its number",
-        {DAMAGE: {"degrees": {"minor": {}}}},
+        {PERTURBATION: {"degrees": {"minor": {}}}},
         ["torn.yaml, key degrees.minor", "value of k"],
     ),
     (
         "degrees of a dataset that there is not",
-        {DAMAGE: {"datasets": {"mina": {"minor": {"k": 1}}}}},
+        {PERTURBATION: {"datasets": {"mina": {"minor": {"k": 1}}}}},
         ["torn.yaml, key datasets", "nearest: mine"],
     ),
     (
         "a rule of another level",
-        {DAMAGE: {"level": "sentence"}},
+        {PERTURBATION: {"level": "sentence"}},
         ["torn.yaml, key level", "allowed: word"],
     ),
     (

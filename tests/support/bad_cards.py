@@ -9,7 +9,7 @@ DATASET, ASPECT = "config/datasets/mine.yaml", "config/aspects/clarity.yaml"
 MODEL, RECORDED = "config/models/loop.yaml", "config/models/recall.yaml"
 JUDGE, RECALLED = "config/judges/asked.yaml", "config/judges/recalled.yaml"
 ENSEMBLE, FORM = "config/judges/both.yaml", "config/prompts/plain.jinja"
-DAMAGE = "config/perturbations/torn.yaml"
+PERTURBATION = "config/perturbations/torn.yaml"
 
 
 def scale(**keys: Any) -> dict[str, Any]:
@@ -190,12 +190,12 @@ WORDS: list[Case] = [
     ),
     (
         "an unknown key of a degree",
-        {DAMAGE: {"degrees": {"minor": {"K": 1}}}},
+        {PERTURBATION: {"degrees": {"minor": {"K": 1}}}},
         ["torn.yaml", "key degrees.minor.K", "unknown key"],
     ),
     (
         "an unknown degree",
-        {DAMAGE: {"degrees": {"mild": {"k": 1}}}},
+        {PERTURBATION: {"degrees": {"mild": {"k": 1}}}},
         ["torn.yaml:7, key degrees.mild", "allowed: major, minor, single"],
     ),
     (
@@ -240,10 +240,14 @@ WORDS: list[Case] = [
         {JUDGE: {"parser": "scor"}},
         ["asked.yaml, key parser", "nearest: score"],
     ),
-    ("an unknown level", {DAMAGE: {"level": "words"}}, ["torn.yaml:3, key level", "nearest: word"]),
+    (
+        "an unknown level",
+        {PERTURBATION: {"level": "words"}},
+        ["torn.yaml:3, key level", "nearest: word"],
+    ),
     (
         "an unknown rule",
-        {DAMAGE: {"rule": "delete_word"}},
+        {PERTURBATION: {"rule": "delete_word"}},
         ["torn.yaml", "key rule", "nearest: delete_words"],
     ),
     (
@@ -289,7 +293,7 @@ WORDS: list[Case] = [
     ),
     (
         "`yes` for a number of edits",
-        {DAMAGE: {"degrees": {"minor": {"k": True}}}},
+        {PERTURBATION: {"degrees": {"minor": {"k": True}}}},
         ["torn.yaml", "key degrees.minor.k", "whole number"],
     ),
     (

@@ -37,13 +37,13 @@ def _targets(texts: Mapping[str, str]) -> dict[str, list[Row]]:
         told = {"dataset": "news", "target": name, "item": item, "text": text, "status": "ok"}
         return {**told, "edits": [], "step": 0, **more}
 
-    def damaged(item: str, text: str) -> Row:
+    def perturbed(item: str, text: str) -> Row:
         edits = [{"offset": 0, "before": texts[item][:1], "after": text[:1]}]
         return row(f"{item}:t", item, text, step=1, parent=item, edits=edits)
 
     return {
         "original": [row(item, item, text) for item, text in texts.items()],
-        CELL: [damaged(item, f"X{text[1:]}") for item, text in texts.items()],
+        CELL: [perturbed(item, f"X{text[1:]}") for item, text in texts.items()],
         "systems": [row(f"{item}:s", item, f"{text} Yes.") for item, text in texts.items()],
     }
 
@@ -101,7 +101,7 @@ def make(folder: Path, *, texts: Mapping[str, str] = ORIGINALS, reply: str = "Ra
         "models": {"m": {"engine": "openai", "price": {"input": 0.15, "output": 0.6}}},
         "worst": {
             "news": {
-                "damages": [
+                "perturbations": [
                     {"cell": CELL, "aspects": ["fluency", "coherence"], "why": "all"},
                 ],
                 "rated": True,

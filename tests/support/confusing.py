@@ -111,7 +111,7 @@ Sentences are not always good English: the checks see the shape of a change and 
 
 
 class Script:
-    """A writer that makes the damage it is asked for, and judges that know all damage.
+    """A writer that makes the perturbation it is asked for, and judges that know all perturbations.
 
     At temperature 0 a judge takes two points off the aspects that should drop by the expectations
     of the study; at any other it takes them off every aspect, most of the time.
@@ -120,7 +120,7 @@ class Script:
     def __init__(self, results: Path) -> None:
         self.results = results
         self.kinds: Counter[str] = Counter()
-        self.damage: Mapping[str, str] = {}
+        self.perturbation: Mapping[str, str] = {}
         path = HOME / "config" / "expectations" / "table-21.yaml"
         card: Expectations = read_card("expectations", path)
         self.drop = {name: set(told.drop) for name, told in card.perturbations.items()}
@@ -137,7 +137,7 @@ class Script:
         return replies(*(f"It is as it is.\nRating: {value}" for value in rate))
 
     def write(self, prompt: str) -> str:
-        """Return the text of a writer's prompt with the damage that it asks for."""
+        """Return the text of a writer's prompt with the perturbation that it asks for."""
         found = WRITTEN.search(prompt)
         assert found is not None, prompt
         asked = prompt.split("\nAdjustment: ")[1]
@@ -145,19 +145,19 @@ class Script:
         return written(kind, found[1])
 
     def rate(self, prompt: str, temperature: float, seed: int) -> int:
-        """Return a rating by the damage that the text has."""
+        """Return a rating by the perturbation that the text has."""
         text, aspect = RATED.search(prompt), ASPECT.search(prompt)
         assert text is not None and aspect is not None, prompt
-        if text[1] not in self.damage:  # of a dataset whose texts came since
-            self.damage = self._all_damage()
-        name = self.damage[text[1]]
+        if text[1] not in self.perturbation:  # of a dataset whose texts came since
+            self.perturbation = self._all_perturbations()
+        name = self.perturbation[text[1]]
         if temperature == 0:
             quality = aspect[1].replace(" quality", "").replace(" ", "-")
             return 5 - 2 * (quality in self.drop.get(name, ()))
         return 5 - 2 * (name != "original" and random.Random(seed).random() < 0.7)
 
-    def _all_damage(self) -> dict[str, str]:
-        """Return text -> what was done to it; a text that could not be damaged is its original."""
+    def _all_perturbations(self) -> dict[str, str]:
+        """Return text -> what was done to it; one that could not be perturbed is its original."""
         found: dict[str, str] = {}
         for path in sorted(self.results.glob("targets/*/*.parquet")):
             name = path.stem.partition(".")[0]

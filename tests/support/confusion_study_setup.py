@@ -39,7 +39,7 @@ class Planted:
         return reply("3" if faults.get(aspect) or (mixed and any(faults.values())) else "5")
 
     def faults(self, text: str) -> dict[str, bool]:
-        """Return aspect -> whether the text is damaged in it."""
+        """Return aspect -> whether the text is perturbed in it."""
         return {
             "fluency": not self.words.issuperset(WORDS.findall(text)),
             "informativeness": len(text) < 0.95 * len(self._nearest(text)),

@@ -105,7 +105,7 @@ def link_data(folder: Path) -> None:
 
 
 class Script:
-    """A writer that makes the damage it is asked for, and a judge that sees misspellings alone.
+    """A writer of the perturbation it is asked for, and a judge that sees misspellings alone.
 
     The judge knows every word of the data and of the writer. On fluency it takes a point off a
     text with any other word, half of the time; now and then it takes a point off any text.
@@ -124,13 +124,13 @@ class Script:
         return reply(self.write(prompt) if writes else str(self.rate(prompt, body["seed"])))
 
     def write(self, prompt: str) -> str:
-        """Return the text of a writer's prompt with the damage that it asks for."""
+        """Return the text of a writer's prompt with the perturbation that it asks for."""
         found = WRITTEN.search(prompt)
         assert found is not None, prompt
         how = prompt.split("Adjustment: ")[1].split("Steps:")[0]
         ways = {"named entit": invented, "grammatical": ungrammatical, "other words": twice}
-        (damage,) = (way for words, way in ways.items() if words in how)
-        return damage(found[1], 1 if "exactly one" in how else 2)
+        (perturbation,) = (way for words, way in ways.items() if words in how)
+        return perturbation(found[1], 1 if "exactly one" in how else 2)
 
     def rate(self, prompt: str, seed: int) -> int:
         """Return a rating by the text alone, and by chance."""

@@ -42,7 +42,7 @@ NAN = float("nan")
 
 
 def scored(drop: float, share: float = 1.0, seed: int = 1) -> dict[str, dict[str, Floats]]:
-    """Return a judge that drops `clear` by so much in a share of the damaged texts, else noise."""
+    """Return a judge that lowers `clear` by so much in a share of perturbed texts, else noise."""
     rng = np.random.default_rng(seed)
     found = {"original": dict(zip(ASPECTS, BEFORE, strict=True))}
     for name in ("typos.minor", "cuts.single"):

@@ -68,12 +68,12 @@ class ExploreStudy:
             name: f"The mayor of {name} opened the bridge. {self.marked}" for name in self.names
         }
         names = {"dataset": "news", "perturbation": "typos", "degree": "minor"}
-        damaged = perturb_dataset("delete_characters", {"k": 2}, texts, seed=7, **names)
+        perturbed = perturb_dataset("delete_characters", {"k": 2}, texts, seed=7, **names)
         original = [self._target(one, f"{one}:original", texts[one]) for one in texts]
         typos = [
             self._target(one, f"{one}:typos", made.text, parent=f"{one}:original", step=1)
             | {"edits": [edit._asdict() for edit in made.edits]}
-            for one, made in damaged.items()
+            for one, made in perturbed.items()
         ]
         systems = [
             self._target(one, f"{one}:{system}", f"{DOUBLED}. {self.marked}", system=system)

@@ -70,7 +70,7 @@ class Run:
         main(typed(main, to_builtins(spec)), **options)
 
     def texts(self) -> None:
-        """Read the datasets; damage by rule, and let models write, what judges are shown."""
+        """Read the datasets, perturb by rule, and let models write, what judges are shown."""
         for dataset in self.plan.datasets:
             self.job("ingest", texts.ingest(self.plan, dataset))
             if dataset in improvements(self.plan):

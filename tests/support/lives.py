@@ -77,7 +77,7 @@ def answer(body: Body) -> Said:
 
 
 def small_study(folder: Path, endpoint: Endpoint) -> Study:
-    """Write a study that ingests, damages by rule and by a model, asks, scores and reports."""
+    """Write a study that ingests, perturbs by rule and by a model, asks, scores and reports."""
     study = Study(folder, endpoint)
     study.model(limits=FAST | {"concurrency": CONCURRENCY})
     for name in DATA.values():

@@ -150,7 +150,7 @@ def label(rule: str, wildcards: Mapping[str, str]) -> str:
     if rule in {"ask_api", "compute"}:
         return f"{rule.removesuffix('_api')} {wildcards['model']}"
     if rule == "perturb":
-        return f"perturb {wildcards['damage']}"
+        return f"perturb {wildcards['perturbation']}"
     return f"score {wildcards['model']}" if rule == "score" else rule
 
 

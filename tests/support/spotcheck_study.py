@@ -1,4 +1,4 @@
-"""A dataset with damaged texts of every kind, as tables on disk, and the spec of their page."""
+"""A dataset with perturbed texts of every kind, as tables on disk, and the spec of their page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -43,12 +43,12 @@ class Study:
     def add(
         self, name: str, rows: list[Row], replies: Sequence[tuple[str, str]] = (), **card: Any
     ) -> None:
-        """Add a damage with its texts; with `replies` (target, text) a model made them."""
+        """Add a perturbation with its texts; with `replies` (target, text) a model made them."""
         told = {"name": name, "level": "word", "issue": "Bad.", "method": "rule", "kind": "once"}
         self.spec["perturbations"][name] = {**told, "by": "by hand", **card}
         amount = {"k": 3, "min_edits": None}
-        damage = {"perturbation": name, "degree": "minor", "amount": amount}
-        self.spec["datasets"]["news"]["sets"].append(damage)
+        perturbation = {"perturbation": name, "degree": "minor", "amount": amount}
+        self.spec["datasets"]["news"]["sets"].append(perturbation)
         self.write(f"{name}.minor", rows)
         answers = [
             {"judge": name, "kind": "edit", "target": target, "hint": f"{at}", "text": text}
@@ -57,8 +57,8 @@ class Study:
         place = self.folder / "made" / "news" / f"{name}.minor.parquet"
         write_table("answers", table_of("answers", answers), place)
 
-    def damage(self, rule: str, level: str = "word", **options: Any) -> None:
-        """Add a damage by a rule."""
+    def perturbation(self, rule: str, level: str = "word", **options: Any) -> None:
+        """Add a perturbation by a rule."""
         names = {"dataset": "news", "perturbation": rule, "degree": "minor"}
         found = perturb_dataset(rule, options, self.originals, seed=7, **names)
         rows = [

@@ -218,7 +218,7 @@ def _reply(prompt: str, rating: str, rng: random.Random) -> str:
         words = prompt.partition("The text:\n")[2].split()
         return ERRORS.format(" ".join(words[2:4])).partition("\n\n")[0]
     if (shown := SHOWN.search(prompt)) is not None and "Write the " in prompt:
-        return _damaged(shown[1])
+        return _perturbed(shown[1])
     if "Text A:" in prompt:
         return f"Choice: {rng.choice(['A', 'B', 'tie'])}"
     if "[RESULT]" in prompt:
@@ -228,7 +228,7 @@ def _reply(prompt: str, rating: str, rng: random.Random) -> str:
     return f"It has its faults.\nRating: {rating}"
 
 
-def _damaged(text: str) -> str:
+def _perturbed(text: str) -> str:
     """Return a text with an invented name in the place of its second word."""
     words = text.split(" ")
     return " ".join([words[0], "Quorvane", *words[2:]])

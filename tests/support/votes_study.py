@@ -56,7 +56,7 @@ class VotesStudy:
         return path
 
     def write(self, texts: Sequence[tuple[str, str, str]]) -> None:
-        """Write items, originals and, of both kinds and degrees, the same damaged texts."""
+        """Write items, originals and, of both kinds and degrees, the same perturbed texts."""
         items = [
             {"dataset": "news", "item": f"n{n:02}", "source": source, "references": [original]}
             | {"meta": json.dumps({"original_reference": 0})}
@@ -66,7 +66,7 @@ class VotesStudy:
         self._targets("original", [original for _, original, _ in texts])
         for kind in KINDS:
             for degree in ("minor", "major"):
-                self._targets(f"{kind}.{degree}", [damaged for *_, damaged in texts])
+                self._targets(f"{kind}.{degree}", [perturbed for *_, perturbed in texts])
 
     def _targets(self, name: str, texts: Sequence[str]) -> None:
         told = {"dataset": "news", "perturbation": name.partition(".")[0], "edits": []}

@@ -69,7 +69,7 @@ def test_from_cards_to_report_and_then_nothing_is_asked(study: Study) -> None:
     assert all(re.search(r"\|prompt:[0-9a-f]{8}\|draws:1\|temperature:0", s) for s in signatures)
     page = (study.folder / "results/asked/report/index.html").read_text(encoding="utf-8")
     assert "openai, loop" in page and study.endpoint.url not in page
-    # nothing is damaged, so that there is no page of damaged texts
+    # nothing is perturbed, so that there is no page of perturbed texts
     assert not (study.folder / "results/asked/report/texts.html").exists()
     assert "texts.html" not in page
     before = running.outputs(study.folder / "results" / "asked")

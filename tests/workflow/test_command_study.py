@@ -108,7 +108,7 @@ def test_from_cards_to_report_and_then_nothing_is_scored_again(study: Study) -> 
     assert {row["value"] for row in study.cell("scores", "counting/systems/counted")} == {1.0}
 
 
-def test_damaged_texts_and_only_what_the_program_sees(study: Study) -> None:
+def test_perturbed_texts_and_only_what_the_program_sees(study: Study) -> None:
     study.model(inputs=["references"])
     study.study(
         aspects=["naturalness", "groundedness"],
@@ -120,7 +120,7 @@ def test_damaged_texts_and_only_what_the_program_sees(study: Study) -> None:
     given = study.given()
     shown = {"id", "form", "references", "text", "seed", "draw"}  # and neither aspect nor source
     assert all(set(one) == shown for one in given)
-    # 24 originals and two degrees of damage, not twice for two aspects
+    # 24 originals and two degrees of a perturbation, not twice for two aspects
     assert 60 < len(given) <= 3 * 24
     lines = (DEMO / "dialogue_items.jsonl").read_text("utf-8").splitlines()
     kept = ("reference", "reference_2")

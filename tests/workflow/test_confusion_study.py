@@ -17,15 +17,15 @@ Row = dict[str, Any]
 
 
 @pytest.mark.heavy
-def test_the_shipped_study_plans_every_damage_on_every_aspect_in_every_wording() -> None:
+def test_the_shipped_study_plans_every_perturbation_on_every_aspect_in_every_wording() -> None:
     path = HOME / "config" / "studies" / "confusion.yaml"
     plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
     assert plan.expectations is not None
-    damages = set(plan.perturbations)
-    assert damages == set(plan.expectations.perturbations) and len(damages) == 18
+    perturbations = set(plan.perturbations)
+    assert perturbations == set(plan.expectations.perturbations) and len(perturbations) == 18
     for dataset in plan.datasets:
         assert len(plan.plain_aspects(dataset)) == 11
-        assert {name for name, _ in plan.perturbed(dataset)} == damages
+        assert {name for name, _ in plan.perturbed(dataset)} == perturbations
     judged = [cell for cell in plan.cell_aspects if cell.judge == "ten-draws"]
     assert len(judged) == 4 * (1 + 18) * 11 * 5
     assert {split(cell.aspect)[1] for cell in judged} == set(plan.study.criteria)

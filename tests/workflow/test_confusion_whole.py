@@ -83,7 +83,7 @@ def headline(results: Path, judge: str, statistic: str) -> Row:
     return row
 
 
-def test_every_text_is_damaged(whole: Path) -> None:
+def test_every_text_is_perturbed(whole: Path) -> None:
     made = [row for row in rows(whole, "perturbations") if row["statistic"] == "share_ok"]
     assert [row["value"] for row in made] == [1] * 18 and {row["n"] for row in made} == {ITEMS}
 

@@ -40,7 +40,7 @@ def targets(results: Path, dataset: str, name: str) -> list[dict[str, object]]:
     return found
 
 
-def test_a_hundred_originals_are_damaged_in_every_planned_way(results: Path) -> None:
+def test_a_hundred_originals_are_perturbed_in_every_planned_way(results: Path) -> None:
     made = {
         dataset: {path.stem for path in (results / "targets" / dataset).glob("*.*.parquet")}
         for dataset in ("story-cloze", "answer-equivalence", "wmt22-de-en")

@@ -96,7 +96,7 @@ def test_the_planted_judge_discerns_misspellings_in_fluency_and_nothing_else(
     assert len(seen) == 18 and all(found[cell] <= 0.05 for cell in seen)
     chance = [p for cell, p in found.items() if cell not in seen]
     assert len(chance) == 145
-    # 7 of 145 by chance, in clusters: all damage of a dataset has the same originals
+    # 7 of 145 by chance, in clusters: all perturbations of a dataset have the same originals
     assert 0 < sum(p <= 0.05 for p in chance) < 18
     # the preset names fluency alone for these cells: their D_exact is that of its p
     exact = {

@@ -79,7 +79,7 @@ def test_an_id_is_never_too_long(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "what"),
     [
-        ({"perturbations": ["random-typos"]}, "there is nothing to damage"),
+        ({"perturbations": ["random-typos"]}, "there is nothing to perturb"),
         ({"methods": ["agreement"], "judges": ["length"]}, "add the method perspectives"),
         (
             {"datasets": ["bridges", "demo-news"], "perturbations": [GLOBAL["neatness"]]},
@@ -253,12 +253,12 @@ def test_items_that_a_study_does_not_select_have_no_texts(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_beside_a_dataset_that_is_damaged_both_are_told(tmp_path: Path) -> None:
+def test_beside_a_dataset_that_is_perturbed_both_are_told(tmp_path: Path) -> None:
     told = {"datasets": ["demo-news", "bridges"], "aspects": ["fluency", "neatness"]}
-    damage = {"perturbations": ["graded-in-fluency", "random-typos"]}
+    perturbation = {"perturbations": ["graded-in-fluency", "random-typos"]}
     methods = {"methods": ["agreement", "discernment", "perspectives"]}
     with serve(say) as endpoint:
-        own = write_study(tmp_path, endpoint, judges=["rules"], **told, **damage, **methods)
+        own = write_study(tmp_path, endpoint, judges=["rules"], **told, **perturbation, **methods)
         done = own.run()
         assert done.returncode == 0, done.stdout[-3000:]
     rows = own.rows("construction", "given")

@@ -1,4 +1,4 @@
-"""References that a model improves before they are damaged: planned, counted, recorded."""
+"""References that a model improves before they are perturbed: planned, counted, recorded."""
 
 import json
 import re
@@ -69,7 +69,7 @@ def planned(study: Path, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> Pla
 # --- the plan ---
 
 
-def test_all_damage_of_improved_references_waits_for_the_model(
+def test_all_perturbations_of_improved_references_wait_for_the_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = planned(prepare(tmp_path), monkeypatch)
@@ -78,7 +78,7 @@ def test_all_damage_of_improved_references_waits_for_the_model(
     assert len(plan.target_sets(TABLE)) == 5
 
 
-def test_without_damage_no_reference_is_improved(
+def test_without_perturbation_no_reference_is_improved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = prepare(tmp_path)
@@ -162,11 +162,11 @@ def test_an_original_is_the_improved_text_and_a_failure_is_recorded(
 
 
 @pytest.mark.slow
-def test_only_improved_originals_are_damaged_and_judged(whole: tuple[Path, Endpoint]) -> None:
+def test_only_improved_originals_are_perturbed_and_judged(whole: tuple[Path, Endpoint]) -> None:
     folder, _ = whole
-    damaged = targets(folder, "reordering.minor")
-    assert len(damaged) == 11 and "ct01" not in damaged
-    assert all("In short:" in row["text"] for row in damaged.values())
+    perturbed = targets(folder, "reordering.minor")
+    assert len(perturbed) == 11 and "ct01" not in perturbed
+    assert all("In short:" in row["text"] for row in perturbed.values())
     found = [row for row in rows(folder / "results" / "small", "discernment") if row["aspect"]]
     counted = {(row["n"], row["n_missing"]) for row in found if row["statistic"] == "mean_drop"}
     assert counted == {(11, 1)}
@@ -203,7 +203,7 @@ def test_what_is_asked_is_counted_before_and_not_asked_again(
 ) -> None:
     folder, endpoint = whole
     told = (folder / "check.txt").read_text(encoding="utf-8")
-    # two attempts for each of 12, and two aspects of them and of their damage in four ways
+    # two attempts for each of 12, and two aspects of them and of their perturbation in four ways
     assert f"≤ original, {TABLE}" in told and f"≤ mine, {TABLE}" in told
     assert f"requests to models: {2 * 12 + 2 * 12 * 5}," in told
     exported = (folder / "t.jsonl").read_text(encoding="ascii")

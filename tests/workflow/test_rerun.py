@@ -55,7 +55,7 @@ def test_a_change_makes_run_what_it_asks_for(
     assert place.planned("all") == {}
 
 
-def test_of_a_stronger_damage_the_server_sees_the_changed_texts_alone(
+def test_of_a_stronger_perturbation_the_server_sees_the_changed_texts_alone(
     base: Place, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     place = copied(base, tmp_path / "here")

@@ -156,7 +156,7 @@ def test_a_judge_made_of_others_has_the_items_of_all_its_members() -> None:
 
 @pytest.mark.slow
 def test_discernment_of_a_share(study: Study) -> None:
-    """24 originals and their damaged copies, of which a judge has a quarter."""
+    """24 originals and their perturbed copies, of which a judge has a quarter."""
     study.card("judges", "terse", model="loop", form="score-only", share=0.25)
     study.study(perturbations=["reordering"], methods=["discernment"])
     done = study.run()

@@ -37,7 +37,7 @@ def test_each_perturbation_about_another_aspect_is_told() -> None:
     assert told(aspects=[]) == told(aspects=["fluency", "coherence"]) == []
 
 
-def test_damage_that_is_judged_on_all_aspects_is_not_told() -> None:
+def test_a_perturbation_judged_on_all_aspects_is_not_told() -> None:
     keys = {"perturbations": ["random-typos"], "methods": ["discernment"]}
     assert told(**keys) == []
 

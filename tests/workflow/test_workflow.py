@@ -128,7 +128,7 @@ def test_a_cell_can_be_asked_for_by_name(small: Path) -> None:
     assert (small / model / "reordering.minor/rules.parquet").is_file()
 
 
-def test_texts_of_every_damage_lie_beside_the_report(small: Path) -> None:
+def test_texts_of_every_perturbation_lie_beside_the_report(small: Path) -> None:
     report = small / "results" / "small" / "report"
     assert 'href="texts.html#demo-dialogue"' in (report / "index.html").read_text(encoding="utf-8")
     texts = (report / "texts.html").read_text(encoding="utf-8")

@@ -69,6 +69,5 @@ wildcard_constraints:
     judge=any_of([*PLAN.judges, *PLAN.derived]),
     model=any_of(PLAN.models),
     perturbation=any_of(cell.perturbation for cell in PLAN.cell_aspects),
-    damage=JOBS.damage(),
     degree="minor|major|single|attack|inert",
     table=any_of(TABLES),

@@ -22,7 +22,7 @@ rule preflight:
 UNREAD = list(dict.fromkeys([*UNFETCHED, *PLAN.taught])) if UNFETCHED else []
 
 
-# Reads every dataset and damages it by rule, so that what is asked can be counted; asks nothing, and
+# Reads every dataset and perturbs it by rule, so that what is asked can be counted; asks nothing, and
 # fetches nothing: a dataset on a hub is read once a run has fetched it.
 rule check:
     input:
@@ -87,11 +87,13 @@ use rule ingest as ingest_references with:
 rule perturb:
     input:
         PATHS.targets(name=ORIGINAL),
-        lambda wildcards: JOBS.meta(wildcards.dataset, wildcards.damage),
+        lambda wildcards: JOBS.meta(wildcards.dataset, wildcards.perturbation),
     output:
-        PATHS.targets(name="{damage}.{degree}"),
+        PATHS.targets(name="{perturbation}.{degree}"),
     log:
-        PATHS.log("perturb/{dataset}/{damage}.{degree}"),
+        PATHS.log("perturb/{dataset}/{perturbation}.{degree}"),
+    wildcard_constraints:
+        perturbation=JOBS.without_model(),
     localrule: True
     conda:
         "../../envs/core.yaml"

@@ -107,17 +107,17 @@ rule judge_cards:
         command("pages judge_card")
 
 
-# A sample of the damaged texts, to see by eye whether the damage is what it claims to be.
+# A sample of the perturbed texts, to see by eye whether the perturbation is what it claims to be.
 rule spotcheck:
     input:
-        [JOBS.targets(dataset) for dataset in JOBS.damaged],
-        [JOBS.spotchecked(dataset) for dataset in JOBS.damaged],
+        [JOBS.targets(dataset) for dataset in JOBS.perturbed],
+        [JOBS.spotchecked(dataset) for dataset in JOBS.perturbed],
     output:
         report(
             PATHS.report("texts.html"),
             caption="../report/captions/texts.rst",
             category="Texts",
-            labels={"texts": "damaged texts, a sample"},
+            labels={"texts": "perturbed texts, a sample"},
         ),
     log:
         PATHS.log("spotcheck"),

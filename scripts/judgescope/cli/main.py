@@ -259,10 +259,10 @@ def pilot(args: Arguments) -> int:
 
 def spotcheck(args: Arguments) -> int:
     """Make the page of a study's perturbed texts and print its path."""
-    from judgescope.plan.specs.pages import damaged
+    from judgescope.plan.specs.pages import perturbed_sets
 
     plan, out = plan_and_results(args.study)
-    if not damaged(plan):
+    if not perturbed_sets(plan):
         raise UserError(
             "this study perturbs no text",
             where=f"{args.study}, key perturbations",

@@ -13,7 +13,7 @@ class IngestFiles(SpecPart, frozen=True, kw_only=True):
     items: str
     systems: str
     original: str | None
-    """Of the texts that are damaged; None: there are none."""
+    """Of the texts that are perturbed; None: there are none."""
     ratings: str
     spans: str
     report: str

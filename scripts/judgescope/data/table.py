@@ -2,7 +2,7 @@
 
 The role `data` has one row per rated text. The role `items`, where there is one, has one row per
 item, with source, references and meta; else these stand in the rows of `data`. Items alone are
-enough where nothing is rated: their references are damaged.
+enough where nothing is rated: their references are perturbed.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Damage a dataset's originals in one way and one degree."""
+"""Perturb a dataset's originals in one way and one degree."""
 
 import json
 
@@ -10,7 +10,7 @@ from judgescope.schema.tables import read_table, table_of, write_table
 
 
 def main(spec: PerturbSpec) -> None:
-    """Read the originals, damage each, write the damaged targets with their edits."""
+    """Read the originals, perturb each, write the perturbed targets with their edits."""
     originals = read_table("targets", spec.input).to_pylist()
     meta = None
     if isinstance(spec.change, RuleUse) and RULES[spec.change.rule].meta:

@@ -1,4 +1,4 @@
-"""Confusion (Hu et al. 2024): does damage to one quality lower the scores of others, too?
+"""Confusion (Hu et al. 2024): does perturbing one quality lower the scores of others, too?
 
 A cell is one perturbation scored on one aspect. The study expects a drop in some cells and none in
 others.
@@ -255,7 +255,7 @@ class JudgeCells:
         """Return the drops of which something is expected, or why there are no headlines."""
         expected = [cell for cell in self.cells if cell.expectation.expected != ANY_CHANGE]
         if not expected:
-            return Estimate.undefined("nothing is expected of this damage")
+            return Estimate.undefined("nothing is expected of this perturbation")
         pairs = {cell: cell.pairs for cell in expected if cell.pairs}
         gaps = [cell for cell in expected if cell.pairs is None]
         if not pairs or (gaps and not self.study.spec.allow_missing):

@@ -23,7 +23,7 @@ MAKERS: Final[dict[str, tuple[Callable[[EvaluationData], Iterable[Claim]], ...]]
     "perspectives": (ratings.rating_claims, ratings.order_claims),
     "pairwise": (ratings.pair_claims,),
     "spans": (agreement.span_claims,),
-    "discernment": (perturbations.damage_claims,),
+    "discernment": (perturbations.perturbation_claims,),
     "confusion": (perturbations.criteria_claims,),
     "robustness": (perturbations.hint_claims,),
 }

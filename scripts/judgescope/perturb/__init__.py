@@ -1,1 +1,1 @@
-"""Perturbations: texts damaged by rule or by a model, and the checks of such texts."""
+"""Perturbations: texts perturbed by rule or by a model, and the checks of such texts."""

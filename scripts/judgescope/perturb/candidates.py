@@ -239,13 +239,13 @@ def targets_by_model(
     `candidates`: target -> candidate, of which those without errors need no model; `sources`: item
     -> its source.
     """
-    damaged = {target: one for target, one in candidates.items() if one.errors}
+    perturbed = {target: one for target, one in candidates.items() if one.errors}
     assert task.change.aspect is not None  # as is checked before anything is asked
     parts: list[dict[str, str]] = to_builtins(task.change.aspect.sub_aspects)
     names = (spec.dataset, spec.perturbation)
 
     def ask_for(target: str, text: str, problem: str | None) -> Request:
-        candidate = damaged[target]
+        candidate = perturbed[target]
         shown = {"source": sources[candidate.item], "text": text, "problem": problem}
         variables = to_write(task.task, {"k": candidate.errors}, task.change, **shown)
         drawn = drawn_parts(candidate, len(parts), seed=spec.seed, names=names)
@@ -253,12 +253,12 @@ def targets_by_model(
 
     def read(target: str) -> Read:
         def marked(content: str, parent: str) -> tuple[str, str | None]:
-            return unmarked(content), marked_edits(content, parent, damaged[target].errors)[1]
+            return unmarked(content), marked_edits(content, parent, perturbed[target].errors)[1]
 
         return marked
 
     made = make_texts(
-        {target: candidate.base[1] for target, candidate in damaged.items()},
+        {target: candidate.base[1] for target, candidate in perturbed.items()},
         ask_for=ask_for,
         obtain=obtain,
         checks=["differs", "not_refusal", "length"],
@@ -267,7 +267,7 @@ def targets_by_model(
         apart=True,
     )
     rows = [
-        _target(spec, target, candidate, _damaged(candidate, made.get(target)))
+        _target(spec, target, candidate, _perturbed(candidate, made.get(target)))
         for target, candidate in candidates.items()
     ]
     answers = [
@@ -287,7 +287,7 @@ def drawn_parts(candidate: Candidate, parts: int, *, seed: int, names: Sequence[
     return drawn[: candidate.errors]
 
 
-def _damaged(candidate: Candidate, made: Made | None) -> Perturbed:
+def _perturbed(candidate: Candidate, made: Made | None) -> Perturbed:
     """Return a candidate's text with the edits in it; `made` is None for one without errors."""
     if made is None:
         return Perturbed(candidate.base[1], "ok", ())

@@ -31,7 +31,7 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class Perturbed:
-    """A damaged text and its edits.
+    """A perturbed text and its edits.
 
     `status` is `ok`, `short: k of K` (fewer edits than wanted took effect) or `impossible: reason`.
     For ok and short, `text` differs from the original and equals `apply_edits(original, edits)`;

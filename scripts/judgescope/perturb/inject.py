@@ -1,7 +1,7 @@
 """Errors that rules put into a text one after the other, each in addition to those before.
 
 The text that an error changed is locked: no later error touches it, so a text with n errors has n
-of them. Each kind of error damages sub-aspects of a text's quality (Hu et al. 2025, tables 12 and
+of them. Each kind of error perturbs sub-aspects of a text's quality (Hu et al. 2025, tables 12 and
 13) by word forms and word lists alone, in English; the wording of the errors is our own.
 """
 

@@ -1,4 +1,4 @@
-"""The rules that damage a text without a model: edits drawn from a named random stream.
+"""The rules that perturb a text without a model: edits drawn from a named random stream.
 
 Deletions of characters, words and sentences, typing errors, and contents that change places.
 """
@@ -53,7 +53,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Rule:
-    """A way to damage texts without a model.
+    """A way to perturb texts without a model.
 
     `function(text, rng, **options)` returns a `Perturbed`; with `across_items`, the rule needs all
     texts of a dataset at once: `function(texts, rng, **options)` returns a list of them. With
@@ -300,14 +300,14 @@ def replace_text(texts: Sequence[str], rng: "Generator") -> list[Perturbed]:
     chosen = [filled[i] for i in choose([texts[index] for index in filled], len(filled), rng)]
     givers = derange([texts[index] for index in chosen], rng)
     donors = {index: texts[chosen[giver]] for index, giver in zip(chosen, givers, strict=True)}
-    damaged = []
+    results = []
     for index, text in enumerate(texts):
         if index in donors:
-            damaged.append(perturbed(text, [Edit(0, text, donors[index])], done=1, wanted=1))
+            results.append(perturbed(text, [Edit(0, text, donors[index])], done=1, wanted=1))
         else:
             reason = "no other text left that differs" if text.strip() else "the text is empty"
-            damaged.append(impossible(text, reason))
-    return damaged
+            results.append(impossible(text, reason))
+    return results
 
 
 @rule("sentence", meta=WRONG_ENDING)

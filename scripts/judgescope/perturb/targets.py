@@ -63,8 +63,8 @@ def perturb_dataset(
     if RULES[rule].across_items:
         names = sorted(texts)
         rng = stream(seed, dataset, perturbation, degree)
-        damaged = function([texts[name] for name in names], rng, **options)
-        by_name = dict(zip(names, damaged, strict=True))
+        perturbed = function([texts[name] for name in names], rng, **options)
+        by_name = dict(zip(names, perturbed, strict=True))
         return {name: by_name[name] for name in texts}
     others = {} if key is None else _meta_texts(rule, key, meta or {}, texts, f"dataset {dataset}")
     return {
@@ -133,10 +133,10 @@ def perturbed_targets(
     elif in_a_row:
         made = inject_dataset(change.errors, change.steps, texts, seed=change.seed, **names)
     else:
-        damaged = perturb_dataset(
+        perturbed = perturb_dataset(
             change.rule, change.options, texts, meta, seed=change.seed, **names
         )
-        made = {item: [text] for item, text in damaged.items()}
+        made = {item: [text] for item, text in perturbed.items()}
     for row in usable:
         parent = row["target"]
         for step, text in enumerate(made[row["item"]], start=1):

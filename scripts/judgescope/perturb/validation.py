@@ -94,7 +94,7 @@ DRAFT_CHECKS: dict[str, Check] = {
 
 
 def undone(text: str, parent: str, original: str) -> str | None:
-    """Return whether some change to a damaged text takes earlier damage back.
+    """Return whether some change to a perturbed text undoes an earlier edit.
 
     It does if, made alone, it brings the text nearer to the original, in words and marks.
     """

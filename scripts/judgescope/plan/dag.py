@@ -46,7 +46,7 @@ from judgescope.plan.generators import (
 from judgescope.plan.inputs import Files
 from judgescope.plan.specs import graded_sets, judging, results, texts, training
 from judgescope.plan.specs.graded_sets import compared_file, lowered_aspect, part_file
-from judgescope.plan.specs.pages import annotated, damaged
+from judgescope.plan.specs.pages import annotated, perturbed_sets
 from judgescope.plan.study import Cell, Plan
 from judgescope.replies.specs import AnalyseSpec, AskSpec
 from judgescope.schema.cards import AskedModel, RecordedModel, VllmModel
@@ -391,9 +391,9 @@ class Dag:
         )
         return [self.paths.made(dataset, name) for name in names]
 
-    def meta(self, dataset: str, damage: str) -> list[str]:
+    def meta(self, dataset: str, perturbation: str) -> list[str]:
         """Return the items' file for a rule that needs something of their meta."""
-        card = self.plan.perturbations[damage]
+        card = self.plan.perturbations[perturbation]
         needs = card.method == "rule" and RULES[card.rule].meta
         return [self.paths.items(dataset)] if needs else []
 
@@ -446,18 +446,18 @@ class Dag:
 
     @property
     def texts_page(self) -> list[str]:
-        """Return the page of damaged texts, for a study that has any."""
-        return [self.paths.report("texts.html")] if self.damaged else []
+        """Return the page of perturbed texts, for a study that has any."""
+        return [self.paths.report("texts.html")] if self.perturbed else []
 
     @cached_property
-    def damaged(self) -> list[str]:
+    def perturbed(self) -> list[str]:
         """The datasets with perturbed texts."""
-        return list(damaged(self.plan))
+        return list(perturbed_sets(self.plan))
 
     # ---- constraints of wildcards ---------------------------------------------------------------
 
-    def damage(self) -> str:
-        """Return the constraint of what is damaged by rule."""
+    def without_model(self) -> str:
+        """Return the constraint of perturbations that need no model."""
         cards = self.plan.perturbations.items()
         return any_of(name for name, card in cards if card.method in {"rule", "attack"})
 

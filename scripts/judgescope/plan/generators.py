@@ -52,12 +52,12 @@ def writers(
     derived: Mapping[str, DerivedJudge],
 ) -> dict[str, Writer | Analyses | Anchoring | Supervisor]:
     """Return every card that names a model that writes, under the place of its keys."""
-    damage: dict[str, MadePerturbation | GradedPerturbation | Anchoring] = {
+    rewritten: dict[str, MadePerturbation | GradedPerturbation | Anchoring] = {
         f"perturbation {name}, key ": card
         for name, card in perturbations.items()
         if isinstance(card, MadePerturbation | GradedPerturbation) and card.model
     }
-    damage |= {
+    rewritten |= {
         f"perturbation {name}, key anchors.": card.anchors
         for name, card in perturbations.items()
         if isinstance(card, GradedPerturbation) and card.anchors
@@ -79,7 +79,7 @@ def writers(
         for name, card in derived.items()
         if card.supervisor
     }
-    return {**damage, **improved, **analysed, **merged}
+    return {**rewritten, **improved, **analysed, **merged}
 
 
 def improvements(plan: Plan) -> dict[str, Improvement]:

@@ -329,12 +329,12 @@ def _given_sets(
     """Return the sets of texts of all datasets that bring some, one for each role and aspect.
 
     `named` are the perturbations that the study names, `source` is its file. Raises UserError for
-    one that has the id of a set, and where there is nothing that it could damage.
+    one that has the id of a set, and where there is nothing that it could perturb.
     """
     bringing = [card for card in datasets.values() if card.gives_texts]
     if named and len(bringing) == len(datasets):
         raise UserError(
-            "the study's datasets bring their texts: there is nothing to damage",
+            "the study's datasets bring their texts: there is nothing to perturb",
             where=f"{source}, key perturbations",
             got=min(named),
             todo="leave the perturbations out, or add a dataset with references",

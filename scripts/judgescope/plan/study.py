@@ -18,9 +18,8 @@ from judgescope.schema.cards import (
     ORACLE,
     AnyPerturbation,
     Aspect,
+    BasePerturbation,
     Criterion,
-    Damage,
-    DamageKind,
     Dataset,
     DerivedJudge,
     Distillation,
@@ -31,6 +30,7 @@ from judgescope.schema.cards import (
     Judge,
     MadePerturbation,
     Model,
+    PerturbationKind,
     RatedAspect,
     RecordedModel,
     Study,
@@ -175,11 +175,11 @@ class Plan:
         """Return how a dataset rates the aspect of a cell."""
         return self.datasets[dataset].aspects[split(aspect)[0]]
 
-    def perturbed(self, dataset: str, *kinds: DamageKind) -> list[tuple[str, str]]:
-        """Return (perturbation, degree) for the damage done to a dataset's originals.
+    def perturbed(self, dataset: str, *kinds: PerturbationKind) -> list[tuple[str, str]]:
+        """Return (perturbation, degree) for the perturbation done to a dataset's originals.
 
         Of the `kinds` that are named; of those that make one text of each original if none is. Of
-        a dataset that brings its texts it is these: it has nothing that could be damaged.
+        a dataset that brings its texts it is these: it has nothing that could be perturbed.
         """
         return [
             (name, degree)
@@ -206,11 +206,11 @@ class Plan:
             given = self.perturbed(dataset, "row", "graded") if "graded" in read else []
             return [f"{name}.{degree}" for name, degree in given]
         sets = ["systems"] if "systems" in read and self.datasets[dataset].has_systems else []
-        damaged = self.perturbed(dataset) if "once" in read else []
-        damaged += self.perturbed(dataset, "row", "graded")
-        damaged += self.perturbed(dataset, "attack") if "attack" in read else []
-        sets += ["original"] if damaged else []
-        return sets + [f"{name}.{degree}" for name, degree in damaged]
+        perturbed = self.perturbed(dataset) if "once" in read else []
+        perturbed += self.perturbed(dataset, "row", "graded")
+        perturbed += self.perturbed(dataset, "attack") if "attack" in read else []
+        sets += ["original"] if perturbed else []
+        return sets + [f"{name}.{degree}" for name, degree in perturbed]
 
     def written(self, dataset: str) -> list[str]:
         """Return those target sets of a dataset whose texts a model writes, or chooses."""
@@ -279,24 +279,24 @@ class Plan:
         model, data = self.models[card.model], self.datasets[dataset]
         return not_applicable(card, model, data, perturbation, self.kind_of(perturbation))
 
-    def kind_of(self, perturbation: str) -> DamageKind | None:
-        """Return what set of texts `<id>.<degree>` is, None of texts that nobody damaged."""
-        damage = self.perturbations.get(perturbation.partition(".")[0])
-        return damage.kind if damage else None
+    def kind_of(self, perturbation: str) -> PerturbationKind | None:
+        """Return what set of texts `<id>.<degree>` is, None of texts that nobody perturbed."""
+        card = self.perturbations.get(perturbation.partition(".")[0])
+        return card.kind if card else None
 
-    def lowered(self, dataset: str, card: Damage) -> str:
+    def lowered(self, dataset: str, card: BasePerturbation) -> str:
         """Return the aspect that texts of a dataset are made worse in: the first that it has."""
         return next(name for name in card.aspects if name in self.plain_aspects(dataset))
 
     def most_errors(self, dataset: str, perturbation: str) -> int:
         """Return the most errors that a text of a set has, by its card; 0 of an original."""
-        damage = self.perturbations.get(perturbation)
-        if not isinstance(damage, GradedPerturbation):
-            return damage.steps if damage else 0
-        if damage.anchors:
-            return damage.anchors.max_errors
-        classes = self.datasets[dataset].aspects[self.lowered(dataset, damage)].values() or []
-        return damage.errors_per_rating * (len(classes) - 1)
+        card = self.perturbations.get(perturbation)
+        if not isinstance(card, GradedPerturbation):
+            return card.steps if card else 0
+        if card.anchors:
+            return card.anchors.max_errors
+        classes = self.datasets[dataset].aspects[self.lowered(dataset, card)].values() or []
+        return card.errors_per_rating * (len(classes) - 1)
 
     def rated_by(self, judge: str, dataset: str) -> list[str]:
         """Return the aspects of a dataset that a judge judges."""
@@ -402,11 +402,11 @@ def uses_references(judge: Judge) -> bool:
 
 
 def not_applicable(
-    judge: Judge, model: Model, dataset: Dataset, perturbation: str, kind: DamageKind | None
+    judge: Judge, model: Model, dataset: Dataset, perturbation: str, kind: PerturbationKind | None
 ) -> str | None:
     """Return the reason why `judge` cannot judge these targets, or None when it can.
 
-    `kind` is that of the damage, None of texts that nobody damaged.
+    `kind` is that of the perturbation, None of texts that nobody perturbed.
     """
     reads = model.engine not in {"control", "recorded"} or judge.form == "length"
     if reads and not dataset.has_texts:

@@ -41,7 +41,7 @@ DIGITS = 7
 KINDS = ("same", "del", "ins", "moved")
 NAMES = list(STATUSES)
 IN_STEPS = ("row", "graded")
-"""Kinds of damage of which the texts of an item differ in how many errors were put in."""
+"""Kinds of perturbation whose texts of an item differ in how many errors were put in."""
 
 _UNSAFE = re.compile(rf"[<>&\u200c\u200d{UNSEEN}]")
 """What ends a script or its line, and what nobody would see, beside what JSON itself escapes."""
@@ -112,12 +112,12 @@ class Writer:
             "cells": written,
         }
 
-    def _damage(self, name: str) -> PerturbationCard | None:
+    def _perturbation(self, name: str) -> PerturbationCard | None:
         return self.spec.perturbations.get(name.partition(".")[0])
 
     def _about(self, name: str) -> str:
-        """Return what the card of a damage says of it, "" of texts that nobody damaged."""
-        card = self._damage(name)
+        """Return what the card of a perturbation says of it, "" of texts that nobody perturbed."""
+        card = self._perturbation(name)
         return f"{card.issue or ''} Made {card.by}.".strip() if card else ""
 
     def _items(self) -> dict[str, int]:
@@ -140,7 +140,7 @@ class Writer:
     def _set(self, set_number: int, name: str, items: Mapping[str, int]) -> dict[str, int]:
         """Write a set of texts and their ratings; return text -> number."""
         targets = list(self.texts.of(name).values())
-        card = self._damage(name)
+        card = self._perturbation(name)
         parts = self.target_shelf.put(
             [self.number, set_number], (view(one, card) for one in targets)
         )

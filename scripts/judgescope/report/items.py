@@ -36,7 +36,7 @@ class Item(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A text that judges are asked about; `step` counts the errors in it, or the damage in a row.
+    """A text that judges are asked about; `step` counts its errors, or is its step in a chain.
 
     `before` is the text that it was made of, None of one that nobody changed; `edits` lead from
     there to `text`.

@@ -83,7 +83,7 @@ OVERALL = ""
 
 
 def render(report: CardReport, templates: Path, texts: Path) -> Iterator[tuple[str, str]]:
-    """Yield each judge's id and its page; `texts` is the folder of the style of damaged texts."""
+    """Yield each judge's id and its page; `texts` is the folder of the style of perturbed texts."""
     template = filled(templates).get_template("judge.html.jinja")
     styles = (templates / "style.css", texts / "style.css", templates / "judge.css")
     style = "".join(path.read_text(encoding="utf-8") for path in styles)
@@ -384,7 +384,7 @@ def _styles(alone: CardReport) -> Section | None:
     blocks = [
         block for dataset in alone.datasets for block in style_blocks(alone, dataset, alone.judges)
     ]
-    lead = "How it uses its scale: where its scores of originals and of damaged texts lie."
+    lead = "How it uses its scale: where its scores of originals and of perturbed texts lie."
     return Section("style", "Response style", lead, blocks) if blocks else None
 
 

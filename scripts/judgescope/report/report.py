@@ -76,7 +76,7 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class Damage:
+class Perturbation:
     """One perturbation in one degree."""
 
     cell: str
@@ -164,7 +164,7 @@ class Report:
         return sorted(judges, key=lambda judge: judge.control)
 
     @cached_property
-    def damages(self) -> list[Damage]:
+    def perturbations(self) -> list[Perturbation]:
         """Return the study's perturbations in every degree that a table has."""
         order = self.spec.study.perturbations
         found = {
@@ -174,7 +174,7 @@ class Report:
             if row.perturbation in order
         }
         return [
-            Damage(
+            Perturbation(
                 f"{name}.{degree}" if degree else name,
                 self.perturbation(name),
                 "" if degree == "single" else degree,

@@ -108,7 +108,7 @@ class ReportSpec(JobSpec, frozen=True, kw_only=True):
     command: str = ""
     """What reproduces the study."""
     texts: bool = False
-    """Whether there is a page of damaged texts."""
+    """Whether there is a page of perturbed texts."""
     annotated: dict[str, AnnotatedTexts] = field(default_factory=dict)
     distilled: Distilled | None = None
     joined: dict[str, list[str]] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class ReportSpec(JobSpec, frozen=True, kw_only=True):
 
 
 class ExpectedDrop(_Part, frozen=True, kw_only=True):
-    """A set of damaged texts, the aspects that its damage should lower, and who says so."""
+    """A set of perturbed texts, the aspects that it should lower, and who says so."""
 
     cell: str
     aspects: list[str]
@@ -128,7 +128,7 @@ class ExpectedDrop(_Part, frozen=True, kw_only=True):
 class WorstCases(_Part, frozen=True, kw_only=True):
     """What decides which judgments of a dataset are the worst."""
 
-    damages: list[ExpectedDrop]
+    perturbations: list[ExpectedDrop]
     rated: bool
     """Whether texts of systems have ratings."""
     scales: dict[str, tuple[float, float]]
@@ -151,7 +151,7 @@ class JudgeCardSpec(ReportSpec, frozen=True, kw_only=True):
     """Judge -> its place in `ends`."""
 
 
-class DamagedSet(_Part, frozen=True, kw_only=True):
+class PerturbedSet(_Part, frozen=True, kw_only=True):
     """A perturbation in one degree, and how much of it its card asks for."""
 
     perturbation: str
@@ -159,22 +159,22 @@ class DamagedSet(_Part, frozen=True, kw_only=True):
     amount: dict[str, object]
 
 
-class DamagedDataset(_Part, frozen=True, kw_only=True):
-    """A dataset with its sets of damaged texts."""
+class PerturbedDataset(_Part, frozen=True, kw_only=True):
+    """A dataset with its sets of perturbed texts."""
 
     name: str
-    sets: list[DamagedSet]
+    sets: list[PerturbedSet]
 
 
 class SpotcheckSpec(JobSpec, frozen=True, kw_only=True):
-    """The spec of the page with a sample of the damaged texts."""
+    """The spec of the page with a sample of the perturbed texts."""
 
     study: str
     seed: int
     templates: str
     order: list[str]
     """The datasets, in the study's order."""
-    datasets: dict[str, DamagedDataset]
+    datasets: dict[str, PerturbedDataset]
     perturbations: dict[str, PerturbationCard]
     results: str
     output: str

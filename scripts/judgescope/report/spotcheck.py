@@ -1,4 +1,4 @@
-"""A sample of damaged texts, to see by eye whether the damage is what its card says.
+"""A sample of perturbed texts, to see by eye whether the perturbation is what its card says.
 
 Texts are drawn by the study's seed. They come from data and models: all of it is escaped.
 """
@@ -16,16 +16,16 @@ from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
 from judgescope.report.html import environment_of, finished
 from judgescope.report.marked import Piece, compared, edited, marked, reordered, shortened
-from judgescope.report.specs import DamagedSet, PerturbationCard, SpotcheckSpec
+from judgescope.report.specs import PerturbationCard, PerturbedSet, SpotcheckSpec
 from judgescope.report.words import count
 from judgescope.schema.tables import read_table
 
 DRAWN, UNDONE = 10, 3
-"""Texts of a cell that are shown: damaged ones, and those that could not be."""
+"""Texts of a cell that are shown: perturbed ones, and those that could not be."""
 LONGEST_STATUS = 300
 """Characters."""
 DONE = ("ok", "short")
-"""Outcomes of a planned damage that took effect, as wanted or in part."""
+"""Outcomes of a planned perturbation that took effect, as wanted or in part."""
 OUTCOMES = (*DONE, "impossible", "failed")
 
 Row = dict[str, Any]
@@ -50,7 +50,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Sample:
-    """What is shown of one damage of a dataset: a perturbation in one degree."""
+    """What is shown of one perturbation of a dataset: a perturbation in one degree."""
 
     id: str
     card: PerturbationCard
@@ -80,17 +80,17 @@ def render(spec: SpotcheckSpec, templates: Path, look: Path) -> str:
 
 
 def samples(spec: SpotcheckSpec, dataset: str) -> Iterator[Sample]:
-    """Yield the samples of a dataset, in the order in which the study names its damage."""
+    """Yield the samples of a dataset, in the order in which the study names its perturbation."""
     path = f"{spec.results}/targets/{dataset}/original.parquet"
     originals = _texts(read_table("targets", path, ["target", "text"]))
-    for damage in spec.datasets[dataset].sets:
-        yield _sample(spec, originals, dataset, damage)
+    for perturbation in spec.datasets[dataset].sets:
+        yield _sample(spec, originals, dataset, perturbation)
 
 
 def _sample(
-    spec: SpotcheckSpec, originals: Mapping[str, str], dataset: str, damage: DamagedSet
+    spec: SpotcheckSpec, originals: Mapping[str, str], dataset: str, perturbation: PerturbedSet
 ) -> Sample:
-    name, degree = damage.perturbation, damage.degree
+    name, degree = perturbation.perturbation, perturbation.degree
     card, file = spec.perturbations[name], f"{dataset}/{name}.{degree}.parquet"
     table = read_table("targets", f"{spec.results}/targets/{file}")
     done, undone = drawn(table, spec.seed, dataset, name, degree)
@@ -105,15 +105,15 @@ def _sample(
         graded = card.kind == "graded"  # made from any reference of the item
         text = undone_edits(row["text"], edits) if graded else before[row["parent"]]
         if _outcome(row["status"]) in DONE:
-            views = _damaged(text, row["text"], edits, card)
+            views = _perturbed(text, row["text"], edits, card)
         else:
-            views = [_undamaged(text, replies.get(row["target"]))]
+            views = [_unperturbed(text, replies.get(row["target"]))]
         steps = {"row": f"step {row['step']}, ", "graded": f"{row['step']} errors, "}
         status = row["status"]  # an endpoint's message may be a page of its own
         cut = f"{status[:LONGEST_STATUS]} …" if len(status) > LONGEST_STATUS else status
         return Example(row["item"], steps.get(card.kind, "") + cut, views)
 
-    amount = damage.amount.items()
+    amount = perturbation.amount.items()
     return Sample(
         id=f"{dataset}.{name}.{degree}",
         card=card,
@@ -136,7 +136,7 @@ def _outcome(status: str) -> str:
 def drawn(
     table: pa.Table, seed: int, dataset: str, name: str, degree: str
 ) -> tuple[list[Row], list[Row]]:
-    """Return some damaged texts and some that could not be, in the order of the table.
+    """Return some perturbed texts and some that could not be, in the order of the table.
 
     Which ones they are depends on the names of the texts and not on that order.
     """
@@ -152,17 +152,17 @@ def drawn(
     return found[0], found[1]
 
 
-def _damaged(before: str, after: str, edits: list[Edit], card: PerturbationCard) -> list[View]:
+def _perturbed(before: str, after: str, edits: list[Edit], card: PerturbationCard) -> list[View]:
     """Return both states of a text in one, or beside each other where sentences moved."""
     if card.method != "rule":  # its edit spans all that differs
         return [View(shortened(marked(compared(before, after))))]
     moved = reordered(before, edits) if card.level == "sentence" else None
     if moved is None:
         return [View(shortened(marked(edited(before, edits))))]
-    return [View(shortened(moved[0]), "Original"), View(shortened(moved[1]), "Damaged")]
+    return [View(shortened(moved[0]), "Original"), View(shortened(moved[1]), "Perturbed")]
 
 
-def _undamaged(before: str, reply: str | None) -> View:
+def _unperturbed(before: str, reply: str | None) -> View:
     """Return a text as it is, or as the reply has it that could not be used."""
     if reply:
         return View(shortened(marked(compared(before, reply))), "The text in the last reply")

@@ -37,7 +37,7 @@ MOST = 5
 SYSTEMS, ORIGINAL = "systems", "original"
 HEAVIEST = ("major", "single", "minor")
 DONE = ("ok", "short")
-"""Outcomes of a planned damage that took effect, as wanted or in part."""
+"""Outcomes of a planned perturbation that took effect, as wanted or in part."""
 
 ScoresOfTargets = dict[str, float | None]
 ScoresOfJudge = Mapping[tuple[str, str], ScoresOfTargets]
@@ -72,7 +72,7 @@ class Bad(NamedTuple):
 
 @dataclass(frozen=True)
 class Worst:
-    """The worst of a dataset's texts, and of how many: `higher` and `equal` count damaged ones."""
+    """The worst of a dataset's texts, and of how many; `higher`, `equal` count perturbed ones."""
 
     cases: Sequence[Bad]
     n: int
@@ -87,21 +87,23 @@ def _columns(table: pa.Table, names: Iterable[str]) -> Iterator[Any]:
 
 def unnoticed(
     scores: ScoresOfJudge,
-    damages: Sequence[ExpectedDrop],
-    damaged: Mapping[str, Mapping[str, str]],
+    perturbations: Sequence[ExpectedDrop],
+    perturbed: Mapping[str, Mapping[str, str]],
     ends: Mapping[str, Ends],
 ) -> Worst:
-    """Return the damaged texts that score no lower than their originals, the highest above first.
+    """Return the perturbed texts that score no lower than their originals, the highest above first.
 
-    `damaged` is set -> target -> original, of each of which one text is shown. Equals are in the
-    order: the heavier degree, the study's order of damage, the id.
+    `perturbed` is set -> target -> original, of each of which one text is shown. Equals are in the
+    order: the heavier degree, the study's order of perturbations, the id.
     """
     worst, missing = list[tuple[tuple[float, int, int, str], Bad]](), 0
-    widths = {name: _width(scores, name, ends.get(name)) for one in damages for name in one.aspects}
-    for order, damage in enumerate(damages):
-        cell = damage.cell
-        aspects = [aspect for aspect in damage.aspects if (cell, aspect) in scores]
-        for target, original in damaged[cell].items() if aspects else ():
+    widths = {
+        name: _width(scores, name, ends.get(name)) for one in perturbations for name in one.aspects
+    }
+    for order, perturbation in enumerate(perturbations):
+        cell = perturbation.cell
+        aspects = [aspect for aspect in perturbation.aspects if (cell, aspect) in scores]
+        for target, original in perturbed[cell].items() if aspects else ():
             each = []
             for aspect in aspects:
                 after = scores[cell, aspect].get(target)
@@ -119,7 +121,7 @@ def unnoticed(
     higher, equal = sum(bad.by > 0 for bad in ordered), sum(bad.by == 0 for bad in ordered)
     shown: dict[str, Bad] = {}
     for bad in ordered[: higher + equal]:
-        shown.setdefault(damaged[bad.cell][bad.target], bad)
+        shown.setdefault(perturbed[bad.cell][bad.target], bad)
     return Worst([*shown.values()][:MOST], len(ordered), missing, higher, equal)
 
 
@@ -208,7 +210,7 @@ class Reader:
         self.out = report.spec.results
         self.texts = Texts(self.out, dataset.id)
         self.rules = report.spec.worst.get(dataset.id)
-        self._damaged: dict[str, dict[str, str]] = {}
+        self._perturbed: dict[str, dict[str, str]] = {}
         self._cell: tuple[str, str, str] = ("", "", "")
         self._judged: dict[tuple[str, str | None], Judged] = {}
 
@@ -235,17 +237,17 @@ class Reader:
         texts = Texts(self.out, self.dataset.id)
         return {target.item: target for target in texts.of(ORIGINAL).values()}
 
-    def damaged(self, cell: str) -> dict[str, str]:
-        """Return target -> the original of its item, for the texts of a set that were damaged."""
-        if cell not in self._damaged:
+    def perturbed(self, cell: str) -> dict[str, str]:
+        """Return target -> the original of its item, for the texts of a set that were perturbed."""
+        if cell not in self._perturbed:
             names = ["target", "item", "status"]
             path = f"{self.out}/targets/{self.dataset.id}/{cell}.parquet"
-            self._damaged[cell] = {
+            self._perturbed[cell] = {
                 target: self.originals[item].target
                 for target, item, status in _columns(read_table("targets", path, names), names)
                 if status.partition(":")[0] in DONE and item in self.originals
             }
-        return self._damaged[cell]
+        return self._perturbed[cell]
 
     def ends(self, judge: Judge) -> Mapping[str, Ends]:
         """Return aspect -> the ends of the judge's scores, None where they have none."""
@@ -301,27 +303,27 @@ def section(readers: Iterable[Reader], judge: Judge) -> Section | None:
 
 
 def _unnoticed(reader: Reader, judge: Judge, scores: ScoresOfJudge) -> Iterator[Block]:
-    """Yield the damaged texts that the judge scores no lower than their originals."""
-    damages = [
+    """Yield the perturbed texts that the judge scores no lower than their originals."""
+    perturbations = [
         one
-        for one in (reader.rules.damages if reader.rules else [])
+        for one in (reader.rules.perturbations if reader.rules else [])
         if any((one.cell, aspect) in scores for aspect in one.aspects)
     ]
-    if damages:
-        damaged = {one.cell: reader.damaged(one.cell) for one in damages}
-        worst = unnoticed(scores, damages, damaged, reader.ends(judge))
-        yield Text("Damage that it does not take off", style="finding")
-        yield Text(_counted(worst), items=_why(damages))
+    if perturbations:
+        perturbed = {one.cell: reader.perturbed(one.cell) for one in perturbations}
+        worst = unnoticed(scores, perturbations, perturbed, reader.ends(judge))
+        yield Text("Perturbations that it does not notice", style="finding")
+        yield Text(_counted(worst), items=_why(perturbations))
         for bad in worst.cases:
-            yield _damage_case(reader, judge, bad)
+            yield _perturbation_case(reader, judge, bad)
 
 
 def _counted(worst: Worst) -> str:
     missing = f" {count(worst.n_missing)} more have no score to compare." if worst.n_missing else ""
     left = worst.higher + worst.equal
     first = (
-        f"Of {plural(worst.n, 'damaged text')}, "
-        f"{count(worst.higher)} score above their originals in an aspect that the damage should "
+        f"Of {plural(worst.n, 'perturbed text')}, "
+        f"{count(worst.higher)} score above their originals in an aspect that it should "
         f"lower, and {count(worst.equal)} are at best level with them.{missing}"
     )
     if not left:
@@ -331,8 +333,8 @@ def _counted(worst: Worst) -> str:
     return f"{first} {shown}, the highest above, one for each original; {order}."
 
 
-def _why(damages: Sequence[ExpectedDrop]) -> list[str]:
-    """Return who says in which aspects damage should show."""
+def _why(perturbations: Sequence[ExpectedDrop]) -> list[str]:
+    """Return who says which aspects a perturbation should lower."""
     meanings = {
         "expected": "by the study's expectations",
         "weighted": "those to which experts give any weight",
@@ -340,17 +342,19 @@ def _why(damages: Sequence[ExpectedDrop]) -> list[str]:
     }
     sentences = []
     for why, meaning in meanings.items():
-        names = dict.fromkeys(one.cell.rpartition(".")[0] for one in damages if one.why == why)
+        names = dict.fromkeys(
+            one.cell.rpartition(".")[0] for one in perturbations if one.why == why
+        )
         if names:
             quoted = listed([f"`{name}`" for name in names])
             sentences.append(f"Aspects that should drop, {meaning}: {quoted}.")
     return sentences
 
 
-def _damage_case(reader: Reader, judge: Judge, bad: Bad) -> Case:
+def _perturbation_case(reader: Reader, judge: Judge, bad: Bad) -> Case:
     found = reader.find(judge, bad.cell, bad.aspect, bad.target)
     higher = f"higher by {percent(bad.by)} of its range" if bad.by else "no lower"
-    facts = [("original", amount(bad.other)), ("damaged", amount(bad.score)), ("", higher)]
+    facts = [("original", amount(bad.other)), ("perturbed", amount(bad.score)), ("", higher)]
     if found.target.step > 1:  # of a row: all its errors are marked, not the last one alone
         original = reader.originals[found.target.item].text
         found = found._replace(target=found.target._replace(before=original, edits=()))
@@ -473,7 +477,7 @@ def _excerpt(label: str, target: Target, card: PerturbationCard | None) -> Excer
         pieces = states(target.before, target.text, target.edits, card)[-1]
     changed = target.before is not None and target.before != target.text
     short = shortened(pieces)
-    text = f"{label}, its damage marked" if changed else label
+    text = f"{label}, its edits marked" if changed else label
     return _with_rest(text, short, target.text, whole=short == pieces)
 
 

@@ -44,7 +44,7 @@ DECLARED: Final = declare(
         range="2 and above",
         less_is_better=True,
     ),
-    signed_amount("delta", "Δ", "mean of original minus damaged, in points of the judge", PAPER),
+    signed_amount("delta", "Δ", "mean of original minus perturbed, in points of the judge", PAPER),
     percent("floor_share", "At the floor", "originals that cannot drop any further"),
     signed_amount("s_t_mean", "S_T", "mean drop where one is wanted", PAPER),
     signed_amount("s_f_mean", "S_F", "mean drop where none is wanted", PAPER, less_is_better=True),

@@ -70,7 +70,7 @@ DECLARED: Final = declare(
     correlation(
         "rank_biserial", "Rank-biserial correlation", "effect size", "Kerby 2014", ties=ZEROS
     ),
-    signed_amount("mean_drop", "Mean drop", "original minus damaged, in points of the judge"),
+    signed_amount("mean_drop", "Mean drop", "original minus perturbed, in points of the judge"),
     p_value("p_wilcoxon", "p", "exact one-sided Wilcoxon test", "Wilcoxon 1945", ties=ZEROS),
     p_value(
         "p_asymptotic",

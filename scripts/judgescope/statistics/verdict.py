@@ -1,4 +1,4 @@
-"""The verdict on each claim about a judge: steps beyond chance, bars, damage and hints.
+"""The verdict on each claim about a judge: steps beyond chance, bars, perturbations and hints.
 
 A claim holds a step only if it is significant against each of the step's null hypotheses (an
 intersection-union test: its p is the largest), after Holm's correction over the claims of one
@@ -58,13 +58,15 @@ DECLARED: Final = declare(
     p_value("p_index", "p, index", "that it takes off no less where nothing should drop"),
     p_value(
         "p_noticed",
-        "p, damage",
-        "that scores are no lower for the damage on any weighted aspect (0.05 to the D_exact)",
+        "p, perturbation",
+        "that perturbed texts score no lower on any weighted aspect (0.05 to the D_exact)",
         "Wilson 2019",
     ),
-    p_value("p_noticed_holm", "p, damage, Holm", "over a judge's cells of the dataset", HOLM_1979),
-    p_value("p_shorter", "p, shorter", "that the damage does not make texts shorter"),
-    p_value("p_longer", "p, longer", "that the damage does not make texts longer"),
+    p_value(
+        "p_noticed_holm", "p, perturbation, Holm", "over a judge's cells of the dataset", HOLM_1979
+    ),
+    p_value("p_shorter", "p, shorter", "that the perturbation does not make texts shorter"),
+    p_value("p_longer", "p, longer", "that the perturbation does not make texts longer"),
     signed_amount("bar", "Bar", "what the study requires; its note says whether at least"),
     amount(
         "more_needed",
@@ -105,10 +107,10 @@ NO_INTERVAL: Final = "no_interval"
 """The reason where no p can be computed: too few sources, or the value depends on one source."""
 CHANCE, LENGTH, RARELY, LOST = "chance", "length", "rarely", "lost"
 NOTICED_AT: Final = 0.05
-"""Damage is noticed at this p, after Holm's correction over a dataset's cells."""
+"""A perturbation is noticed at this p, after Holm's correction over a dataset's cells."""
 MISSED_BELOW: Final = 0.25
 FEWEST_MISSED: Final = 12
-"""Damage is missed where fewer than this net share of items shows it, in so many items."""
+"""A perturbation is missed where fewer than this net share of items shows it, in so many items."""
 MOVED: Final = 0.05
 """A hint that moves a smaller share of scores is withstood."""
 MOST: Final = 10_000
@@ -219,7 +221,7 @@ def _outcome(claim: Evidence, better: bool, as_good: bool) -> Reasoned:
 
 
 def missed(shares: Sequence[Estimate]) -> bool:
-    """Return whether every net share (of one damage, by weighted aspect) lies below MISSED_BELOW.
+    """Return whether all net shares of a perturbation (by weighted aspect) lie below MISSED_BELOW.
 
     The upper end of its interval does, and there are FEWEST_MISSED items at least.
     """
@@ -229,11 +231,13 @@ def missed(shares: Sequence[Estimate]) -> bool:
     )
 
 
-def of_damage(p: float, p_holm: float, p_lengths: Sequence[float], is_missed: bool) -> Reasoned:
-    """Return whether damage is noticed, missed or neither.
+def of_perturbation(
+    p: float, p_holm: float, p_lengths: Sequence[float], is_missed: bool
+) -> Reasoned:
+    """Return whether a perturbation is noticed, missed or neither.
 
     p is that of the judge's scores on the cell, p_holm after Holm over the dataset's cells;
-    `p_lengths` are raw p-values by which the text's length itself shows the damage, one a sign.
+    `p_lengths` are raw p-values, one a sign, by which the text's length shows the perturbation.
     """
     if p_holm <= NOTICED_AT:
         if min(p_lengths, default=1.0) <= NOTICED_AT:

@@ -143,7 +143,7 @@ def test_nothing_in_a_name_breaks_a_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_damage_stands_across_where_all_numbers_have_one_aspect(tmp_path: Path) -> None:
+def test_perturbations_stand_across_where_all_numbers_have_one_aspect(tmp_path: Path) -> None:
     found = study.loaded(study.make(tmp_path))
     wanted = {"dataset": ["news"], "statistic": ["p_holm"], "aspect": ["fluency"]}
     [grid] = grids(found, "discernment", wanted)

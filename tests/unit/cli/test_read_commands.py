@@ -1,4 +1,4 @@
-"""What a study asked and what was replied, to be read; and the page of damaged texts by itself."""
+"""A study's requests and replies, to be read; and the page of perturbed texts by itself."""
 
 from pathlib import Path
 from typing import Any

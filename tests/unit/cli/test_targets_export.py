@@ -173,11 +173,11 @@ def test_a_target_says_what_it_is_and_what_is_wanted_of_it(
     exports: dict[str, list[Row]], kind: str
 ) -> None:
     rows = {(row["dataset"], row["target"]): row for row in exports[kind]}
-    system, damaged = rows["odd", "1:30"], rows["odd", "1:word-deletions.minor"]
+    system, perturbed = rows["odd", "1:30"], rows["odd", "1:word-deletions.minor"]
     assert (system["item"], system["system"], system["perturbation"]) == ("1", "30", "systems")
     assert system["source"] == "=SOURCE(0)" and system["references"] == [AWKWARD[0]]
-    assert (damaged["perturbation"], damaged["degree"]) == ("word-deletions", "minor")
-    assert int(damaged["step"]) == 1 and damaged["references"] == []
+    assert (perturbed["perturbation"], perturbed["degree"]) == ("word-deletions", "minor")
+    assert int(perturbed["step"]) == 1 and perturbed["references"] == []
     assert not system["degree"]
     wanted = {one["aspect"]: one for one in system["aspects"]}
     assert set(wanted) == {"naturalness", "fluency"}

@@ -58,9 +58,7 @@ def test_a_declaration_that_cannot_be_read_is_an_error(
     source: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "part").mkdir()
-    (tmp_path / "part" / "good.py").write_text(
-        "import numpy\n\nKIND = Kind(size=3, of=('a',))\n"
-    )
+    (tmp_path / "part" / "good.py").write_text("import numpy\n\nKIND = Kind(size=3, of=('a',))\n")
     (tmp_path / "part" / "none.py").write_text("size = 3\n")
     monkeypatch.setattr(reader, "LIBRARY", tmp_path)
     declarations.cache_clear()

@@ -310,7 +310,7 @@ def test_wmt_empty_lines_are_all_told(tmp_path: Path) -> None:
 # --- table ---
 
 
-def test_a_table_of_items_alone_is_enough_to_damage_references(tmp_path: Path) -> None:
+def test_a_table_of_items_alone_is_enough_to_perturb_references(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("id,src,gold\nb,B,Two.\na,A,One.\n")
     columns = {"item": "id", "source": "src", "references": "gold"}
     dataset = table({"items": "x.csv"}, columns, ratings="none")

@@ -49,8 +49,8 @@ def test_random_control_reaches_d_exact_1_in_5_percent_of_cells_over_200_seeds()
     for seed in range(200):
         original = random_scores(seed, "original")
         for number in range(PERTURBATIONS):
-            damaged = random_scores(seed, f"p{number}.minor")
-            d = [exact_differences(original[a], damaged[a], 1) for a in ASPECTS]
+            perturbed = random_scores(seed, f"p{number}.minor")
+            d = [exact_differences(original[a], perturbed[a], 1) for a in ASPECTS]
             found = discernment(
                 [log_p_asymptotic(one) for one in d], [log_p_exact(one) for one in d], weights
             )

@@ -22,7 +22,7 @@ def noise(size: float = 0.5) -> np.ndarray:
 
 
 def made(scores: Scores, cut: int = 0) -> EvaluationData:
-    """Return a study of one judge; the damage `cuts` takes so many characters away."""
+    """Return a study of one judge; the perturbation `cuts` takes so many characters away."""
     own = study({"j": scores}, aspects=("clear", "true"))
     rows = [
         {**row, "text": "words and words"[: 15 - cut * (row["perturbation"] == "cuts")]}
@@ -77,7 +77,7 @@ def test_lost_drops_at_the_worst_end() -> None:
 
 @pytest.mark.parametrize("cut", [8, -8], ids=["length", "brevity"])
 def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
-    """Four damages of one aspect alone change lengths by `cut`; without that the claim holds."""
+    """Four perturbations of one aspect change lengths by `cut`; without that the claim holds."""
 
     def lossy(cut: int) -> EvaluationData:
         rng, scores = np.random.default_rng(0), {**judge()}
@@ -140,7 +140,7 @@ NOTHING = CriteriaDrops(np.eye(N), np.array([True] * N), np.array([False] * N)).
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("cells", [2, 12])
-def test_false_alarms_where_every_damage_lowers_every_aspect_alike(cells: int) -> None:
+def test_false_alarms_where_every_perturbation_lowers_every_aspect_alike(cells: int) -> None:
     wanted = np.arange(cells) < cells // 2
     found = rate(np.full(cells, 0.8), wanted, 200)
     assert found <= 0.025 + 2 * (0.025 * 0.975 / 200) ** 0.5

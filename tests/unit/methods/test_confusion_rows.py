@@ -78,7 +78,7 @@ def test_without_a_wanted_drop_there_is_no_index() -> None:
     assert one(rows, "s_f_mean")["value"] == 1.0 and one(rows, "confusion_auc")["value"] == 0.0
 
 
-def test_one_damage_that_few_texts_have_room_for_does_not_take_the_interval_away() -> None:
+def test_one_perturbation_that_few_texts_have_room_for_does_not_take_the_interval_away() -> None:
     few = np.where(np.arange(len(ITEMS)) < 7, 1.0, np.nan)
     rows = confusion.rows(study({"j": judge(typos_clear=few + HALF, cuts_clear=HALF)}))
     wanted = one(rows, "s_t_mean")
@@ -171,7 +171,7 @@ def test_whom_a_judge_follows() -> None:
     assert alone["value"] == pytest.approx(np.corrcoef(true, true + 0.1 * clear)[0, 1])
 
 
-def test_aspects_are_held_together_over_originals_and_damage_and_wordings_over_an_aspect() -> None:
+def test_aspects_correlate_over_originals_and_perturbed_texts_wordings_over_an_aspect() -> None:
     both = tuple(f"{aspect}.{c}" for aspect in ASPECTS for c in ("long", "short"))
     told = judge(typos_clear=HALF, cuts_true=1.0)
     cells = {(name, f"{a}.long"): values for (name, a), values in told.items()}

@@ -119,8 +119,8 @@ def test_what_lies_in_the_normal_tail_is_noted_where_the_normal_limit_is_used(
 def dropped(**falls: list[float]) -> dict[str, dict[str, Floats]]:
     """Return a judge that lowers an aspect by these in turn, both for typos and for cuts."""
     plain = {aspect: np.full(ITEMS, 5.0) for aspect in ASPECTS}
-    damaged = {aspect: 5.0 - np.resize(fall, ITEMS) for aspect, fall in falls.items()}
-    return {"original": plain, "typos.minor": damaged, "cuts.single": damaged}
+    perturbed = {aspect: 5.0 - np.resize(fall, ITEMS) for aspect, fall in falls.items()}
+    return {"original": plain, "typos.minor": perturbed, "cuts.single": perturbed}
 
 
 def test_an_interval_of_ties_alone_is_told() -> None:

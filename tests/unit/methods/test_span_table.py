@@ -207,8 +207,8 @@ def test_without_people_s_marks_nothing_is_compared(tmp_path: Path) -> None:
 
 
 def test_only_texts_of_systems_are_compared(tmp_path: Path) -> None:
-    damaged = [{**row, "perturbation": "typos.minor"} for row in JUDGED]
-    found = rows(study(tmp_path, damaged))
+    perturbed = [{**row, "perturbation": "typos.minor"} for row in JUDGED]
+    found = rows(study(tmp_path, perturbed))
     assert {(row["perturbation"], row["degree"]) for row in found} == {("typos", "minor")}
     assert not any(row.get("form") for row in found)
 

@@ -63,7 +63,7 @@ def test_edits_tell_everything_that_changed(rule: str, text: str, k: int, seed: 
 
 @pytest.mark.parametrize("rule", ONE_TEXT)
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "😀", "!?"])
-def test_nothing_to_damage_is_said_and_left_alone(rule: str, text: str) -> None:
+def test_nothing_to_perturb_is_said_and_left_alone(rule: str, text: str) -> None:
     result = run(rule, text, 2)
     assert result.status.startswith("impossible: ") and (result.text, result.edits) == (text, ())
 
@@ -394,7 +394,9 @@ def test_boundaries_agree_with_punkt_but_for_abbreviations(
         ("replace_text", None),
     ],
 )
-def test_every_original_can_be_damaged(originals: dict[str, str], rule: str, k: int | None) -> None:
+def test_every_original_can_be_perturbed(
+    originals: dict[str, str], rule: str, k: int | None
+) -> None:
     options = {} if k is None else {"k": k}
     names = {"dataset": "summeval", "perturbation": rule, "degree": "minor"}
     found = perturb_dataset(rule, options, originals, seed=0, **names)

@@ -84,7 +84,7 @@ DEMO = {
 
 
 @pytest.mark.parametrize("name", DEMO)
-def test_the_demo_has_references_that_can_be_damaged_and_are_faithful(name: str) -> None:
+def test_the_demo_has_references_that_can_be_perturbed_and_are_faithful(name: str) -> None:
     dataset: Dataset = read_card("dataset", DATASETS / f"demo-confusion-{name}.yaml")
     published: Dataset = read_card("dataset", DATASETS / "samsum.yaml")
     assert (dataset.task, dataset.aspects) == (DEMO[name], published.aspects)

@@ -113,8 +113,8 @@ def test_other_judges_need_nothing_of_what_is_learnt_from(folder: Path) -> None:
 @pytest.mark.heavy
 def test_experts_are_asked_about_what_is_evaluated_alone(folder: Path) -> None:
     """An aspect of the same task that only texts to learn from have has no weight."""
-    damage = {"methods": ["discernment"], "perturbations": ["random-deletions"]}
-    study = distilling(folder, NOWHERE, aspects=[], distill={"datasets": ["bare"]}, **damage)
+    perturbation = {"methods": ["discernment"], "perturbations": ["random-deletions"]}
+    study = distilling(folder, NOWHERE, aspects=[], distill={"datasets": ["bare"]}, **perturbation)
     table(study, "bare", [{"item": "i", "source": "s", "system": "a", "text": "t"}])
     card = load_yaml(folder / "config/datasets/bare.yaml")[0]
     card["aspects"]["overall"] = {"min": 1, "max": 5, "step": 1}

@@ -105,7 +105,7 @@ def test_the_prompts_ask_for_what_is_checked() -> None:
 
 
 def draft_or_rate(body: Body) -> Said:
-    """Draft where steps are asked for, damage where a text is, else rate."""
+    """Draft where steps are asked for, perturbation where a text is, else rate."""
     prompt = body["messages"][0]["content"]
     if "Write the list alone" in prompt:
         return reply(f"<think>Hm: 1. no</think>Here they are:\n\n{LIST}\n")

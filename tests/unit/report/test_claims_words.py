@@ -1,4 +1,4 @@
-"""What the report says of damage, of hints and of stated bars."""
+"""What the report says of perturbations, of hints and of stated bars."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ import report_study as study
 from judgescope.report.sections.trust import claims, verdicts
 
 Row = dict[str, Any]
-TYPOS = {"perturbation": "typos", "degree": "minor", "form": "damage"}
+TYPOS = {"perturbation": "typos", "degree": "minor", "form": "perturbation"}
 BAR = {"form": "bar spearman", "aspect": "fluency", "level": "by_source"}
 
 
@@ -26,8 +26,8 @@ def rows(statistic: str, outcome: str, *reasons: str, **more: Any) -> list[Row]:
 
 
 def said(folder: Path, told: list[Row]) -> str:
-    damages = list(study.discernment())
-    report = study.loaded(study.make(folder, {"verdicts": told, "discernment": damages}))
+    perturbations = list(study.discernment())
+    report = study.loaded(study.make(folder, {"verdicts": told, "discernment": perturbations}))
     alpha = next(one for one in report.judges if one.id == "alpha")
     return " ".join(f"{title} {text}." for title, text in verdicts(report, claims(report, alpha)))
 
@@ -42,7 +42,9 @@ def said(folder: Path, told: list[Row]) -> str:
         ("no_claim", ("not_judged",), ["No claim", "missing"]),
     ],
 )
-def test_damage(tmp_path: Path, outcome: str, reasons: tuple[str, ...], words: list[str]) -> None:
+def test_perturbation(
+    tmp_path: Path, outcome: str, reasons: tuple[str, ...], words: list[str]
+) -> None:
     share = {"net_share": {"value": 0.4, "ci_low": 0.2, "ci_high": 0.6}}
     told = said(tmp_path, rows("D_exact", outcome, *reasons, beside=share, **TYPOS))
     assert all(word in told for word in words), told

@@ -75,12 +75,12 @@ def test_what_a_judge_made_from_others_says_has_no_reply(study: ExploreStudy) ->
     assert [one.rating for one in found] == [4.5] * 8 + [None] * 8
 
 
-def test_a_damaged_text_is_read_with_the_one_that_it_was_made_of(study: ExploreStudy) -> None:
+def test_a_perturbed_text_is_read_with_the_one_that_it_was_made_of(study: ExploreStudy) -> None:
     texts = Texts(str(study.folder), "news")
     before = {one.item: one.text for one in texts.of("original").values()}
-    damaged = list(texts.of("typos.minor").values())
-    assert [one.before for one in damaged] == [before[one.item] for one in damaged]
-    assert all(apply_edits(one.before or "", one.edits) == one.text for one in damaged)
+    perturbed = list(texts.of("typos.minor").values())
+    assert [one.before for one in perturbed] == [before[one.item] for one in perturbed]
+    assert all(apply_edits(one.before or "", one.edits) == one.text for one in perturbed)
 
 
 @pytest.mark.heavy
@@ -215,8 +215,8 @@ def target(before: str | None, text: str, *edits: Edit) -> Target:
 def test_a_text_is_told_once_with_its_changes() -> None:
     rule = PerturbationCard(name="", level="word", method="rule", kind="once")
     assert view(target(None, "As it is."), None) == "As it is."
-    damaged = target("One cat.", "One dog.", Edit(4, "cat", "dog"))
-    assert view(damaged, rule) == [["One ", [1, "cat", 0], [2, "dog", 0], "."]]
+    perturbed = target("One cat.", "One dog.", Edit(4, "cat", "dog"))
+    assert view(perturbed, rule) == [["One ", [1, "cat", 0], [2, "dog", 0], "."]]
     one = target("A b c d e f.", "A x c d y f.", Edit(2, "b c d e", "x c d y"))
     assert view(one, replace(rule, method="llm")) == [
         ["A ", [1, "b", 0], [2, "x", 0], " c d ", [1, "e", 0], [2, "y", 0], " f."]

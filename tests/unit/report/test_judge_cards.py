@@ -58,7 +58,7 @@ def drops(*cells: str, aspects: Sequence[str] = ("fluency",)) -> list[ExpectedDr
     return [ExpectedDrop(cell=cell, aspects=[*aspects], why="all") for cell in cells]
 
 
-def test_the_worst_damage_is_the_highest_above_its_original_then_the_heavier_one() -> None:
+def test_the_worst_perturbation_is_the_highest_above_its_original_then_the_heavier_one() -> None:
     scores = scores_of(
         {
             "original": {"a": 2.0, "b": 2.0, "c": 4.0, "d": 1.0, "e": 3.0},
@@ -66,11 +66,11 @@ def test_the_worst_damage_is_the_highest_above_its_original_then_the_heavier_one
             "cuts.major": {"e-": 3.0, "a+": None},
         }
     )
-    damaged = {
+    perturbed = {
         "typos.minor": {"b-": "b", "a-": "a", "c-": "c", "d-": "d"},
         "cuts.major": {"e-": "e", "a+": "a"},
     }
-    worst = unnoticed(scores, drops("typos.minor", "cuts.major"), damaged, {"fluency": (1, 5)})
+    worst = unnoticed(scores, drops("typos.minor", "cuts.major"), perturbed, {"fluency": (1, 5)})
     # b rose by 2 of 4 points; of those that stayed, major goes before minor, a before d; c fell
     assert [(one.target, one.by) for one in worst.cases] == [
         ("b-", 0.5),
@@ -88,8 +88,8 @@ def test_a_text_counts_once_in_its_worst_aspect_and_without_a_scale_by_the_judge
         ("original", "coherence"): {"a": 1.0, "b": 1.0},
         ("typos.major", "coherence"): {"a-": 2.0, "b-": 0.0},
     }
-    damages = drops("typos.major", aspects=["fluency", "coherence"])
-    worst = unnoticed(scores, damages, {"typos.major": {"a-": "a", "b-": "b"}}, {})
+    perturbations = drops("typos.major", aspects=["fluency", "coherence"])
+    worst = unnoticed(scores, perturbations, {"typos.major": {"a-": "a", "b-": "b"}}, {})
     # fluency goes from 0 to 20, coherence from 0 to 2
     assert [(one.target, one.aspect, one.by) for one in worst.cases] == [
         ("b-", "fluency", 1.0),
@@ -106,11 +106,11 @@ def test_no_more_than_a_few_are_shown_and_each_original_once() -> None:
             "typos.major": {f"{name}+": 1.0 for name in names},
         }
     )
-    damaged = {
+    perturbed = {
         "typos.minor": {f"{name}-": name for name in names},
         "typos.major": {f"{name}+": name for name in names},
     }
-    worst = unnoticed(scores, drops(*damaged), damaged, {"fluency": (1, 5)})
+    worst = unnoticed(scores, drops(*perturbed), perturbed, {"fluency": (1, 5)})
     assert [one.target for one in worst.cases] == [f"{name}+" for name in names[:MOST]]
     assert (worst.n, worst.equal) == (40, 40)
 
@@ -131,8 +131,8 @@ def test_the_farthest_from_ratings_is_found_on_both_scales_or_by_ranks() -> None
 
 def test_the_card_shows_the_worst_texts_with_their_numbers_and_replies(pages: Any) -> None:
     page = Page(pages["gamma"])
-    assert "Of 3 damaged texts, 1 score above their originals" in page.text
-    assert "n1:t typos, major · Fluency original 3 damaged 4 higher by 25" in page.text
+    assert "Of 3 perturbed texts, 1 score above their originals" in page.text
+    assert "n1:t typos, major · Fluency original 3 perturbed 4 higher by 25" in page.text
     assert "X he mayor spoke." in page.text  # the edit is marked: T is struck through
     # score 5 where 1 was planned is the whole scale; score 1 where 1 was planned is not shown
     assert "planned rating 1 score 5 too high by 100" in page.text
@@ -264,11 +264,11 @@ def test_a_card_shows_settings_with_defaults_and_the_price(tmp_path: Path) -> No
     assert "judge:gamma|stat:" in text
 
 
-def test_damage_should_show_where_expectations_or_weights_say_else_everywhere(
+def test_a_perturbation_should_show_where_expectations_or_weights_say_else_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    plain = planned(tmp_path).worst["demo-dialogue"].damages
+    plain = planned(tmp_path).worst["demo-dialogue"].perturbations
     every_aspect = ["naturalness", "groundedness"]
     sets = {f"{name}.{degree}" for name in ("random-typos", "reordering") for degree in BOTH}
     assert {one.cell for one in plain} == sets
@@ -282,8 +282,8 @@ def test_damage_should_show_where_expectations_or_weights_say_else_everywhere(
     folder = tmp_path / "config" / "weights"
     folder.mkdir(parents=True)
     (folder / "w.yaml").write_text(json.dumps(card))
-    damages = planned(tmp_path, weights="w").worst["demo-dialogue"].damages
-    found = {one.cell: (one.aspects, one.why) for one in damages}
+    perturbations = planned(tmp_path, weights="w").worst["demo-dialogue"].perturbations
+    found = {one.cell: (one.aspects, one.why) for one in perturbations}
     assert found["reordering.minor"] == (["naturalness"], "weighted")
     assert found["random-typos.minor"][1] == "all"
 

@@ -22,7 +22,7 @@ from report_setup import LOADS, Page
 HOME = Path(__file__).resolve().parents[3]
 TEMPLATES = HOME / "workflow" / "report"
 BESIDE = ["texts.html#news", "texts.html#chat", "explore.html"]
-"""The pages of damaged texts and of all judgments: to be followed, never loaded."""
+"""The pages of perturbed texts and of all judgments: to be followed, never loaded."""
 
 
 def page(spec: dict[str, Any]) -> str:
@@ -252,7 +252,7 @@ def test_the_numbers_of_the_study_open_the_page(whole: str) -> None:
     first = visible(whole.split("<nav")[0])
     assert "Study tiny" in first
     assert "2 datasets · 48 items · 240 rated texts · 4 judges and 4 controls" in first
-    assert "2 kinds of damage · 3\u202f456 judgments in 16 cells" in first
+    assert "2 perturbations · 3\u202f456 judgments in 16 cells" in first
 
 
 def test_discernment_marks_flags_and_lists(whole: str) -> None:

@@ -68,7 +68,7 @@ def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
     assert ' id="' not in svg(spec)
 
 
-def test_originals_stand_above_the_line_and_damaged_texts_hang_below() -> None:
+def test_originals_stand_above_the_line_and_perturbed_texts_hang_below() -> None:
     drawn = study.layers(histogram_spec(FOUND, NAMES, STYLES, x="score"))
     assert [kind for kind, _ in drawn] == ["rule", "rect", "point", "rect", "point"]
     (_, lines), (_, up), (_, mean), (_, down), (_, mean_below) = drawn

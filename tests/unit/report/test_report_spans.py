@@ -176,8 +176,8 @@ def table() -> list[study.Row]:
             for level in spans.LEVELS:
                 more = {**place, "form": form, "level": level}
                 found += [study.row("chat", judge, name, 0.5, **more) for name in spans.AGREED]
-    damaged = {"aspect": "fluency", "perturbation": "typos", "degree": "minor"}
-    found.append(study.row("chat", "gamma", "span_match_rate", 0.75, **damaged))
+    perturbed = {"aspect": "fluency", "perturbation": "typos", "degree": "minor"}
+    found.append(study.row("chat", "gamma", "span_match_rate", 0.75, **perturbed))
     return found
 
 

@@ -1,4 +1,4 @@
-"""The page of damaged texts: what is drawn, how damage is marked, and that no text can do harm."""
+"""The page of perturbed texts: what is drawn, how edits are marked, and that no text does harm."""
 
 import json
 import os
@@ -187,7 +187,7 @@ def study(tmp_path: Path) -> Study:
 
 
 def add_cuts(study: Study, items: Sequence[str]) -> None:
-    """Add texts of which every fourth is impossible to damage and every tenth short."""
+    """Add texts of which every fourth is impossible to perturb and every tenth short."""
     rows = []
     for number, item in enumerate(items):
         text = study.originals[item]
@@ -199,7 +199,7 @@ def add_cuts(study: Study, items: Sequence[str]) -> None:
     study.add("cuts", rows)
 
 
-def test_ten_damaged_texts_are_drawn_by_the_seed_and_the_names(study: Study) -> None:
+def test_ten_perturbed_texts_are_drawn_by_the_seed_and_the_names(study: Study) -> None:
     add_cuts(study, list(TEN))
     done, undone = chosen(study, 7)
     assert (len(done), len(undone)) == (DRAWN, UNDONE) == (10, 3)
@@ -223,7 +223,7 @@ def test_the_order_of_a_table_changes_no_draw(study: Study) -> None:
 @pytest.mark.heavy
 def test_the_script_writes_the_same_bytes_and_no_path(study: Study) -> None:
     add_cuts(study, list(TEN))
-    study.damage("typos", k=4)
+    study.perturbation("typos", k=4)
     written = []
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC+{seed}"}
@@ -255,12 +255,12 @@ def test_a_cell_tells_what_was_asked_for_and_what_became_of_it(study: Study) -> 
     text = Page(study.page()).text
     assert "cuts , minor word level · k = 3 · 26 ok · 4 short · 10 impossible · 0 failed" in text
     assert "Bad. Made by hand." in text
-    assert "Study tiny: the damaged texts" in text and "The news" in text
+    assert "Study tiny: the perturbed texts" in text and "The news" in text
     assert text.count("impossible: one word") == UNDONE
 
 
 def test_the_marks_of_a_page_are_the_edits_of_the_table(study: Study) -> None:
-    study.damage("delete_characters", level="character", k=2)
+    study.perturbation("delete_characters", level="character", k=2)
     main = study.page().partition("<main>")[2]
     gone = "".join(re.findall("<del[^>]*>(.*?)</del>", main))
     assert len(gone) == 2 * DRAWN and "<ins" not in main
@@ -268,7 +268,7 @@ def test_the_marks_of_a_page_are_the_edits_of_the_table(study: Study) -> None:
 
 
 def test_texts_of_other_items_are_deleted_and_inserted_whole(study: Study) -> None:
-    study.damage("replace_text", level="sentence")
+    study.perturbation("replace_text", level="sentence")
     main = study.page().partition("<main>")[2]
     pairs = main.count("</del><ins>")
     assert pairs == DRAWN == main.count('dir="auto"><del>')
@@ -276,10 +276,10 @@ def test_texts_of_other_items_are_deleted_and_inserted_whole(study: Study) -> No
 
 def test_moved_sentences_stand_in_both_texts(tmp_path: Path) -> None:
     study = Study(tmp_path, {"a": "One cat. Two dogs. Three birds."})
-    study.damage("reorder_sentences", level="sentence", k=2)
+    study.perturbation("reorder_sentences", level="sentence", k=2)
     main = study.page().partition("<main>")[2]
     assert main.count("<mark><sup>1</sup>") == main.count("<mark><sup>2</sup>") == 2
-    assert ">Original<" in main and ">Damaged<" in main and "<del" not in main
+    assert ">Original<" in main and ">Perturbed<" in main and "<del" not in main
 
 
 def test_texts_of_a_model_are_compared_word_by_word(tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_a_text_that_failed_is_shown_with_its_reason_and_last_reply(tmp_path: Pa
     study.made({}, failed)
     html = study.page()
     text = Page(html).text
-    assert told in text and "No text was damaged." in text and "3 failed" in text
+    assert told in text and "No text was perturbed." in text and "3 failed" in text
     assert "<del>mayor</del><ins>baker</ins>" in html and "First try" not in html
     assert "The text; the last reply is empty" in text
     assert "<ins>HTTP 400</ins>" in html and "no " * 80 in text and "no " * 101 not in text
@@ -332,7 +332,7 @@ HOSTILE = {
 def test_no_text_can_do_harm(kind: str, tmp_path: Path) -> None:
     evil = HOSTILE[kind]
     study = Study(tmp_path, {"a": f"{evil} one", "b": f"{evil} two", "c": "Three."})
-    study.damage("replace_text", level="sentence")
+    study.perturbation("replace_text", level="sentence")
     study.made({"a": f"{evil} 1"}, {"b": (f"failed: {evil}", [f"{evil} 2"])})
     card = {"name": evil[:99], "issue": evil[:99], "by": evil[:99]}
     study.spec["perturbations"]["lie"] |= card
@@ -380,7 +380,7 @@ def test_a_full_study_is_a_small_page(tmp_path: Path) -> None:
     text = "The mayor of the town said that the old bridge would stay closed. " * 8
     study = Study(tmp_path, {f"n{number}": f"{number} {text}"[:500] for number in range(12)})
     for _ in range(59):
-        study.damage("typos", level="character", k=50)
+        study.perturbation("typos", level="character", k=50)
     assert 500_000 < len(study.page().encode()) < 3_000_000
 
 

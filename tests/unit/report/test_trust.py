@@ -128,8 +128,8 @@ def test_the_step_beside_one_more_rater_has_its_number_and_what_it_says(
     assert "against one more rater 0.000 [−0.100, 0.100]" in told and words in told
 
 
-def test_an_average_of_damage_is_not_said_to_be_significant(tmp_path: Path) -> None:
-    told = report(tmp_path, discernment=of_damages())
+def test_an_average_of_perturbations_is_not_said_to_be_significant(tmp_path: Path) -> None:
+    told = report(tmp_path, discernment=of_perturbations())
     lead = judges.section(told).lead
     assert "average of several is no p-value" in lead and "from 1 on" not in lead
 
@@ -154,17 +154,17 @@ def test_people_stand_beside_the_headline_numbers_of_page_and_card(tmp_path: Pat
     assert "0.550" in [line.cells[at].text for body in table.bodies for line in body.lines]
 
 
-def test_the_evidence_of_damage_has_the_p_that_decides_and_nothing_untested(
+def test_the_evidence_of_perturbations_has_the_p_that_decides_and_nothing_untested(
     tmp_path: Path,
 ) -> None:
     rows = [
         row | {"value": None} if row["statistic"] == "p_claim_holm" else row
-        for row in damage(["noticed", "noticed", "misses"])
+        for row in perturbation(["noticed", "noticed", "misses"])
     ]
     place: Row = {"perturbation": study.DAMAGES[0][0], "degree": study.DAMAGES[0][1]}
-    more: Row = {"form": "damage", "aspect": None, "level": None, **place}
+    more: Row = {"form": "perturbation", "aspect": None, "level": None, **place}
     rows.append(number("p_noticed_holm", (0.003, 0.003, 0.003), **more))
-    told = report(tmp_path, verdicts=rows, discernment=of_damages())
+    told = report(tmp_path, verdicts=rows, discernment=of_perturbations())
     cells = [
         cell.text
         for body in evidence(told, found(told)).bodies
@@ -243,26 +243,26 @@ def test_a_judge_without_a_score_is_said_to_have_none(tmp_path: Path) -> None:
     assert "cut at max_tokens 150" in said(told, "gamma")
 
 
-def damage(outcomes: Sequence[str]) -> list[Row]:
+def perturbation(outcomes: Sequence[str]) -> list[Row]:
     rows = []
     for (perturbation, degree), outcome in zip(study.DAMAGES, outcomes, strict=True):
-        place: Row = {"perturbation": perturbation, "degree": degree, "form": "damage"}
+        place: Row = {"perturbation": perturbation, "degree": degree, "form": "perturbation"}
         more: Row = {"aspect": None, "level": None, "statistic": "D_exact"}
         rows += claimed(outcome, **place, **more)
     return rows
 
 
-def of_damages() -> list[Row]:
-    """Return a row of table `discernment` for each damage."""
+def of_perturbations() -> list[Row]:
+    """Return a row of table `discernment` for each perturbation."""
     return [
         study.row("chat", "alpha", "D_exact", 1.0, perturbation=perturbation, degree=degree)
         for perturbation, degree in study.DAMAGES
     ]
 
 
-def test_damage_is_told_by_its_name_and_counted_where_there_is_much(tmp_path: Path) -> None:
-    rows = damage(["noticed", "noticed", "misses"])
-    told = report(tmp_path, verdicts=rows, discernment=of_damages())
+def test_a_perturbation_is_told_by_its_name_and_counted_where_there_is_much(tmp_path: Path) -> None:
+    rows = perturbation(["noticed", "noticed", "misses"])
+    told = report(tmp_path, verdicts=rows, discernment=of_perturbations())
     assert "Better than chance at noticing typos (minor) and typos (major)." in said(told)
     assert "Fails at noticing cuts." in said(told)
     assert {claim.outcome for claim in found(told)} == {Outcome.NOTICED, Outcome.MISSES}

@@ -1,4 +1,4 @@
-"""Rules of damage and of hints: each by hand, and how often each is wrong where nothing is true."""
+"""Rules of perturbations and hints: each by hand, and how often each is wrong under no effect."""
 
 from math import log
 
@@ -15,8 +15,8 @@ from judgescope.statistics.verdict import (
     RARELY,
     Outcome,
     missed,
-    of_damage,
     of_hint,
+    of_perturbation,
 )
 
 
@@ -54,14 +54,14 @@ def test_as_many_higher_as_lower_is_a_miss_only_where_that_is_sure() -> None:
         (0.9, 1.0, (0.01, 0.5), True, (Outcome.MISSES, ())),
     ],
 )
-def test_damage(
+def test_perturbation(
     p: float,
     p_holm: float,
     lengths: tuple[float, float],
     is_missed: bool,
     wanted: tuple[Outcome, tuple[str, ...]],
 ) -> None:
-    assert of_damage(p, p_holm, lengths, is_missed) == wanted
+    assert of_perturbation(p, p_holm, lengths, is_missed) == wanted
 
 
 def effect(moved: int, back: int, n: int) -> Estimate:
@@ -101,5 +101,5 @@ def test_a_d_of_one_is_no_claim() -> None:
     d = np.array([1.0, 1.3, 1.6])
     p = np.exp(-d * log(20))
     holm = np.minimum(1, np.sort(p)[::-1] * [1, 2, 3])[::-1]
-    told = [of_damage(a, b, (1, 1), False)[0] for a, b in zip(np.sort(p), holm, strict=True)]
+    told = [of_perturbation(a, b, (1, 1), False)[0] for a, b in zip(np.sort(p), holm, strict=True)]
     assert d.mean() >= 1 and Outcome.NOT_SHOWN in told

@@ -79,7 +79,7 @@ def test_the_shipped_study_makes_both_texts_of_every_attack(
     sets = made.target_sets("demo-news")
     for name in shipped():
         assert {f"{name}.attack", f"{name}.inert"} <= set(sets)
-    assert "original" in sets and not made.perturbed("demo-news")  # it is no damage
+    assert "original" in sets and not made.perturbed("demo-news")  # it is no perturbation
     named = attacks_of(made, "demo-news")
     assert named["claimed-verdict"] and not named["ignore-the-above"]
     told = addition(made, "demo-news", "json-verdict", "attack")

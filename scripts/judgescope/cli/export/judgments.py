@@ -79,7 +79,7 @@ COLUMNS = (
         COUNT,
         "how far the text is from its original",
         "≥ 0",
-        unit="errors, or rounds of damage",
+        unit="errors, or steps of a chain",
     ),
     Column("judge", TEXT, "the judge card", ID),
     Column("engine", TEXT, "what answers for the judge", "openai, vllm, lexical, control, …"),

@@ -158,8 +158,12 @@ def _grid(
         known = next((each.aspects for each in report.datasets if each.id == dataset), [])
         headings = {name: report.aspect(name) or "all" for name in _ordered(known, names)}
     else:
-        damages = {each.cell: f"{each.name} {each.degree}".strip() for each in report.damages}
-        headings = {name: damages.get(name, name) for name in _ordered([*damages], names)}
+        perturbations = {
+            each.cell: f"{each.name} {each.degree}".strip() for each in report.perturbations
+        }
+        headings = {
+            name: perturbations.get(name, name) for name in _ordered([*perturbations], names)
+        }
     judges = _ordered([judge.id for judge in report.judges], [row.judge for row in rows])
     controls = {judge.id for judge in report.judges if judge.control}
     groups = {

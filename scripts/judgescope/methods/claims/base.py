@@ -39,10 +39,10 @@ from judgescope.statistics.verdict import (
 
 AGREEMENT, RATING, ORDER, PAIRS = "agreement", "rating", "order", "pairs"
 GRADED, SEQUENCE, SPANS = "graded", "sequence", "spans"
-DAMAGE, CRITERIA, HINTS, BAR = "damage", "criteria", "hints", "bar"
+PERTURBATION, CRITERIA, HINTS, BAR = "perturbation", "criteria", "hints", "bar"
 KINDS: Final = (
     *(AGREEMENT, RATING, ORDER, PAIRS, GRADED, SEQUENCE, SPANS),
-    *(DAMAGE, CRITERIA, HINTS, BAR),
+    *(PERTURBATION, CRITERIA, HINTS, BAR),
 )
 """The kinds of claims: the column `form` begins with it; that of a bar adds the statistic."""
 WITH_PEOPLE: Final = frozenset({AGREEMENT, RATING, ORDER, PAIRS, SPANS, BAR})

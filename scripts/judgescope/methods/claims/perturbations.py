@@ -1,7 +1,7 @@
-"""Claims on perturbed texts and on hints: noticed, missed, kept apart, withstood.
+"""Claims on perturbed texts and on hints: noticed, missed, not confused, withstood.
 
-Damage (one claim a perturbation). Noticed: exact p-values of all weighted aspects combined, Holm
-over the dataset's cells. Missed: on every weighted aspect fewer than a quarter of the items show
+Perturbations (one claim each). Noticed: exact p-values of all weighted aspects combined, Holm over
+the dataset's cells. Missed: on every weighted aspect fewer than a quarter of the items show
 it, net (Tango's interval).
 
 Criteria (one claim a wording). AUC above .5 and above that of both lengths, and a confusion index
@@ -22,11 +22,11 @@ from judgescope.core.cells import joined
 from judgescope.methods.claims.base import (
     CHANCE,
     CRITERIA,
-    DAMAGE,
     HINTS,
     INDEX,
     LOST,
     NO_COUNTS,
+    PERTURBATION,
     SHARE_GAP,
     Claim,
     Number,
@@ -51,7 +51,7 @@ from judgescope.statistics.jackknife import ACCURACY, PLAIN, deletions
 from judgescope.statistics.multiple import holm
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
-from judgescope.statistics.verdict import FEW_LOST, Outcome, missed, of_damage, of_hint
+from judgescope.statistics.verdict import FEW_LOST, Outcome, missed, of_hint, of_perturbation
 
 NOT_JUDGED: Final = "not_judged"
 """Reason: an aspect has no pair of scores, or the judge is left out of the dataset."""
@@ -61,7 +61,7 @@ AUC_METHOD: Final = "probability that a wanted drop exceeds an unwanted one"
 
 
 @dataclass(frozen=True, eq=False)
-class DamageCell:
+class PerturbationCell:
     """A judge's pairs of one perturbation on every weighted aspect, or why there are none.
 
     lost: pairs of texts that were made and lack a score, by aspect.
@@ -75,7 +75,7 @@ class DamageCell:
     absent: Estimate | None
 
     @classmethod
-    def of(cls, study: EvaluationData, judge: str, name: str, degree: str) -> "DamageCell":
+    def of(cls, study: EvaluationData, judge: str, name: str, degree: str) -> "PerturbationCell":
         """Return the cell of a judge and a perturbation."""
         texts = f"{name}.{degree}"
         weights, _, _ = aspect_weights(study, name)
@@ -120,7 +120,7 @@ class DamageCell:
         return [net_share(one.differences, one.source) for one in self.pairs]
 
     def worst_shares(self) -> list[Estimate]:
-        """Return the net shares if lost pairs, each of a source of its own, showed the damage."""
+        """Return the net shares if lost pairs, each of its own source, showed the perturbation."""
         return [
             net_share(d, np.append(one.source, one.source.max() + 1 + np.arange(lost)))
             for one, lost, d in zip(self.pairs, self.lost, self._with_lost(1), strict=True)
@@ -136,7 +136,7 @@ class DamageCell:
         return extended
 
 
-def damage_claims(study: EvaluationData) -> Iterator[Claim]:
+def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and perturbation."""
     if not study.spec.perturbed:
         return
@@ -146,21 +146,25 @@ def damage_claims(study: EvaluationData) -> Iterator[Claim]:
     for judge, card in study.spec.judges.items():
         if card.engine == "control" or judge in excluded:
             continue
-        cells = [DamageCell.of(study, judge, *pair) for pair in sets]
+        cells = [PerturbationCell.of(study, judge, *pair) for pair in sets]
         logs = np.array([nan if cell.absent else cell.log_p(method) for cell in cells])
         adjusted = holm(logs, log=True)
         for cell, log_p, log_holm in zip(cells, logs, adjusted, strict=True):
             by_length = lengths[cell.name, cell.degree]
-            yield _damage_claim(judge, cell, float(log_p), float(log_holm), by_length)
+            yield _perturbation_claim(judge, cell, float(log_p), float(log_holm), by_length)
 
 
-def _damage_claim(
-    judge: str, cell: DamageCell, log_p: float, log_holm: float, by_length: tuple[float, float]
+def _perturbation_claim(
+    judge: str,
+    cell: PerturbationCell,
+    log_p: float,
+    log_holm: float,
+    by_length: tuple[float, float],
 ) -> Claim:
     """Return a claim; by_length: the p of shorter and of longer perturbed texts."""
     if cell.absent is not None:
         return Claim(
-            *(judge, DAMAGE, "D_exact", "", "", cell.absent, {}),
+            *(judge, PERTURBATION, "D_exact", "", "", cell.absent, {}),
             outcome=Outcome.NO_CLAIM,
             reasons=(NOT_JUDGED,),
             perturbation=cell.name,
@@ -169,7 +173,7 @@ def _damage_claim(
     shares = cell.shares()
     worst = cell.worst_shares() if cell.lost_share > FEW_LOST else shares
     p, p_holm = exp(log_p), exp(log_holm)
-    outcome, why = of_damage(p, p_holm, by_length, missed(shares) and missed(worst))
+    outcome, why = of_perturbation(p, p_holm, by_length, missed(shares) and missed(worst))
     n, d, method = cell.n, float(discernment_score(log_p)), "exact p of all aspects"
     estimate = Estimate(d, n=n, n_missing=max(cell.lost), method=method)
     beside = {
@@ -180,7 +184,7 @@ def _damage_claim(
         "p_longer": Estimate(by_length[1], n=n),
     }
     return Claim(
-        *(judge, DAMAGE, "D_exact", "", "", estimate, {}),
+        *(judge, PERTURBATION, "D_exact", "", "", estimate, {}),
         lost=cell.lost_share,
         outcome=outcome,
         reasons=why,

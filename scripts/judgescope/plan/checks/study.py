@@ -248,7 +248,7 @@ def _check_originals(plan: Plan, dataset: Dataset, source: str) -> None:
 
 
 def check_weights(plan: Plan, source: str) -> None:
-    """Check that every aspect with a weight is judged, of every damage that the study does."""
+    """Check that every aspect with a weight is judged, for each of the study's perturbations."""
     if plan.weights is None:
         return
     for dataset, card in plan.datasets.items():
@@ -268,17 +268,17 @@ def check_weights(plan: Plan, source: str) -> None:
 
 
 def check_expectations(plan: Plan, source: str) -> None:
-    """Check that something is expected of some damage to every dataset that is damaged."""
+    """Check that something is expected of some perturbation of every dataset that is perturbed."""
     if plan.expectations is None:
         return
     known = plan.expectations.perturbations
     for dataset in plan.datasets:
-        damages = {name for name, _ in plan.perturbed(dataset)}
+        perturbations = {name for name, _ in plan.perturbed(dataset)}
         aspects = set(plan.plain_aspects(dataset))
-        expected = [known[name] for name in damages & known.keys()]
-        if damages and not any(aspects & {*card.drop, *card.same} for card in expected):
+        expected = [known[name] for name in perturbations & known.keys()]
+        if perturbations and not any(aspects & {*card.drop, *card.same} for card in expected):
             raise UserError(
-                f"nothing is expected of any damage to {dataset}",
+                f"nothing is expected of any perturbation of {dataset}",
                 where=f"{source}, key confusion.expectations",
                 got=plan.expectations.expectations,
                 allowed=known,

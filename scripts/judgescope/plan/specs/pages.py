@@ -25,8 +25,6 @@ from judgescope.plan.specs.results import tables_of
 from judgescope.plan.study import ALONE, CellAspect, Plan
 from judgescope.report.specs import (
     AnnotatedTexts,
-    DamagedDataset,
-    DamagedSet,
     DatasetCard,
     Distilled,
     Ends,
@@ -36,6 +34,8 @@ from judgescope.report.specs import (
     JudgeCard,
     JudgeCardSpec,
     PerturbationCard,
+    PerturbedDataset,
+    PerturbedSet,
     ReportSpec,
     SpotcheckSpec,
     StudyFacts,
@@ -53,8 +53,8 @@ from judgescope.schema.cards import (
 )
 from judgescope.schema.cards.perturbations import Degree
 
-UNDAMAGED = {"original": "originals", "systems": "texts by systems"}
-"""Sets of texts that nobody damaged, and what the page of all judgments calls them."""
+UNPERTURBED = {"original": "originals", "systems": "texts by systems"}
+"""Sets of texts that nobody perturbed, and what the page of all judgments calls them."""
 FEW = 3
 """So many members of an ensemble are named beside it."""
 SHOWN = {
@@ -67,22 +67,22 @@ READS = {"form", "pairs", "use_reference", "scale", "share", "parser", "family",
 HIDDEN = "not shown"
 
 
-def damaged(plan: Plan) -> dict[str, list[tuple[str, str]]]:
-    """Return dataset -> its damage (perturbation, degree); no dataset without any.
+def perturbed_sets(plan: Plan) -> dict[str, list[tuple[str, str]]]:
+    """Return dataset -> its perturbed sets, (perturbation, degree); only datasets with any.
 
     Texts that a dataset brings have no edits to look at.
     """
-    damage = {
+    sets = {
         dataset: [
             (name, degree)
             for cell in plan.target_sets(dataset)
-            if cell not in UNDAMAGED
+            if cell not in UNPERTURBED
             for name, _, degree in [cell.partition(".")]
         ]
         for dataset in plan.evaluated
         if not plan.datasets[dataset].gives_texts
     }
-    return {dataset: cells for dataset, cells in damage.items() if cells}
+    return {dataset: cells for dataset, cells in sets.items() if cells}
 
 
 def annotated(plan: Plan) -> dict[str, AnnotatedTexts]:
@@ -114,7 +114,7 @@ def _look_of(*patterns: str) -> str:
 
 def spotcheck(plan: Plan) -> SpotcheckSpec:
     """Show a sample of the perturbed texts."""
-    sets = damaged(plan)
+    sets = perturbed_sets(plan)
     names = {name for each in sets.values() for name, _ in each}
     return SpotcheckSpec(
         **computing("text_pages", packages="spotcheck"),
@@ -123,9 +123,9 @@ def spotcheck(plan: Plan) -> SpotcheckSpec:
         templates=_look_of("texts/*", "report/style.css"),
         order=list(sets),
         datasets={
-            dataset: DamagedDataset(
+            dataset: PerturbedDataset(
                 name=plan.datasets[dataset].name,
-                sets=[_damaged_set(plan, dataset, name, degree) for name, degree in each],
+                sets=[_perturbed_set(plan, dataset, name, degree) for name, degree in each],
             )
             for dataset, each in sets.items()
         },
@@ -137,10 +137,10 @@ def spotcheck(plan: Plan) -> SpotcheckSpec:
     )
 
 
-def _damaged_set(plan: Plan, dataset: str, name: str, degree: str) -> DamagedSet:
+def _perturbed_set(plan: Plan, dataset: str, name: str, degree: str) -> PerturbedSet:
     """Return a perturbation in a degree with how much of it its card asks for."""
     amount: Degree = plan.perturbations[name].degrees_for(dataset)[degree]  # type: ignore[index]
-    return DamagedSet(perturbation=name, degree=degree, amount=amount.model_dump())
+    return PerturbedSet(perturbation=name, degree=degree, amount=amount.model_dump())
 
 
 def _perturbation_cards(plan: Plan) -> dict[str, PerturbationCard]:
@@ -148,7 +148,7 @@ def _perturbation_cards(plan: Plan) -> dict[str, PerturbationCard]:
 
 
 def _perturbation_card(card: AnyPerturbation) -> PerturbationCard:
-    """Return what a card says of its damage."""
+    """Return what a card says of its degrees."""
     if isinstance(card, MadePerturbation):
         by = f"by the model {card.model}, form {card.form}"
     elif isinstance(card, GradedPerturbation):
@@ -223,7 +223,7 @@ def report(plan: Plan, command: str) -> ReportSpec:
         **_shared(plan),
         command=command,
         templates=_look_of("report/*"),
-        texts=bool(damaged(plan)),
+        texts=bool(perturbed_sets(plan)),
         annotated=annotated(plan),
         distilled=_distilled(plan),
         joined={name: files for name, files in joined.items() if files},
@@ -352,7 +352,7 @@ def _worst(plan: Plan, dataset: str) -> WorstCases:
     sets = plan.target_sets(dataset)
     scales = {name: plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)}
     return WorstCases(
-        damages=[
+        perturbations=[
             _lowered(plan, dataset, name, degree)
             for name, degree in plan.perturbed(dataset, "once", "row")
             if f"{name}.{degree}" in sets and "original" in sets
@@ -363,7 +363,7 @@ def _worst(plan: Plan, dataset: str) -> WorstCases:
 
 
 def _lowered(plan: Plan, dataset: str, perturbation: str, degree: str) -> ExpectedDrop:
-    """Return the aspects in which damage should show, and who says so."""
+    """Return the aspects in which perturbation should show, and who says so."""
     plain = set(plan.judged_on(dataset, perturbation))
     expected = plan.expectations.perturbations.get(perturbation) if plan.expectations else None
     task = plan.datasets[dataset].task
@@ -424,8 +424,8 @@ def _explored(plan: Plan, name: str, cells: Sequence[CellAspect]) -> ExploredDat
 
 
 def _set_name(plan: Plan, perturbation: str) -> str:
-    if perturbation in UNDAMAGED:
-        return UNDAMAGED[perturbation]
+    if perturbation in UNPERTURBED:
+        return UNPERTURBED[perturbation]
     name, _, degree = perturbation.partition(".")
     card = plan.perturbations.get(name)  # none where a model writes what another learns from
     title = card.name if card else perturbation

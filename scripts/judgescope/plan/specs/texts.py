@@ -92,23 +92,25 @@ def classes(plan: Plan, dataset: str, name: str) -> list[float]:
     return values
 
 
-def perturb(plan: Plan, dataset: str, damage: str, degree: str) -> PerturbSpec:
+def perturb(plan: Plan, dataset: str, perturbation: str, degree: str) -> PerturbSpec:
     """Perturb a dataset's originals by a rule or an attack."""
     return PerturbSpec(
         **computing("perturb"),
         dataset=dataset,
-        perturbation=damage,
+        perturbation=perturbation,
         degree=degree,
-        change=_change_without_model(plan, dataset, damage, degree),
+        change=_change_without_model(plan, dataset, perturbation, degree),
         input=plan.paths.targets(dataset, ORIGINAL),
-        output=plan.paths.targets(dataset, f"{damage}.{degree}"),
+        output=plan.paths.targets(dataset, f"{perturbation}.{degree}"),
     )
 
 
-def _change_without_model(plan: Plan, dataset: str, damage: str, degree: str) -> Addition | RuleUse:
-    card = plan.perturbations[damage]
+def _change_without_model(
+    plan: Plan, dataset: str, perturbation: str, degree: str
+) -> Addition | RuleUse:
+    card = plan.perturbations[perturbation]
     if isinstance(card, AttackPerturbation):
-        return addition(plan, dataset, damage, degree)
+        return addition(plan, dataset, perturbation, degree)
     assert isinstance(card, RulePerturbation)
     options = card.degrees_for(dataset)[degree]  # type: ignore[index]
     return RuleUse(

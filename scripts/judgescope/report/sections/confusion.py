@@ -1,4 +1,4 @@
-"""Confusion of criteria: does damage to one quality lower other scores; do aspects correlate?"""
+"""Confusion of criteria: does perturbing one quality lower other scores; do aspects correlate?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -39,7 +39,7 @@ SHARES = ("s_t_significant_share", "unwanted_no_drop", "unwanted_drop", "unwante
 WANTED, KEPT = "should drop", "should stay"
 SERIES = (Series(WANTED, "blue", FILL_BLUE, BLUE), Series(KEPT, "red", FILL_RED, RED))
 LEAD = (
-    "Damage to one quality should lower that quality's score and leave others as they are. Δ is "
+    "Perturbing one quality should lower that quality's score and leave others as they are. Δ is "
     "the mean drop of a score; S_T is its mean where a drop is wanted, S_F where none is. A judge "
     "that keeps qualities apart has a confusion index, S_F over S_T, near 0 and an AUC near 1."
 )
@@ -143,24 +143,24 @@ def _quartiles(values: np.ndarray) -> list[float]:
 
 
 def _drops(report: Report, dataset: Dataset, rows: Rows, judge: Judge, name: str) -> Table:
-    """Return damage by aspect: wanted drops outlined, a shade for every step of the drop."""
+    """Return perturbations by aspect: wanted drops outlined, a shade for every step of the drop."""
     mine = rows.where(judge=judge.id)
     deltas = mine.where(statistic="delta")
     largest = max((abs(row.value) for row in deltas if row.value is not None), default=0)
     aspects = [aspect for aspect in dataset.aspects if len(deltas.where(judged=aspect))]
     lines = []
-    for damage in report.damages:
-        if len(deltas.where(cell=damage.cell)):
-            here = mine.where(cell=damage.cell)
+    for perturbation in report.perturbations:
+        if len(deltas.where(cell=perturbation.cell)):
+            here = mine.where(cell=perturbation.cell)
             cells = [_drop(here.where(judged=aspect), largest) for aspect in aspects]
-            lines.append(Line(damage.name, cells, about=damage.degree))
+            lines.append(Line(perturbation.name, cells, about=perturbation.degree))
     caption = f"{name}: Δ of {judge.id}, {statistic('delta').meaning}."
     columns = aspect_columns(report, aspects)
-    return Table(caption, "Damage", columns, [Body(lines)], [DROP_NOTE], code=False)
+    return Table(caption, "Perturbation", columns, [Body(lines)], [DROP_NOTE], code=False)
 
 
 def _drop(rows: Rows, largest: float) -> Cell:
-    """Return the drop of an aspect under a damage, with the outcome of its equivalence test."""
+    """Return the drop of an aspect under a perturbation and the outcome of its equivalence test."""
     row = next(iter(rows.where(statistic="delta")), None)
     if row is None or row.value is None:
         return estimate(row)
@@ -233,7 +233,7 @@ def _correlations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Fold
             for texts, other, about in (
                 ("systems", PEOPLE, f"{judge.id} (rows) with {whose} (columns), texts of systems"),
                 ("systems", "", f"{judge.id} with itself, texts of systems"),
-                ("all", "", f"{judge.id} with itself, originals and damaged texts"),
+                ("all", "", f"{judge.id} with itself, originals and perturbed texts"),
             )
             for table in _pairs(
                 report, correlations.where(perturbation=texts, judge_b=other), about

@@ -1,4 +1,4 @@
-"""Discernment: which judges score damaged texts below their originals, and response styles."""
+"""Discernment: which judges score perturbed texts below their originals, and response styles."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -21,7 +21,7 @@ from judgescope.report.charts import (
     svg,
 )
 from judgescope.report.elements import Block, Column, Figure, Fold, Key, Section, Table, Text
-from judgescope.report.report import Damage, Dataset, Judge, Report
+from judgescope.report.report import Dataset, Judge, Perturbation, Report
 from judgescope.report.rows import Place, Row, Rows
 from judgescope.report.tables import (
     RowGroup,
@@ -53,7 +53,7 @@ MIXED = (
     "columns are of one test."
 )
 LEAD = (
-    "D is log p to the base 0.05 of a one-sided test that a judge scores damaged texts below "
+    "D is log p to the base 0.05 of a one-sided test that a judge scores perturbed texts below "
     "their originals: it is 1 at p = 0.05, and every further unit divides p by 20. It grows with "
     "the number of items, so it is evidence and no size of effect: that is the rank-biserial "
     "correlation in the folded tables."
@@ -61,9 +61,9 @@ LEAD = (
 READING = (
     "D as published adds up over aspects and passes 1 by chance far more often than one time in "
     "20 when there are several; D_exact keeps that rate. With uniform weights D_ew is D less a "
-    "constant, and their difference says nothing about the judge. All damage of a dataset is held "
-    "against the same originals: where chance favours them, it shows in many kinds of damage at "
-    "once, as the random control may tell."
+    "constant, and their difference says nothing about the judge. All perturbations of a dataset "
+    "are compared with the same originals: where chance favours these, many perturbations look "
+    "noticed at once, as the random control may show."
 )
 STYLES = (
     Series("original", "blue", FILL_BLUE, BLUE),
@@ -71,14 +71,14 @@ STYLES = (
 )
 STYLE_KEYS = (
     Key("■", "blue", "originals, upwards"),
-    Key("■", "red", "damaged texts, downwards"),
+    Key("■", "red", "perturbed texts, downwards"),
     Key("▼", "blue", "mean of originals"),
-    Key("▲", "red", "mean of damaged texts"),
+    Key("▲", "red", "mean of perturbed texts"),
 )
 
 
 def section(report: Report) -> Section | None:
-    """Return per dataset the bars, the table of judges by damage and, folded, effect sizes."""
+    """Return per dataset the bars, judges by perturbation and, folded, effect sizes."""
     if not len(report.rows("discernment")):
         return None
     blocks = by_dataset(report.datasets, "discernment", partial(_dataset, report))
@@ -91,23 +91,28 @@ def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
         yield Text("This dataset has no perturbations.")
         return
     cells = set(rows.names("cell"))
-    damages = [damage for damage in report.damages if damage.cell in cells]
+    perturbations = [
+        perturbation for perturbation in report.perturbations if perturbation.cell in cells
+    ]
     reasons = {judge.id: _reason(rows, judge) for judge in report.judges}
     present = [judge for judge in report.judges if not reasons[judge.id]]
     if present:
         yield _figure(dataset, rows, present)
-        yield _heat(dataset, rows, present, damages)
+        yield _heat(dataset, rows, present, perturbations)
         yield from style_blocks(report, dataset, present)
         yield from matrix(rows, present, "D_avg_exact", dataset.name)
-        yield from _beside_weights(dataset, rows, present, damages)
+        yield from _beside_weights(dataset, rows, present, perturbations)
         for name in EFFECTS:
             table = TableSpec(
                 f"{dataset.name}: {label(name)}, {statistic(name).meaning}.",
                 aspect_columns(report, dataset.aspects),
-                [RowGroup(damage.title, {"cell": damage.cell}) for damage in damages],
+                [
+                    RowGroup(perturbation.title, {"cell": perturbation.cell})
+                    for perturbation in perturbations
+                ],
                 statistic=name,
                 source="tables/discernment.csv",
-                corner="Damage and judge",
+                corner="Perturbation and judge",
                 counts=True,
             ).filled(present, rows)
             yield Fold(f"{label(name)} per aspect for {dataset.name}", [table])
@@ -157,7 +162,7 @@ def _summary(rows: Rows, judges: list[Judge]) -> str:
         return "D_avg_exact is undefined for every judge."
     return (
         f"The highest average D_exact is that of {listed([row.judge for row in best])}, "
-        f"{figures(best[0])}; an average of several kinds of damage is no p-value."
+        f"{figures(best[0])}; an average of several perturbations is no p-value."
     )
 
 
@@ -176,8 +181,10 @@ def _flag_notes(rows: Rows) -> list[str]:
     return [note] if any(map(_flag, rows)) else []
 
 
-def _heat(dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damage]) -> Table:
-    """Return judge by damage; a shade for every step of D_exact."""
+def _heat(
+    dataset: Dataset, rows: Rows, judges: list[Judge], perturbations: list[Perturbation]
+) -> Table:
+    """Return judge by perturbation; a shade for every step of D_exact."""
 
     def shaded(row: Row | None) -> Cell:
         shade = "" if row is None or row.value is None else heat(row.value, SHADES)
@@ -189,15 +196,15 @@ def _heat(dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damag
     if solved:
         notes.append(f"{BY_LENGTH.capitalize()}: the control that looks at length alone reaches 1.")
     return TableSpec(
-        f"{dataset.name}: D_exact of each judge on each kind of damage.",
+        f"{dataset.name}: D_exact of each judge on each perturbation.",
         [
             Column(
-                damage.title,
-                BY_LENGTH if damage.cell in solved else "",
-                damage.level,
-                where={"cell": damage.cell},
+                perturbation.title,
+                BY_LENGTH if perturbation.cell in solved else "",
+                perturbation.level,
+                where={"cell": perturbation.cell},
             )
-            for damage in damages
+            for perturbation in perturbations
         ],
         statistic="D_exact",
         notes=[*notes, *_flag_notes(exact)],
@@ -207,14 +214,14 @@ def _heat(dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damag
 
 
 def _beside_weights(
-    dataset: Dataset, rows: Rows, judges: list[Judge], damages: list[Damage]
+    dataset: Dataset, rows: Rows, judges: list[Judge], perturbations: list[Perturbation]
 ) -> Iterator[Fold]:
     """Yield, folded, how much evidence lies beside the aspects that experts name."""
     weighted = {row.cell for row in rows.where(statistic=BESIDE_WEIGHTS)}
     columns = [
-        Column(damage.title, group=damage.level, where={"cell": damage.cell})
-        for damage in damages
-        if damage.cell in weighted
+        Column(perturbation.title, group=perturbation.level, where={"cell": perturbation.cell})
+        for perturbation in perturbations
+        if perturbation.cell in weighted
     ]
     if columns:
         meaning = statistic(BESIDE_WEIGHTS).meaning
@@ -256,7 +263,7 @@ def _distribution(rows: Rows, judge: Judge, series: str) -> Distribution:
 
 
 def _style_summary(rows: Rows, judges: list[Judge]) -> str:
-    """Return the sentence that says where each judge, no control, puts originals and damage."""
+    """Return the sentence on each judge's mean scores of originals and of perturbed texts."""
     both = [
         f"{judge.id} {figures(before)} and {figures(after)}"
         for judge in judges
@@ -264,9 +271,9 @@ def _style_summary(rows: Rows, judges: list[Judge]) -> str:
         and (before := rows.at(judge.id, "score_mean", cell="original"))
         and (after := rows.at(judge.id, "score_mean", cell="all"))
     ]
-    said = f" Mean scores of originals and of damaged texts: {'; '.join(both)}." if both else ""
+    said = f" Mean scores of originals and of perturbed texts: {'; '.join(both)}." if both else ""
     return (
-        "Scores, averaged over the aspects, of originals and of all damaged texts. Where a judge "
+        "Scores, averaged over the aspects, of originals and of all perturbed texts. Where a judge "
         f"puts them is its style; discernment asks only whether they part.{said}"
     )
 
@@ -275,7 +282,7 @@ def _style_table(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
     whose = "the planned ratings" if dataset.planned else "people"
     columns = [
         Column("Originals", "mean score", statistic="score_mean", where={"cell": "original"}),
-        Column("Damaged texts", "mean score", statistic="score_mean", where={"cell": "all"}),
+        Column("Perturbed texts", "mean score", statistic="score_mean", where={"cell": "all"}),
         Column("Bottom", "of the range", statistic="range_bottom"),
         Column("Top", "of the range", statistic="range_top"),
     ]

@@ -18,10 +18,10 @@ LEADS = {
     "agreement": "Agreement is the rank correlation that decides the claim: within each source, "
     "the mean over sources (one score for all texts of a source counts 0), or pooled where too "
     "few sources have different ratings. Other statistics and levels are under Agreement.",
-    "discernment": "D tells how surely a judge scores a damaged text below its original: of one "
-    "kind of damage, 1 is p = 0.05. An average of several is no p-value.",
-    "confusion": "The confusion index is what a judge takes off for damage that should leave an "
-    "aspect alone, over what it takes off for damage that should not: 0 is best.",
+    "discernment": "D is how surely a judge scores perturbed texts below their originals: of one "
+    "perturbation, 1 is p = 0.05. An average of several is no p-value.",
+    "confusion": "The confusion index is what a judge takes off an aspect for perturbations that "
+    "should not lower it, over what it takes off for those that should: 0 is best.",
 }
 """Table -> what its numbers on the first screen are."""
 LEAD = (
@@ -51,13 +51,13 @@ def measured(report: Report) -> str:
             if row.value is not None
         }
     rated = sum(dataset.counts.targets for dataset in report.datasets)
-    kinds = {damage.name for damage in report.damages}
+    kinds = {perturbation.name for perturbation in report.perturbations}
     parts = [
         plural(len(report.datasets), "dataset"),
         plural(sum(dataset.counts.items for dataset in report.datasets), "item"),
         plural(rated, "rated text") if rated else "",
         f"{plural(len(report.judges) - controls, 'judge')} and {plural(controls, 'control')}",
-        plural(len(kinds), "kind of damage", "kinds of damage") if kinds else "",
+        plural(len(kinds), "perturbation") if kinds else "",
         f"{plural(round(replies), 'judgment')} in {plural(len(cells), 'cell')}",
     ]
     return " · ".join(part for part in parts if part)

@@ -20,7 +20,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Place, Row, Rows
-from judgescope.report.sections.damage import built_sets
+from judgescope.report.sections.perturbations import built_sets
 from judgescope.report.tables import (
     AVERAGE,
     PEOPLE,

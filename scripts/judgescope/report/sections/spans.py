@@ -93,7 +93,9 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 def _of_set(report: Report, dataset: Dataset, rows: Rows, cell: str, names: Sequence[str]) -> Table:
     """Return some statistics of one set of texts, per aspect and judge."""
     sets = {"systems": "the systems' texts", "original": "the originals"}
-    sets |= {one.cell: " ".join(filter(None, (one.name, one.degree))) for one in report.damages}
+    sets |= {
+        one.cell: " ".join(filter(None, (one.name, one.degree))) for one in report.perturbations
+    }
     caption = f"{dataset.name}, {sets.get(cell, cell)}: the errors that judges list."
     columns = {("", name): Column(label(name), statistic(name).meaning) for name in names}
     return _by_aspect(report, caption, rows.where(cell=cell, statistic=tuple(names)), columns)

@@ -8,13 +8,13 @@ from judgescope.methods.claims.base import (
     AS_RATER,
     BAR,
     CRITERIA,
-    DAMAGE,
     GRADED,
     HINTED,
     HINTS,
     ORDER,
     P_HOLM,
     PAIRS,
+    PERTURBATION,
     RATING,
     SEQUENCE,
     SPANS,
@@ -56,15 +56,15 @@ RESPECTS = {
     GRADED: "finding the rating of graded texts ({})",
     SEQUENCE: "ordering texts in a row by their errors ({})",
     SPANS: "marking the words that people mark as faulty ({})",
-    DAMAGE: "noticing {}",
-    CRITERIA: "telling damage to an aspect from damage beside it",
+    PERTURBATION: "noticing {}",
+    CRITERIA: "telling perturbing an aspect from perturbation beside it",
     HINTS: "withstanding false hints",
     FIRST: "being above every other judge on {}",
 }
 """Kind -> what the claim is about, with a placeholder for its subject."""
 COUNTED = {
     **dict.fromkeys((AGREEMENT, RATING, ORDER, PAIRS, SPANS, FIRST), "aspects"),
-    **{DAMAGE: "cases of damage", GRADED: "graded sets", SEQUENCE: "series of texts"},
+    **{PERTURBATION: "perturbations", GRADED: "graded sets", SEQUENCE: "series of texts"},
 }
 """Kind -> what its subjects are, for sentences that give their number."""
 GOOD = {Outcome.BETTER, Outcome.AS_RATER, Outcome.MEETS, Outcome.NOTICED, Outcome.WITHSTANDS}
@@ -74,7 +74,7 @@ NUMBERS = {
     **dict.fromkeys((RATING, GRADED), ("kappa_linear",)),
     **dict.fromkeys((ORDER, PAIRS, SEQUENCE), ("half_credit",)),
     SPANS: ("span_f1",),
-    DAMAGE: ("D_exact",),
+    PERTURBATION: ("D_exact",),
     CRITERIA: ("confusion_auc",),
     HINTS: ("hint_effect",),
 }
@@ -102,8 +102,8 @@ BARS = {
 FEWEST_FOR_NUMBER = 10
 """A correlation of fewer texts or sources is left out."""
 OF_KIND = {
-    (DAMAGE, "chance"): "p > .05",
-    (DAMAGE, "length"): "noticed; so does the texts' length",
+    (PERTURBATION, "chance"): "p > .05",
+    (PERTURBATION, "length"): "noticed; so does the texts' length",
     (HINTS, "chance"): "neither is shown",
 }
 """Kind and reason -> its words, where they are other than of most kinds."""
@@ -238,9 +238,15 @@ def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
 
 def _subject(report: Report, kind: str, row: Row) -> str:
     """Return what a claim is about among those of its kind."""
-    if kind == DAMAGE:
-        damage = next(damage for damage in report.damages if damage.cell == row.cell)
-        return f"{damage.name} ({damage.degree})" if damage.degree else damage.name
+    if kind == PERTURBATION:
+        perturbation = next(
+            perturbation for perturbation in report.perturbations if perturbation.cell == row.cell
+        )
+        return (
+            f"{perturbation.name} ({perturbation.degree})"
+            if perturbation.degree
+            else perturbation.name
+        )
     if kind == SEQUENCE and row.cell:
         name = report.perturbation(row.perturbation)
         return f"{name}, judged by {report.aspect(row.judged)}"
@@ -396,7 +402,7 @@ def _why(chosen: Sequence[Claim]) -> str:
 
 def number(claim: Claim) -> str:
     """Return the deciding number of a claim; D is no size of anything, few texts give none."""
-    row = claim.others.get("net_share", claim.row) if claim.kind == DAMAGE else claim.row
+    row = claim.others.get("net_share", claim.row) if claim.kind == PERTURBATION else claim.row
     if row.value is None or row.statistic == "D_exact":
         return ""
     if row.n < FEWEST_FOR_NUMBER:

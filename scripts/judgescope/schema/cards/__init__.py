@@ -56,8 +56,7 @@ from judgescope.schema.cards.models import VllmModel as VllmModel
 from judgescope.schema.cards.perturbations import Anchoring as Anchoring
 from judgescope.schema.cards.perturbations import AnyPerturbation as AnyPerturbation
 from judgescope.schema.cards.perturbations import AttackPerturbation as AttackPerturbation
-from judgescope.schema.cards.perturbations import Damage as Damage
-from judgescope.schema.cards.perturbations import DamageKind as DamageKind
+from judgescope.schema.cards.perturbations import BasePerturbation as BasePerturbation
 from judgescope.schema.cards.perturbations import Degree as Degree
 from judgescope.schema.cards.perturbations import Degrees as Degrees
 from judgescope.schema.cards.perturbations import Demonstration as Demonstration
@@ -67,6 +66,7 @@ from judgescope.schema.cards.perturbations import GivenPerturbation as GivenPert
 from judgescope.schema.cards.perturbations import GradedPerturbation as GradedPerturbation
 from judgescope.schema.cards.perturbations import MadePerturbation as MadePerturbation
 from judgescope.schema.cards.perturbations import Perturbation as Perturbation
+from judgescope.schema.cards.perturbations import PerturbationKind as PerturbationKind
 from judgescope.schema.cards.perturbations import RulePerturbation as RulePerturbation
 from judgescope.schema.cards.perturbations import Weights as Weights
 from judgescope.schema.cards.study import PILOT as PILOT

@@ -295,7 +295,8 @@ class Dataset(Card):
     citation: str = Field(description="Whom to cite, shown in the report.")
     select: Select = Field(Select(), description="Which items are used.")
     rewrite_references: Improvement | None = Field(
-        None, description="A model writes better originals; these are damaged, not the references."
+        None,
+        description="A model writes better originals; these are perturbed, not the references.",
     )
 
     @model_validator(mode="after")
@@ -363,7 +364,7 @@ class Dataset(Card):
 
     @property
     def has_systems(self) -> bool:
-        """Return whether there are texts by systems, or only originals to damage."""
+        """Return whether there are texts by systems, or only originals to perturb."""
         items_only = self.format == "table" and set(self.files) == {"items"}
         gives = FORMATS[self.format].gives
         return gives in {"systems", "spans"} and not (items_only and self.ratings == "none")

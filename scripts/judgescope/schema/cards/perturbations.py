@@ -23,7 +23,7 @@ def _as_count(value: object) -> object:
 
 
 class Degree(Card):
-    """How strongly a perturbation damages a text."""
+    """How strongly a perturbation perturbs a text."""
 
     renamed: ClassVar[dict[str, str]] = {"least": "min_edits"}
 
@@ -43,14 +43,14 @@ class Degree(Card):
         return self
 
 
-DamageKind = Literal["once", "row", "graded", "attack"]
+PerturbationKind = Literal["once", "row", "graded", "attack"]
 """A text of each original; texts in a row, each with one error more; texts of every rating; the
 original with something added that is meant for the judge."""
 Degrees = dict[Literal["minor", "major", "single"], Degree]
 
 
-class Damage(Card):
-    """What all ways to damage a text share."""
+class BasePerturbation(Card):
+    """What all ways to perturb a text share."""
 
     perturbation: Slug = Field(description="The id, equal to the file's name.")
     name: str = Field(description="What the report calls it.")
@@ -85,7 +85,7 @@ class Damage(Card):
         return self
 
     @property
-    def kind(self) -> DamageKind:
+    def kind(self) -> PerturbationKind:
         """Return what set of texts it makes of an original."""
         return "row" if self.steps > 1 else "once"
 
@@ -110,8 +110,8 @@ class Demonstration(Card):
     )
 
 
-class RulePerturbation(Damage):
-    """A way to damage a text by rule."""
+class RulePerturbation(BasePerturbation):
+    """A way to perturb a text by rule."""
 
     method: Literal["rule"] = Field(description="How it is made.")
     rule: str = Field(description="The rule; the list is below.")
@@ -126,8 +126,8 @@ class RulePerturbation(Damage):
         return self
 
 
-class MadePerturbation(Damage, Decoding):
-    """A way to damage a text by a model: once, or step by step, each text from the one before."""
+class MadePerturbation(BasePerturbation, Decoding):
+    """A way to perturb a text by a model: once, or step by step, each text from the one before."""
 
     method: Literal["llm", "inject"] = Field(
         description="How it is made: `llm` at once, `inject` in steps of which each is judged."
@@ -208,7 +208,7 @@ class Anchoring(Decoding):
     )
 
 
-class GradedPerturbation(Damage, Decoding):
+class GradedPerturbation(BasePerturbation, Decoding):
     """Texts of every rating, made by putting more or fewer errors into references at once."""
 
     method: Literal["graded"] = Field(description="How it is made.")
@@ -236,7 +236,7 @@ class GradedPerturbation(Damage, Decoding):
     degrees: Degrees = Field({"single": Degree()}, description="A graded set has one degree.")
 
     @property
-    def kind(self) -> DamageKind:
+    def kind(self) -> PerturbationKind:
         """Return what set of texts it makes of an original."""
         return "graded"
 
@@ -259,7 +259,7 @@ ATTACKS: Final = ("attack", "inert")
 """The degrees of an attack: what it adds, and a note of the same length that says nothing."""
 
 
-class AttackPerturbation(Damage):
+class AttackPerturbation(BasePerturbation):
     """Something added to every original that is meant for the judge: it claims the top score."""
 
     method: Literal["attack"] = Field(description="How it is made.")
@@ -278,7 +278,7 @@ class AttackPerturbation(Damage):
     )
 
     @property
-    def kind(self) -> DamageKind:
+    def kind(self) -> PerturbationKind:
         """Return what set of texts it makes of an original."""
         return "attack"
 
@@ -291,8 +291,8 @@ class AttackPerturbation(Damage):
         return self
 
 
-class GivenPerturbation(Damage):
-    """Texts that a dataset brings, with their ratings or in their order: nobody damages anything.
+class GivenPerturbation(BasePerturbation):
+    """Texts that a dataset brings, with their ratings or in their order: nobody perturbs anything.
 
     No card of a user: a study has one for each aspect and role of the dataset's files.
     """
@@ -304,7 +304,7 @@ class GivenPerturbation(Damage):
     role: Literal["global", "local"]
 
     @property
-    def kind(self) -> DamageKind:
+    def kind(self) -> PerturbationKind:
         """Return what set of texts it is."""
         return "graded" if self.role == "global" else "row"
 
@@ -325,7 +325,7 @@ AnyPerturbation = (
 
 
 class Expected(Card):
-    """What a kind of damage does to aspects; of an aspect in neither list nothing is expected."""
+    """What a perturbation does to aspects; of an aspect in neither list nothing is expected."""
 
     drop: list[Slug] = Field([], description="Aspects whose scores should drop.")
     same: list[Slug] = Field([], description="Aspects whose scores should stay as they are.")
@@ -341,7 +341,7 @@ class Expected(Card):
 
 
 class Expectations(Card):
-    """Which aspects each kind of damage should lower, and which not."""
+    """Which aspects each perturbation should lower, and which not."""
 
     expectations: Slug = Field(description="The id, equal to the file's name.")
     name: str = Field(description="What the report calls them, and where they come from.")

@@ -138,7 +138,7 @@ class Confusion(Card):
 
     expectations: Slug = Field(
         "table-21",
-        description="Which damage should lower which aspect: a card of config/expectations.",
+        description="Which perturbation should lower which aspect: a card of config/expectations.",
     )
     margin: float = Field(
         0.2,
@@ -187,7 +187,7 @@ class Study(Caps):
     )
     references: References | None = Field(
         None,
-        description="A model writes references for every item; these are damaged, not the data's.",
+        description="A model writes references of every item; these are perturbed, not the data's.",
     )
     weights: Slug | None = Field(
         None,

@@ -1,10 +1,10 @@
-"""Texts of known quality: damaged ones, planned faults, and how graded sets were built."""
+"""Texts of known quality: perturbed ones, planned faults, and how graded sets were built."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from judgescope.report.cells import Cell, count_cell, dollars_cell, estimate, words_cell
 from judgescope.report.elements import Block, Body, Column, Line, Link, Section, Table, Text
-from judgescope.report.report import Damage, Dataset, Judge, Report
+from judgescope.report.report import Dataset, Judge, Perturbation, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import section_of, statistic_columns
 from judgescope.report.words import count, plural, spoken
@@ -52,8 +52,8 @@ ANCHOR_NOTE = (
 def perturbations(report: Report) -> Section | None:
     """Return per dataset the counts of outcomes, the edits and the edit distance."""
     lead = (
-        "Every damaged text differs from its original. Short means that fewer edits took effect "
-        "than planned, impossible that the text offers no place for the damage."
+        "Every perturbed text differs from its original. Short means that fewer edits took effect "
+        "than planned, impossible that the text offers no place for the perturbation."
     )
     return section_of(report, "perturbations", "Perturbations", lead, _perturbations)
 
@@ -61,20 +61,26 @@ def perturbations(report: Report) -> Section | None:
 def _perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     yield from _improved(dataset, rows)
     cells = set(rows.names("cell"))
-    damages = [damage for damage in report.damages if damage.cell in cells]
+    perturbations = [
+        perturbation for perturbation in report.perturbations if perturbation.cell in cells
+    ]
     bodies = [
         Body(
-            [_damage_line(rows, damage) for damage in damages if damage.level == level],
+            [
+                _perturbation_line(rows, perturbation)
+                for perturbation in perturbations
+                if perturbation.level == level
+            ],
             f"{level} level",
         )
-        for level in dict.fromkeys(damage.level for damage in damages)
+        for level in dict.fromkeys(perturbation.level for perturbation in perturbations)
     ]
     columns = [Column(outcome, group="Texts") for outcome in OUTCOMES]
     columns += [*statistic_columns(SIZES), Column("Reasons", style="words")]
-    caption = f"{dataset.name}: number of texts by outcome, and the size of the damage."
-    yield Table(caption, "Damage", columns, bodies, code=False)
+    caption = f"{dataset.name}: number of texts by outcome, and the size of the perturbation."
+    yield Table(caption, "Perturbation", columns, bodies, code=False)
     if report.spec.texts:
-        title = f"See texts of {dataset.name}, with their damage marked"
+        title = f"See texts of {dataset.name}, with their edits marked"
         yield Link(title, f"texts.html#{dataset.id}")
 
 
@@ -95,8 +101,8 @@ def _number(share: Row | None) -> int:
     return round((share.value or 0) * share.n) if share else 0
 
 
-def _damage_line(rows: Rows, damage: Damage) -> Line:
-    shares = [rows.at("", f"share_{outcome}", cell=damage.cell) for outcome in OUTCOMES]
+def _perturbation_line(rows: Rows, perturbation: Perturbation) -> Line:
+    shares = [rows.at("", f"share_{outcome}", cell=perturbation.cell) for outcome in OUTCOMES]
     cells = []
     for share in shares:
         if share is None or share.value is None:
@@ -105,10 +111,10 @@ def _damage_line(rows: Rows, damage: Damage) -> Line:
             text = f"{count(_number(share))} of {count(share.n)}"
             style = count_cell(_number(share)).style
             cells.append(Cell(text, sort=share.value, style=style, row=share))
-    cells += [estimate(rows.at("", name, cell=damage.cell)) for name in SIZES]
+    cells += [estimate(rows.at("", name, cell=perturbation.cell)) for name in SIZES]
     impossible = shares[OUTCOMES.index("impossible")]
     cells.append(words_cell(spoken(impossible.note) if impossible else ""))
-    return Line(damage.name, cells, about=damage.degree)
+    return Line(perturbation.name, cells, about=perturbation.degree)
 
 
 # --- planned faults --------------------------------------------------------------------------

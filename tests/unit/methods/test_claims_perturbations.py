@@ -1,4 +1,4 @@
-"""Claims about damage, made of one small dataset in memory, and their rows."""
+"""Claims about perturbations, made of one small dataset in memory, and their rows."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -43,7 +43,7 @@ def made(judge: Scores, texts: Mapping[str, str] | None = None, **more: Any) -> 
 
 
 def told(own: EvaluationData) -> dict[str, Claim]:
-    return {claim.perturbation or "": claim for claim in perturbations.damage_claims(own)}
+    return {claim.perturbation or "": claim for claim in perturbations.perturbation_claims(own)}
 
 
 def test_24_of_24_zero_differences_are_a_miss() -> None:
@@ -79,7 +79,7 @@ def test_what_the_length_shows_too_is_no_merit_in_either_direction() -> None:
         assert claims["cuts"].outcome == Outcome.NOTICED
 
 
-def test_scores_that_rise_are_missed_damage() -> None:
+def test_perturbations_that_raise_scores_are_missed() -> None:
     assert told(made(fallen(drops(*[-1] * 20))))["typos"].outcome == Outcome.MISSES
 
 
@@ -135,7 +135,7 @@ def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none(
     scores = scored(1)
     scores["typos.minor"]["true"] = np.full(ITEMS, NAN)
     own = study({"j": scores, "c": scored(1)}, cards={"c": {"engine": "control"}})
-    claims = list(perturbations.damage_claims(own))
+    claims = list(perturbations.perturbation_claims(own))
     assert {claim.judge for claim in claims} == {"j"}
     assert (claims[0].outcome, claims[0].reasons) == (Outcome.NO_CLAIM, ("not_judged",))
     assert claims[1].outcome == Outcome.NOTICED
@@ -144,9 +144,9 @@ def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none(
 def test_rows_of_the_table_say_verdict_reasons_and_numbers() -> None:
     own = made(fallen(drops(*[1] * 20)), claimed=["discernment"])
     rows: list[Row] = verdicts.rows(own)
-    assert rows == list(verdict_rows(own, perturbations.damage_claims(own)))
+    assert rows == list(verdict_rows(own, perturbations.perturbation_claims(own)))
     row = one(rows, "verdict", perturbation="typos")
-    assert (row["form"], row["value"], row["note"]) == ("damage", 2, "noticed")
+    assert (row["form"], row["value"], row["note"]) == ("perturbation", 2, "noticed")
     share = one(rows, "net_share", perturbation="typos")
     assert share["value"] == 0.5 and 0.3 < share["ci_low"] < 0.5 < share["ci_high"] < 0.7
     assert one(rows, "p_shorter", perturbation="typos")["value"] == 1
@@ -160,7 +160,7 @@ def level(rng: np.random.Generator, *, share: float, studies: int) -> tuple[int,
         for name in SETS:
             fall = (rng.random(ITEMS) < share).astype(float)
             each[name] = fall if share else rng.choice([-1.0, 0.0, 0.0, 1.0], ITEMS)
-        outcomes = {one.outcome for one in perturbations.damage_claims(made(fallen(each)))}
+        outcomes = {one.outcome for one in perturbations.perturbation_claims(made(fallen(each)))}
         noticed += Outcome.NOTICED in outcomes
         misses += Outcome.MISSES in outcomes
     return noticed, misses
@@ -168,7 +168,7 @@ def level(rng: np.random.Generator, *, share: float, studies: int) -> tuple[int,
 
 @pytest.mark.simulation
 def test_false_alarms() -> None:
-    """Of no damage at most 5 % of studies notice any; a quarter shown is missed in 2.5 %."""
+    """Under no effect at most 5 % of studies notice any; a quarter shown is missed in 2.5 %."""
     rng = np.random.default_rng(3)
     noticed, _ = level(rng, share=0, studies=120)
     assert noticed <= 120 * 0.05 + 2 * (120 * 0.05 * 0.95) ** 0.5

@@ -83,7 +83,7 @@ IDS: list[Case] = [
     (
         "a model without a card",
         {JUDGE: {"model": "lop"}},
-        ["no model card", "judge asked, key model", "nearest: loop"],
+        ["no model card", "judges/asked.yaml, key model", "nearest: loop"],
     ),
     (
         "an aspect without a card",
@@ -94,7 +94,7 @@ IDS: list[Case] = [
                 "columns": BASE[DATASET]["columns"] | {"ratings": {"clariti": "ann"}},
             }
         },
-        ["no aspect card", "dataset mine, key aspects", "nearest: clarity"],
+        ["no aspect card", "datasets/mine.yaml, key aspects", "nearest: clarity"],
     ),
     (
         "a perturbation without a card",
@@ -104,12 +104,12 @@ IDS: list[Case] = [
     (
         "a prompt without a file",
         {JUDGE: {"form": "plane"}},
-        ["no prompt", "judge asked, key form", "nearest: plain"],
+        ["no prompt", "judges/asked.yaml, key form", "nearest: plain"],
     ),
     (
         "a prompt that climbs",
         {JUDGE: {"form": "../judges/asked"}},
-        ["lies in prompts/", "../judges/asked", "judge asked, key form"],
+        ["lies in prompts/", "../judges/asked", "judges/asked.yaml, key form"],
     ),
     (
         "weights without a card",

@@ -228,7 +228,7 @@ WORDS: list[Case] = [
     (
         "an unknown method",
         {STUDY: {"methods": ["agreemnt"]}},
-        ["study.yaml", "key methods.0", "nearest: agreement"],
+        ["study.yaml:", "key methods.0", "nearest: agreement"],
     ),
     (
         "an unknown estimator",
@@ -238,7 +238,7 @@ WORDS: list[Case] = [
     (
         "an unknown parser",
         {JUDGE: {"parser": "scor"}},
-        ["asked.yaml, key parser", "nearest: score"],
+        ["asked.yaml:4, key parser", "nearest: score"],
     ),
     (
         "an unknown level",
@@ -248,7 +248,7 @@ WORDS: list[Case] = [
     (
         "an unknown rule",
         {PERTURBATION: {"rule": "delete_word"}},
-        ["torn.yaml", "key rule", "nearest: delete_words"],
+        ["torn.yaml:5, key rule", "nearest: delete_words"],
     ),
     (
         "`no` for a word",
@@ -407,7 +407,11 @@ FORMS: list[Case] = [
     (
         "a prompt of 5000 letters",
         {JUDGE: {"form": "x" * 5000}},
-        ["no prompt", "judge asked, key form"],
+        ["no prompt", "judges/asked.yaml, key form"],
     ),
-    ("a folder for a prompt", {FORM: FOLDER}, ["no prompt", "judge asked, key form", "'plain'"]),
+    (
+        "a folder for a prompt",
+        {FORM: FOLDER},
+        ["no prompt", "judges/asked.yaml, key form", "'plain'"],
+    ),
 ]

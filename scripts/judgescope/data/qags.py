@@ -34,7 +34,7 @@ def read(card: Dataset, files: Files) -> Rated:
     if len(card.aspects) != 1:
         raise UserError(
             "QAGS asked one thing of a sentence: whether the article bears it out",
-            where=f"dataset {card.dataset}, key aspects",
+            where=f"datasets/{card.dataset}.yaml, key aspects",
             got=", ".join(card.aspects),
             todo="name one aspect",
         )

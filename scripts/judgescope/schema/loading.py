@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import date
 from difflib import get_close_matches
 from functools import cache
@@ -409,3 +410,31 @@ class Cards:
     def read(self, kind: str, name: str, *, where: str) -> Any:
         """Read the card `name` of a kind; `where` names the key that refers to it."""
         return read_card(kind, self.path(kind, name, where=where))
+
+    @contextmanager
+    def lines_in_errors(self, study: str) -> Iterator[None]:
+        """Name the line of the card in errors that name its file and key; `study` is its file."""
+        try:
+            yield
+        except (UserError, UserErrors) as error:
+            for each in error.errors if isinstance(error, UserErrors) else [error]:
+                each.where = self._with_line(each.where.replace("the study,", f"{study},"))
+            raise
+
+    def _with_line(self, where: str) -> str:
+        place = _KEY_OF_FILE.fullmatch(where)
+        files = [folder / place["file"] for folder in [Path(), *self.folders]] if place else []
+        file = next(filter(Path.is_file, files), None)
+        if place is None or file is None:
+            return where
+        lines = load_yaml(file)[1]
+        keys: KeyPath = tuple(
+            int(key) if key.isdigit() else key for key in place["keys"].split(".")
+        )
+        while keys and keys not in lines:
+            keys = keys[:-1]
+        shown = place["file"] if file.is_absolute() else file
+        return f"{shown}:{lines[keys]}, key {place['keys']}{place['more']}" if keys else where
+
+
+_KEY_OF_FILE = re.compile(r"(?P<file>[^,:]+\.ya?ml), key (?P<keys>[^,: ]+)(?P<more>.*)", re.DOTALL)

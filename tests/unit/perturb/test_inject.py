@@ -168,9 +168,7 @@ def test_an_aspect_that_no_dataset_has_is_told_with_the_nearest(
     with pytest.raises(UserError, match="on which these texts are judged") as error:
         load_plan(study, HOME, source="study.yaml")
     said = str(error.value)
-    assert (
-        "perturbations/errors-in-fluency.yaml, key aspects" in said and "nearest: fluency" in said
-    )
+    assert "perturbations/errors-in-fluency.yaml:" in said and "nearest: fluency" in said
 
 
 def test_texts_in_a_row_are_judged_on_the_aspects_that_they_are_about() -> None:

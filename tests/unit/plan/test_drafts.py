@@ -260,8 +260,14 @@ def config_of(study: Study, **keys: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("drafter", "says"),
     [
-        ("lop", ["no model card of this name", "nearest: loop", "study.yaml, key drafter"]),
-        ("lexical", ["this model cannot write", "engine lexical", "study.yaml, key drafter"]),
+        (
+            "lop",
+            ["no model card of this name", "nearest: loop", "where: study.yaml:5, key drafter"],
+        ),
+        (
+            "lexical",
+            ["this model cannot write", "engine lexical", "where: study.yaml:5, key drafter"],
+        ),
     ],
 )
 def test_an_unknown_drafter_is_told_whether_or_not_it_is_to_draft(

@@ -132,7 +132,7 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
 ) -> None:
     stopped = lacking.run()
     assert stopped.returncode == 1 and "Traceback" not in stopped.stdout
-    assert "aspects/naturalness.yaml, key tasks.dialogue.sub_aspects" in stopped.stdout
+    assert "aspects/naturalness.yaml:7, key tasks.dialogue.sub_aspects" in stopped.stdout
     assert "judgescope draft" in stopped.stdout and lacking.endpoint.asked == []
 
     done = draft(lacking)

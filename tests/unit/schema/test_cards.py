@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from generate import generated
 from judgescope.core.errors import UserError, UserErrors
@@ -42,11 +43,36 @@ def test_generated_files_equal_their_sources() -> None:
     assert not stale, f"{stale}: run `make generated`"
 
 
+def invalid(kind: str, card: object) -> list[str]:
+    """Return what an editor underlines in a card."""
+    schema = json.loads((HOME / "workflow" / "schemas" / f"{kind}.json").read_text("utf-8"))
+    return [error.message for error in Draft202012Validator(schema).iter_errors(card)]
+
+
 @pytest.mark.heavy
-def test_schema_files_are_json_schemas() -> None:
-    for path, text in generated():
-        if path.suffix == ".json":
-            assert "properties" in text or "discriminator" in json.loads(text)
+def test_editors_find_nothing_wrong_with_shipped_cards() -> None:
+    wrong = {path.name: invalid(kind, load_yaml(path)[0]) for kind, path in SHIPPED}
+    assert len(wrong) > 100 and not {name: each for name, each in wrong.items() if each}
+
+
+@pytest.mark.parametrize(
+    ("kind", "card"),
+    [
+        ("judge", {"judge": "j", "model": "m", "form": "score-only", "parser": "scor"}),
+        ("study", {"study": "s", "datasets": ["d"], "judges": ["j"], "methods": ["agreemnt"]}),
+        (
+            "perturbation",
+            {
+                **{"perturbation": "p", "name": "P", "level": "word", "method": "rule"},
+                **{"rule": "delete_word", "degrees": {"minor": {"k": 1}}},
+            },
+        ),
+    ],
+)
+def test_editors_know_the_registered_names(kind: str, card: dict[str, object]) -> None:
+    assert len(invalid(kind, card)) == 1
+    wrong = {"parser": "score", "methods": ["agreement"], "rule": "delete_words"}
+    assert not invalid(kind, card | {key: wrong[key] for key in card.keys() & wrong.keys()})
 
 
 def test_unknown_key_names_file_line_key_and_nearest(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
@@ -60,10 +60,15 @@ def _form(value: object) -> str:
     return "[path]" if isinstance(value, str) else "[hub]"
 
 
-Files = Annotated[dict[str, str], BeforeValidator(_as_roles)]
+def alternatives(validator: Callable[[object], object], types: object) -> BeforeValidator:
+    """Return a validator that turns short forms into the value; `types` is what schemas say."""
+    return BeforeValidator(validator, json_schema_input_type=types)
+
+
+Files = Annotated[dict[str, str], alternatives(_as_roles, str | dict[str, str])]
 """Role -> path; one path alone has the role `data`. Paths: docs/guide/own-data.md."""
-Hashes = Annotated[dict[str, Sha256], BeforeValidator(_as_roles)]
-Columns = Annotated[list[str], BeforeValidator(_as_list)]
+Hashes = Annotated[dict[str, Sha256], alternatives(_as_roles, Sha256 | dict[str, Sha256])]
+Columns = Annotated[list[str], alternatives(_as_list, str | list[str])]
 
 
 class Card(BaseModel):
@@ -112,7 +117,7 @@ DataFiles = Annotated[
             Annotated[str, Tag("[path]")] | Annotated[Hub, Tag("[hub]")], Discriminator(_form)
         ],
     ],
-    BeforeValidator(_as_roles),
+    alternatives(_as_roles, str | Hub | dict[str, str | Hub]),
 ]
 """Role -> path or file on a hub; one alone has the role `data`."""
 

@@ -3,10 +3,20 @@
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from msgspec import Struct, convert
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from judgescope.core.declarations import declarations
-from judgescope.schema.cards.base import Asking, Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
+from judgescope.schema.cards.base import (
+    Asking,
+    Card,
+    Columns,
+    DataFiles,
+    Hashes,
+    Hub,
+    Scale,
+    Slug,
+    alternatives,
+)
 from judgescope.schema.cards.judges import Attempts, Decoding
 from judgescope.schema.cards.perturbations import Degree
 
@@ -144,7 +154,7 @@ class Aspect(Card):
         {}, description="Task -> what is said of the aspect there."
     )
 
-    criteria: dict[Slug, Annotated[Wording, BeforeValidator(_as_wording)]] = Field(
+    criteria: dict[Slug, Annotated[Wording, alternatives(_as_wording, str | Wording)]] = Field(
         {}, description="Criterion -> another wording: a definition, or more of it (see below)."
     )
 

@@ -21,7 +21,7 @@ HEADINGS = {
     ("kappa_linear", "direct"): "linear κ, people",
     ("accuracy_adjacent_half", "direct"): "ordered, people",
     ("kappa_linear", "global"): "linear κ, every rating",
-    ("accuracy_adjacent_half", "local"): "ordered, in a row",
+    ("accuracy_adjacent_half", "local"): "ordered, chains",
     ("alpha_pair", ""): "alpha with people",
     ("hint_adoption_rate", ""): "swayed by the hint",
     ("error_correlation_mean", "pooled"): "error correlation",

@@ -367,7 +367,7 @@ def _given_sets(
 
 
 def _given_set(card: Dataset, role: str, aspect: str) -> GivenPerturbation:
-    texts = {"global": "texts of every rating", "local": "texts in a row"}[role]
+    texts = {"global": "graded set", "local": "error-injection chains"}[role]
     return GivenPerturbation.model_validate(
         {
             "perturbation": slug(f"{card.dataset}-{role}-{aspect}"),

@@ -39,7 +39,7 @@ PAIRS = (
 )
 
 LETTERS = (
-    "Judges that share a letter are not told apart by a paired permutation test (Holm over all "
+    "Judges that share a letter do not differ by a paired permutation test (Holm over all "
     "pairs of the column, p ≤ 0.05)."
 )
 

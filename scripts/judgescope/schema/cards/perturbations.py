@@ -44,8 +44,8 @@ class Degree(Card):
 
 
 PerturbationKind = Literal["once", "row", "graded", "attack"]
-"""A text of each original; texts in a row, each with one error more; texts of every rating; the
-original with something added that is meant for the judge."""
+"""A text of each original; a chain, each text with one more error; a graded set, texts of every
+rating; the original with something added that is meant for the judge."""
 Degrees = dict[Literal["minor", "major", "single"], Degree]
 
 
@@ -66,12 +66,12 @@ class BasePerturbation(Card):
         1,
         ge=1,
         le=100,
-        description="So many texts in a row, each from the one before, all of them judged: method "
+        description="Length of a chain: each text made from the one before, all judged; method "
         "inject, or rule inject_errors.",
     )
     aspects: list[Slug] = Field(
         [],
-        description="Texts in a row are judged on these aspects alone; default: all. A graded set "
+        description="A chain is judged on these aspects alone; default: all. A graded set "
         "is about the first of them that a dataset has.",
     )
     issue: str | None = Field(
@@ -81,7 +81,7 @@ class BasePerturbation(Card):
     @model_validator(mode="after")
     def _of_a_row(self) -> Self:
         if self.aspects and self.kind == "once":
-            raise ValueError("`aspects` are for texts in a row (give `steps`) and graded sets")
+            raise ValueError("`aspects` are for chains (give `steps`) and graded sets")
         return self
 
     @property

@@ -177,8 +177,8 @@ class Study(Caps):
     )
     perturbations: list[Slug] = Field(
         [],
-        description="Perturbation cards: of single texts for discernment and confusion; texts in "
-        "a row, and texts of every rating.",
+        description="Perturbation cards: of single texts for discernment and confusion; "
+        "error-injection chains; graded sets.",
     )
     methods: list[Slug] = Field(
         min_length=1,

@@ -27,12 +27,12 @@ def write(body: Body) -> Said:
 def test_killed_in_the_middle_of_the_second_step(tmp_path: Path) -> None:
     with serve(write) as endpoint:
         study = Study(tmp_path, endpoint)
-        running.write_card(tmp_path, "perturbations", "worse-in-fluency", model="loop", steps=STEPS)
+        running.write_card(tmp_path, "perturbations", "local-llm-fluency", model="loop", steps=STEPS)
         study.study(
             datasets=["demo-news"],
             aspects=["fluency"],
             judges=["rouge-l", "oracle"],
-            perturbations=["worse-in-fluency"],
+            perturbations=["local-llm-fluency"],
             methods=["perspectives"],
         )
         command = [sys.executable, "-m", "judgescope", "run", "study.yaml"]

@@ -15,8 +15,8 @@ from judgescope.schema.tables import CHOSEN
 from votes_study import ASPECTS, VotesStudy
 
 RATERS = ("r1", "r2", "r3")
-IN_A_ROW = "errors-in-fluency.single"
-GRADED_SET = "graded-in-fluency.single"
+IN_A_ROW = "local-rule-fluency.single"
+GRADED_SET = "global-rule-fluency.single"
 FLUENCY = [(1, 1, 1), (1, 1, 1), (1, 1, 2), (2, 2, 2), (3, 2, 3), (3, 3, 3), (3, 3, 3), (3, 3, 5)]
 """Two pairs of new level each with rating 1 and 3, two of original level each of 1-2 and 2-3."""
 Ratings = Mapping[str, Sequence[tuple[float, ...]]]
@@ -47,7 +47,7 @@ class ReevaluationStudy(VotesStudy):
         path.parent.mkdir(parents=True)
         path.write_text(yaml.safe_dump(card), encoding="utf-8")
         self.told = {"study": "tiny", "seed": 7, "datasets": ["news"], "judges": ["length"]}
-        self.told |= {"perturbations": ["errors-in-fluency"], "methods": ["perspectives"]}
+        self.told |= {"perturbations": ["local-rule-fluency"], "methods": ["perspectives"]}
         self.write_tables(ratings, marked, items)
 
     def write_tables(self, ratings: Ratings, marked: str = "", items: int | None = None) -> None:

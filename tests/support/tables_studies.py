@@ -148,8 +148,8 @@ STUDY: dict[str, Any] = {
     "aspects": ["fluency"],
     "methods": ["agreement", "discernment", "perspectives", "robustness", "ensemble", "faults"],
     "perturbations": [
-        *("reordering", "fictional-entities", "errors-in-fluency", "worse-in-fluency"),
-        *("graded-in-fluency", "fake-turn"),
+        *("reordering", "fictional-entities", "local-rule-fluency", "local-llm-fluency"),
+        *("global-rule-fluency", "fake-turn"),
     ],
     "comparison": {"permutations": 199},
 }
@@ -164,7 +164,7 @@ def _everything(folder: Path) -> int:
         for role, name in (("items", "items"), ("data", "outputs"))
     }
     running.write_card(folder, "datasets", "demo-news", select={"n": ITEMS}, files=files)
-    running.write_card(folder, "perturbations", "worse-in-fluency", steps=3)
+    running.write_card(folder, "perturbations", "local-llm-fluency", steps=3)
     for name in ("reordering", "fictional-entities"):
         running.write_card(folder, "perturbations", name, degrees={"minor": {"k": 2}})
     with _endpoint(folder):

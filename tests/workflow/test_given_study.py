@@ -90,7 +90,7 @@ def test_an_id_is_never_too_long(tmp_path: Path) -> None:
 def test_what_such_a_study_cannot_have_is_said(
     tmp_path: Path, keys: dict[str, Any], what: str
 ) -> None:
-    card = running.HOME / "config" / "perturbations" / "errors-in-fluency.yaml"
+    card = running.HOME / "config" / "perturbations" / "local-rule-fluency.yaml"
     told = yaml.safe_load(card.read_text(encoding="utf-8")) | {"perturbation": GLOBAL["neatness"]}
     path = tmp_path / "config" / "perturbations" / f"{GLOBAL['neatness']}.yaml"
     path.parent.mkdir(parents=True)
@@ -255,7 +255,7 @@ def test_items_that_a_study_does_not_select_have_no_texts(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_beside_a_dataset_that_is_perturbed_both_are_told(tmp_path: Path) -> None:
     told = {"datasets": ["demo-news", "bridges"], "aspects": ["fluency", "neatness"]}
-    perturbation = {"perturbations": ["graded-in-fluency", "random-typos"]}
+    perturbation = {"perturbations": ["global-rule-fluency", "random-typos"]}
     methods = {"methods": ["agreement", "discernment", "perspectives"]}
     with serve(say) as endpoint:
         own = write_study(tmp_path, endpoint, judges=["rules"], **told, **perturbation, **methods)

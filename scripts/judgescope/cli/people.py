@@ -95,18 +95,15 @@ def _options(args: Arguments) -> dict[str, object]:
 
 
 def _make_weights(args: Arguments) -> int:
-    from judgescope.people.weights import make
-
-    for path in make(plan_of_study(args.study), args.folder):
-        print(path)
+    print("\n".join(_module(args).make(plan_of_study(args.study), args.folder).lines))
     return 0
 
 
 def _import_weights(args: Arguments) -> int:
-    from judgescope.people.weights import read, write
+    from judgescope.schema.loading import write_new_card
 
     name = args.card.stem
-    card, lines = read(plan_of_study(args.study), args.folder, name)
-    write(card, args.card)
+    card, lines = _module(args).read(plan_of_study(args.study), args.folder, name)
+    write_new_card(card.model_dump(mode="json"), args.card)
     print("\n".join([*lines, f"written: {args.card}; a study uses it with `weights: {name}`"]))
     return 0

@@ -1,29 +1,37 @@
-"""Offline HTML forms: the texts that a question shows, its answers, and how pages are written.
+"""One form for all questions to people: what is drawn, how pages show it, how answers are read.
 
-Texts come from data and models: the template escapes all of them.
+A kind of questions is a module with `make`, which draws subjects and writes their pages, and with
+`read`, which turns answers into tables. Pages show texts of data and models: the template escapes
+all of them. Anybody may have written a file of answers: reading checks everything.
 """
 
+import csv
+import hashlib
+import json
+import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
+import yaml
 from markupsafe import Markup
 
 from judgescope.core.canonical import canonical
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import WORKFLOW
 from judgescope.core.rng import stream
-from judgescope.people.answers import page_id
+from judgescope.engines.subjects import Subjects
 from judgescope.plan import Plan
 from judgescope.report.html import environment_of, finished
 from judgescope.schema.cards import Aspect
+from judgescope.statistics.result import Estimate
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 Record = TypeVar("Record")
-Drawn = TypeVar("Drawn")
 Options = tuple[tuple[str, str], ...]
 """(the answer as it is saved, its label), …."""
 COMPARED: Options = (
@@ -38,6 +46,24 @@ MAKE_TEXTS = (
 )
 MAX_VOTERS = 9999
 """Page ids hold the number of voters, in at most four digits."""
+VOTER = re.compile(r"([1-9][0-9]{0,3})of([1-9][0-9]{0,3})")
+MAX_BYTES = 1 << 20
+"""A file of answers has a few thousand."""
+KEYS = {"survey", "task", "voter", "answers"}
+UNCHANGED = "use the file as the page saved it"
+NUMBERS = [field.name for field in fields(Estimate)]
+
+
+class About(Protocol):
+    """What a question is about: something of a dataset, in an aspect."""
+
+    @property
+    def dataset(self) -> str: ...  # noqa: D102
+    @property
+    def aspect(self) -> str: ...  # noqa: D102
+
+
+Subject = TypeVar("Subject", bound=About)
 
 
 class Question(NamedTuple):
@@ -100,11 +126,11 @@ class Page(NamedTuple):
     definitions: Sequence[tuple[str, str]] = ()
 
 
-class Made(NamedTuple, Generic[Drawn]):
+class Made(NamedTuple, Generic[Record]):
     """The pages that were written, what was drawn for them, and lines to print."""
 
     pages: Sequence[Page]
-    draws: Sequence[Drawn]
+    draws: Sequence[Record]
     lines: list[str]
 
 
@@ -137,33 +163,6 @@ def nothing_to_ask(plan: Plan, reason: str = "", todo: str = "") -> UserError:
     """Return the error of a study without anything to ask people about."""
     what = ": ".join(filter(None, ["there is nothing to ask", reason]))
     return UserError(what, where=plan.study.study, todo=todo)
-
-
-# --- questions ---------------------------------------------------------------------------------
-
-
-def wording_of(plan: Plan, dataset: str, aspect: str) -> str:
-    """Return a text that changes with everything that a form says of an aspect."""
-    card = plan.aspect_of(dataset, aspect)
-    visible = plan.scale_of(dataset, aspect).source_visible
-    return canonical((aspect, card.name, card.definition, visible))
-
-
-def visible_source(plan: Plan, dataset: str, aspect: str, source: str | None) -> str | None:
-    """Return the source if raters of the aspect see it; None if it is empty, too."""
-    return source or None if plan.scale_of(dataset, aspect).source_visible else None
-
-
-def rating_options(plan: Plan, dataset: str, aspect: str) -> Options:
-    """Return the values of an aspect's scale, worst first, with their labels; () without steps."""
-    scale = plan.scale_of(dataset, aspect)
-    values = [f"{value:.12g}" for value in scale.values() or []]
-    labels = [f": {label}" for label in scale.labels] or [""] * len(values)
-    ends = [" (worst)", *[""] * (len(values) - 2), " (best)"] if values else []
-    return tuple(
-        (value, f"{value}{label}{end}")
-        for value, label, end in zip(values, labels, ends, strict=True)
-    )
 
 
 # --- drawing and arranging ---------------------------------------------------------------------
@@ -207,13 +206,11 @@ def half_swapped(records: Sequence[Record], rng: "Generator") -> list[tuple[Reco
     return [(records[at], bool(swapped[at])) for at in rng.permutation(len(records))]
 
 
-def by_aspect(
-    records: Iterable[Record], rng: "Generator", aspect: Callable[[Record], str]
-) -> Iterator[list[Record]]:
-    """Yield the records of each aspect, the aspects in random order."""
-    groups: dict[str, list[Record]] = {}
-    for record in records:
-        groups.setdefault(aspect(record), []).append(record)
+def by_aspect(subjects: Iterable[Subject], rng: "Generator") -> Iterator[list[Subject]]:
+    """Yield the subjects of each aspect, the aspects in random order."""
+    groups: dict[str, list[Subject]] = {}
+    for subject in subjects:
+        groups.setdefault(subject.aspect, []).append(subject)
     for name in shuffled(sorted(groups), rng):
         yield groups[name]
 
@@ -221,36 +218,83 @@ def by_aspect(
 # --- pages -------------------------------------------------------------------------------------
 
 
-def tasks_of(plan: Plan) -> list[str]:
-    """Return the tasks of a study's datasets."""
-    return list(dict.fromkeys(card.task for card in plan.datasets.values()))
+def subjects_of(plan: Plan, out: Path, dataset: str) -> Subjects:
+    """Return the texts of a dataset in the results `out`."""
+    return Subjects(str(out), dataset, plan.study.seed)
+
+
+def wording_of(plan: Plan, dataset: str, aspect: str) -> str:
+    """Return a text that changes with everything that a form says of an aspect."""
+    card = plan.aspect_of(dataset, aspect)
+    visible = plan.scale_of(dataset, aspect).source_visible
+    return canonical((aspect, card.name, card.definition, visible))
+
+
+def rating_options(plan: Plan, dataset: str, aspect: str) -> Options:
+    """Return the values of an aspect's scale, worst first, with their labels; () without steps."""
+    scale = plan.scale_of(dataset, aspect)
+    values = [f"{value:.12g}" for value in scale.values() or []]
+    labels = [f": {label}" for label in scale.labels] or [""] * len(values)
+    ends = [" (worst)", *[""] * (len(values) - 2), " (best)"] if values else []
+    return tuple(
+        (value, f"{value}{label}{end}")
+        for value, label, end in zip(values, labels, ends, strict=True)
+    )
+
+
+def item_about(
+    plan: Plan,
+    about: About,
+    questions: Iterable[Question],
+    texts: Iterable[str],
+    *sources: str | None,
+) -> Item:
+    """Return the block of questions about texts, with their common source or the source of each.
+
+    Sources that raters of the aspect do not see are left out.
+    """
+    visible = plan.scale_of(about.dataset, about.aspect).source_visible
+    shown = [source or None if visible else None for source in sources]
+    aspect = plan.aspect_of(about.dataset, about.aspect)
+    common, single = (shown[0], ()) if len(shown) == 1 else (None, tuple(shown))
+    return Item(tuple(questions), aspect, tuple(texts), common, single)
+
+
+def page_id(questions: Iterable[str], prefix: str = "") -> str:
+    """Return the id of a page with these questions; `prefix` says for whom the page is."""
+    parts = sorted([*questions, *([prefix] if prefix else [])])
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    return "-".join(filter(None, [prefix, digest]))
 
 
 def voter_pages(
     plan: Plan,
     streams: str,
-    records: Iterable[tuple[str, Record]],
-    items: Callable[[list[Record], "Generator"], list[Item]],
+    subjects: Collection[Subject],
+    items: Callable[[list[Subject], "Generator"], list[Item]],
     *,
     voters: int,
     prefix: str = "{voter}of{voters}",
     kind: str = "texts",
 ) -> list[Page]:
-    """Return a page for each voter and task with records; each has an order of its own.
+    """Return a page for each voter and task with subjects; each has an order of its own.
 
-    records: (dataset, record), …; `items` arranges those of a task by a random stream of the voter.
+    `items` arranges the subjects of a task by a random stream of the voter.
     """
-    ordered = list(records)
     pages = []
     for task in tasks_of(plan):
-        shown = [record for dataset, record in ordered if plan.datasets[dataset].task == task]
+        shown = [each for each in subjects if plan.datasets[each.dataset].task == task]
         for voter in range(1, voters + 1) if shown else ():
-            rng = stream(plan.study.seed, streams, "page", task, voter)
-            page = items(shown, rng)
+            page = items(shown, stream(plan.study.seed, streams, "page", task, voter))
             names = [question.id for item in page for question in item.questions]
             name = page_id(names, prefix.format(voter=voter, voters=voters))
             pages.append(Page(kind, task, f"{task}-voter{voter}.html", name, page))
     return pages
+
+
+def tasks_of(plan: Plan) -> list[str]:
+    """Return the tasks of a study's datasets."""
+    return list(dict.fromkeys(card.task for card in plan.datasets.values()))
 
 
 def write_pages(pages: Sequence[Page], folder: Path) -> str:
@@ -262,3 +306,239 @@ def write_pages(pages: Sequence[Page], folder: Path) -> str:
         text = finished(template.render(page=page, script=Markup(script)), script)
         (folder / page.file).write_text(text, encoding="utf-8", newline="\n")
     return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} questions"
+
+
+# --- answers -----------------------------------------------------------------------------------
+
+
+class Asked(NamedTuple, Generic[Record]):
+    """The subject of a question of the study, and the answers that are allowed."""
+
+    subject: Record
+    options: Sequence[str]
+
+
+class Response(NamedTuple, Generic[Record]):
+    """One person's answers to the questions of one page: question -> answer, -> subject."""
+
+    survey: str
+    task: str
+    voter: str
+    answers: dict[str, str]
+    asked: Mapping[str, Asked[Record]]
+
+    @property
+    def given(self) -> Iterator[tuple[Asked[Record], str]]:
+        """Yield every question's subject and options, and the answer to it."""
+        return ((self.asked[question], answer) for question, answer in self.answers.items())
+
+    @property
+    def prefix(self) -> str:
+        """Return the part of the page's id that says for whom the page is."""
+        return self.survey.partition("-")[0]
+
+    @property
+    def voter_number(self) -> tuple[int, int] | None:
+        """Return whose page it is, voter k of n; None: the page's id does not say so."""
+        match = VOTER.fullmatch(self.prefix)
+        number = (int(match[1]), int(match[2])) if match else None
+        return number if number and number[0] <= number[1] else None
+
+    @property
+    def voters(self) -> int:
+        """Return for how many voters the pages were made; 0: the page's id does not say so."""
+        return self.voter_number[1] if self.voter_number else 0
+
+
+Find = Callable[[str], Asked[Record] | None]
+"""A question's id -> the question; None if the study does not ask it."""
+
+
+def read_responses(
+    folder: Path,
+    find: Callable[[Response[Record]], Find[Record]],
+    page: Callable[[Response[Record]], str | None] = lambda response: page_id(response.answers),
+) -> dict[str, Response[Record]]:
+    """Return path -> contents of each file of a folder; a duplicate file counts once.
+
+    `page` returns the id of the page with exactly a response's questions, None if there is none.
+    Raises UserErrors with all faults of all files, and UserError if there is no file.
+    """
+    responses: dict[str, Response[Record]] = {}
+    first: dict[tuple[str, str], str] = {}
+    faults: list[UserError] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            content: Response[Record] = _read(path)
+            response = _checked(content, find(content), page, str(path))
+            before = first.setdefault((response.survey, response.voter), str(path))
+            if responses.setdefault(before, response) != response:
+                raise UserError(
+                    "conflicting responses from the same voter",
+                    where=f"{path}, beside {before}",
+                    todo="keep the file that counts, and remove the other",
+                )
+        except UserError as error:
+            faults.append(error)
+    if faults:
+        raise UserErrors(faults)
+    if not responses:
+        raise UserError("there are no answers", where=str(folder), todo="put the files here")
+    return responses
+
+
+def read_pages(
+    folder: Path,
+    find: Find[Record],
+    complete: Callable[[Collection[Asked[Record]]], bool] = bool,
+) -> list[Response[Record]]:
+    """Return the responses to pages that are for one voter each, every page's once.
+
+    `complete` says whether a page may have just these questions. Raises UserErrors as
+    `read_responses`, for conflicting responses to a page, and if the same questions are on pages
+    for different numbers of voters: then it is unknown who gave which answers.
+    """
+
+    def page(response: Response[Record]) -> str | None:
+        made = response.voter_number is not None and complete(response.asked.values())
+        return page_id(response.answers, response.prefix) if made else None
+
+    first: dict[str, str] = {}
+    responses = read_responses(folder, lambda _: find, page)
+    pages: dict[str, Response[Record]] = {}
+    faults = []
+    for path, response in responses.items():
+        made = first.setdefault(page_id(response.answers), path)
+        before = first.setdefault(response.survey, path)
+        conflict = None
+        if responses[made].voters != response.voters:
+            conflict = "pages for different numbers of voters"
+            before, got = made, f"{responses[made].voters} and {response.voters}"
+        elif pages.setdefault(response.survey, response).answers != response.answers:
+            conflict, got = "conflicting responses to the same page", None
+        if conflict:
+            todo = (
+                "a page is for one person, and goes with those that were made with it: keep the "
+                "files that count, and remove the others"
+            )
+            faults.append(UserError(conflict, where=f"{path}, beside {before}", got=got, todo=todo))
+    if faults:
+        raise UserErrors(faults)
+    return list(pages.values())
+
+
+def _read(path: Path) -> Response[Record]:
+    """Return the contents of a file of answers; anybody may have written it."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ValueError("it is too large")
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(
+            f"this is no file of answers: {error}", where=str(path), todo="remove it"
+        ) from None
+    if (
+        not isinstance(content, dict)
+        or set(content) != KEYS
+        or not isinstance(answers := content["answers"], dict)
+        or not all(isinstance(answer, str) for answer in answers.values())
+    ):
+        raise UserError(
+            "this is no file of answers", where=str(path), allowed=KEYS, todo="remove it"
+        )
+    return Response(
+        str(content["survey"]), str(content["task"]), str(content["voter"]), answers, {}
+    )
+
+
+def _checked(
+    content: Response[Record],
+    find: Find[Record],
+    page: Callable[[Response[Record]], str | None],
+    where: str,
+) -> Response[Record]:
+    """Return a response with its questions; UserError unless it answers all of its page."""
+    asked = {question: find(question) for question in content.answers}
+    if unknown := [question for question, each in asked.items() if each is None]:
+        raise UserError(
+            "these answers belong to other questions",
+            where=where,
+            got=min(unknown),
+            todo="the study's seed, texts, judgments or cards were changed since its pages were "
+            "made: ask again, or use those of that time",
+        )
+    response = content._replace(asked={question: each for question, each in asked.items() if each})
+    if not response.answers or page(response) != response.survey:
+        reason = "a question has no answer, or an answer no question"
+        raise UserError(reason, where=where, todo=UNCHANGED)
+    for question, (_, options) in response.asked.items():
+        if (answer := response.answers[question]) not in options:
+            raise UserError(
+                "there is no such option",
+                where=f"{where}, answer to {question}",
+                got=answer,
+                allowed=[option for option in options if option],
+                todo=UNCHANGED,
+            )
+    return response
+
+
+# --- results -----------------------------------------------------------------------------------
+
+
+class Table(NamedTuple):
+    """The columns of a table, and its rows in their order."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+
+class Measured(NamedTuple):
+    """A statistic; `labels` say which, and of what part of the answers."""
+
+    labels: tuple[str, ...]
+    estimate: Estimate
+
+
+def measured_table(labels: Sequence[str], rows: Iterable[Measured]) -> Table:
+    """Return a table of statistics, with columns for these labels."""
+    table = [(*row.labels, *astuple(row.estimate)) for row in rows]
+    return Table([*labels, *NUMBERS], table)
+
+
+class Results(NamedTuple):
+    """The tables by file name, the lines to print, and the cards that answers make.
+
+    `folder` is the one in the study's results they are written to; `responses` files were read;
+    `about` says what they are about.
+    """
+
+    folder: str
+    responses: int
+    about: str
+    tables: Mapping[str, Table]
+    lines: list[str]
+    cards: Sequence[Mapping[str, object]] = ()
+
+    def write(self, out: Path) -> list[Path]:
+        """Write tables (CSV) and cards (YAML, named by their ids) and return their paths."""
+        folder = out / self.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = [folder / name for name in self.tables]
+        for path, table in zip(paths, self.tables.values(), strict=True):
+            with path.open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows([table.columns, *table.rows])
+        for card in self.cards:
+            paths.append(folder / f"{next(iter(card.values()))}.yaml")
+            text = yaml.safe_dump(card, sort_keys=False, allow_unicode=True)
+            paths[-1].write_text(text, encoding="utf-8", newline="\n")
+        return paths
+
+
+def formatted(estimate: Estimate) -> str:
+    """Return value, interval and n of an estimate as text."""
+    if estimate.value is None:
+        return f"undefined ({estimate.note})"
+    low, high = estimate.ci_low, estimate.ci_high
+    bounds = "" if low is None else f" [{low:.3f}, {high:.3f}]"
+    return f"{estimate.value:.3f}{bounds}, n = {estimate.n}"

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 from judgescope.core.canonical import canonical
 from judgescope.core.rng import stream_seed
 from judgescope.engines.subjects import Subjects
-from judgescope.people.form import check_made, rating_options, wording_of
+from judgescope.people.form import check_made, rating_options, subjects_of, wording_of
 from judgescope.plan import Plan
 from judgescope.schema.tables import CHOSEN, read_table
 
@@ -47,21 +47,6 @@ class Text(NamedTuple):
     level: float
     positions: tuple[int, ...] = ()
 
-    @property
-    def texts(self) -> tuple["Text", ...]:
-        """Return the texts that a question about this text shows: itself."""
-        return (self,)
-
-    @property
-    def group(self) -> str:
-        """Return the group in which a question about this text alone counts."""
-        return self.kind
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Return its item."""
-        return (self.item,)
-
 
 def texts_of(plan: Plan, out: Path, kind: str) -> list[Text]:
     """Return all texts of a kind; raises UserError if they are not made yet."""
@@ -72,7 +57,7 @@ def texts_of(plan: Plan, out: Path, kind: str) -> list[Text]:
         text
         for name, paths in files.items()
         if paths
-        for text in read(plan, out, Subjects(str(out), name, plan.study.seed))
+        for text in read(plan, out, subjects_of(plan, out, name))
     ]
 
 

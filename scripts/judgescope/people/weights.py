@@ -14,10 +14,10 @@ import numpy as np
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.people import form
-from judgescope.people.answers import Allowed, Response, read_responses
+from judgescope.people.form import Asked, Find, Response
 from judgescope.plan import Plan
 from judgescope.schema.cards import Weights
-from judgescope.schema.loading import validate_card, write_new_card
+from judgescope.schema.loading import validate_card
 from judgescope.statistics.alpha import krippendorff_alpha
 
 
@@ -63,13 +63,13 @@ def _issue(plan: Plan, perturbation: str) -> str:
     return issue
 
 
-def make(plan: Plan, folder: Path) -> list[Path]:
-    """Write the page of each task into a folder and return their paths.
+def make(plan: Plan, folder: Path) -> form.Made[Survey]:
+    """Write the page of each task into a folder; the lines are their paths.
 
     Raises UserError if there is nothing to ask.
     """
-    pages = []
-    for survey in surveys(plan):
+    pages, made = [], list(surveys(plan))
+    for survey in made:
         options = tuple((aspect, name) for aspect, (name, _) in survey.aspects.items())
         items = [
             form.Item((form.Question(perturbation, options, issue),))
@@ -80,7 +80,7 @@ def make(plan: Plan, folder: Path) -> list[Path]:
     if not pages:
         raise form.nothing_to_ask(plan, "no task has several aspects and a perturbation")
     form.write_pages(pages, folder)
-    return [folder / page.file for page in pages]
+    return form.Made(pages, made, [str(folder / page.file) for page in pages])
 
 
 def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
@@ -90,16 +90,21 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
     not fit the study's surveys.
     """
     known = {survey.id: survey for survey in surveys(plan)}
-    nothing = Survey("", {}, {})
 
-    def page(response: Response) -> tuple[str | None, Allowed]:
-        survey = known.get(response.survey, nothing)
-        issues = survey.issues if survey.task == response.task else {}
-        complete = set(response.answers) == set(issues)
-        return survey.id if complete else None, lambda q: survey.aspects if q in issues else None
+    def survey_of(response: Response[str]) -> Survey | None:
+        survey = known.get(response.survey)
+        return survey if survey and survey.task == response.task else None
+
+    def find(response: Response[str]) -> Find[str]:
+        _, aspects, issues = survey_of(response) or Survey("", {}, {})
+        return lambda issue: Asked(issue, list(aspects)) if issue in issues else None
+
+    def page(response: Response[str]) -> str | None:
+        survey = survey_of(response)
+        return survey.id if survey and set(response.answers) == set(survey.issues) else None
 
     votes: dict[str, list[Mapping[str, str]]] = {}
-    for response in read_responses(folder, page).values():
+    for response in form.read_responses(folder, find, page).values():
         votes.setdefault(response.task, []).append(response.answers)
     answered = {survey.task: survey for survey in known.values() if survey.task in votes}
     content = {
@@ -137,8 +142,3 @@ def _alpha(survey: Survey, votes: list[Mapping[str, str]]) -> float | None:
         source=np.arange(len(survey.issues)),
         weights=None,
     ).value
-
-
-def write(card: Weights, path: Path) -> None:
-    """Write a card of weights; an existing one is not overwritten (UserError)."""
-    write_new_card(card.model_dump(mode="json"), path)

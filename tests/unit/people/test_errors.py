@@ -15,6 +15,7 @@ from judgescope.people.errors import LABELS, SPAN, WHY, read
 from judgescope.people.form import Page
 from judgescope.report.html import script_hash
 from judgescope.statistics.spans import EXPLANATIONS, SPANS
+from people_tables import rows_of
 from report_setup import Page as Parsed
 from running import HOME
 from votes_setup import HOSTILE
@@ -237,7 +238,7 @@ def test_answers_are_chosen_by_keys_kept_and_saved(study: AnnotationsStudy) -> N
     assert {name: said for name, said in told["answers"].items() if said} == chosen(page)
     assert len(told["answers"]) == 4 and told["survey"] == page.id
     found = read(plan, study.out, saved.parent)
-    row = next(one for one in found.rows("annotations.csv") if one["statistic"] == "span_ok")
+    row = next(one for one in rows_of(found, "annotations.csv") if one["statistic"] == "span_ok")
     assert (row["value"], row["n"], row["n_missing"]) == (1, 1, 3)
 
 

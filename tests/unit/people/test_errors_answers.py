@@ -11,9 +11,10 @@ import pytest
 from annotations_setup import repeat
 from annotations_study import AnnotationsStudy, content
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.answers import Results, page_id
 from judgescope.people.errors import COUNTS, Error, read
+from judgescope.people.form import Results, page_id
 from judgescope.plan import Plan
+from people_tables import rows_of
 from running import run, write_card
 
 
@@ -39,7 +40,7 @@ def numbers(found: Results) -> dict[tuple[str, str, str, str], Mapping[str, Any]
     """Return (judge, aspect, question, statistic) -> its row, where the dataset is named or all."""
     return {
         (row["judge"], row["aspect"], row["question"], row["statistic"]): row
-        for row in found.rows("annotations.csv")
+        for row in rows_of(found, "annotations.csv")
     }
 
 
@@ -50,7 +51,8 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
         study.judge(page, honest)
     found = answers(study, plan)
     counts = {
-        (row["judge"], row["aspect"], row["explanation"]): row for row in found.rows("counts.csv")
+        (row["judge"], row["aspect"], row["explanation"]): row
+        for row in rows_of(found, "counts.csv")
     }
     assert counts["careful", "fluency", "correct"]["error"] == 24
     assert counts["careful", "adequacy", "incorrect"]["not_an_error"] == 24
@@ -85,7 +87,7 @@ def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(study: Annotation
     for page in study.ask(plan, errors=99)[0]:
         study.judge(page, honest)
     found = answers(study, plan)
-    assert len(found.rows("verdicts.csv")) == 2 * 48
+    assert len(rows_of(found, "verdicts.csv")) == 2 * 48
     told = numbers(found)
     for judge in ("careful", "hasty"):
         row = told[judge, "", "why", "explanation_ok"]
@@ -102,7 +104,7 @@ def test_a_verdict_does_not_count_for_judges_that_were_not_drawn(study: Annotati
     plan = study.plan()
     for page in study.ask(plan, "careful", errors=99)[0]:
         study.judge(page, honest)
-    assert {row["judge"] for row in answers(study, plan).rows("verdicts.csv")} == {"careful"}
+    assert {row["judge"] for row in rows_of(answers(study, plan), "verdicts.csv")} == {"careful"}
 
 
 def test_what_nobody_answered_is_missing_and_no_verdict(study: AnnotationsStudy) -> None:

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.answers import page_id
+from judgescope.people.form import page_id
 from judgescope.people.pairs import Question, read, sets_of
 from judgescope.report.html import script_hash
 from judgescope.schema.loading import read_card
 from judgescope.statistics.confusion import expectations
+from people_tables import rows_of
 from report_setup import Page as Parsed
 from running import HOME, run
 from votes_setup import HOSTILE
@@ -206,14 +207,14 @@ def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(study: VotesSt
     )
     found = read(plan, study.out, study.folder / "answers", hopes)
     assert (found.responses, found.about) == (4, "about 12 pairs of texts")
-    columns, rows = found.tables["effects.csv"]
-    assert columns[:4] == ["perturbation", "aspect", "human", "expected"]
+    rows = rows_of(found, "effects.csv")
+    assert [*rows[0]][:4] == ["perturbation", "aspect", "human", "expected"]
     human = {(row["perturbation"], row["aspect"]): row["human"] for row in rows}
     harmed = {("random-typos", "fluency"), ("reordering", "coherence")}
     assert human == {(kind, one): int((kind, one) in harmed) for kind in KINDS for one in ASPECTS}
     fluent = next(row for row in rows if row["human"])
     assert (fluent["original_better"], fluent["no_difference"], fluent["pairs"]) == (24, 0, 6)
-    numbers = {(row["aspect"], row["statistic"]): row for row in found.tables["votes.csv"][1]}
+    numbers = {(row["aspect"], row["statistic"]): row for row in rows_of(found, "votes.csv")}
     assert numbers["", "vote_consistency"]["value"] == 1 and len(numbers) == 4 * 3
     match = numbers["", "match_vote_all"]
     assert (match["value"], match["n"], match["n_missing"]) == (0.5, 2, 4)
@@ -229,13 +230,13 @@ def test_votes_are_counted_by_hand(study: VotesStudy) -> None:
         first = {one: next(options) for one in ("minor", "major")}
         study.answer(plan, page, lambda question: first[question.pair.degree])  # noqa: B023
     found = read(plan, study.out, study.folder / "answers")
-    [row] = found.tables["effects.csv"][1]
+    [row] = rows_of(found, "effects.csv")
     # minor: A A C, major: C A D
     assert [row[key] for key in ("original_better", "no_difference", "cannot_decide")] == [3, 2, 1]
     assert (row["human"], row["expected"], row["pairs"]) == (1, None, 2)
     [consistency] = [
         one["value"]
-        for one in found.tables["votes.csv"][1]
+        for one in rows_of(found, "votes.csv")
         if (one["aspect"], one["statistic"]) == ("", "vote_consistency")
     ]
     assert consistency == pytest.approx((2 / 3 + 1 / 3) / 2)

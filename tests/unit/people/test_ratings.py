@@ -12,9 +12,10 @@ import pytest
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data import read_dataset
-from judgescope.people.ratings import Rating, questions_of, read
+from judgescope.people.ratings import Rating, read
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card
+from people_tables import rows_of
 from ratings_setup import SYSTEMS, RatingsStudy
 from report_setup import Page as Parsed
 from running import run
@@ -43,7 +44,7 @@ def test_a_page_asks_for_every_text_and_aspect_on_its_scale(study: RatingsStudy)
     assert values == dict.fromkeys("12345", 12 * 2)
     assert html.count("1 (worst)</label>") == html.count("5 (best)</label>") == 24
     assert "<h1>How good is each text? Task: summarization</h1>" in html
-    known = questions_of(plan, study.out)
+    known = study.ratings(plan)
     asked = [known[item.id] for item in page.items]
     assert len(set(asked)) == len(known) == 24
     for item, question in zip(page.items, asked, strict=True):
@@ -74,7 +75,7 @@ def test_voters_have_orders_of_their_own_which_the_seed_gives(study: RatingsStud
 
 def test_systems_and_items_take_turns_and_more_draw_the_same_first(study: RatingsStudy) -> None:
     plan = study.plan()
-    known = questions_of(plan, study.out)
+    known = study.ratings(plan)
 
     def drawn(texts: int) -> set[tuple[str, str | None]]:
         [page] = study.ask(plan, texts=texts, voters=1)
@@ -155,7 +156,7 @@ def test_a_second_round_has_other_raters(study: RatingsStudy) -> None:
         study.rate(plan, page, by_system)
     study.rate(plan, study.ask(plan, voters=1)[0], lambda _: 1, "again")
     found = read(plan, study.out, study.folder / "answers")
-    rows = [json.loads(row["rating_fluency"]) for row in found.rows("news-rated.csv")]
+    rows = [json.loads(row["rating_fluency"]) for row in rows_of(found, "news-rated.csv")]
     seen = Counter(sum(value is not None for value in values) for values in rows)
     assert seen == {3: 6, 1: 6} and {len(values) for values in rows} == {3}
     assert all(values.count(1) == 1 for values in rows)

@@ -9,9 +9,10 @@ import pytest
 
 from deleted import proportion
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.answers import page_id
-from judgescope.people.recheck import NEW, ORIGINAL, Pair, pair_of, read, sources_of
+from judgescope.people.form import page_id
+from judgescope.people.recheck import NEW, ORIGINAL, Case, pair_of, read, sources_of
 from judgescope.people.texts import RATED, ROW
+from people_tables import rows_of
 from reevaluation_answers_setup import answers, numbers, study
 from reevaluation_study import FLUENCY, ReevaluationStudy, text
 from running import run
@@ -23,24 +24,24 @@ def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
     """One voter always finds the better text; the other the better of original levels alone."""
     plan = study.plan()
 
-    def second(pair: Pair) -> str:
+    def second(pair: Case) -> str:
         if pair.group == ORIGINAL:
             return "better"
-        return "same" if pair.better.aspect == "fluency" else "worse"
+        return "same" if pair.aspect == "fluency" else "worse"
 
-    says: list[Callable[[Pair], str]] = [lambda _: "better", second]
+    says: list[Callable[[Case], str]] = [lambda _: "better", second]
     pages, _ = study.ask(plan)
     for page, say in zip(pages, says, strict=True):
         study.judge(plan, page, say)
     found = read(plan, study.out, answers(study))
     told = numbers(found)
-    assert (found.responses, len(found.rows("pairs.csv")), len(told)) == (2, 16, 3 * 2 * 2)
+    assert (found.responses, len(rows_of(found, "pairs.csv")), len(told)) == (2, 16, 3 * 2 * 2)
     for aspect, n, same in (("", 16, 0.25), ("fluency", 8, 0.5), ("adequacy", 8, 0)):
         new = told[aspect, NEW, "reevaluation_agreement"]
         assert (new["value"], new["n"], new["n_missing"]) == (0.5, n, 0)
         assert told[aspect, ORIGINAL, "reevaluation_agreement"]["value"] == 1
         assert told[aspect, NEW, "reevaluation_no_difference"]["value"] == same
-    pair = found.rows("pairs.csv")[0]
+    pair = rows_of(found, "pairs.csv")[0]
     assert (pair["aspect"], pair["group"], pair["better"], pair["worse"]) == (
         *("adequacy", NEW, "t02", "t00"),
     )
@@ -97,7 +98,7 @@ def test_rated_texts_and_rows_are_read_together(study: ReevaluationStudy) -> Non
     found = read(plan, study.out, answers(study))
     groups = {
         row["group"]: row["value"]
-        for row in found.rows("reevaluation.csv")
+        for row in rows_of(found, "reevaluation.csv")
         if row["aspect"] == "fluency"
     }
     assert set(groups) == {NEW, ORIGINAL, ROW}

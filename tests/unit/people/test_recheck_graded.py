@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from deleted import jackknife_t, proportion
 from judgescope.core.errors import UserErrors
-from judgescope.people.answers import page_id
-from judgescope.people.form import Page, rating_options
-from judgescope.people.recheck import About, Pair, read, sampled
+from judgescope.people.form import Page, page_id, rating_options
+from judgescope.people.recheck import Case, read, sampled
 from judgescope.people.texts import CONSTRUCTED, GRADED, ROW
+from people_tables import rows_of
 from reevaluation_answers_setup import answers, numbers
 from reevaluation_setup import html_of
 from reevaluation_study import FLUENCY, GRADED_SET, ReevaluationStudy, text
@@ -43,11 +43,11 @@ def scale(study: ReevaluationStudy, **keys: Any) -> None:
     path.write_text(yaml.safe_dump(card), "utf-8")
 
 
-def off_by(about: About, steps: int) -> str:
+def off_by(about: Case, steps: int) -> str:
     """Return the rating so many steps above a text's own, of 1 to 5, or below where none is."""
-    assert not isinstance(about, Pair)
-    at = about.positions[0] + steps
-    return str(1 + (at if at < 5 else about.positions[0] - steps))
+    assert not about.is_pair
+    at = about.texts[0].positions[0] + steps
+    return str(1 + (at if at < 5 else about.texts[0].positions[0] - steps))
 
 
 # --- what is drawn ---------------------------------------------------------------------------
@@ -164,19 +164,19 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
     plan = study.plan()
     pages, [_, drawn] = study.ask(plan, *CONSTRUCTED, pairs=20)
 
-    def first(about: About, in_order: bool) -> str:
-        return ("A" if in_order else "B") if isinstance(about, Pair) else off_by(about, 0)
+    def first(about: Case, in_order: bool) -> str:
+        return ("A" if in_order else "B") if about.is_pair else off_by(about, 0)
 
-    def second(about: About, in_order: bool) -> str:
-        if isinstance(about, Pair):
+    def second(about: Case, in_order: bool) -> str:
+        if about.is_pair:
             return "B" if in_order else "A"
-        return off_by(about, 0 if about.level == 5 else 2)
+        return off_by(about, 0 if about.texts[0].level == 5 else 2)
 
     for page, say in zip(pages, (first, second), strict=True):
         study.give(plan, page, say)
     found = read(plan, study.out, answers(study))
-    told, texts = numbers(found), found.rows("texts.csv")
-    assert (found.responses, len(found.rows("pairs.csv")), len(texts)) == (2, 20, 20)
+    told, texts = numbers(found), rows_of(found, "texts.csv")
+    assert (found.responses, len(rows_of(found, "pairs.csv")), len(texts)) == (2, 20, 20)
     assert list(told) == [
         (aspect, group, f"reevaluation_{name}")
         for aspect in ("", "fluency")
@@ -200,8 +200,8 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
     assert {row["set"] for row in texts} == {GRADED_SET}
     right, asked = Counter[str](), Counter[str]()
     for about in drawn.pairs:
-        assert not isinstance(about, Pair)
-        right[about.sources[0]] += 1 + (about.level == 5)
+        assert not about.is_pair
+        right[about.sources[0]] += 1 + (about.texts[0].level == 5)
         asked[about.sources[0]] += 2
     lo, hi = proportion([right[source] for source in asked], [*asked.values()])
     row = told["", GRADED, "reevaluation_agreement"]
@@ -225,10 +225,10 @@ def test_intervals_are_over_sources(
     assert len({about.sources for about in draw.pairs}) == 30
     wrong = {about.texts[0] for about in draw.pairs[:off]}
 
-    def say(about: About, first: bool) -> str:
-        if isinstance(about, Pair):
+    def say(about: Case, first: bool) -> str:
+        if about.is_pair:
             return "A" if first else "B"
-        return off_by(about, 2 if about in wrong else 0)
+        return off_by(about, 2 if about.texts[0] in wrong else 0)
 
     study.give(plan, page, say)
     told = numbers(read(plan, study.out, answers(study)))

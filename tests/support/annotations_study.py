@@ -9,7 +9,7 @@ import yaml
 
 from cell_files import write_part
 from judgescope.core.cells import cell_file
-from judgescope.people.errors import SPAN, Draw, Error, Shown, errors_of, finder, make
+from judgescope.people.errors import SPAN, Error, Shown, errors_of, finder, make
 from judgescope.people.form import Find, Page
 from judgescope.plan import Plan
 from judgescope.schema.tables import read_part
@@ -17,6 +17,8 @@ from votes_study import ASPECTS, VotesStudy
 
 JUDGES = ("careful", "hasty")
 WORDS = "The cat sat on the the mat"
+Drawn = dict[str, list[Error]]
+"""Judge -> the errors that were drawn."""
 Say = Callable[[Error], tuple[str, str]]
 """An error -> what a voter says of its passage, and of its explanation; "" for nothing."""
 
@@ -99,11 +101,12 @@ class AnnotationsStudy(VotesStudy):
 
     def ask(
         self, plan: Plan, *judges: str, errors: int = 6, voters: int = 2
-    ) -> tuple[list[Page], list[Draw]]:
+    ) -> tuple[list[Page], Drawn]:
         """Write the pages into the folder `pages`."""
         self._asked, folder = plan, self.folder / "pages"
         made = make(plan, self.out, folder, errors=errors, voters=voters, judges=judges)
-        return list(made.pages), list(made.draws)
+        self.lines = made.lines
+        return list(made.pages), {judge: errors for (judge,), errors in made.drawn.items()}
 
     def errors(self, page: Page) -> list[Error]:
         """Return the errors of a page of the last plan, of those that look the same the first."""

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from judgescope.people.form import Find, Page
-from judgescope.people.recheck import Case, Draw, Shown, finder, make
+from judgescope.people.recheck import Case, Shown, finder, make
 from judgescope.people.texts import NEEDS, RATED, Text, texts_of
 from judgescope.plan import Plan
 from judgescope.schema.tables import CHOSEN
@@ -28,6 +28,15 @@ def text(name: str, *places: int, item: str = "") -> Text:
     mean = sum(places) / len(places)
     own = tuple(sorted(places))
     return Text(RATED, "d", "systems", "a", name, item or name, None, f"Text {name}", mean, own)
+
+
+class Draw(NamedTuple):
+    """What was drawn of a group: of one aspect, or of any ("")."""
+
+    dataset: str
+    aspect: str
+    group: str
+    pairs: list[Case]
 
 
 class ReevaluationStudy(VotesStudy):
@@ -117,7 +126,9 @@ class ReevaluationStudy(VotesStudy):
         folder = self.folder / "pages"
         kinds = kinds or (RATED,)
         made = make(plan, self.out, folder, kinds=kinds, pairs=pairs, voters=voters)
-        return list(made.pages), list(made.draws)
+        return list(made.pages), [
+            Draw._make([*labels, some]) for labels, some in made.drawn.items()
+        ]
 
     def find(self, plan: Plan) -> Find[Shown]:
         """Return what finds questions by their ids."""

@@ -187,17 +187,9 @@ def errors_of(
 # --- pages -------------------------------------------------------------------------------------
 
 
-class Draw(NamedTuple):
-    """The errors that were drawn of a judge's, and how many it annotated."""
-
-    judge: str
-    errors: Sequence[Error]
-    total: int
-
-
 def make(
     plan: Plan, out: Path, folder: Path, *, errors: int, voters: int, judges: Collection[str] = ()
-) -> form.Made[Draw]:
+) -> form.Made[Error]:
     """Write the pages of a study whose tables are in `out`.
 
     Up to so many `errors` are drawn of each judge, or of the `judges` that are named; its datasets
@@ -207,25 +199,23 @@ def make(
     of_judge: dict[str, list[Error]] = {}
     for error in errors_of(plan, out, judges):
         of_judge.setdefault(error.judge, []).append(error)
-    draws = []
-    for judge, annotated in of_judge.items():
-        some = form.balanced(
+    drawn: form.Drawn[Error] = {
+        (judge,): form.balanced(
             sorted(annotated, key=lambda error: error.key),
             stream(plan.study.seed, "annotations", "errors", judge),
             errors,
             kind=lambda error: (error.dataset, error.aspect),
             item=lambda error: error.source_item,
         )
-        draws.append(Draw(judge, some, len(annotated)))
-    if not draws:
+        for judge, annotated in of_judge.items()
+    }
+    if not drawn:
         raise UserError("there is nothing to ask: no judge found an error", where=str(out))
-    drawn, items = [error for draw in draws for error in draw.errors], partial(_items, plan)
-    pages = form.voter_pages(plan, "annotations", drawn, items, voters=voters, kind="errors")
-    form.write_pages(pages, folder)
-    shown = sum(len(page.items) for page in pages)
-    lines = [f"{folder}: {len(pages)} pages, which show {shown:,} errors"]
-    lines += [f"{draw.judge}: {len(draw.errors)} of {draw.total:,} errors" for draw in draws]
-    return form.Made(pages, draws, lines)
+    items = partial(_items, plan)
+    made = form.ask(plan, folder, "annotations", drawn, items, voters=voters, kind="errors")
+    for (judge,), some in drawn.items():
+        made.lines.append(f"{judge}: {len(some)} of {len(of_judge[judge]):,} errors")
+    return made
 
 
 def _items(plan: Plan, errors: Iterable[Error], rng: "Generator") -> list[form.Item]:
@@ -373,7 +363,7 @@ def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response[Shown]]) 
     A page says how many voters there are: of those who sent nothing, verdicts are missing. Who was
     asked about more errors later has pages with other questions.
     """
-    pages = [(form.page_id(each.answers), each.voters) for each in responses]
+    pages = [(form.page_id(each.answers), each.voter[1]) for each in responses]
     complete: Counter[Error] = Counter()
     planned: dict[Error, dict[str, int]] = {}
     for verdict in verdicts:

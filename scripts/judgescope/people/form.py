@@ -77,14 +77,13 @@ class Question(NamedTuple):
 class Item(NamedTuple):
     """One block of a form: the texts shown, and the questions about them.
 
-    `source` is that of all texts; where each text has its own, `sources` are those, in their order.
-    `passage` is a text in three parts, of which the second is marked.
+    `sources` are empty, or the source of all texts, or one for each text, in their order. `passage`
+    is a text in three parts, of which the second is marked.
     """
 
     questions: tuple[Question, ...]
     aspect: Aspect | None = None
     texts: tuple[str, ...] = ()
-    source: str | None = None
     sources: tuple[str | None, ...] = ()
     passage: tuple[str, str, str] | None = None
     details: tuple[tuple[str, str, str], ...] = ()
@@ -99,16 +98,6 @@ class Item(NamedTuple):
     def compares(self) -> bool:
         """Return whether the question is which of several texts is better."""
         return len(self.texts) > 1
-
-    @property
-    def undecided(self) -> bool:
-        """Return whether people may say that they cannot decide."""
-        return set(UNDECIDED) <= set(self.questions[0].options)
-
-    @property
-    def sourced(self) -> bool:
-        """Return whether a source is shown."""
-        return any([self.source, *self.sources])
 
 
 class Page(NamedTuple):
@@ -126,11 +115,15 @@ class Page(NamedTuple):
     definitions: Sequence[tuple[str, str]] = ()
 
 
+Drawn = dict[tuple[str, ...], list[Record]]
+"""Labels of a group -> what was drawn of it."""
+
+
 class Made(NamedTuple, Generic[Record]):
-    """The pages that were written, what was drawn for them, and lines to print."""
+    """The pages that were written, what was drawn for them by labels, and lines to print."""
 
     pages: Sequence[Page]
-    draws: Sequence[Record]
+    drawn: Drawn[Record]
     lines: list[str]
 
 
@@ -253,11 +246,9 @@ def item_about(
 
     Sources that raters of the aspect do not see are left out.
     """
-    visible = plan.scale_of(about.dataset, about.aspect).source_visible
-    shown = [source or None if visible else None for source in sources]
+    visible = plan.scale_of(about.dataset, about.aspect).source_visible and any(sources)
     aspect = plan.aspect_of(about.dataset, about.aspect)
-    common, single = (shown[0], ()) if len(shown) == 1 else (None, tuple(shown))
-    return Item(tuple(questions), aspect, tuple(texts), common, single)
+    return Item(tuple(questions), aspect, tuple(texts), sources if visible else ())
 
 
 def page_id(questions: Iterable[str], prefix: str = "") -> str:
@@ -267,21 +258,22 @@ def page_id(questions: Iterable[str], prefix: str = "") -> str:
     return "-".join(filter(None, [prefix, digest]))
 
 
-def voter_pages(
+def ask(
     plan: Plan,
+    folder: Path,
     streams: str,
-    subjects: Collection[Subject],
+    drawn: Drawn[Subject],
     items: Callable[[list[Subject], "Generator"], list[Item]],
     *,
     voters: int,
     prefix: str = "{voter}of{voters}",
     kind: str = "texts",
-) -> list[Page]:
-    """Return a page for each voter and task with subjects; each has an order of its own.
+) -> Made[Subject]:
+    """Write a page for each voter and task with drawn subjects; each has an order of its own.
 
     `items` arranges the subjects of a task by a random stream of the voter.
     """
-    pages = []
+    pages, subjects = [], [subject for some in drawn.values() for subject in some]
     for task in tasks_of(plan):
         shown = [each for each in subjects if plan.datasets[each.dataset].task == task]
         for voter in range(1, voters + 1) if shown else ():
@@ -289,7 +281,7 @@ def voter_pages(
             names = [question.id for item in page for question in item.questions]
             name = page_id(names, prefix.format(voter=voter, voters=voters))
             pages.append(Page(kind, task, f"{task}-voter{voter}.html", name, page))
-    return pages
+    return Made(pages, drawn, [write_pages(pages, folder)])
 
 
 def tasks_of(plan: Plan) -> list[str]:
@@ -298,14 +290,15 @@ def tasks_of(plan: Plan) -> list[str]:
 
 
 def write_pages(pages: Sequence[Page], folder: Path) -> str:
-    """Write pages into a folder; return how many pages and questions there are."""
+    """Write pages into a folder; return how many pages and questions, or errors, there are."""
     script = (WORKFLOW / "people" / "save.js").read_text(encoding="utf-8")
     template = environment_of(WORKFLOW / "people").get_template("page.html.jinja")
     folder.mkdir(parents=True, exist_ok=True)
     for page in pages:
         text = finished(template.render(page=page, script=Markup(script)), script)
         (folder / page.file).write_text(text, encoding="utf-8", newline="\n")
-    return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} questions"
+    what = "errors" if pages[0].kind == "errors" else "questions"
+    return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} {what}"
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -323,7 +316,7 @@ class Response(NamedTuple, Generic[Record]):
 
     survey: str
     task: str
-    voter: str
+    person: str
     answers: dict[str, str]
     asked: Mapping[str, Asked[Record]]
 
@@ -338,16 +331,20 @@ class Response(NamedTuple, Generic[Record]):
         return self.survey.partition("-")[0]
 
     @property
-    def voter_number(self) -> tuple[int, int] | None:
-        """Return whose page it is, voter k of n; None: the page's id does not say so."""
+    def voter(self) -> tuple[int, int]:
+        """Return whose page it is, voter k of n; (0, 0): the page's id does not say so."""
         match = VOTER.fullmatch(self.prefix)
-        number = (int(match[1]), int(match[2])) if match else None
-        return number if number and number[0] <= number[1] else None
+        number = (int(match[1]), int(match[2])) if match else (0, 0)
+        return number if number[0] <= number[1] else (0, 0)
 
-    @property
-    def voters(self) -> int:
-        """Return for how many voters the pages were made; 0: the page's id does not say so."""
-        return self.voter_number[1] if self.voter_number else 0
+
+class Rule(NamedTuple):
+    """Files with the same `key` have the same `value`; if not, the error and what to do."""
+
+    key: Hashable
+    value: object
+    error: str
+    todo: str
 
 
 Find = Callable[[str], Asked[Record] | None]
@@ -358,33 +355,37 @@ def read_responses(
     folder: Path,
     find: Callable[[Response[Record]], Find[Record]],
     page: Callable[[Response[Record]], str | None] = lambda response: page_id(response.answers),
-) -> dict[str, Response[Record]]:
-    """Return path -> contents of each file of a folder; a duplicate file counts once.
+    rules: Callable[[Response[Record]], list[Rule]] = lambda response: [],
+) -> list[Response[Record]]:
+    """Return the contents of all files of a folder; a duplicate file counts once.
 
     `page` returns the id of the page with exactly a response's questions, None if there is none.
     Raises UserErrors with all faults of all files, and UserError if there is no file.
     """
-    responses: dict[str, Response[Record]] = {}
-    first: dict[tuple[str, str], str] = {}
+    responses: dict[Hashable, Response[Record]] = {}
+    first: dict[Hashable, tuple[Path, object]] = {}
     faults: list[UserError] = []
     for path in sorted(folder.glob("*.json")):
         try:
             content: Response[Record] = _read(path)
             response = _checked(content, find(content), page, str(path))
-            before = first.setdefault((response.survey, response.voter), str(path))
-            if responses.setdefault(before, response) != response:
-                raise UserError(
-                    "conflicting responses from the same voter",
-                    where=f"{path}, beside {before}",
-                    todo="keep the file that counts, and remove the other",
-                )
+            same: Hashable = (response.survey, response.person)
+            todo = "keep the file that counts, and remove the other"
+            voter = Rule(same, response, "conflicting responses from the same voter", todo)
+            for key, value, what, todo in [voter, *rules(response)]:
+                before, other = first.setdefault(key, (path, value))
+                if other != value:
+                    got = f"{other} and {value}" if isinstance(value, int) else None
+                    raise UserError(what, where=f"{path}, beside {before}", got=got, todo=todo)
+                same = key
+            responses.setdefault(same, response)
         except UserError as error:
             faults.append(error)
     if faults:
         raise UserErrors(faults)
     if not responses:
         raise UserError("there are no answers", where=str(folder), todo="put the files here")
-    return responses
+    return list(responses.values())
 
 
 def read_pages(
@@ -398,33 +399,23 @@ def read_pages(
     `read_responses`, for conflicting responses to a page, and if the same questions are on pages
     for different numbers of voters: then it is unknown who gave which answers.
     """
+    todo = (
+        "a page is for one person, and goes with those that were made with it: keep the files that "
+        "count, and remove the others"
+    )
 
     def page(response: Response[Record]) -> str | None:
-        made = response.voter_number is not None and complete(response.asked.values())
+        made = response.voter != (0, 0) and complete(response.asked.values())
         return page_id(response.answers, response.prefix) if made else None
 
-    first: dict[str, str] = {}
-    responses = read_responses(folder, lambda _: find, page)
-    pages: dict[str, Response[Record]] = {}
-    faults = []
-    for path, response in responses.items():
-        made = first.setdefault(page_id(response.answers), path)
-        before = first.setdefault(response.survey, path)
-        conflict = None
-        if responses[made].voters != response.voters:
-            conflict = "pages for different numbers of voters"
-            before, got = made, f"{responses[made].voters} and {response.voters}"
-        elif pages.setdefault(response.survey, response).answers != response.answers:
-            conflict, got = "conflicting responses to the same page", None
-        if conflict:
-            todo = (
-                "a page is for one person, and goes with those that were made with it: keep the "
-                "files that count, and remove the others"
-            )
-            faults.append(UserError(conflict, where=f"{path}, beside {before}", got=got, todo=todo))
-    if faults:
-        raise UserErrors(faults)
-    return list(pages.values())
+    def rules(response: Response[Record]) -> list[Rule]:
+        numbers, answers = "pages for different numbers of voters", response.answers
+        return [
+            Rule(page_id(answers), response.voter[1], numbers, todo),
+            Rule(response.survey, answers, "conflicting responses to the same page", todo),
+        ]
+
+    return read_responses(folder, lambda _: find, page, rules)
 
 
 def _read(path: Path) -> Response[Record]:

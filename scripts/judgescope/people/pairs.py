@@ -132,12 +132,12 @@ def make(
     most so many `questions`, or one pair.
     """
     form.check_numbers(pairs=pairs, voters=voters, questions=questions)
-    chosen = []
+    drawn: form.Drawn[Pair] = {}
     for cell, cell_pairs in pairs_of(plan, out).items():
         ordered = sorted(cell_pairs, key=lambda pair: pair.target)
         order = stream(plan.study.seed, "votes", "pairs", *cell).permutation(len(ordered))[:pairs]
-        chosen += [ordered[at] for at in sorted(order.tolist())]
-    pages = list(_pages(plan, chosen, voters, questions))
+        drawn[cell] = [ordered[at] for at in sorted(order.tolist())]
+    pages = list(_pages(plan, list(chain(*drawn.values())), voters, questions))
     if not pages:
         raise UserError("there is nothing to ask: no text was damaged", where=str(out))
     lines = [form.write_pages(pages, folder)]
@@ -145,7 +145,7 @@ def make(
         lines += [
             "One page a person, or pages of one task and set: other sets word aspects otherwise."
         ]
-    return form.Made(pages, chosen, lines)
+    return form.Made(pages, drawn, lines)
 
 
 def _pages(plan: Plan, chosen: list[Pair], voters: int, limit: int) -> Iterator[form.Page]:
@@ -237,7 +237,7 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
         question = questions(name.partition("-")[0]).get(name)
         return Asked(question, OPTIONS) if question else None
 
-    responses = form.read_responses(folder, lambda _: find).values()
+    responses = form.read_responses(folder, lambda _: find)
     tally = _tallied(responses)
     votes: list[Measured] = []
     effects: dict[str, Table] = {}

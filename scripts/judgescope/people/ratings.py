@@ -84,22 +84,18 @@ def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> for
     """
     form.check_numbers(texts=texts, voters=voters)
     questions = questions_of(plan, out)
-    drawn = set()
+    drawn: form.Drawn[Rating] = {}
     for dataset in dict.fromkeys(question.dataset for question in questions):
-        subjects = {
-            each.subject.target: each.subject for each in questions if each.dataset == dataset
-        }
+        asked = [question for question in questions if question.dataset == dataset]
         chosen = form.balanced(
-            list(subjects.values()),
+            list(dict.fromkeys(question.subject for question in asked)),
             stream(plan.study.seed, "ratings", "texts", dataset),
             texts,
             kind=lambda subject: subject.system,
             item=lambda subject: subject.item,
         )
-        drawn |= {(dataset, subject.target) for subject in chosen}
-    asked = [each for each in questions if (each.dataset, each.subject.target) in drawn]
-    pages = form.voter_pages(plan, "ratings", asked, partial(_items, plan), voters=voters)
-    return form.Made(pages, asked, [form.write_pages(pages, folder)])
+        drawn[dataset,] = [question for question in asked if question.subject in chosen]
+    return form.ask(plan, folder, "ratings", drawn, partial(_items, plan), voters=voters)
 
 
 def _items(plan: Plan, ratings: list[Rating], rng: "Generator") -> list[form.Item]:
@@ -164,7 +160,7 @@ def _ratings(plan: Plan, known: Iterable[Rating], responses: Sequence[Response[R
     first: dict[str, int] = {}
     given: dict[Rating, dict[int, float]] = {}
     for response in sorted(responses, key=lambda response: response.survey):
-        questions, (voter, voters) = form.page_id(response.answers), response.voter_number or (1, 1)
+        questions, (voter, voters) = form.page_id(response.answers), response.voter
         for (rating, _), answer in response.given:
             if questions not in first:
                 task = plan.datasets[rating.dataset].task

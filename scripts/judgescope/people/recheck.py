@@ -174,15 +174,6 @@ def sampled(texts: Iterable[Text], rng: "Generator", limit: int) -> list[Text]:
 # --- pages -------------------------------------------------------------------------------------
 
 
-class Draw(NamedTuple):
-    """The pairs, or texts of graded sets, drawn of a group: of one aspect, or of any ("")."""
-
-    dataset: str
-    aspect: str
-    group: str
-    pairs: Sequence[Case]
-
-
 def make(
     plan: Plan,
     out: Path,
@@ -191,7 +182,7 @@ def make(
     kinds: Sequence[str] = (RATED,),
     pairs: int | None = None,
     voters: int = 2,
-) -> form.Made[Draw]:
+) -> form.Made[Case]:
     """Write the pages of a study whose tables are in `out`, about texts of some `kinds`.
 
     `pairs` are drawn of each kind: of rated texts for each dataset, aspect and group, of texts in
@@ -201,40 +192,40 @@ def make(
         pairs = RATED_PAIRS if RATED in kinds else CONSTRUCTED_PAIRS
     form.check_numbers(pairs=pairs, voters=voters)
     texts = [text for kind in kinds for text in texts_of(plan, out, kind)]
-    draws = list(_draws(plan.study.seed, texts, pairs))
-    if not any(draw.pairs for draw in draws):
+    drawn = _drawn(plan.study.seed, texts, pairs)
+    if not any(drawn.values()):
         needs = "; or ".join(NEEDS[kind] for kind in kinds)
         raise form.nothing_to_ask(plan, todo=f"use {needs}")
-    cases, items = [case for draw in draws for case in draw.pairs], partial(_items, plan)
-    pages = form.voter_pages(plan, "reevaluation", cases, items, voters=voters, prefix="{voters}")
-    lines = [form.write_pages(pages, folder)]
-    for draw in draws:
-        if len(draw.pairs) < pairs:
-            place = ", ".join(filter(None, [draw.dataset, draw.aspect, draw.group]))
-            what = "texts" if draw.group == GRADED else "pairs"
-            lines.append(f"{place}: there are {len(draw.pairs)} of {pairs} {what}")
-    return form.Made(pages, draws, lines)
+    items = partial(_items, plan)
+    made = form.ask(plan, folder, "reevaluation", drawn, items, voters=voters, prefix="{voters}")
+    for labels, cases in drawn.items():
+        if len(cases) < pairs:
+            what = "texts" if GRADED in labels else "pairs"
+            place = ", ".join(filter(None, labels))
+            made.lines.append(f"{place}: there are {len(cases)} of {pairs} {what}")
+    return made
 
 
-def _draws(seed: int, texts: Iterable[Text], limit: int) -> Iterator[Draw]:
-    """Yield what is drawn of all texts, up to `limit` pairs each, or texts of graded sets."""
+def _drawn(seed: int, texts: Iterable[Text], limit: int) -> form.Drawn[Case]:
+    """Return dataset, aspect ("": any) and group -> up to `limit` pairs, or single texts."""
     places: dict[tuple[str, str, str], list[Text]] = {}
     for text in texts:
         aspect = text.aspect if text.kind == RATED else ""
         places.setdefault((text.kind, text.dataset, aspect), []).append(text)
-    for (kind, dataset, aspect), some in places.items():
+    result: form.Drawn[Case] = {}
+    for (kind, *place), some in places.items():
         if kind == GRADED:
-            rng = stream(seed, "reevaluation", dataset, aspect, GRADED)
-            cases = [Case(GRADED, (text,)) for text in sampled(some, rng, limit)]
-            yield Draw(dataset, aspect, GRADED, cases)
+            chosen = sampled(some, stream(seed, "reevaluation", *place, GRADED), limit)
+            result[*place, GRADED] = [Case(GRADED, (text,)) for text in chosen]
             continue
         blocks = blocks_of(some)
         if kind == ROW:  # the texts of one item, of which one has an error more
             ordered = sorted(some, key=lambda text: (text.set, text.aspect, text.item, text.level))
             blocks = {ROW: [((a,), (b,)) for a, b in pairwise(ordered) if pair_of(a, b)]}
         for group, pairs in blocks.items():
-            rng = stream(seed, "reevaluation", dataset, aspect, group)
-            yield Draw(dataset, aspect, group, drawn(pairs, rng, limit))
+            rng = stream(seed, "reevaluation", *place, group)
+            result[*place, group] = drawn(pairs, rng, limit)
+    return result
 
 
 def _items(plan: Plan, cases: list[Case], rng: "Generator") -> list[form.Item]:
@@ -317,7 +308,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
         prefix = response.prefix if VOTERS.fullmatch(response.prefix) else "1"
         return form.page_id(response.answers, prefix)
 
-    responses = form.read_responses(folder, lambda _: find, page).values()
+    responses = form.read_responses(folder, lambda _: find, page)
     tally = _tallied(responses)
     rows = [row for name in plan.evaluated for row in _statistics(name, tally)]
     pairs = [_pair_row(case, judged) for case, judged in tally.items() if case.is_pair]

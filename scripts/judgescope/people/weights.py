@@ -68,8 +68,9 @@ def make(plan: Plan, folder: Path) -> form.Made[Survey]:
 
     Raises UserError if there is nothing to ask.
     """
-    pages, made = [], list(surveys(plan))
-    for survey in made:
+    pages = []
+    made: form.Drawn[Survey] = {(survey.task,): [survey] for survey in surveys(plan)}
+    for (survey,) in made.values():
         options = tuple((aspect, name) for aspect, (name, _) in survey.aspects.items())
         items = [
             form.Item((form.Question(perturbation, options, issue),))
@@ -104,7 +105,7 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
         return survey.id if survey and set(response.answers) == set(survey.issues) else None
 
     votes: dict[str, list[Mapping[str, str]]] = {}
-    for response in form.read_responses(folder, find, page).values():
+    for response in form.read_responses(folder, find, page):
         votes.setdefault(response.task, []).append(response.answers)
     answered = {survey.task: survey for survey in known.values() if survey.task in votes}
     content = {

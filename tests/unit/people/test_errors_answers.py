@@ -287,7 +287,7 @@ def test_the_commands(study: AnnotationsStudy) -> None:
     command = ("-m", "judgescope", "people", "errors")
     some = ("--errors", "4", "--voters", "2", "--judges", "careful", "hasty")
     made = run(*command, "make", str(study.file), "pages", *some, cwd=study.folder)
-    assert made.returncode == 0 and "2 pages, which show 16 errors" in made.stdout, made.stdout
+    assert made.returncode == 0 and "2 pages with 16 errors" in made.stdout, made.stdout
     assert "hasty: 4 of 24 errors" in made.stdout
     nothing = run(*command, "import", str(study.file), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout

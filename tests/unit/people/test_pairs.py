@@ -51,7 +51,7 @@ def test_a_page_asks_every_question_with_four_options(study: VotesStudy) -> None
     # the source is there where raters see it
     assert html.count('class="source"') == 8
     assert all(
-        (one.source is None) == (one.aspect and one.aspect.name != "Adequacy") for one in page.items
+        (one.sources == ()) == (one.aspect and one.aspect.name != "Adequacy") for one in page.items
     )
     assert html.count("<strong>Fluency</strong>: How well each sentence is written") == 8
 

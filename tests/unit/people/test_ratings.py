@@ -50,7 +50,7 @@ def test_a_page_asks_for_every_text_and_aspect_on_its_scale(study: RatingsStudy)
     for item, question in zip(page.items, asked, strict=True):
         assert item.texts == (question.subject.text,)
         hidden = question.aspect == "fluency"
-        assert item.source == (None if hidden else question.subject.source)
+        assert item.sources == (() if hidden else (question.subject.source,))
     # aspect by aspect
     changes = sum(one.aspect != other.aspect for one, other in pairwise(asked))
     assert changes == 1

@@ -140,7 +140,7 @@ def test_a_page_asks_every_question_with_three_options(study: ReevaluationStudy)
             numbers = [shown.split()[1].rstrip(".") for shown in one.texts]
             assert [f"Source {number}." for number in numbers] == [*one.sources]
         else:
-            assert not one.sourced
+            assert one.sources == ()
 
 
 def test_texts_of_one_source_stand_below_it(
@@ -149,8 +149,8 @@ def test_texts_of_one_source_stand_below_it(
     monkeypatch.chdir(tmp_path)
     study = ReevaluationStudy(tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, items=1)
     [page], _ = study.ask(study.plan(), voters=1)
-    seen = {(one.aspect and one.aspect.name, one.source, one.sources) for one in page.items}
-    assert seen == {("Adequacy", "Source 0.", ()), ("Fluency", None, ())}
+    seen = {(one.aspect and one.aspect.name, one.sources) for one in page.items}
+    assert seen == {("Adequacy", ("Source 0.",)), ("Fluency", ())}
     assert html_of(study, page.file).count('class="source"') == 8
 
 

@@ -147,8 +147,8 @@ def test_a_scale_is_told_by_its_values_and_labels(study: ReevaluationStudy) -> N
 def test_whose_raters_see_sources_people_see_them(study: ReevaluationStudy) -> None:
     scale(study, source_visible=True)
     [page], _ = study.ask(study.plan(), GRADED, voters=1)
-    assert {(f"Source {one.texts[0].split()[1]}.", ()) for one in page.items} == {
-        (one.source, one.sources) for one in page.items
+    assert {(f"Source {one.texts[0].split()[1]}.",) for one in page.items} == {
+        one.sources for one in page.items
     }
     html = html_of(study, page.file)
     assert "Each shows one text, often with the source" in html

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from judgescope.people.form import Find, Page
-from judgescope.people.recheck import Case, Shown, finder, make
-from judgescope.people.texts import NEEDS, RATED, Text, texts_of
+from judgescope.people.recheck import NEEDS, RATED, Case, Shown, Text, finder, make, texts_of
 from judgescope.plan import Plan
 from judgescope.schema.tables import CHOSEN
 from votes_study import ASPECTS, VotesStudy

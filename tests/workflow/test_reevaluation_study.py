@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from judgescope.people.form import Find
-from judgescope.people.recheck import ORIGINAL, Shown, finder
-from judgescope.people.texts import RATED, texts_of
+from judgescope.people.recheck import ORIGINAL, RATED, Shown, finder, texts_of
 from judgescope.plan import load_plan
 from judgescope.schema.loading import load_yaml
 from perspectives_study_setup import write_dataset

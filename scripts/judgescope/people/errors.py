@@ -384,16 +384,11 @@ def _tables(
     items = sorted({error.source_item for error in missing})
     weights = deletions(len(items))
     code = {item: number for number, item in enumerate(items)}
-    levels: dict[tuple[str, str, str], list[Verdict]] = {}
+    levels: dict[tuple[str, ...], list[Verdict]] = {}
     for verdict in verdicts:
-        judge, dataset, aspect = verdict.error[:3]
-        for level in (
-            ("", "", ""),
-            (judge, "", ""),
-            (judge, dataset, ""),
-            (judge, dataset, aspect),
-        ):
-            levels.setdefault(level, []).append(verdict)
+        place = verdict.error[:3]
+        for depth in range(4):
+            levels.setdefault((*place[:depth], *[""] * (3 - depth)), []).append(verdict)
     statistics: list[Measured] = []
     counts: list[Count] = []
     for level, part in sorted(levels.items()):
@@ -401,7 +396,9 @@ def _tables(
         if level[0]:
             errors = list(dict.fromkeys(verdict.error for verdict in part))
             votes = _votes(part, errors)
-            counts += [(*level, *row) for row in _count_rows(votes.sum(axis=0))]
+            table = votes.sum(axis=0)
+            for why, row in zip([*EXPLANATIONS, TOTAL], [*table, table.sum(axis=0)], strict=True):
+                counts.append((*level, why, *row.tolist(), int(row.sum())))
             source = np.array([code[error.source_item] for error in errors], dtype=np.int64)
             lost = sum(missing[error] for error in errors)
             estimates = {
@@ -423,12 +420,6 @@ def _votes(verdicts: Iterable[Verdict], errors: Sequence[Error]) -> NDArray[np.i
     return votes
 
 
-def _count_rows(table: NDArray[np.int64]) -> Iterator[tuple[object, ...]]:
-    """Yield a row for each explanation, totals last; table (why, span)."""
-    for why, row in zip([*EXPLANATIONS, TOTAL], [*table, table.sum(axis=0)], strict=True):
-        yield why, *row.tolist(), int(row.sum())
-
-
 def _agreement(
     verdicts: Sequence[Verdict], code: Mapping[tuple[str, str], int], weights: NDArray[np.int64]
 ) -> dict[tuple[str, str], Estimate]:
@@ -437,22 +428,22 @@ def _agreement(
     code: (dataset, item) -> column of `weights`. Errors that look the same are one unit.
     """
     voters = sorted({verdict.voter for verdict in verdicts})
-    units = dict.fromkeys(verdict.alike for verdict in verdicts)
-    unit_of = {alike: number for number, alike in enumerate(units)}
-    source = np.array([code[alike[0].source_item] for alike in unit_of], dtype=np.int64)
     estimates = {}
     for question, answers in ((SPAN, SPANS), (WHY, EXPLANATIONS)):
-        ratings = np.full((len(voters), len(unit_of)), np.nan)
+        units = dict.fromkeys(
+            verdict.alike for verdict in verdicts if question in verdict.error.questions
+        )
+        unit_of = {alike: number for number, alike in enumerate(units)}
+        ratings = np.full((len(voters), len(units)), np.nan)
         for verdict in verdicts:
             answer = verdict.span if question == SPAN else verdict.why
-            if question in verdict.error.questions and answer != UNANSWERED:
+            if verdict.alike in units and answer != UNANSWERED:
                 ratings[voters.index(verdict.voter), unit_of[verdict.alike]] = answers.index(answer)
-        asked = np.array([question in alike[0].questions for alike in unit_of])
         estimates[question, "alpha_nominal"] = krippendorff_alpha(
-            ratings[:, asked],
+            ratings,
             level="nominal",
             domain=range(len(answers)),
-            source=source[asked],
+            source=np.array([code[alike[0].source_item] for alike in units], dtype=np.int64),
             weights=weights,
         )
     return estimates

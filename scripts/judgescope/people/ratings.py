@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 COLUMNS = ["item", "source", "references", "system", "text"]
+RATINGS = "rating_{}"
+"""The column of an aspect's ratings: a list, with null for who gave none."""
 
 
 class Rating(NamedTuple):
@@ -136,7 +138,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
             _row(text, [rated.get(Rating(dataset, each, text)) for each in aspects])
             for text in texts
         ]
-        tables[f"{dataset}-rated.csv"] = Table([*COLUMNS, *map(_column, aspects)], rows)
+        tables[f"{dataset}-rated.csv"] = Table([*COLUMNS, *map(RATINGS.format, aspects)], rows)
         cards.append(_card(plan, dataset, aspects, texts))
         lines += [f"{dataset}, {each}: {_agreement(plan, each, rated)}" for each in aspects]
     count = sum(value is not None for values in ratings.values() for value in values)
@@ -176,11 +178,6 @@ def _ratings(plan: Plan, known: Iterable[Rating], responses: Sequence[Response[R
     }
 
 
-def _column(aspect: str) -> str:
-    """Return the column of an aspect's ratings: a list, with null for who gave none."""
-    return f"rating_{aspect}"
-
-
 def _card(
     plan: Plan, dataset: str, aspects: Sequence[str], texts: Sequence[Subject]
 ) -> dict[str, object]:
@@ -189,7 +186,7 @@ def _card(
     columns: dict[str, object] = {"item": "item", "system": "system", "text": "text"}
     columns |= {"source": "source"} if any(text.source for text in texts) else {}
     columns |= {"references": "references"} if any(text.references for text in texts) else {}
-    columns["ratings"] = {aspect: _column(aspect) for aspect in aspects}
+    columns["ratings"] = {aspect: RATINGS.format(aspect) for aspect in aspects}
     scales = {
         aspect: card.aspects[aspect].model_dump(
             mode="json", exclude_defaults=True, exclude={"column"}

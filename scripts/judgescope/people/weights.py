@@ -90,19 +90,17 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
     A weight is the share of the voters who chose the aspect. Raises UserErrors for answers that do
     not fit the study's surveys.
     """
-    known = {survey.id: survey for survey in surveys(plan)}
+    known = {(survey.id, survey.task): survey for survey in surveys(plan)}
 
-    def survey_of(response: Response[str]) -> Survey | None:
-        survey = known.get(response.survey)
-        return survey if survey and survey.task == response.task else None
+    def survey_of(response: Response[str]) -> Survey:
+        return known.get((response.survey, response.task), Survey("", {}, {}))
 
     def find(response: Response[str]) -> Find[str]:
-        _, aspects, issues = survey_of(response) or Survey("", {}, {})
+        _, aspects, issues = survey_of(response)
         return lambda issue: Asked(issue, list(aspects)) if issue in issues else None
 
     def page(response: Response[str]) -> str | None:
-        survey = survey_of(response)
-        return survey.id if survey and set(response.answers) == set(survey.issues) else None
+        return response.survey if {*response.answers} == {*survey_of(response).issues} else None
 
     votes: dict[str, list[Mapping[str, str]]] = {}
     for response in form.read_responses(folder, find, page):

@@ -11,8 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.core.errors import UserError
-from judgescope.people.recheck import NEW, ORIGINAL, Case, agreed, blocks_of, drawn, nearly, pair_of
-from judgescope.people.texts import GRADED, RATED, ROW, Text
+from judgescope.people.recheck import (
+    GRADED,
+    NEW,
+    ORIGINAL,
+    RATED,
+    ROW,
+    Case,
+    Text,
+    agreed,
+    blocks_of,
+    drawn,
+    nearly,
+    pair_of,
+)
 from judgescope.report.html import script_hash
 from reevaluation_setup import html_of, study
 from reevaluation_study import FLUENCY, IN_A_ROW, ReevaluationStudy, text

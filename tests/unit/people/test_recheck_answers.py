@@ -10,8 +10,7 @@ import pytest
 from deleted import proportion
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.people.form import page_id
-from judgescope.people.recheck import NEW, ORIGINAL, Case, pair_of, read, sources_of
-from judgescope.people.texts import RATED, ROW
+from judgescope.people.recheck import NEW, ORIGINAL, RATED, ROW, Case, pair_of, read, sources_of
 from people_tables import rows_of
 from reevaluation_answers_setup import answers, numbers, study
 from reevaluation_study import FLUENCY, ReevaluationStudy, text

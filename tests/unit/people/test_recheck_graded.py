@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from deleted import jackknife_t, proportion
 from judgescope.core.errors import UserErrors
 from judgescope.people.form import Page, page_id, rating_options
-from judgescope.people.recheck import Case, read, sampled
-from judgescope.people.texts import CONSTRUCTED, GRADED, ROW
+from judgescope.people.recheck import CONSTRUCTED, GRADED, ROW, Case, read, sampled
 from people_tables import rows_of
 from reevaluation_answers_setup import answers, numbers
 from reevaluation_setup import html_of

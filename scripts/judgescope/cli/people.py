@@ -35,7 +35,7 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
     make, read = add("pairs", "is a perturbed text worse, and in which aspect?")
     _number(make, "pairs", 10, "texts of each perturbation, degree and dataset")
     _number(make, "voters", 4, "people who see each question, each on a page of their own")
-    _number(make, "questions", 100, "most questions of a page")
+    _number(make, "questions", 100, "maximum number of questions on a page")
     read.add_argument(
         "--expected", type=Path, help="a CSV: perturbation, aspect, expected (1: should drop, 0)"
     )
@@ -82,7 +82,7 @@ def _import(args: Arguments) -> int:
     print(f"{results.responses} files of answers, {results.about}")
     print("\n".join([*results.lines, *map(str, results.write(out))]))
     if args.kind == "errors":
-        print("The study's report does not show these results: the workflow cannot ask people.")
+        print("The study's report does not include these results: people gave them.")
     return 0
 
 

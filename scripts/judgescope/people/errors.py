@@ -43,16 +43,16 @@ SPAN, WHY = "span", "why"
 """The questions on an error: about its passage, and about its explanation."""
 LABELS: Final = {
     SPAN: {
-        "error": "Yes, there is one",
+        "error": "Yes",
         "no_span": "No passage is given",
-        "not_an_error": "No, nothing is wrong there",
+        "not_an_error": "No, the passage is correct",
         "hallucination": "The passage is not in the text",
     },
     WHY: {
         "correct": "Correct",
-        "partially_correct": "Partially correct: something in it is wrong",
-        "incomplete": "Incomplete: right, but something is left out",
-        "vague": "Vague: it could be said of many passages",
+        "partially_correct": "Partially correct: part of it is wrong",
+        "incomplete": "Incomplete: correct, but something is missing",
+        "vague": "Vague: it would fit many passages",
         "incorrect": "Incorrect",
         "not_an_error": "It describes no error",
     },
@@ -147,7 +147,7 @@ def errors_of(
         raise form.nothing_to_ask(plan, "no judge annotates errors", todo)
     if unknown := [name for name in judges if name not in known]:
         raise UserError(
-            "this is no judge of the study that annotates errors",
+            "this is not a judge of the study that annotates errors",
             where="--judges",
             got=unknown[0],
             allowed=known,
@@ -158,13 +158,13 @@ def errors_of(
         if cell.perturbation == SYSTEMS and cell.judge in (judges or known)
     }
     if not files:
-        todo = "use a dataset with texts by systems, and a method about these, such as agreement"
+        todo = "use a dataset with texts by systems, and a method for them, for example agreement"
         raise form.nothing_to_ask(plan, "no texts by systems are judged", todo)
     made = {cell: path for cell, path in files.items() if path.is_file()}
     if complete or not made:
         todo = "run the study first: judgescope run, with the study's file"
         if not complete:
-            todo = "take the folder `results` with which the pages were made"
+            todo = "use the folder `results` from which the pages were made"
         form.check_made(list(dict.fromkeys(files.values())), "judgments", todo)
     subjects = {
         name: {each.target: each for each in form.subjects_of(plan, out, name).of(SYSTEMS)}
@@ -210,7 +210,7 @@ def make(
         for judge, annotated in of_judge.items()
     }
     if not drawn:
-        raise UserError("there is nothing to ask: no judge found an error", where=str(out))
+        raise UserError("there is nothing to ask: no judge annotated an error", where=str(out))
     items = partial(_items, plan)
     made = form.ask(plan, folder, "annotations", drawn, items, voters=voters, kind="errors")
     for (judge,), some in drawn.items():
@@ -238,10 +238,10 @@ def _item(plan: Plan, alike: Sequence[Error], *, kinds: bool) -> form.Item:
     if error.location:
         lost = "" if error.parts else "(these words were not found in the text)"
         details = [("Passage", f"“{error.location}”", lost)]
-    remark = "" if error.explanation else "There is none."
+    remark = "" if error.explanation else "No explanation is given."
     details.append(("Explanation", error.explanation, remark))
     if kinds and error.category:
-        details.append(("Kind of error", error.category, ""))
+        details.append(("Error type", error.category, ""))
     if error.severity is not None:
         word = SEVERITIES[int(error.severity) - 1]
         details.append(("Severity", f"{word}, {error.severity:g} of 5", ""))

@@ -134,10 +134,10 @@ def check_numbers(**numbers: int) -> None:
     """Raise UserError for an option of the command line that is below 1, or for too many voters."""
     for name, number in numbers.items():
         if number < 1:
-            raise UserError("this is a number from 1", where=f"--{name}", got=number)
+            raise UserError("the number must be 1 or greater", where=f"--{name}", got=number)
     if (voters := numbers.get("voters", 1)) > MAX_VOTERS:
         raise UserError(
-            "these are too many voters", where="--voters", got=voters, allowed=f"1 to {MAX_VOTERS}"
+            "too many voters", where="--voters", got=voters, allowed=f"1 to {MAX_VOTERS}"
         )
 
 
@@ -146,7 +146,7 @@ def check_made(needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEX
     absent = [path for path in needed if not path.is_file()]
     if absent:
         raise UserError(
-            f"{len(absent)} of {len(needed)} files with {what} of the study are not there",
+            f"{len(absent)} of {len(needed)} files with {what} of the study are missing",
             where=str(absent[0]),
             todo=todo,
         )
@@ -400,8 +400,8 @@ def read_pages(
     for different numbers of voters: then it is unknown who gave which answers.
     """
     todo = (
-        "a page is for one person, and goes with those that were made with it: keep the files that "
-        "count, and remove the others"
+        "a page is for one person, and belongs with the pages made in the same run: keep the files "
+        "that count, and remove the others"
     )
 
     def page(response: Response[Record]) -> str | None:
@@ -426,7 +426,7 @@ def _read(path: Path) -> Response[Record]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(
-            f"this is no file of answers: {error}", where=str(path), todo="remove it"
+            f"this is not a file of answers: {error}", where=str(path), todo="remove it"
         ) from None
     if (
         not isinstance(content, dict)
@@ -435,7 +435,7 @@ def _read(path: Path) -> Response[Record]:
         or not all(isinstance(answer, str) for answer in answers.values())
     ):
         raise UserError(
-            "this is no file of answers", where=str(path), allowed=KEYS, todo="remove it"
+            "this is not a file of answers", where=str(path), allowed=KEYS, todo="remove it"
         )
     return Response(
         str(content["survey"]), str(content["task"]), str(content["voter"]), answers, {}
@@ -452,20 +452,20 @@ def _checked(
     asked = {question: find(question) for question in content.answers}
     if unknown := [question for question, each in asked.items() if each is None]:
         raise UserError(
-            "these answers belong to other questions",
+            "this study does not ask these questions",
             where=where,
             got=min(unknown),
-            todo="the study's seed, texts, judgments or cards were changed since its pages were "
-            "made: ask again, or use those of that time",
+            todo="the study's seed, texts, judgments or cards have changed since its pages were "
+            "made: ask people again, or restore the earlier ones",
         )
     response = content._replace(asked={question: each for question, each in asked.items() if each})
     if not response.answers or page(response) != response.survey:
-        reason = "a question has no answer, or an answer no question"
+        reason = "the answers do not match the questions of the page"
         raise UserError(reason, where=where, todo=UNCHANGED)
     for question, (_, options) in response.asked.items():
         if (answer := response.answers[question]) not in options:
             raise UserError(
-                "there is no such option",
+                "this answer is not an option",
                 where=f"{where}, answer to {question}",
                 got=answer,
                 allowed=[option for option in options if option],

@@ -95,7 +95,7 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
         if f"{name}.{degree}" in plan.target_sets(dataset)
     ]
     if not cells:
-        reason, todo = "no text is damaged", "name `perturbations`, and a method that uses them"
+        reason, todo = "no text is perturbed", "name `perturbations`, and a method that uses them"
         raise form.nothing_to_ask(plan, reason, todo)
     datasets = list(dict.fromkeys(dataset for dataset, *_ in cells))
     files = [f"items/{dataset}" for dataset in datasets]
@@ -139,12 +139,12 @@ def make(
         drawn[cell] = [ordered[at] for at in sorted(order.tolist())]
     pages = list(_pages(plan, list(chain(*drawn.values())), voters, questions))
     if not pages:
-        raise UserError("there is nothing to ask: no text was damaged", where=str(out))
+        raise UserError("there is nothing to ask: no text was perturbed", where=str(out))
     lines = [form.write_pages(pages, folder)]
     if any(page.set > 1 for page in pages):
-        lines += [
-            "One page a person, or pages of one task and set: other sets word aspects otherwise."
-        ]
+        lines.append(
+            "Give each person one page, or pages of one set: sets word aspects differently."
+        )
     return form.Made(pages, drawn, lines)
 
 
@@ -335,14 +335,14 @@ def _expected(path: Path) -> dict[Cell, int]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"this table cannot be read: {error}", where=str(path)) from None
+        raise UserError(f"the table cannot be read: {error}", where=str(path)) from None
     expected = {}
     for number, row in enumerate(rows, start=2):
         perturbation, aspect = row.get("perturbation"), row.get("aspect")
         value = row.get("expected")
         if perturbation is None or aspect is None or value not in ("", "0", "1"):
             raise UserError(
-                "a row names a perturbation, an aspect and what is expected: 1, 0 or nothing",
+                "a row needs a perturbation, an aspect and an expected value: 1, 0 or empty",
                 where=f"{path}:{number}",
                 got=value,
                 allowed="the columns perturbation, aspect, expected",

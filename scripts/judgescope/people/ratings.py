@@ -142,7 +142,9 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
         cards.append(_card(plan, dataset, aspects, texts))
         lines += [f"{dataset}, {each}: {_agreement(plan, each, rated)}" for each in aspects]
     count = sum(value is not None for values in ratings.values() for value in values)
-    lines.append("copy a table and its card to config/datasets: a study names it in `datasets`")
+    lines.append(
+        "copy each table and its card to config/datasets, and name the card in a study's `datasets`"
+    )
     return Results("rated", len(responses), f"{count} ratings", tables, lines, cards)
 
 

@@ -335,7 +335,7 @@ def make(
         if len(cases) < pairs:
             what = "texts" if GRADED in labels else "pairs"
             place = ", ".join(filter(None, labels))
-            made.lines.append(f"{place}: there are {len(cases)} of {pairs} {what}")
+            made.lines.append(f"{place}: only {len(cases)} of {pairs} {what} available")
     return made
 
 

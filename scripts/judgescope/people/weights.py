@@ -56,7 +56,7 @@ def _issue(plan: Plan, perturbation: str) -> str:
     issue = plan.perturbations[perturbation].issue
     if issue is None:
         raise UserError(
-            "this perturbation does not say what people are asked about it",
+            "this perturbation has no question for people",
             where=f"perturbations/{perturbation}.yaml",
             todo="add the key `issue`: what is wrong with such a text, in a sentence",
         )

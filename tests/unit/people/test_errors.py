@@ -169,7 +169,7 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.heavy
 def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
-    with pytest.raises(UserError, match="a number from 1") as error:
+    with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.ask(study.plan(), errors=0)
     assert "--errors" in str(error.value)
     with pytest.raises(UserError, match="too many voters") as error:
@@ -178,7 +178,7 @@ def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
     with pytest.raises(UserError, match="no judge annotates") as error:
         study.ask(study.plan(judges=["length"]))
     assert "parser: annotation" in str(error.value)
-    with pytest.raises(UserError, match="no judge of the study") as error:
+    with pytest.raises(UserError, match="not a judge of the study") as error:
         study.ask(study.plan(), "hastily")
     assert "nearest: hasty" in str(error.value)
     told = {"perturbations": ["random-typos"], "methods": ["discernment"]}

@@ -246,10 +246,13 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: AnnotationsStudy)
         answers(study, plan)
     told = {Path(one.where.partition(",")[0]).stem: one for one in errors.value.errors}
     words = {
-        "option": "no such option",
-        **dict.fromkeys(["foreign", "part", "unlike"], "other questions"),
-        **dict.fromkeys(["less", "page", "many", "empty", "ninth", "half", "again"], "no answer"),
-        "torn": "no file of answers",
+        "option": "is not an option",
+        **dict.fromkeys(["foreign", "part", "unlike"], "does not ask these questions"),
+        **dict.fromkeys(
+            ["less", "page", "many", "empty", "ninth", "half", "again"],
+            "do not match the questions",
+        ),
+        "torn": "not a file of answers",
         path.stem: "conflicting responses",
     }
     assert told.keys() == words.keys()
@@ -271,7 +274,7 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(
             write_card(study.folder, "aspects", aspect, definition="Something else.")
     with pytest.raises(UserErrors) as errors:
         answers(study, study.plan(seed=8 if change == "seed" else 7))
-    assert "belong to other questions" in str(errors.value)
+    assert "does not ask these questions" in str(errors.value)
 
 
 def test_a_file_twice_counts_once(study: AnnotationsStudy) -> None:
@@ -298,4 +301,4 @@ def test_the_commands(study: AnnotationsStudy) -> None:
     assert "  span_ok: 0.500, n = 8" in done.stdout
     assert "  correct                4        0             0              0      4" in done.stdout
     assert (study.out / "annotations" / "annotations.csv").is_file()
-    assert "report does not show these" in done.stdout
+    assert "report does not include these" in done.stdout

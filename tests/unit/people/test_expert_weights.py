@@ -57,7 +57,7 @@ def test_what_cards_say_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_damage_without_an_issue_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_card(tmp_path, "perturbations", "wrong-ending", issue=None)
-    with pytest.raises(UserError, match="does not say what people are asked") as error:
+    with pytest.raises(UserError, match="has no question for people") as error:
         make(plan_of(), tmp_path / "pages")
     assert "perturbations/wrong-ending.yaml" in str(error.value)
     with pytest.raises(UserError, match="there is nothing to ask"):
@@ -108,12 +108,12 @@ def wrong(name: str, told: dict[str, Any]) -> Any:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("other questions", "belong to other questions"),
-        ("another task", "belong to other questions"),
-        ("an answer missing", "a question has no answer"),
+        ("other questions", "does not ask these questions"),
+        ("another task", "does not ask these questions"),
+        ("an answer missing", "do not match the questions"),
         ("an unknown aspect", "nearest: fluency"),
-        ("a key more", "this is no file of answers"),
-        ("a list", "this is no file of answers"),
+        ("a key more", "this is not a file of answers"),
+        ("a list", "this is not a file of answers"),
     ],
 )
 def test_what_is_no_answer_is_told_with_its_file(name: str, message: str, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_voter_who_changed_a_mind_and_a_file_cut_short_are_told(tmp_path: Path
     with pytest.raises(UserErrors) as errors:
         read(plan_of(), tmp_path, "ours")
     assert "conflicting responses from the same voter" in str(errors.value)
-    assert "this is no file of answers" in str(errors.value)
+    assert "this is not a file of answers" in str(errors.value)
     (tmp_path / "none").mkdir()
     with pytest.raises(UserError, match="there are no answers"):
         read(plan_of(), tmp_path / "none", "ours")

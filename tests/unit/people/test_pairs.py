@@ -171,9 +171,9 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.heavy
 def test_what_cannot_be_asked_is_told(study: VotesStudy) -> None:
-    with pytest.raises(UserError, match="no text is damaged"):
+    with pytest.raises(UserError, match="no text is perturbed"):
         study.make(study.plan(datasets=["demo-news"], perturbations=[], methods=["agreement"]))
-    with pytest.raises(UserError, match="a number from 1") as error:
+    with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.make(study.plan(), pairs=0)
     assert "--pairs" in str(error.value)
     (study.out / "targets" / "news" / "reordering.major.parquet").unlink()
@@ -310,10 +310,10 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
         read(plan, study.out, path.parent)
     told = {Path(one.where.partition(",")[0]).stem: one for one in errors.value.errors}
     words = {
-        **dict.fromkeys(["less", "empty"], "no answer"),
-        "option": "no such option",
-        "foreign": "other questions",
-        **dict.fromkeys(["list", "torn", "deep", "folder"], "no file of answers"),
+        **dict.fromkeys(["less", "empty"], "do not match the questions"),
+        "option": "is not an option",
+        "foreign": "does not ask these questions",
+        **dict.fromkeys(["list", "torn", "deep", "folder"], "not a file of answers"),
         path.stem: "conflicting responses",
     }
     assert told.keys() == words.keys()
@@ -338,14 +338,14 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(change: str, study: V
         study.write([(source, original, damaged) for source, original, damaged in changed])
     with pytest.raises(UserErrors) as errors:
         read(plan, study.out, path.parent)
-    assert "belong to other questions" in str(errors.value)
+    assert "does not ask these questions" in str(errors.value)
 
 
 @pytest.mark.parametrize("row", ["random-typos,fluency,yes", "random-typos"])
 def test_a_wrong_table_of_expectations_is_told(row: str, study: VotesStudy) -> None:
     plan = study.plan()
     path = expected(study, "", row)
-    with pytest.raises(UserError, match="what is expected") as error:
+    with pytest.raises(UserError, match="expected value") as error:
         read(plan, study.out, study.folder, path)
     assert f"{path}:" in str(error.value)
     with pytest.raises(UserError, match="cannot be read"):

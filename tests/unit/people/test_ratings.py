@@ -89,7 +89,7 @@ def test_systems_and_items_take_turns_and_more_draw_the_same_first(study: Rating
 
 
 def test_what_cannot_be_asked_is_told(study: RatingsStudy) -> None:
-    with pytest.raises(UserError, match="a number from 1") as error:
+    with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.ask(study.plan(), texts=0)
     assert "--texts" in str(error.value)
     (study.out / "targets" / "news" / "systems.parquet").unlink()
@@ -169,17 +169,20 @@ def test_a_page_is_for_one_person(study: RatingsStudy) -> None:
         study.rate(plan, page, by_system, voter)
     assert read(plan, study.out, study.folder / "answers").responses == 1
     study.rate(plan, page, lambda _: 1, "two")
-    with pytest.raises(UserErrors, match="conflicting responses to the same page"):
+    (study.folder / "answers" / "torn.json").write_text("{", encoding="utf-8")
+    with pytest.raises(UserErrors) as errors:  # a conflict hides no other fault
         read(plan, study.out, study.folder / "answers")
+    told = [error.what.partition(":")[0] for error in errors.value.errors]
+    assert told == ["conflicting responses to the same page", "this is not a file of answers"]
 
 
 @pytest.mark.parametrize("change", ["seed", "text", "scale", "option", "part", "voter"])
 def test_what_is_no_answer_is_told(change: str, study: RatingsStudy) -> None:
     plan = study.plan()
     page = study.ask(plan)[0]
-    other = "these answers belong to other questions"
-    whole = "a question has no answer"
-    message = {"option": "there is no such option", "part": whole, "voter": whole}.get(
+    other = "this study does not ask these questions"
+    whole = "do not match the questions"
+    message = {"option": "this answer is not an option", "part": whole, "voter": whole}.get(
         change, other
     )
     if change == "option":

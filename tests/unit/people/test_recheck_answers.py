@@ -152,9 +152,13 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: ReevaluationStudy
         read(plan, study.out, path.parent)
     told = {Path(one.where.partition(",")[0]).stem: one.what for one in errors.value.errors}
     words = {
-        **dict.fromkeys(["less", "voters", "none", "nobody", "empty"], "no answer"),
-        "option": "no such option",
-        **dict.fromkeys(["foreign", "itself", "single", "three", "unnamed"], "other questions"),
+        **dict.fromkeys(
+            ["less", "voters", "none", "nobody", "empty"], "do not match the questions"
+        ),
+        "option": "is not an option",
+        **dict.fromkeys(
+            ["foreign", "itself", "single", "three", "unnamed"], "does not ask these questions"
+        ),
         path.stem: "conflicting responses",
     }
     assert told.keys() == words.keys()
@@ -176,9 +180,9 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(
         study.write_tables(ratings, " More.")
     else:
         study.write_tables({name: each[::-1] for name, each in ratings.items()})
-    with pytest.raises(UserErrors, match="belong to other questions") as errors:
+    with pytest.raises(UserErrors, match="does not ask these questions") as errors:
         read(plan, study.out, path.parent)
-    assert "belong to other questions" in str(errors.value)
+    assert "does not ask these questions" in str(errors.value)
 
 
 def test_answers_without_the_study_s_tables_are_told(study: ReevaluationStudy) -> None:
@@ -186,7 +190,7 @@ def test_answers_without_the_study_s_tables_are_told(study: ReevaluationStudy) -
     [page], _ = study.ask(plan, voters=1)
     study.judge(plan, page, lambda _: "better")
     (study.out / "items" / "news.parquet").unlink()
-    with pytest.raises(UserError, match="files with texts of the study are not there"):
+    with pytest.raises(UserError, match="files with texts of the study are missing"):
         read(plan, study.out, answers(study))
 
 
@@ -197,10 +201,10 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     assert made.returncode == 0 and "2 pages with 32 questions" in made.stdout, made.stdout
     assert "there are" not in made.stdout
     made = run(*command, "make", str(study.file), "pages", cwd=study.folder)
-    assert "news, adequacy, new-level: there are 4 of 50 pairs" in made.stdout
+    assert "news, adequacy, new-level: only 4 of 50 pairs available" in made.stdout
     rows = run(*command, "make", str(study.file), "rows", "--constructed", cwd=study.folder)
     assert "rows: 2 pages with 44 questions" in rows.stdout
-    assert "news, row: there are 22 of 100 pairs" in rows.stdout
+    assert "news, row: only 22 of 100 pairs available" in rows.stdout
     nothing = run(*command, "import", str(study.file), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
     plan = study.plan()

@@ -150,7 +150,7 @@ def test_whose_raters_see_sources_people_see_them(study: ReevaluationStudy) -> N
         one.sources for one in page.items
     }
     html = html_of(study, page.file)
-    assert "Each shows one text, often with the source" in html
+    assert "Each shows one text, often with\nits source," in html
     assert html.count('class="source"') == 40
 
 
@@ -286,8 +286,8 @@ def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
         read(study.plan(), study.out, path.parent)
     told = {Path(each.where.partition(",")[0]).stem: each.what for each in errors.value.errors}
     assert told == {
-        **dict.fromkeys(["two", "row", "none"], "these answers belong to other questions"),
-        **dict.fromkeys(["above", "between", "letter"], "there is no such option"),
+        **dict.fromkeys(["two", "row", "none"], "this study does not ask these questions"),
+        **dict.fromkeys(["above", "between", "letter"], "this answer is not an option"),
     }
     assert len(page.items) == len(good["answers"])
 
@@ -302,7 +302,7 @@ def test_answers_to_what_is_no_longer_asked_are_told(change: str, study: Reevalu
         study.grade(marked=" More.")
     else:
         study.grade(status="spare")
-    with pytest.raises(UserErrors, match="belong to other questions"):
+    with pytest.raises(UserErrors, match="does not ask these questions"):
         read(study.plan(), study.out, path.parent)
 
 
@@ -320,8 +320,8 @@ def test_the_commands(study: ReevaluationStudy) -> None:
         cwd=study.folder,
     )
     assert "pages: 3 pages with 186 questions" in made.stdout, made.stdout
-    assert "news, row: there are 22 of 100 pairs" in made.stdout
-    assert "news, graded: there are 40 of 100 texts" in made.stdout
+    assert "news, row: only 22 of 100 pairs available" in made.stdout
+    assert "news, graded: only 40 of 100 texts available" in made.stdout
     one_page(study)
     done = run(*command, "import", str(study.file), "answers", cwd=study.folder)
     assert done.returncode == 0, done.stdout

@@ -193,7 +193,8 @@ def make(
     """Write the pages of a study whose tables are in `out`.
 
     Up to so many `errors` are drawn of each judge, or of the `judges` that are named; its datasets
-    and aspects take turns, and items.
+    and aspects take turns, and items. Raises UserError for a number below 1, for an unknown judge,
+    if tables are missing, and if there is nothing to ask.
     """
     form.check_numbers(errors=errors, voters=voters)
     of_judge: dict[str, list[Error]] = {}
@@ -311,7 +312,8 @@ def _complete(questions: Collection[Asked[Shown]]) -> bool:
 def read(plan: Plan, out: Path, folder: Path) -> Results:
     """Return the results of a folder of answers, of a study whose tables are in `out`.
 
-    Raises UserErrors for answers that do not fit its questions.
+    Raises UserErrors for answers that do not fit its questions, and UserError if answers or all
+    judgments are missing.
     """
     find = finder(plan, errors_of(plan, out, complete=False))
     responses = form.read_pages(folder, find, _complete)

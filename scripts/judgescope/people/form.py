@@ -269,9 +269,10 @@ def ask(
     prefix: str = "{voter}of{voters}",
     kind: str = "texts",
 ) -> Made[Subject]:
-    """Write a page for each voter and task with drawn subjects; each has an order of its own.
+    """Write a page for each voter and task with drawn subjects, and return what was made.
 
-    `items` arranges the subjects of a task by a random stream of the voter.
+    `items` arranges the subjects of a task by a random stream of the voter: each page has an order
+    of its own. Raises UserError if nothing was drawn.
     """
     pages, subjects = [], [subject for some in drawn.values() for subject in some]
     for task in tasks_of(plan):
@@ -281,6 +282,8 @@ def ask(
             names = [question.id for item in page for question in item.questions]
             name = page_id(names, prefix.format(voter=voter, voters=voters))
             pages.append(Page(kind, task, f"{task}-voter{voter}.html", name, page))
+    if not pages:
+        raise nothing_to_ask(plan)
     return Made(pages, drawn, [write_pages(pages, folder)])
 
 

@@ -129,7 +129,8 @@ def make(
     """Write the pages of a study whose texts are in `out` into a folder.
 
     `pairs` of each perturbation, degree and dataset are shown to as many `voters`; a page has at
-    most so many `questions`, or one pair.
+    most so many `questions`, or one pair. Raises UserError for a number below 1, if texts are
+    missing, and if there is nothing to ask.
     """
     form.check_numbers(pairs=pairs, voters=voters, questions=questions)
     drawn: form.Drawn[Pair] = {}
@@ -143,7 +144,8 @@ def make(
     lines = [form.write_pages(pages, folder)]
     if any(page.set > 1 for page in pages):
         lines.append(
-            "Give each person one page, or pages of one set: sets word aspects differently."
+            "Give each person one page, or pages of one task and set: other sets word aspects "
+            "differently."
         )
     return form.Made(pages, drawn, lines)
 
@@ -223,7 +225,8 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
     """Return the results of a folder of answers, of a study whose texts are in `out`.
 
     `expected` is a CSV with the columns perturbation, aspect and expected: 1 if the perturbation
-    should lower the aspect, 0 if not. Raises UserErrors for answers that do not fit its questions.
+    should lower the aspect, 0 if not. Raises UserErrors for answers that do not fit its questions,
+    UserError for another table, and if answers or texts are missing.
     """
     hopes = _expected(expected) if expected else {}
     pairs = chain.from_iterable(pairs_of(plan, out).values())

@@ -82,7 +82,8 @@ def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> for
     """Write the pages of a study whose texts are in `out` into a folder.
 
     So many `texts` of each dataset are drawn, whose systems take turns, and items; all voters rate
-    each on every aspect.
+    each on every aspect. Raises UserError for a number below 1, if texts are missing, and if there
+    is nothing to ask.
     """
     form.check_numbers(texts=texts, voters=voters)
     questions = questions_of(plan, out)
@@ -117,7 +118,8 @@ def _items(plan: Plan, ratings: list[Rating], rng: "Generator") -> list[form.Ite
 def read(plan: Plan, out: Path, folder: Path) -> Results:
     """Return the rated datasets that a folder of answers makes: a table and a card of each.
 
-    The raters are the pages' voters. Raises UserErrors for answers that do not fit its questions.
+    The raters are the pages' voters. Raises UserErrors for answers that do not fit its questions,
+    and UserError if answers or texts are missing.
     """
     known = {question.id(plan): question for question in questions_of(plan, out)}
 

@@ -319,7 +319,8 @@ def make(
     """Write the pages of a study whose tables are in `out`, about texts of some `kinds`.
 
     `pairs` are drawn of each kind: of rated texts for each dataset, aspect and group, of texts in
-    rows for each dataset; so many single texts of graded sets.
+    rows for each dataset; so many single texts of graded sets. Raises UserError for a number below
+    1, if tables are missing, and if there is nothing to ask.
     """
     if pairs is None:
         pairs = RATED_PAIRS if RATED in kinds else CONSTRUCTED_PAIRS
@@ -428,7 +429,8 @@ def finder(plan: Plan, texts: Iterable[Text]) -> form.Find[Shown]:
 def read(plan: Plan, out: Path, folder: Path) -> Results:
     """Return the results of a folder of answers, of a study whose tables are in `out`.
 
-    Raises UserErrors for answers that do not fit its questions.
+    Raises UserErrors for answers that do not fit its questions, and UserError if answers or tables
+    are missing.
     """
     files = {
         kind: [path for name in plan.evaluated for path in files_of(plan, out, kind, name)]

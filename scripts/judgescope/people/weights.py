@@ -64,13 +64,12 @@ def _issue(plan: Plan, perturbation: str) -> str:
 
 
 def make(plan: Plan, folder: Path) -> form.Made[Survey]:
-    """Write the page of each task into a folder; the lines are their paths.
+    """Write the page of each task into a folder and return the pages; the lines are their paths.
 
     Raises UserError if there is nothing to ask.
     """
     pages = []
-    made: form.Drawn[Survey] = {(survey.task,): [survey] for survey in surveys(plan)}
-    for (survey,) in made.values():
+    for survey in surveys(plan):
         options = tuple((aspect, name) for aspect, (name, _) in survey.aspects.items())
         items = [
             form.Item((form.Question(perturbation, options, issue),))
@@ -81,7 +80,7 @@ def make(plan: Plan, folder: Path) -> form.Made[Survey]:
     if not pages:
         raise form.nothing_to_ask(plan, "no task has several aspects and a perturbation")
     form.write_pages(pages, folder)
-    return form.Made(pages, made, [str(folder / page.file) for page in pages])
+    return form.Made(pages, {}, [str(folder / page.file) for page in pages])
 
 
 def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:

@@ -92,6 +92,9 @@ def test_what_cannot_be_asked_is_told(study: RatingsStudy) -> None:
     with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.ask(study.plan(), texts=0)
     assert "--texts" in str(error.value)
+    study.write_tables(items=0)
+    with pytest.raises(UserError, match="there is nothing to ask"):
+        study.ask(study.plan())
     (study.out / "targets" / "news" / "systems.parquet").unlink()
     with pytest.raises(UserError, match="1 of 2 files") as error:
         study.ask(study.plan())

@@ -9,14 +9,16 @@ import yaml
 
 from cell_files import write_part
 from judgescope.core.cells import cell_file
-from judgescope.people.errors import SPAN, Draw, Error, Known, errors_of, make
-from judgescope.people.form import Page
+from judgescope.people.errors import SPAN, Error, Shown, errors_of, finder, make
+from judgescope.people.form import Find, Page
 from judgescope.plan import Plan
 from judgescope.schema.tables import read_part
 from votes_study import ASPECTS, VotesStudy
 
 JUDGES = ("careful", "hasty")
 WORDS = "The cat sat on the the mat"
+Drawn = dict[str, list[Error]]
+"""Judge -> the errors that were drawn."""
 Say = Callable[[Error], tuple[str, str]]
 """An error -> what a voter says of its passage, and of its explanation; "" for nothing."""
 
@@ -99,25 +101,25 @@ class AnnotationsStudy(VotesStudy):
 
     def ask(
         self, plan: Plan, *judges: str, errors: int = 6, voters: int = 2
-    ) -> tuple[list[Page], list[Draw]]:
+    ) -> tuple[list[Page], Drawn]:
         """Write the pages into the folder `pages`."""
         self._asked, folder = plan, self.folder / "pages"
         made = make(plan, self.out, folder, errors=errors, voters=voters, judges=judges)
-        return list(made.pages), list(made.draws)
+        self.lines = made.lines
+        return list(made.pages), {judge: errors for (judge,), errors in made.drawn.items()}
 
     def errors(self, page: Page) -> list[Error]:
         """Return the errors of a page of the last plan, of those that look the same the first."""
-        known = self.known(self._asked)
-        asked = [known.about(item.id) for item in page.items]
-        return [about[0][0] for about in asked if about]
+        asked = map(self.find(self._asked), (item.id for item in page.items))
+        return [each.subject[0][0] for each in asked if each]
 
     def html(self, page: Page) -> str:
         """Return a page as it was written."""
         return (self.folder / "pages" / page.file).read_text(encoding="utf-8")
 
-    def known(self, plan: Plan) -> Known:
-        """Return what the questions' names stand for."""
-        return Known(plan, errors_of(plan, self.out, JUDGES))
+    def find(self, plan: Plan) -> Find[Shown]:
+        """Return what finds questions by their ids."""
+        return finder(plan, errors_of(plan, self.out, JUDGES))
 
     def judge(self, page: Page, say: Say, voter: str = "") -> Path:
         """Save a page as its script does."""

@@ -53,6 +53,9 @@ class RatingsStudy(VotesStudy):
         ]
         self._write("targets", f"{self.out}/targets/news/systems.parquet", texts)
 
+    def ratings(self, plan: Plan) -> dict[str, Rating]:
+        return {each.id(plan): each for each in questions_of(plan, self.out)}
+
     def ask(self, plan: Plan, *, texts: int = 99, voters: int = 2) -> list[Page]:
         return list(make(plan, self.out, self.folder / "pages", texts=texts, voters=voters).pages)
 
@@ -63,6 +66,6 @@ class RatingsStudy(VotesStudy):
         self, plan: Plan, page: Page, rating: Callable[[Rating], int], voter: str = ""
     ) -> Path:
         """Save a page as its script does."""
-        known = questions_of(plan, self.out)
+        known = self.ratings(plan)
         answers = {item.id: str(rating(known[item.id])) for item in page.items}
         return self.save(page.task, page.id, voter or page.file, answers)

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from judgescope.people.answers import Results
+from judgescope.people.form import Results
+from people_tables import rows_of
 from reevaluation_study import FLUENCY, ReevaluationStudy
 
 
@@ -22,5 +23,5 @@ def answers(study: ReevaluationStudy) -> Path:
 def numbers(found: Results) -> dict[tuple[str, str, str], dict[str, Any]]:
     return {
         (row["aspect"], row["group"], row["statistic"]): row
-        for row in found.rows("reevaluation.csv")
+        for row in rows_of(found, "reevaluation.csv")
     }

@@ -3,13 +3,12 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
-from judgescope.people.form import Page
-from judgescope.people.recheck import About, Draw, Known, Pair, make
-from judgescope.people.texts import NEEDS, RATED, Text, texts_of
+from judgescope.people.form import Find, Page
+from judgescope.people.recheck import NEEDS, RATED, Case, Shown, Text, finder, make, texts_of
 from judgescope.plan import Plan
 from judgescope.schema.tables import CHOSEN
 from votes_study import ASPECTS, VotesStudy
@@ -28,6 +27,15 @@ def text(name: str, *places: int, item: str = "") -> Text:
     mean = sum(places) / len(places)
     own = tuple(sorted(places))
     return Text(RATED, "d", "systems", "a", name, item or name, None, f"Text {name}", mean, own)
+
+
+class Draw(NamedTuple):
+    """What was drawn of a group: of one aspect, or of any ("")."""
+
+    dataset: str
+    aspect: str
+    group: str
+    pairs: list[Case]
 
 
 class ReevaluationStudy(VotesStudy):
@@ -117,28 +125,30 @@ class ReevaluationStudy(VotesStudy):
         folder = self.folder / "pages"
         kinds = kinds or (RATED,)
         made = make(plan, self.out, folder, kinds=kinds, pairs=pairs, voters=voters)
-        return list(made.pages), list(made.draws)
+        return list(made.pages), [
+            Draw._make([*labels, some]) for labels, some in made.drawn.items()
+        ]
 
-    def known(self, plan: Plan) -> Known:
-        """Return what the questions' names stand for."""
+    def find(self, plan: Plan) -> Find[Shown]:
+        """Return what finds questions by their ids."""
         texts: list[Text] = [text for kind in NEEDS for text in texts_of(plan, self.out, kind)]
-        return Known(plan, texts)
+        return finder(plan, texts)
 
-    def judge(self, plan: Plan, page: Page, say: Callable[[Pair], str]) -> Path:
+    def judge(self, plan: Plan, page: Page, say: Callable[[Case], str]) -> Path:
         """Save a page of pairs as its script does; `say` returns better, worse or same."""
 
-        def said(about: About, first: bool) -> str:
-            assert isinstance(about, Pair)
-            sides = {"better": "AB", "worse": "BA", "same": "CC"}[say(about)]
+        def said(case: Case, first: bool) -> str:
+            assert case.is_pair
+            sides = {"better": "AB", "worse": "BA", "same": "CC"}[say(case)]
             return sides[0 if first else 1]
 
         return self.give(plan, page, said)
 
-    def give(self, plan: Plan, page: Page, say: Callable[[About, bool], str]) -> Path:
+    def give(self, plan: Plan, page: Page, say: Callable[[Case, bool], str]) -> Path:
         """Save a page as its script does; `say` is told whether the better text comes first."""
-        known, answers = self.known(plan), {}
+        find, answers = self.find(plan), {}
         for one in page.items:
-            asked = known.about(one.id)
+            asked = find(one.id)
             assert asked
-            answers[one.id] = say(*asked)
+            answers[one.id] = say(*asked.subject)
         return self.save(page.task, page.id, page.file, answers)

@@ -204,7 +204,8 @@ def told(folder: Path, **keys: Any) -> str:
         data=str(folder),
         owners={"mine": FileOwner(**files, folder=str(folder), where="models/mine.yaml")},
         programs={"mine": model.model_dump()},
-        **{key: {} for key in ("study", "cards", "cells", "judges", "asked", "keys")},
+        keys=[],
+        **{key: {} for key in ("study", "cards", "cells", "judges", "asked")},
     )
     with pytest.raises(UserError) as error:
         preflight(spec)

@@ -326,6 +326,16 @@ ACROSS: list[Case] = [
         ["models/loop.yaml, key api_key_env", "JUDGESCOPE_NOT_SET"],
     ),
     (
+        "a file of a key that is not there",
+        {MODEL: {"api_key_file": "../../keys/no-such"}},
+        ["models/loop.yaml, key api_key_file", "keys/no-such", "does not exist"],
+    ),
+    (
+        "a key named twice",
+        {MODEL: {"api_key_env": "HOME", "api_key_file": "../../keys/it"}},
+        ["loop.yaml", "`api_key_env` or in `api_key_file`"],
+    ),
+    (
         "a field that the cards fill",
         {MODEL: {"extra_body": {"temperature": 1}}},
         ["loop.yaml", "extra_body may not hold temperature"],

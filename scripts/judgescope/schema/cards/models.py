@@ -13,6 +13,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgescope.core.api_keys import KeySource
 from judgescope.schema.cards.base import Access, Asking, Card, Columns, Files, Hashes, Sha256, Slug
 
 
@@ -230,6 +231,12 @@ class OpenAIModel(Card):
         pattern=r"^[A-Za-z_]\w*$",
         description="The environment variable that holds the key; never the key itself.",
     )
+    api_key_file: Access[str | None] = Field(
+        None,
+        min_length=1,
+        description="A file that holds the key, in place of `api_key_env`: relative to the card's "
+        "folder or absolute, for your eyes only (`chmod 600`), outside `config` and `results`.",
+    )
     key_header: Access[str] = Field(
         "Authorization",
         pattern=r"^[A-Za-z][A-Za-z-]*$",
@@ -294,6 +301,8 @@ class OpenAIModel(Card):
 
     @model_validator(mode="after")
     def _unreserved(self) -> Self:
+        if self.api_key_env and self.api_key_file:
+            raise ValueError("the key is either in `api_key_env` or in `api_key_file`: name one")
         if unknown := sorted(self.field_names.keys() - set(SPELLED)):
             raise ValueError(
                 f"field_names knows {', '.join(SPELLED)}, and not {', '.join(unknown)}"
@@ -302,7 +311,7 @@ class OpenAIModel(Card):
         for key, taken, reason in (
             ("extra_body", body & RESERVED, "other keys say it"),
             ("extra_body", body & set(self.field_names.values()), "field_names says it"),
-            ("headers", headers & SECRET_HEADERS, "api_key_env says it"),
+            ("headers", headers & SECRET_HEADERS, "api_key_env or api_key_file says it"),
             ("headers", headers & FRAMING, "it follows from the rest"),
         ):
             if taken:
@@ -316,6 +325,11 @@ class OpenAIModel(Card):
     def served_name(self) -> str:
         """Return the name by which the endpoint knows the model."""
         return self.name or self.model
+
+    @property
+    def key_source(self) -> KeySource:
+        """Return what holds the endpoint's key, of a card with absolute paths."""
+        return KeySource(model=self.model, variable=self.api_key_env, file=self.api_key_file)
 
     @property
     def unsent(self) -> set[str]:

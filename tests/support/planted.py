@@ -200,7 +200,7 @@ STUDY = "study.yaml"
 COMMANDS = {
     "show": ("judgescope", "show", STUDY, "coverage"),
     "read": ("judgescope", "replies", "show", STUDY, "--file", "replies.jsonl"),
-    "out": ("judgescope", "replies", "export", "replies.parquet", STUDY),
+    "out": ("judgescope", "export", STUDY, "replies", "replies.parquet"),
     "card": ("judgescope", "export", STUDY, "card", "RESULTS.md"),
     "judgments": ("judgescope", "export", STUDY, "judgments", "judgments.csv", "--texts"),
     "targets": ("judgescope", "export", STUDY, "targets", "texts.jsonl", "--made"),

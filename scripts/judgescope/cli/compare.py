@@ -41,7 +41,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Add the command `compare` to a parser's subcommands; it sets `act`."""
     parser = commands.add_parser(
         "compare",
-        help="two studies or two judges, number by number",
+        help="compare the numbers of two studies or judges",
         description="The same statistics of two studies, or of two judges, side by side, with "
         "paired differences where the study has computed them.",
     )

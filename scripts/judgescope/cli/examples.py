@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 Parser = argparse.ArgumentParser
 MINE = "config/studies/mine.yaml"
 EXAMPLES: dict[str, Sequence[str]] = {
-    "": ("init mine.csv", f"check {MINE}", f"run {MINE}", f"show {MINE}"),
+    "": ("init mine.csv", f"check {MINE}", f"run {MINE}"),
     "run": (f"run {MINE}", f"run {MINE} --cores=4", f"run {MINE} --unlock"),
     "check": (f"check {MINE}",),
     "draft": (f"draft {MINE}",),
@@ -42,7 +42,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "replies stats": ("replies stats", f"replies stats {MINE}"),
     "replies verify": ("replies verify",),
     "replies compact": ("replies compact",),
-    "replies export": (f"replies export replies.parquet {MINE}",),
+    "replies dump": ("replies dump replies.parquet",),
     "replies import": (f"replies import replies.parquet {MINE}",),
     "replies prune": (f"replies prune {MINE}", f"replies prune {MINE} --yes"),
     "batch export": (f"batch export {MINE} files",),
@@ -62,6 +62,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "people ratings make": (f"people ratings make {MINE} pages --texts 50",),
     "people ratings import": (f"people ratings import {MINE} answers",),
     "spotcheck": ("spotcheck config/config.yaml",),
+    "export replies": (f"export {MINE} replies replies.parquet",),
     "export targets": (f"export {MINE} targets texts.jsonl",),
 }
 """Command -> the words after `judgescope`; a group shows the first example of each action."""

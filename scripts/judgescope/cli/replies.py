@@ -39,7 +39,7 @@ MATCHED = ("target", "target_b", "hint", "key", "draw")
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands to a parser's subcommands; each sets `act`."""
-    parser = commands.add_parser("replies", help="the store of replies")
+    parser = commands.add_parser("replies", help="list, verify, merge and prune stored replies")
     tools = parser.add_subparsers(dest="action", required=True)
 
     def add(
@@ -62,12 +62,12 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--drop", action="store_true", help="drop damaged lines; the next run requests them again"
     )
     add("compact", compact, "merge old journals", nargs="?")
-    add("export", export, "write a study's replies, or all, to a file", file=True, nargs="?")
-    add("import", merge, "add the replies of an exported file", file=True, nargs="?")
+    add("dump", dump, "write all replies of the store to a file", file=True, nargs="?")
+    add("import", merge, "add the replies of such a file to the store", file=True, nargs="?")
     command = add("prune", prune, "drop replies that the named studies do not use", nargs="+")
     command.add_argument("--yes", action="store_true", help="drop them; default: only count them")
 
-    parser = commands.add_parser("batch", help="missing requests as files for a batch endpoint")
+    parser = commands.add_parser("batch", help="exchange requests and results with a Batch API")
     actions = parser.add_subparsers(dest="action", required=True)
     command = actions.add_parser("export", help="write the requests that lack a reply")
     command.add_argument("study", type=Path, help="the study's YAML file")
@@ -232,10 +232,10 @@ def _plan(study: Path | None) -> tuple["Plan", Path]:
 def _shards(args: Arguments) -> list[Path]:
     from judgescope.replies.shard import shards
 
-    return list(shards(_store(args)))
+    return list(shards(store_folder(args)))
 
 
-def _store(args: Arguments, *, new: bool = False) -> Path:
+def store_folder(args: Arguments, *, new: bool = False) -> Path:
     """Return the folder of the store: the option's, the study's, or the default."""
     folder: Path = args.store or (Path(_plan(args.study)[0].study.store) if args.study else DEFAULT)
     if not new and not folder.is_dir():
@@ -304,19 +304,12 @@ def compact(args: Arguments) -> int:
     return 0
 
 
-def export(args: Arguments) -> int:
-    """Write the replies of a study, or of an entire store, to one file."""
-    from judgescope.plan.asking_jobs import used_keys
-    from judgescope.replies.compaction import export as write
-    from judgescope.replies.lookup import having
+def dump(args: Arguments) -> int:
+    """Write all replies of a store to one file."""
+    from judgescope.replies.compaction import export
 
-    store = _store(args)
-    keys = None
-    if args.study:
-        plan, _ = _plan(args.study)
-        used = used_keys(plan, whole=False)
-        keys = {shard: having(keys) for shard, keys in used.items()}
-    print(f"{args.file}: {write(store, args.file, keys):,} lines")
+    check_output(args.file, [".parquet"])
+    print(f"{args.file}: {export(store_folder(args), args.file):,} lines")
     return 0
 
 
@@ -324,7 +317,7 @@ def merge(args: Arguments) -> int:
     """Add the replies of an exported file to a store."""
     from judgescope.replies.compaction import merge as imported
 
-    for shard, done in imported(args.file, _store(args, new=True)).items():
+    for shard, done in imported(args.file, store_folder(args, new=True)).items():
         print(
             f"{plain(shard)}: {done.new:,} new, {done.known:,} were there, "
             f"{done.skipped:,} no replies"

@@ -4,7 +4,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgescope.cli.context import check_output, is_dry, plan_of_study, snakemake
+from judgescope.cli.context import (
+    check_output,
+    is_dry,
+    plan_and_results,
+    plan_of_study,
+    snakemake,
+)
+from judgescope.cli.replies import store_folder
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
 
@@ -25,7 +32,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Add the command `export` to a parser's subcommands; each kind sets `act`."""
     parser = commands.add_parser(
         "export",
-        help="LaTeX tables, a summary in Markdown, or all judgments in one file",
+        help="export tables, judgments, targets, replies, a card",
     )
     parser.add_argument("study", type=Path, help="the study's YAML file")
     kinds = parser.add_subparsers(dest="kind", required=True)
@@ -35,10 +42,13 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     judgments = kinds.add_parser(
         "judgments", help="write one row per judgment, with a data dictionary"
     )
+    replies = kinds.add_parser("replies", help="write the stored replies that the study uses")
+    replies.add_argument("--store", type=Path, help="a store's folder, if not the study's")
     for kind, suffixes, act in (
         (latex, ".tex", export_latex),
         (card, ".md", export_card),
         (judgments, ".parquet or .csv", export_judgments),
+        (replies, ".parquet, for `judgescope replies import`", export_replies),
     ):
         kind.add_argument("file", type=Path, help=f"the file to write: {suffixes}")
         kind.add_argument("--force", action="store_true", help="overwrite an existing file")
@@ -98,6 +108,20 @@ def export_judgments(args: argparse.Namespace) -> int:
     print(export(plan, out, args.file, texts=args.texts, source=str(args.study)))
     _write(beside, dictionary(plan.study.study, texts=args.texts))
     print(f"{beside}: what the columns mean")
+    return 0
+
+
+def export_replies(args: argparse.Namespace) -> int:
+    """Write the stored replies that a study uses to one file."""
+    from judgescope.plan.asking_jobs import used_keys
+    from judgescope.replies.compaction import export
+    from judgescope.replies.lookup import having
+
+    _check_new(args, ".parquet")
+    store = store_folder(args)
+    keys = used_keys(plan_and_results(args.study)[0], whole=False)
+    lines = export(store, args.file, {shard: having(of_shard) for shard, of_shard in keys.items()})
+    print(f"{args.file}: {lines:,} lines")
     return 0
 
 

@@ -70,7 +70,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Add the command `init` to a parser's subcommands; it sets `act`."""
     parser = commands.add_parser(
         "init",
-        help="create a study from your own table of texts and ratings",
+        help="create a study from your texts and ratings",
         description="Read the header of a CSV, TSV, JSONL or Parquet file, guess what its columns "
         "hold, ask about the rest, and write the cards of a study. Nothing is overwritten.",
     )

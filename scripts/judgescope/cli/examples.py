@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterator, Sequence
+from textwrap import fill
 
 Parser = argparse.ArgumentParser
 MINE = "config/studies/mine.yaml"
@@ -69,12 +70,15 @@ EXAMPLES: dict[str, Sequence[str]] = {
 
 
 def add_examples(parser: Parser) -> None:
-    """Add examples to the help of a parser and of all its commands."""
+    """Add examples to the help of a parser and of all its commands; wrap their descriptions."""
     for name, command in commands_of(parser):
         below = [lines[0] for action, lines in EXAMPLES.items() if action.startswith(f"{name} ")]
         lines = [f"  judgescope {words}" for words in EXAMPLES.get(name, below)]
         command.epilog = "\n".join([f"example{'s'[: len(lines) > 1]}:", *lines])
         command.formatter_class = argparse.RawDescriptionHelpFormatter
+        if name and command.description:
+            paragraphs = command.description.split("\n\n")
+            command.description = "\n\n".join(fill(paragraph, 80) for paragraph in paragraphs)
 
 
 def commands_of(parser: Parser, name: str = "") -> Iterator[tuple[str, Parser]]:

@@ -188,8 +188,8 @@ def _study(text: str) -> Path:
     """Return a study's file; the value of a Snakemake option may stand in its place."""
     if Path(text).suffix not in {".yaml", ".yml"}:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no YAML file of a study. Name the study first, or write an option of "
-            "Snakemake together with its value: --cores=4"
+            f"{text!r} is not the YAML file of a study. Name the study first, or join a Snakemake "
+            "option and its value: --cores=4"
         )
     return Path(text)
 
@@ -213,7 +213,7 @@ def run(args: Arguments) -> int:
         warnings = unpriced(out, lambda: plan_of_study(args.study or demo(), args.passed))
         print(summary(out, warnings), flush=True)
         if before is not None and before == _last_written(out):
-            print("Nothing had changed: nothing was run.", flush=True)
+            print("Everything is up to date: no job ran.", flush=True)
     return 0
 
 
@@ -238,7 +238,9 @@ def _targets(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
     }
     targets = [hashes for hashes in damaged if hashes in known]
     for hashes in targets:
-        print(f"{', '.join(map(str, damaged[hashes]))}: cut or gone, made again", flush=True)
+        print(
+            f"{', '.join(map(str, damaged[hashes]))}: incomplete or missing, made again", flush=True
+        )
         hashes.unlink()
     return ["all", *map(str, targets)]
 
@@ -266,11 +268,11 @@ def draft(args: Arguments) -> int:
     plan = plan_of_study(path, args.passed, drafting=True)
     drafts = drafts_of(plan, str(path))
     if not drafts:
-        print("Nothing needs a draft: no aspect or adjustment lacks steps, no writer sub-aspects.")
+        print("Nothing needs a draft: no card lacks steps or sub-aspects.")
         return 0
     status = snakemake(args.study, "drafts", args.passed, snakefile="workflow/drafts.smk")
     if status == 0 and not is_dry(args.passed):
-        print("Drafts, to review and paste into the cards that they name:")
+        print("Review these drafts, and paste them into the cards that they name:")
         for each in drafts:
             print(f"  {plan.paths.draft(each.file)}")
     return status
@@ -295,8 +297,8 @@ def pilot(args: Arguments) -> int:
     print(conclusions(out))
     if (plan := plan_of_study(args.study or demo(), args.passed)).study.distill:
         judge = plan.distillation.judge
-        print(f"{judge} was trained on this share alone: a full run trains it anew")
-    print("\nThe full run, beyond what the pilot has in the store already:", flush=True)
+        print(f"{judge} was trained on this share only: the full run trains it again")
+    print("\nWhat the full run adds to the pilot's stored replies:", flush=True)
     return _check(args.study, [*args.passed, "--quiet", "all"])
 
 

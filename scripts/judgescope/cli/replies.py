@@ -50,18 +50,20 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
             parser.add_argument("file", type=Path, help="a Parquet file")
         parser.add_argument("study", type=Path, nargs=nargs, help="the study's YAML file")
         if name not in ("retry", "prune"):
-            parser.add_argument("--store", type=Path, help="a store's folder, if not the study's")
+            parser.add_argument(
+                "--store", type=Path, help="the folder of the store; default: the study's"
+            )
         parser.set_defaults(act=act)
         return parser
 
     _add_read(tools)
     add("retry", retry, "retry refused requests in the next run", nargs="?")
     add("stats", stats, "print the contents of the store, by model", nargs="?")
-    command = add("verify", verify, "verify the store", nargs="?")
+    command = add("verify", verify, "verify every line of the store", nargs="?")
     command.add_argument(
         "--drop", action="store_true", help="drop damaged lines; the next run requests them again"
     )
-    add("compact", compact, "merge old journals", nargs="?")
+    add("compact", compact, "merge the journals of each model into one file", nargs="?")
     add("dump", dump, "write all replies of the store to a file", file=True, nargs="?")
     add("import", merge, "add the replies of such a file to the store", file=True, nargs="?")
     command = add("prune", prune, "drop replies that the named studies do not use", nargs="+")
@@ -82,14 +84,19 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def _add_read(tools: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = tools.add_parser(
         "show",
-        help="a study's replies with judge, status, tokens and price; with their prompts to a file",
+        help="list a study's replies with judge, status, tokens and price; write them with prompts",
     )
-    parser.add_argument("study", type=Path, help="the study's YAML file; also while it is run")
+    parser.add_argument("study", type=Path, help="the study's YAML file; works during a run, too")
     for name in FILTERS:
-        parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only of this {name}")
+        parser.add_argument(
+            f"--{name}", nargs="+", default=[], help=f"only replies with this {name}"
+        )
     parser.add_argument("--file", type=Path, help="write all, with prompts, to this .jsonl file")
     parser.add_argument(
-        "--rows", type=int, default=20, help="most rows in the terminal, 0: all; default: 20"
+        "--rows",
+        type=int,
+        default=20,
+        help="maximum number of rows in the terminal, 0: all; default: 20",
     )
     parser.set_defaults(act=read)
 
@@ -106,7 +113,7 @@ def read(args: Arguments) -> int:
     rows = list(_replies(plan, out, prompts=args.file is not None))
     if not rows:
         raise UserError(
-            "no model was asked for this study yet, or it has no judge that asks a model",
+            "this study has no replies yet, or no judge that asks a model",
             where=str(out / "replies"),
             todo=f"judgescope run {args.study}",
         )
@@ -267,9 +274,9 @@ def stats(args: Arguments) -> int:
         tokens = ", ".join(f"{n:,} {name}" for name, n in sorted(counts.tokens.items()))
         print(f"{shard.name}: {counts.replies:,} replies to {counts.questions:,} questions")
         print(f"  errors {counts.errors:,}, forgotten {counts.forgotten:,}")
-        print(f"  tokens: {tokens or 'none reported'}; {counts.unknown:,} replies do not say")
+        print(f"  tokens: {tokens or 'none reported'}; {counts.unknown:,} replies report none")
         files = f"{counts.journals} journals, {counts.compacted} compacted files"
-        print(f"  {files}, {counts.bytes:,} bytes; lines passed over: {counts.skipped}")
+        print(f"  {files}, {counts.bytes:,} bytes; lines skipped: {counts.skipped}")
     return 0
 
 
@@ -288,7 +295,7 @@ def verify(args: Arguments) -> int:
             wrong, notes = wrong + finding.wrong, notes + (not finding.wrong)
         if args.drop and (count := drop(shard)):
             print(f"{shard.name}: {count} damaged lines dropped; a run requests what is missing")
-    print(f"wrong: {wrong}; to be noted: {notes}")
+    print(f"errors: {wrong}; notes: {notes}")
     return int(wrong > 0)
 
 
@@ -319,13 +326,13 @@ def merge(args: Arguments) -> int:
 
     for shard, done in imported(args.file, store_folder(args, new=True)).items():
         print(
-            f"{plain(shard)}: {done.new:,} new, {done.known:,} were there, "
-            f"{done.skipped:,} no replies"
+            f"{plain(shard)}: {done.new:,} new replies, {done.known:,} known, {done.skipped:,} "
+            "lines without a reply"
         )
         if done.differs:
             print(
-                f"  {done.differs:,} of the new ones differ from the reply to the same request "
-                "here: both are kept, and the first by its bytes counts, here and elsewhere"
+                f"  {done.differs:,} new replies differ from the stored reply to the same request: "
+                "both are kept, and the first in byte order counts in every store"
             )
     return 0
 
@@ -341,7 +348,7 @@ def prune(args: Arguments) -> int:
     plans = [_plan(study) for study in args.study]
     stores = sorted({plan.study.store for plan, _ in plans})
     if len(stores) > 1:
-        raise UserError("the studies have several stores", where="replies prune", got=stores)
+        raise UserError("the studies use different stores", where="replies prune", got=stores)
     used = joined(used_keys(plan, whole=True) for plan, _ in plans)
     for shard in shards(Path(stores[0])):
         keep = having(used.get(shard.name))
@@ -353,7 +360,7 @@ def prune(args: Arguments) -> int:
             for path, reason in done.left.items():
                 print(f"  {path.name} stays: {reason}")
     if not args.yes:
-        print("Nothing was dropped: --yes does it.")
+        print("Nothing was dropped: --yes drops these lines.")
     return 0
 
 
@@ -417,16 +424,17 @@ def import_batch(args: Arguments) -> int:
             store = stack.enter_context(Store(Path(plan.study.store), card.served_name))
             readers.append((card, store, _searched(store, jobs)))
         done = batch.read(args.files, readers)
-    print(f"{done.new:,} replies and {done.refused:,} refusals taken, {done.known:,} were there")
-    print(f"lines of other requests: {done.foreign:,}; lines that are no result: {done.torn:,}")
+    print(f"{done.new:,} replies and {done.refused:,} refusals added, {done.known:,} known")
+    print(f"lines of other requests: {done.foreign:,}; lines without a result: {done.torn:,}")
     for reason, count in done.failed.most_common():
         print(f"  {count:,} without a reply, to be asked again: {reason}")
     if empty := [path for path in args.files if not done.of_files[path]]:
         raise UserError(
-            "a file has no result of a request of this study",
+            "a file holds no result for this study",
             where=", ".join(map(str, empty)),
-            got=f"{done.foreign:,} lines of other requests, {done.torn:,} that are no result",
+            got=f"{done.foreign:,} lines of other requests, {done.torn:,} without a result",
             allowed=["a line for each request of `judgescope batch export`, with its custom_id"],
-            todo="name the file of results, not that of requests, and the study that it belongs to",
+            todo="name the file of results instead of the requests, and the study that it belongs "
+            "to",
         )
     return 0

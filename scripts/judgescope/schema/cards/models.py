@@ -70,7 +70,7 @@ class RecordedRows(Card):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.target is not None and (self.item or self.system or self.source):
-            raise ValueError("`target` alone tells what a row is about, if need be with `text`")
+            raise ValueError("`target` identifies a row: combine it with `text` only")
         if self.target is None and (self.item is None) == (self.text is None):
             raise ValueError(
                 "rows join either by `target`, or by `item` (and `system`), or by `text`: give one"
@@ -78,9 +78,9 @@ class RecordedRows(Card):
         if (self.reply is None) == (not self.scores):
             raise ValueError("rows hold either a `reply` or `scores`: give one")
         if self.repeated == "mean" and self.reply is not None:
-            raise ValueError("repeated: mean is of scores: replies have no mean")
+            raise ValueError("`repeated: mean` needs scores: replies have no mean")
         if self.aspects and self.aspect is None:
-            raise ValueError("`aspects` says what rows call aspects: map the column `aspect` too")
+            raise ValueError("`aspects` renames the values of a column: map `aspect` too")
         return self
 
     @model_validator(mode="before")
@@ -119,7 +119,7 @@ class RecordedModel(Card):
     @model_validator(mode="after")
     def _of_something(self) -> Self:
         if self.dataset is None and self.rows.dataset is None:
-            raise ValueError("whose targets were judged: give `dataset`, or `rows.dataset`")
+            raise ValueError("the judged dataset is missing: give `dataset` or `rows.dataset`")
         return self
 
     @cached_property
@@ -289,14 +289,14 @@ class OpenAIModel(Card):
             address = urlsplit(base_url)
             host, port = address.hostname or "", address.port
         except ValueError as error:
-            raise ValueError(f"this is no address: {error}") from None
+            raise ValueError(f"this is not a URL: {error}") from None
         labels = host.removesuffix(".").split(".")
         if (
             port == 0
             or not host.isprintable()
             or not all(1 <= len(label) <= 63 for label in labels)
         ):
-            raise ValueError("this is no address: its host or its port cannot be one")
+            raise ValueError("this is not a URL: the host or the port is invalid")
         return base_url
 
     @model_validator(mode="after")
@@ -304,21 +304,19 @@ class OpenAIModel(Card):
         if self.api_key_env and self.api_key_file:
             raise ValueError("the key is either in `api_key_env` or in `api_key_file`: name one")
         if unknown := sorted(self.field_names.keys() - set(SPELLED)):
-            raise ValueError(
-                f"field_names knows {', '.join(SPELLED)}, and not {', '.join(unknown)}"
-            )
+            raise ValueError(f"field_names may hold {', '.join(SPELLED)}, not {', '.join(unknown)}")
         headers, body = {name.lower() for name in self.headers}, set(self.extra_body)
         for key, taken, reason in (
-            ("extra_body", body & RESERVED, "other keys say it"),
-            ("extra_body", body & set(self.field_names.values()), "field_names says it"),
-            ("headers", headers & SECRET_HEADERS, "api_key_env or api_key_file says it"),
-            ("headers", headers & FRAMING, "it follows from the rest"),
+            ("extra_body", body & RESERVED, "other keys set it"),
+            ("extra_body", body & set(self.field_names.values()), "field_names sets it"),
+            ("headers", headers & SECRET_HEADERS, "api_key_env or api_key_file sets it"),
+            ("headers", headers & FRAMING, "the HTTP client sets it"),
         ):
             if taken:
                 raise ValueError(f"{key} may not hold {', '.join(sorted(taken))}: {reason}")
         for name, value in self.headers.items():
             if not HEADER.fullmatch(name) or not value.isprintable():
-                raise ValueError(f"headers: no endpoint would read {name!r} as it stands here")
+                raise ValueError(f"headers: {name!r} is not a valid HTTP header")
         return self
 
     @property
@@ -558,7 +556,7 @@ class VllmModel(Card):
                 "change replies: model_args"
             )
         if taken := sorted(set(self.model_args) & (SPOKEN_FOR | HARMLESS)):
-            raise ValueError(f"model_args may not hold {', '.join(taken)}: other keys say it")
+            raise ValueError(f"model_args may not hold {', '.join(taken)}: other keys set it")
         if self.data_parallel > 1 and self.mode == "offline":
             raise ValueError("data_parallel needs `mode: served`")
         return self

@@ -36,8 +36,7 @@ class Recipe(Card):
     def _whole(self) -> Self:
         if self.batch % self.device_batch:
             raise ValueError(
-                f"a batch of {self.batch} is no whole number of times {self.device_batch} "
-                "(device_batch)"
+                f"batch must be a multiple of device_batch: {self.batch}, {self.device_batch}"
             )
         return self
 
@@ -92,9 +91,9 @@ class Distillation(Card):
         if self.teacher == self.judge:
             raise ValueError("a judge cannot be its own teacher")
         if len(set(self.datasets)) < len(self.datasets):
-            raise ValueError("datasets names one twice")
+            raise ValueError("datasets names a dataset twice")
         if self.write and len(set(self.write.models)) < len(self.write.models):
-            raise ValueError("write.models names one twice")
+            raise ValueError("write.models names a model twice")
         return self
 
 
@@ -259,8 +258,8 @@ class Study(Caps):
                 raise ValueError(f"{key} names {twice} twice")
         if self.distill and (both := sorted({*self.distill.datasets} & {*self.datasets})):
             raise ValueError(
-                f"distill.datasets and datasets both name {', '.join(both)}: what a judge has "
-                "learnt from says nothing of how good it is; leave it out of one of them"
+                f"distill.datasets and datasets both name {', '.join(both)}: training data cannot "
+                "evaluate the judge; leave it out of one of them"
             )
         if "discernment" in self.methods and len(self.criteria) > 1:
             raise ValueError("discernment adds up over aspects: give one of `criteria` at most")

@@ -127,7 +127,11 @@ def command_line() -> argparse.ArgumentParser:
         prog="judgescope", usage="judgescope [-h] [--version] COMMAND ..."
     )
     parser.add_argument(
-        "--version", action=Version, nargs=0, help="show the versions of judgescope and Snakemake"
+        "--version",
+        action=Version,
+        nargs=0,
+        default=argparse.SUPPRESS,
+        help="show the versions of judgescope, Python and Snakemake",
     )
     commands = parser.add_subparsers(
         prog="judgescope", dest="command", required=True, help=argparse.SUPPRESS

@@ -222,7 +222,7 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path
         for content in ("", "no JSON\n", requests.read_text(encoding="utf-8")):
             (tmp_path / "results.jsonl").write_text(content, encoding="utf-8")
             told = judgescope("batch", "import", "study.yaml", "results.jsonl", status=1)
-            assert "has no result" in told and "where:   results.jsonl" in told
+            assert "holds no result" in told and "where:   results.jsonl" in told
         results = answers([requests])
         (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, results[::-1])))
         assert "144 replies and 0 refusals" in judgescope(

@@ -191,7 +191,7 @@ def test_an_ensemble_has_no_annotator_that_scores_from_0_to_100(
         card = {"judge": name, "model": "loop", "form": "annotate"}
         path = tmp_path / "config" / "judges" / f"{name}.yaml"
         path.write_text(yaml.safe_dump({**card, "annotation": {"score": "percent"}}))
-    told = "lists no errors" if combine and "three" in members else "must score from 1 to 5"
+    told = "this judge lists none" if combine and "three" in members else "must score from 1 to 5"
     with pytest.raises(UserError, match=told) as error:
         planned(tmp_path, {**combine, "members": members}, judges=["hundred", "more"])
     assert error.value.where == "judges/both.yaml, key members"

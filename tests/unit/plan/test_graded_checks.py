@@ -66,7 +66,7 @@ def test_a_study_that_can_run_is_planned(tmp_path: Path, monkeypatch: pytest.Mon
     [
         ({"model": "control"}, "this model cannot write"),
         ({"anchors": {**ANCHORS, "model": "control"}}, "this model cannot write"),
-        ({"anchors": {**ANCHORS, "model": "comparator", "judge": "nobody"}}, "anchors need a judge"),
+        ({"anchors": {**ANCHORS, "model": "comparator", "judge": "nobody"}}, "need a judge"),
         ({"anchors": {**ANCHORS, "model": "comparator", "form": "score-only"}}, "cannot be filled"),
         ({"anchors": {**ANCHORS, "model": "comparator", "form": "compare"}}, "the source_b that"),
         ({"form": "reordered"}, "there is no prompt of this name"),

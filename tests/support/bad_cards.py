@@ -116,9 +116,9 @@ NOT_YAML: list[Case] = [
     (
         "a card within itself",
         {JUDGE: "&a\njudge: asked\nshots: *a\n"},
-        ["asked.yaml", "part of itself"],
+        ["asked.yaml", "contains itself"],
     ),
-    ("a bomb of anchors", {JUDGE: BOMB}, ["asked.yaml", "unfolds into too much"]),
+    ("a bomb of anchors", {JUDGE: BOMB}, ["asked.yaml", "expands to too many"]),
     ("a nest", {JUDGE: "judge: " + "[" * 5000}, ["asked.yaml", "nested too deeply"]),
     ("a card of 3 MB", {JUDGE: "judge: asked #" + "x" * 3_000_000}, ["asked.yaml", "too large"]),
     (
@@ -199,19 +199,19 @@ WORDS: list[Case] = [
         ["torn.yaml:7, key degrees.mild", "allowed: major, minor, single"],
     ),
     (
-        "a needed key",
+        "a required key",
         {JUDGE: {"model": None}},
-        ["a needed key is missing", "asked.yaml", "'model'"],
+        ["a required key is missing", "asked.yaml", "'model'"],
     ),
     (
-        "a needed key of a scale",
+        "a required key of a scale",
         scale(max=None) | {DATASET: {"aspects": {"clarity": {"min": 1}}}},
-        ["a needed key is missing", "key aspects.clarity.max"],
+        ["a required key is missing", "key aspects.clarity.max"],
     ),
     (
-        "a needed key of the study",
+        "a required key of the study",
         {STUDY: {"methods": None}},
-        ["a needed key is missing", "study.yaml", "'methods'"],
+        ["a required key is missing", "study.yaml", "'methods'"],
     ),
     (
         "an unknown engine",

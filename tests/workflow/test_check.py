@@ -144,6 +144,7 @@ def test_a_tokenizer_that_cannot_be_used_is_told_by_name(study: Study) -> None:
     for done in (
         running.snakemake("check", "--configfile", "study.yaml", cwd=study.folder),
         running.run(*options, cwd=study.folder),
+        running.run(*options, "-q", "all", cwd=study.folder),
     ):
         assert done.returncode == 1
         assert done.stdout.count("models/loop.yaml, key tokenizer") == 1, done.stdout

@@ -20,8 +20,8 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
 
     def add(kind: str, about: str) -> tuple[Parser, Parser]:
         actions = kinds.add_parser(kind, help=about).add_subparsers(dest="action", required=True)
-        make = actions.add_parser("make", help="write pages, to send to people")
-        read = actions.add_parser("import", help="read the files that people sent back")
+        make = actions.add_parser("make", help="write HTML forms to send to people")
+        read = actions.add_parser("import", help="import the files that people sent back")
         for parser, act, folder in ((make, _make, "the pages"), (read, _import, "the answers")):
             parser.add_argument("study", type=Path, help="the study's YAML file")
             parser.add_argument("folder", type=Path, help=f"the folder of {folder}")

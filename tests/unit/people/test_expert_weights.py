@@ -85,7 +85,7 @@ def test_weights_are_the_shares_of_votes_and_a_study_uses_them(
     path = tmp_path / "config" / "weights" / "ours.yaml"
     write_new_card(card.model_dump(mode="json"), path)
     assert read_card("weights", path).voters == {"story": 3}
-    with pytest.raises(UserError, match="there is a card of this name"):
+    with pytest.raises(UserError, match="a card of this name exists"):
         write_new_card(card.model_dump(mode="json"), path)
     monkeypatch.chdir(tmp_path)
     weights = plan_of(weights="ours").weights

@@ -243,7 +243,7 @@ def test_a_run_needs_nothing_of_its_drafter(study: Study) -> None:
     before = len(study.endpoint.asked)
     study.study(drafter="writer")
     done = study.run()
-    assert done.returncode == 0 and "Nothing had changed" in done.stdout, done.stdout
+    assert done.returncode == 0 and "Everything is up to date" in done.stdout, done.stdout
     checked = running.run("-m", "judgescope", "check", "study.yaml", cwd=study.folder)
     assert checked.returncode == 0 and "writer" not in checked.stdout
     assert len(study.endpoint.asked) == before

@@ -71,7 +71,7 @@ def test_a_row_without_parts_to_be_about_is_told_before_anything_is_asked() -> N
     assert lowered(plan, "demo-news", card)
     without = replace(plan, aspects={**plan.aspects, "fluency": bare})
     assert not lowered(without, "demo-news", card)
-    with pytest.raises(UserError, match="shows the parts of an aspect") as error:
+    with pytest.raises(UserError, match="shows an aspect's sub-aspects") as error:
         rehearse(without)
     assert error.value.where == "aspects/fluency.yaml, key tasks.summarization.sub_aspects"
 

@@ -97,10 +97,10 @@ def test_unknown_key_deep_inside_a_card(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "parts"),
     [
-        ("aspect", "aspect: a\nname: A\n", ["a needed key is missing", "definition"]),
-        ("aspect", "aspect: A b\nname: A\ndefinition: d\n", ["an id has another form", "'A b'"]),
-        ("model", "model: m\nengine: lexicall\n", ["not known", "nearest: lexical"]),
-        ("judge", "judge: j\nmodel: m\nestimator: men\n", ["not known", "nearest: mean"]),
+        ("aspect", "aspect: a\nname: A\n", ["a required key is missing", "definition"]),
+        ("aspect", "aspect: A b\nname: A\ndefinition: d\n", ["the id has the wrong form", "'A b'"]),
+        ("model", "model: m\nengine: lexicall\n", ["unknown value", "nearest: lexical"]),
+        ("judge", "judge: j\nmodel: m\nestimator: men\n", ["unknown value", "nearest: mean"]),
         ("judge", "judge: j\nmodel: m\ndraws: 0\n", ["greater than or equal to 1", "draws"]),
         (
             "judge",
@@ -112,7 +112,7 @@ def test_unknown_key_deep_inside_a_card(tmp_path: Path) -> None:
             "judge: j\nmodel: m\nscale: {min: 1, max: 5, step: 3}\n",
             ["whole number of steps"],
         ),
-        ("aspect", "- a\n- b\n", ["is a mapping"]),
+        ("aspect", "- a\n- b\n", ["must be a mapping"]),
         ("aspect", "aspect: [\n", ["not YAML"]),
         ("aspect", "aspect: a\naspect: b\n", ["a key comes twice", "lines 1 and 2"]),
     ],
@@ -287,7 +287,7 @@ def test_an_old_key_is_an_error_that_names_the_new_one(
     with pytest.raises(UserErrors) as caught:
         validate_card(kind, content, "x.yaml")
     [error] = [one for one in caught.value.errors if one.where == f"x.yaml, key {key}"]
-    assert error.what == "this key has another name now" and f"`{new}`" in error.todo
+    assert error.what == "this key was renamed" and f"`{new}`" in error.todo
 
 
 def test_a_needed_key_under_its_old_name_is_one_error() -> None:

@@ -156,7 +156,11 @@ LED = {"combine": "supervisor", "supervisor": {"model": "loop"}}
     [
         ({"combine": "supervisor"}, None, "go together"),
         ({"supervisor": {"model": "loop"}}, None, "go together"),
-        ({**LED, "members": ["one", "three"]}, None, "lists no errors that a supervisor could"),
+        (
+            {**LED, "members": ["one", "three"]},
+            None,
+            "a supervisor merges errors, and this judge lists none",
+        ),
         ({**LED, "supervisor": {"model": "lexical"}}, None, "lexical"),
         ({**LED, "supervisor": {"model": "loop", "form": "no"}}, None, "no prompt of this name"),
         ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ lists }}", "the text that"),
@@ -188,7 +192,7 @@ def test_an_ensemble_has_no_annotator_that_scores_from_0_to_100(
         card = {"judge": name, "model": "loop", "form": "annotate"}
         path = tmp_path / "config" / "judges" / f"{name}.yaml"
         path.write_text(yaml.safe_dump({**card, "annotation": {"score": "percent"}}))
-    told = "lists no errors" if combine and "three" in members else "that score from 1 to 5"
+    told = "this judge lists none" if combine and "three" in members else "must score from 1 to 5"
     with pytest.raises(UserError, match=told) as error:
         planned(tmp_path, {**combine, "members": members}, judges=["hundred", "more"])
     assert re.fullmatch(r"config/judges/both.yaml:\d, key members", error.value.where)

@@ -100,8 +100,8 @@ class Hub(Card):
     def _pinned(cls, revision: str) -> str:
         if not COMMIT.fullmatch(revision):
             raise ValueError(
-                "a revision is a commit, all 40 hexadecimal digits of it: what a branch or a tag "
-                "stands for may change"
+                "a revision must be a commit, with all its 40 hexadecimal digits: a branch or a "
+                "tag may move"
             )
         return revision
 
@@ -155,16 +155,18 @@ class Scale(Card):
         if self.max <= self.min:
             raise ValueError(f"max ({self.max}) must be above min ({self.min})")
         if self.step and abs((steps := (self.max - self.min) / self.step) - round(steps)) > 1e-9:
-            raise ValueError(f"from min to max is no whole number of steps: {steps:g}")
+            raise ValueError(f"min to max must be a whole number of steps, not {steps:g}")
         if self.step and steps > MOST_VALUES:
-            raise ValueError(f"{steps:g} steps are too many: leave `step` out for any value")
+            raise ValueError(
+                f"{steps:g} steps are too many: leave `step` out for a continuous scale"
+            )
         if self.labels and len(self.labels) != len(self.values() or []):
             raise ValueError(f"{len(self.labels)} labels for {len(self.values() or [])} values")
         words = [" ".join(label.split()).casefold() for label in self.labels]
         if twice := [label for n, label in enumerate(self.labels) if words[n] in words[:n]]:
             raise ValueError(
-                f"the label {twice[0]!r} comes twice, case and blanks aside: no reply could tell "
-                "which of its values is meant; give each value a label of its own"
+                f"the label {twice[0]!r} has two values (case and blanks do not count): give each "
+                "value a distinct label"
             )
         return self
 

@@ -27,7 +27,9 @@ def write(body: Body) -> Said:
 def test_killed_in_the_middle_of_the_second_step(tmp_path: Path) -> None:
     with serve(write) as endpoint:
         study = Study(tmp_path, endpoint)
-        running.write_card(tmp_path, "perturbations", "local-llm-fluency", model="loop", steps=STEPS)
+        running.write_card(
+            tmp_path, "perturbations", "local-llm-fluency", model="loop", steps=STEPS
+        )
         study.study(
             datasets=["demo-news"],
             aspects=["fluency"],

@@ -39,7 +39,7 @@ PAIRS = (
 )
 
 LETTERS = (
-    "Judges that share a letter are not told apart by a paired permutation test (Holm over all "
+    "A paired permutation test does not separate judges that share a letter (Holm over all "
     "pairs of the column, p ≤ 0.05)."
 )
 
@@ -230,7 +230,7 @@ def pairwise(report: Report) -> Section | None:
             part = rows.where(cell=cell)
             yield _by_aspect(report, dataset, part, PAIRS, caption, "pairwise", cell)
 
-    return section_of(report, "pairwise", "Comparing judges", lead, tables)
+    return section_of(report, "pairwise", "Pairwise comparison", lead, tables)
 
 
 def _by_aspect(

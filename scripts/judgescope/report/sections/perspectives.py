@@ -56,14 +56,14 @@ LEAD = (
     "Correlation with the mean rating of all texts is the traditional view. The direct view keeps "
     "the texts on whose rating all raters agree, and asks two questions apart: does the judge find "
     "that rating (κ, CEM-ORD), and does it order texts of one source that are rated differently? "
-    "Judges that are good at one need not be good at the other. Texts in a row, each with one "
-    "error more than the last, ask the second question of texts that nobody rated; texts of every "
-    "rating, made with more or fewer errors, ask the first."
+    "Judges that are good at one need not be good at the other. Error-injection chains, "
+    "which add an error at each step, ask the second question of texts that nobody rated; texts of "
+    "every rating, made with more or fewer errors, ask the first."
 )
 EVERY_RATING = "texts of every rating"
 NOTE = "The texts of a graded set were made to have every rating, so no person has to rate them"
 RANGE_MEASURES = {
-    ("accuracy_adjacent", "local"): ", texts in a row",
+    ("accuracy_adjacent", "local"): ", error-injection chains",
     ("accuracy_adjacent", "direct"): ", rated texts",
     ("kappa_linear", "direct"): "",
     ("pearson", "traditional"): "",
@@ -74,7 +74,7 @@ STRICT, BY_PLACE, BY_DISTANCE = "accuracy_adjacent", "accuracy_by_position", "ac
 COMPARED = "accuracy_comparison_by_distance"
 LENIENT = ("accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
 ROW_NOTE = (
-    "Each text of a row has one error more than the one before, so no person has to rate it. A "
+    "Each text of a chain has one error more than the one before, so no person has to rate it. A "
     "judge is right where it scores the better of two neighbours higher; a tie is wrong here, half "
     "right in the tables below."
 )
@@ -124,7 +124,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         yield from _classes(report, part, rows, judges, aspects, name)
     yield from scale_ranges(report, dataset, rows)
     yield from graded_sets(report, dataset, rows)
-    yield from in_a_row(report, dataset, rows)
+    yield from chains(report, dataset, rows)
 
 
 def _view_columns(
@@ -322,7 +322,7 @@ def _range_figure(name: str, ranges: Sequence[_Range]) -> Figure:
     )
 
 
-# --- constructed sets: texts of every rating, and texts in a row -----------------------------
+# --- constructed sets: texts of every rating, and error-injection chains ---------------------
 
 
 def constructed_table(
@@ -385,21 +385,21 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
     yield Fold(f"{name}, the classes of each judge", tables)
 
 
-def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    """Yield the accuracies on texts in a row, what ties make of them, and those further apart."""
+def chains(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield the accuracies on chains, what ties make of them, and those further apart."""
     rows = rows.where(level=LOCAL)
     strict = rows.where(statistic=STRICT)
     sets = list(dict.fromkeys((row.judged, row.cell) for row in strict if row.perturbation))
     if not sets:
         return
-    name = f"{dataset.name}, texts in a row"
+    name = f"{dataset.name}, error-injection chains"
 
     def table(measure: str, *notes: str) -> Table:
         return constructed_table(
             *(report, rows, sets, name),
             measure=measure,
             level=LOCAL,
-            group="Row of texts",
+            group="Chain",
             notes=notes,
         )
 
@@ -407,7 +407,7 @@ def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     for judged_set in sets:
         yield from scored_and_compared(report, dataset, rows, judged_set)
     yield from mean_differences(report, rows, STRICT, name, LOCAL)
-    title = f"{dataset.name}: texts in a row"
+    title = f"{dataset.name}: error-injection chains"
     yield Fold(f"{title}, ties and missing scores", [table(measure) for measure in LENIENT])
     further = [figure for one in sets for figure in _further_apart(report, dataset, rows, one)]
     yield Fold(f"{title}, further apart", further)
@@ -449,7 +449,7 @@ def _further_apart(
 def _every_two_places(
     report: Report, dataset: Dataset, rows: Rows, judge: Judge, judged_set: JudgedSet
 ) -> Iterator[Table]:
-    """Yield the accuracy of a judge on every two places of a row of texts."""
+    """Yield the accuracy of a judge on every two places of a chain."""
     judged, cell = judged_set
     mine = _of_set(rows.where(statistic=BY_PLACE, judge=judge.id), judged_set)
     if not len(mine):
@@ -481,7 +481,7 @@ def scored_and_compared(
 ) -> Iterator[Figure]:
     """Yield the figure of judges that compare and judges that score; none without both.
 
-    `rows` are those of perspectives.csv on texts in a row. Judges of the models that compare come
+    `rows` are those of perspectives.csv on chains. Judges of the models that compare come
     first among those that score; controls are in the figure of all that score.
     """
     judged, cell = judged_set

@@ -34,8 +34,8 @@ SOURCE = "tables/construction.csv"
 LEAD = (
     "How texts with known quality were made for this study. A graded set has texts of every "
     "rating: errors are put into references, and a text's rating is told by their number, or by "
-    "comparing it with anchors, texts on whose rating people (and a judge) agree. Texts in a row "
-    "have one error more each. No number here is about a judge."
+    "comparing it with anchors, texts on whose rating people (and a judge) agree. An "
+    "error-injection chain adds an error at each step. No number here is about a judge."
 )
 CANDIDATE_NOTE = (
     "Unresolved: no anchor is better or worse, or none of a rating got an answer. Failed: the "

@@ -1,4 +1,4 @@
-"""How the form matters, how consistent judges are over forms, and how far they follow hints."""
+"""What prompt forms change, how consistent judges are over them, and how far they follow hints."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -277,7 +277,7 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 def forms(report: Report) -> Section | None:
     """Return per dataset what each model's judges reach, by one statistic; the others folded."""
     blocks = by_dataset(report.datasets, "forms", partial(_forms, report))
-    return Section("forms", "How the form matters", FORMS_LEAD, blocks) if blocks else None
+    return Section("forms", "Prompt forms", FORMS_LEAD, blocks) if blocks else None
 
 
 def _forms(report: Report, dataset: Dataset) -> Iterator[Block]:

@@ -48,6 +48,9 @@ def test_more_judges_than_signs_are_all_in_the_table(tmp_path: Path) -> None:
     rows = [study.row("news", j, "first_position_rate", 0.5, **PLACE) for j in study.JUDGES]
     (figure,) = blocks(tmp_path, *rows)
     assert len(figure.keys) == MOST_SIGNS < len(study.JUDGES)
-    assert f"Drawn are the first {MOST_SIGNS} judges; the table has all." in figure.summary
+    assert (
+        f"Drawn are the first {MOST_SIGNS} of {len(study.JUDGES)}; the table has all."
+        in figure.summary
+    )
     lines = [line.head for body in figure.table.bodies for line in body.lines]
     assert sorted(lines) == sorted(study.JUDGES)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from judgescope.report.cells import Cell, estimate, figures
-from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import Block, Body, Column, Figure, Fold, Line, Section, Table, Text
 from judgescope.report.report import Dataset, Report
 from judgescope.report.rows import Row, Rows
@@ -242,25 +241,17 @@ def _position_bias(report: Report, rows: Rows, name: str, table: Table) -> Figur
     if not known:
         return table
     _, worst = max(known, key=lambda pair: pair[0])
-    judges = list(dict.fromkeys(row.judge for _, row in known))
     summary = (
         f"How often the text that is shown first wins, {statistic(POSITION).meaning}. Farthest "
         f"from 50 %: {figures(worst)} ({worst.judge}, {report.aspect(worst.judged).lower()})."
     )
-    if len(judges) > MOST_SIGNS:
-        summary += f" Drawn are the first {MOST_SIGNS} judges; the table has all."
     return chart(
         f"{name}: position bias",
         summary,
         table,
-        [
-            (report.aspect(row.judged), row.judge, row)
-            for _, row in known
-            if row.judge in judges[:MOST_SIGNS]
-        ],
+        [(report.aspect(row.judged), row.judge, row) for _, row in known],
         line=FAIR,
         axis="first text chosen, with 95 % interval; the line is fair",
-        names=judges[:MOST_SIGNS],
     )
 
 

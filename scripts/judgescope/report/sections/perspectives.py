@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import product
 from typing import Unpack
 
 from judgescope.report.cells import Cell, count_cell, estimate, figures, heat
-from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import (
     Block,
     Body,
@@ -31,7 +30,6 @@ from judgescope.report.tables import (
     judge_bodies,
     labelled,
     leaders,
-    matrix,
     mean_differences,
     section_of,
     statistic_caption,
@@ -110,7 +108,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         part = views.where(criterion=criterion)
         yield from _averages(report, part, name, criterion)
         judges = [j for j in report.judges if len(part.where(judge=j.id, aspect=AVERAGE))]
-        yield from _differences(part, judges, name, criterion)
+        yield from _differences(report, part, dataset.name)
         aspects = [aspect for aspect in dataset.aspects if len(part.where(judged=aspect))]
         table = TableSpec(
             f"{dataset.name}: both views of every aspect; n counts texts, or pairs of texts.",
@@ -154,16 +152,13 @@ def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator
         ).filled(report.judges, rows)
 
 
-def _differences(rows: Rows, judges: Sequence[Judge], name: str, criterion: str) -> Iterator[Fold]:
+def _differences(report: Report, rows: Rows, name: str) -> Iterator[Fold]:
     """Yield, folded, the differences of the averages of both questions of the direct view."""
-    folds: list[Fold] = []
-    for measure in ("kappa_linear", "accuracy_adjacent"):
-        part = rows.where(aspect=AVERAGE, statistic=f"difference_{measure}")
-        known = {each for row in part if row.value is not None for each in (row.judge, row.judge_b)}
-        shown = [judge for judge in judges if judge.id in known]
-        if shown:
-            place: Place = {"criterion": criterion, "aspect": AVERAGE, "level": DIRECT}
-            folds += matrix(part, shown, measure, name, **place)
+    folds = [
+        fold
+        for measure in ("kappa_linear", "accuracy_adjacent")
+        for fold in mean_differences(report, rows, measure, name, DIRECT)
+    ]
     if folds:
         yield Fold(folds[0].summary, [table for fold in folds for table in fold.blocks])
 
@@ -520,15 +515,12 @@ def distance_figure(
 ) -> Figure:
     """Return accuracies by the number of errors between two texts, and their table.
 
-    `known` has the rows of all judges; the first MOST_SIGNS of these are in the figure.
+    `known` has the rows of all judges.
     """
-    every = {judge.id: name for names in judges.values() for judge, name in names.items()}
-    names = dict(islice(every.items(), MOST_SIGNS))
+    names = {judge.id: name for names in judges.values() for judge, name in names.items()}
     steps = sorted({row.k for row in known})
     at = {(row.judge, row.k): row for row in known}
     summary = f"{subject} by the number of errors between two texts. {_best(judges, known)}"
-    if len(every) > MOST_SIGNS:
-        summary += f" Drawn are the first {MOST_SIGNS} of {len(every)} judges; the table has all."
 
     def cells(judge: Judge) -> list[Cell]:
         return [estimate(at.get((judge.id, k)), counts=True) for k in steps]
@@ -543,7 +535,7 @@ def distance_figure(
         title,
         summary,
         Table(caption, "Judge", columns, bodies, source=source),
-        [(plural(row.k, "error"), names[row.judge], row) for row in known if row.judge in names],
+        [(plural(row.k, "error"), names[row.judge], row) for row in known],
         line=0.5,
         axis=DISTANCE_AXIS,
         groups=[plural(k, "error") for k in steps],

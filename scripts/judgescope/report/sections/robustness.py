@@ -6,7 +6,6 @@ from itertools import compress
 
 from judgescope.parsing.judgment import NO_VALUE
 from judgescope.report.cells import estimate, figures
-from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import (
     Block,
     Body,
@@ -378,10 +377,9 @@ class _FormNumbers:
         The table alone where none is defined.
         """
         others = [(first, judge) for first, *judges in self.models.values() for judge in judges]
-        drawn = others[:MOST_SIGNS]
         values = [
             (self.report.aspect(aspect), judge.id, row)
-            for first, judge in drawn
+            for first, judge in others
             for aspect, row in zip(self.aspects, self._differences(first, judge), strict=True)
             if row and row.value is not None
         ]
@@ -392,11 +390,9 @@ class _FormNumbers:
             for *_, row in values
         )
         summary = (
-            f"{table.caption} Of {plural(len(values), 'difference')} drawn, {apart} have an "
-            "interval that does not hold 0."
+            f"{table.caption} Of {plural(len(values), 'difference')}, {apart} have an interval "
+            "that does not hold 0."
         )
-        if len(others) > MOST_SIGNS:
-            summary += f" Drawn are the first {MOST_SIGNS} judges; the table has all."
         return chart(
             f"{self.dataset.name}: what the form changes",
             summary,
@@ -404,7 +400,7 @@ class _FormNumbers:
             values,
             line=0,
             axis=f"difference in {label(self.name)}",
-            names=[judge.id for _, judge in drawn],
+            names=[judge.id for _, judge in others],
         )
 
 

@@ -14,8 +14,8 @@ ACROSS, LEFT, GAP = 720, 200, 24
 """Pixels of all panels, of the names of rows before them, and between panels."""
 SIDE, LEAST_SIDE, ROW, NARROWEST = 30, 10, 18, 170
 """Pixels of a cell's width, its height, and the width of a panel, which its title needs."""
-TITLE, NAMES, LONGEST_NAME = 22, 96, 16
-"""Pixels of a panel's title and of the upright names of its columns; their characters."""
+TITLE, CHARACTER, LONGEST_NAME = 26, 6, 16
+"""Pixels of a panel's title and of a character of its columns' upright names; at most so many."""
 SHOWN = 0.1
 """From here on a value below 0 has a sign, so that nobody needs the colour."""
 CellKey = tuple[str, str]
@@ -24,10 +24,7 @@ _PIXEL: Spec = {
     name: {"field": name, "type": "quantitative", "scale": None, "axis": None} for name in "xy"
 }
 _LABEL: Spec = {**_PIXEL, "text": {"field": "text", "type": "nominal"}}
-_RECT: Spec = {
-    **_PIXEL,
-    **{"x2": {"field": "x2"}, "y2": {"field": "y2"}},
-}
+_RECT: Spec = {**_PIXEL, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
 _SHADED: Spec = {
     **_RECT,
     "fillOpacity": {"field": "shade", "type": "quantitative", "scale": None},
@@ -52,15 +49,18 @@ def heatmap_spec(panels: Sequence[HeatMap], rows: Sequence[str], columns: Sequen
     """Return the specification of panels with these rows and columns."""
     side = max(LEAST_SIDE, min(SIDE, ACROSS // len(columns)))
     width = max(side * len(columns), NARROWEST) + GAP
-    height = TITLE + NAMES + ROW * len(rows) + GAP
+    heads_height = CHARACTER * min(LONGEST_NAME, max(map(len, columns)))
+    height = TITLE + heads_height + ROW * len(rows) + GAP
     each_row = max(1, ACROSS // width)
     titles, heads, names = list[Spec](), list[Spec](), list[Spec]()
     shades: dict[str, list[Spec]] = {BLUE: [], RED: [], "": []}
     outlines, signs = list[Spec](), list[Spec]()
     for number, panel in enumerate(panels):
         down, right = divmod(number, each_row)
-        left, top = LEFT + right * width, down * height + TITLE + NAMES
-        titles.append({"x": left, "y": top - NAMES - TITLE / 2, "text": label_of(panel.title)})
+        left, top = LEFT + right * width, down * height + TITLE + heads_height
+        titles.append(
+            {"x": left, "y": top - heads_height - TITLE + 8, "text": label_of(panel.title)}
+        )
         for index, column in enumerate(columns):
             text = column if len(column) <= LONGEST_NAME else f"{column[: LONGEST_NAME - 1]}…"
             heads.append({"x": left + (index + 0.5) * side, "y": top - 4, "text": text})

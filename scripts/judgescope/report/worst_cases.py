@@ -19,6 +19,7 @@ from judgescope.report.items import Draw, Judged, Target, Texts, judged
 from judgescope.report.marked import Piece, shortened, states
 from judgescope.report.report import CardReport, Dataset, Judge
 from judgescope.report.specs import Ends, ExpectedDrop, PerturbationCard
+from judgescope.report.spotcheck import DONE
 from judgescope.report.tables import by_dataset
 from judgescope.report.words import (
     MINUS,
@@ -36,8 +37,6 @@ MOST = 5
 """So many are shown of each kind, dataset by dataset."""
 SYSTEMS, ORIGINAL = "systems", "original"
 HEAVIEST = ("major", "single", "minor")
-DONE = ("ok", "short")
-"""Outcomes of a planned perturbation that took effect, as wanted or in part."""
 
 ScoresOfTargets = dict[str, float | None]
 ScoresOfJudge = Mapping[tuple[str, str], ScoresOfTargets]

@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import count
 
-from judgescope.report.cells import Cell, estimate
 from judgescope.report.elements import (
     Block,
-    Body,
     Column,
     Fold,
     Group,
@@ -21,11 +18,10 @@ from judgescope.report.elements import (
 )
 from judgescope.report.items import DRAWN, LEAST, AnnotatedText, Reading
 from judgescope.report.marked import Error, Piece, grouped, pieces
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Dataset, Report
 from judgescope.report.rows import Rows
-from judgescope.report.tables import judge_bodies, section_of
+from judgescope.report.tables import TableSpec, aspect_groups, section_of, statistic_columns
 from judgescope.report.words import STATUSES, label, plural
-from judgescope.statistics.registry import statistic
 
 LISTED = ("span_errors", "span_clean", "span_severity", "span_placeless")
 FOUND = ("span_match_rate", "span_match_exact", "span_match_normalised", "span_match_fuzzy")
@@ -97,48 +93,33 @@ def _of_set(report: Report, dataset: Dataset, rows: Rows, cell: str, names: Sequ
         one.cell: " ".join(filter(None, (one.name, one.degree))) for one in report.perturbations
     }
     caption = f"{dataset.name}, {sets.get(cell, cell)}: the errors that judges list."
-    columns = {("", name): Column(label(name), statistic(name).meaning) for name in names}
-    return _by_aspect(report, caption, rows.where(cell=cell, statistic=tuple(names)), columns)
+    part = rows.where(cell=cell, statistic=tuple(names))
+    return TableSpec(
+        caption,
+        statistic_columns(names, cell=cell),
+        aspect_groups(report, part.names("judged")),
+        source=SOURCE,
+    ).filled(report.judges, part)
 
 
 def _agreement(
     report: Report, dataset: Dataset, rows: Rows, level: str, forms: Mapping[str, str]
 ) -> Table:
     """Return precision, recall and F1 of spans that are compared in some forms."""
-    caption = f"{dataset.name}, {LEVELS[level]}: the spans of judges and those that people marked."
-    columns = {
-        (form, name): Column(label(name), "", title)
-        for form, title in forms.items()
-        for name in AGREED
-    }
     part = rows.where(statistic=AGREED, level=level)
-    return _by_aspect(report, caption, part, columns, COMPARED)
-
-
-def _by_aspect(
-    report: Report,
-    caption: str,
-    rows: Rows,
-    columns: Mapping[tuple[str, str], Column],
-    notes: Sequence[str] = (),
-) -> Table:
-    """Return a table with a body for each aspect and a row for each judge.
-
-    `columns` are those of a form of comparison ("" for any) and a statistic.
-    """
-    known = {
-        (row.judged, row.judge, form, row.statistic): row for row in rows for form in (row.form, "")
-    }
-    judged = {(row.judged, row.judge) for row in rows}
-
-    def cells(aspect: str, judge: Judge) -> list[Cell] | None:
-        place = (aspect, judge.id)
-        return [estimate(known.get((*place, *c))) for c in columns] if place in judged else None
-
-    bodies: list[Body] = []
-    for aspect in rows.names("judged"):
-        bodies += judge_bodies(report.judges, partial(cells, aspect), report.aspect(aspect))
-    return Table(caption, "Judge", [*columns.values()], bodies, notes, source=SOURCE)
+    (cell,) = part.names("cell")  # people mark errors in one set of texts
+    return TableSpec(
+        f"{dataset.name}, {LEVELS[level]}: the spans of judges and those that people marked.",
+        [
+            Column(label(name), "", title, statistic=name, where={"form": form, "cell": cell})
+            for form, title in forms.items()
+            for name in AGREED
+        ],
+        aspect_groups(report, part.names("judged")),
+        level=level,
+        notes=COMPARED,
+        source=SOURCE,
+    ).filled(report.judges, part)
 
 
 def _marked_texts(report: Report, dataset: Dataset) -> Iterator[Fold]:

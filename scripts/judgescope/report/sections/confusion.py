@@ -40,9 +40,9 @@ SHARES = ("s_t_significant_share", "unwanted_no_drop", "unwanted_drop", "unwante
 WANTED, KEPT = "should drop", "should stay"
 SERIES = (Series(WANTED, "blue", FILL_BLUE, BLUE), Series(KEPT, "red", FILL_RED, RED))
 LEAD = (
-    "Perturbing one quality should lower that quality's score and leave others as they are. Δ is "
-    "the mean drop of a score; S_T is its mean where a drop is wanted, S_F where none is. A judge "
-    "that separates qualities has a confusion index, S_F over S_T, near 0 and an AUC near 1."
+    "Does perturbing one quality lower the scores of others (Hu et al. 2024)? Δ is the mean drop "
+    "of a score; S_T is its mean where a drop is wanted, S_F where none is. A judge that separates "
+    "qualities has a confusion index, S_F over S_T, near 0 and an AUC near 1."
 )
 SUMS = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
 OWN_WORDING = "the cards' wording"
@@ -62,8 +62,8 @@ CHANGE_NOTES = (
     "read the index and the AUC.",
 )
 CRITERIA_LEAD = (
-    "A judge that is asked about one aspect may rate another: its scores of two aspects are then "
-    "one, or go with the ratings of the other aspect more than with those of its own."
+    "Does a judge that is asked about one aspect rate another (Hu et al. 2024)? Its scores of two "
+    "aspects then agree, or follow the ratings of the other aspect more than those of its own."
 )
 
 

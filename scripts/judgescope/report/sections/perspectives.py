@@ -51,12 +51,13 @@ OF_ASPECTS = {**MEASURES, "accuracy_adjacent_complete": DIRECT, "tie_rate": DIRE
 OVERALL = "overall"
 SOURCE = "tables/perspectives.csv"
 LEAD = (
-    "Correlation with the mean rating of all texts is the traditional view. The direct view keeps "
-    "the texts on whose rating all raters agree, and asks two questions apart: does the judge find "
-    "that rating (κ, CEM-ORD), and does it order texts of one source that are rated differently? "
-    "Judges that are good at one need not be good at the other. Error-injection chains, "
-    "which add an error at each step, ask the second question of texts that nobody rated; texts of "
-    "every rating, made with more or fewer errors, ask the first."
+    "Does a judge find a known rating, and a known order (Hu et al. 2025)? Correlation with the "
+    "mean rating of all texts is the traditional view. The direct view keeps the texts on whose "
+    "rating all raters agree, and asks two questions: does the judge find that rating (κ, "
+    "CEM-ORD), and does it order texts of one source that are rated differently? Judges that are "
+    "good at one need not be good at the other. Error-injection chains, which add an error at each "
+    "step, ask the second question of texts that nobody rated; texts of every rating, made with "
+    "more or fewer errors, ask the first."
 )
 EVERY_RATING = "texts of every rating"
 NOTE = "The texts of a graded set were made to have every rating, so no person has to rate them"
@@ -293,8 +294,8 @@ def _range_figure(name: str, ranges: Sequence[_Range]) -> Figure:
         for one in ranges
     ]
     table = Table(
-        f"{title}: means over aspects; n counts aspects, or rows of texts. How many texts and "
-        "pairs stand behind each aspect is told with every aspect.",
+        f"{title}: means over aspects; n counts aspects, or chains. The tables of every aspect "
+        "count texts and pairs.",
         "Judge",
         [Column("Points"), *(Column(each) for each in names.values())],
         [Body(lines)],
@@ -535,7 +536,7 @@ def distance_figure(
         title,
         summary,
         Table(caption, "Judge", columns, bodies, source=source),
-        [(plural(row.k, "error"), names[row.judge], row) for row in known],
+        [(plural(row.k, "error"), names[row.judge], row) for row in known if row.judge in names],
         line=0.5,
         axis=DISTANCE_AXIS,
         groups=[plural(k, "error") for k in steps],

@@ -33,8 +33,8 @@ USAGE = ("replies", "prompt_tokens", "completion_tokens", "reasoning_tokens")
 SOURCE = "tables/construction.csv"
 LEAD = (
     "How texts with known quality were made for this study. A graded set has texts of every "
-    "rating: errors are put into references, and a text's rating is told by their number, or by "
-    "comparing it with anchors, texts on whose rating people (and a judge) agree. An "
+    "rating: errors are put into references, and a text's rating follows from their number, or "
+    "from comparing it with anchors, texts on whose rating people (and a judge) agree. An "
     "error-injection chain adds an error at each step. No number here is about a judge."
 )
 CANDIDATE_NOTE = (
@@ -211,7 +211,7 @@ def _construction(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Tabl
     known = built_sets(rows)
     if built := [name for name in sets if name in known]:
         yield Table(
-            f"{dataset.name}: what became of the candidates.",
+            f"{dataset.name}: outcomes of the candidates.",
             "Graded set",
             [Column(title) for title in CANDIDATES.values()],
             [Body([Line(name, _named(rows.where(cell=name), CANDIDATES, True)) for name in built])],

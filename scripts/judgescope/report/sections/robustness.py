@@ -43,10 +43,10 @@ SHIFT = "hint_shift"
 REASONS = ("sentiment", "rationale_length")
 CHANGES = ("difference_sentiment", "p_sentiment", "difference_rationale_length")
 LEAD = (
-    "A judge is asked about the same texts in several forms; some forms tell it a rating first, a "
-    "wrong one or people's own. How far do its ratings agree with each other, with people, and "
-    "with what it was told? A judge that follows a wrong rating as readily as a right one follows "
-    "ratings, not texts."
+    "How far do a judge's ratings depend on the form of the prompt and on a rating in it "
+    "(Chaudhary et al. 2024)? Forms ask about the same texts; some give the judge a rating first, "
+    "a wrong one or people's own. A judge that follows a wrong rating as readily as a right one "
+    "follows ratings, not texts."
 )
 SHIFTED, OBEYED, P = "injection_shift", "obey_rate", "p_injection"
 ATTACK, INERT = "attack", "inert"

@@ -40,11 +40,12 @@ SOURCE = "tables/spans.csv"
 MOST_ERRORS, MOST_MARKINGS = 40, 400
 """Errors that are shown of a marked text, and marked texts of a dataset."""
 LEAD = (
-    "Some judges list errors and quote where they are. Is what they quote in the text, and, where "
-    "people marked errors too, is it what people marked? An annotation is one list of errors with "
-    "its verdict: a judge's reply, or what an ensemble makes of its members' lists. Every one "
-    f"counts, also several of one text. Below the tables are {DRAWN} texts of each dataset with "
-    f"the errors in them, spread over its aspects, but at least {LEAST} for each aspect."
+    "Some judges list errors and quote where they are (Kartáč et al. 2025). Is what they quote in "
+    "the text, and, where people marked errors too, is it what people marked? An annotation is "
+    "one list of errors with its verdict: a judge's reply, or what an ensemble makes of its "
+    f"members' lists. Every one counts, also several of one text. Below the tables are {DRAWN} "
+    f"texts of each dataset with the errors in them, spread over its aspects, but at least {LEAST} "
+    "for each aspect."
 )
 COMPARED = (
     "Errors that people marked are of no aspect, so that each of a judge's lists is compared with "
@@ -55,8 +56,8 @@ COMPARED = (
 HINT = (
     "Texts drawn by the study's seed, with the first annotation of each judge. The darker, the "
     "more severe (the small number, up to 5); point at a marked place, or go there with the tab "
-    "key, for what is told of it at the foot of the window. Where much is told of errors that "
-    "overlap, the tab key goes into all of it after the last of them, to scroll."
+    "key, for its description at the foot of the window. Long descriptions of errors that overlap "
+    "take the focus after the last of them, to be scrolled."
 )
 
 
@@ -215,4 +216,4 @@ def _remark(error: Error, *, quoted: bool = False) -> str:
     severity = f"severity {error.severity}" if error.severity else ""
     quote = f"“{error.quoted}”" if quoted and error.quoted else ""
     head = ", ".join(filter(None, (quote, severity, error.category)))
-    return ": ".join(filter(None, (head, error.explanation))) or "nothing is told of it"
+    return ": ".join(filter(None, (head, error.explanation))) or "no description"

@@ -69,7 +69,7 @@ SETTINGS_LEAD = (
 )
 STANDING_LEAD = (
     "What each method comes down to. The rank is by point estimate among the judges that are "
-    "no controls; a test does not separate those that share a letter."
+    "no controls; those that share a letter do not differ significantly."
 )
 NUMBERS_LEAD = (
     "All that the result tables say of this judge: value, 95 % interval, n, what is missing, "

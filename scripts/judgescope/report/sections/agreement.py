@@ -40,7 +40,7 @@ PAIRS = (
 )
 
 LETTERS = (
-    "A paired permutation test does not separate judges that share a letter (Holm over all "
+    "Judges that share a letter do not differ by a paired permutation test (Holm over all "
     "pairs of the column, p ≤ 0.05)."
 )
 

@@ -237,14 +237,12 @@ def _changed_wordings(report: Report, rows: Rows) -> Iterator[Body]:
             yield Body(lines, f"{judge.id}, less the wording {first}")
 
 
-# --- correlations between aspects ------------------------------------------------------------
+# --- correlations of aspects ----------------------------------------------------------------
 
 
 def criteria(report: Report) -> Section | None:
-    """Return per dataset the correlations of each judge's aspects and wordings."""
-    return section_of(
-        report, "criteria", "Correlations between aspects", CRITERIA_LEAD, _correlations
-    )
+    """Return per dataset the correlations of each judge's aspects and wordings, folded."""
+    return section_of(report, "criteria", "Correlated criteria", CRITERIA_LEAD, _correlations)
 
 
 def _correlations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:

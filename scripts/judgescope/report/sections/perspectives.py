@@ -49,20 +49,20 @@ MEASURES = {
 }
 OF_ASPECTS = {**MEASURES, "accuracy_adjacent_complete": DIRECT, "tie_rate": DIRECT}
 OVERALL = "overall"
+QUESTION = "Does a judge find a known rating, and a known order (Hu et al. 2025)? "
 SOURCE = "tables/perspectives.csv"
 LEAD = (
-    "Does a judge find a known rating, and a known order (Hu et al. 2025)? Correlation with the "
-    "mean rating of all texts is the traditional view. The direct view keeps the texts on whose "
-    "rating all raters agree, and asks two questions: does the judge find that rating (κ, "
-    "CEM-ORD), and does it order texts of one source that are rated differently? Judges that are "
-    "good at one need not be good at the other. Error-injection chains, which add an error at each "
-    "step, ask the second question of texts that nobody rated; texts of every rating, made with "
-    "more or fewer errors, ask the first."
+    "Correlation with the mean rating of all texts is the traditional view. The direct view keeps "
+    "the texts on whose rating all raters agree, and asks two questions apart: does the judge find "
+    "that rating (κ, CEM-ORD), and does it order texts of one source that are rated differently? "
+    "Judges that are good at one need not be good at the other. Error-injection "
+    "chains, each text with one more error than the last, ask the second question without ratings; "
+    "graded sets, texts of every rating made with more or fewer errors, ask the first."
 )
 EVERY_RATING = "texts of every rating"
 NOTE = "The texts of a graded set were made to have every rating, so no person has to rate them"
 RANGE_MEASURES = {
-    ("accuracy_adjacent", "local"): ", error-injection chains",
+    ("accuracy_adjacent", "local"): ", chains",
     ("accuracy_adjacent", "direct"): ", rated texts",
     ("kappa_linear", "direct"): "",
     ("pearson", "traditional"): "",
@@ -91,7 +91,7 @@ def section(report: Report) -> Section | None:
 
     Means over several datasets come first.
     """
-    section = section_of(report, "perspectives", "Perspectives", LEAD, _dataset)
+    section = section_of(report, "perspectives", "Perspectives", QUESTION + LEAD, _dataset)
     overall = report.rows("perspectives", OVERALL)
     if section is None or not len(overall):
         return section
@@ -318,7 +318,7 @@ def _range_figure(name: str, ranges: Sequence[_Range]) -> Figure:
     )
 
 
-# --- constructed sets: texts of every rating, and error-injection chains ---------------------
+# --- constructed sets: graded sets and error-injection chains --------------------------------
 
 
 def constructed_table(
@@ -382,7 +382,7 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
 
 
 def chains(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    """Yield the accuracies on chains, what ties make of them, and those further apart."""
+    """Yield the accuracies on chains, the effect of ties, and accuracies at larger distances."""
     rows = rows.where(level=LOCAL)
     strict = rows.where(statistic=STRICT)
     sets = list(dict.fromkeys((row.judged, row.cell) for row in strict if row.perturbation))

@@ -33,9 +33,9 @@ USAGE = ("replies", "prompt_tokens", "completion_tokens", "reasoning_tokens")
 SOURCE = "tables/construction.csv"
 LEAD = (
     "How texts with known quality were made for this study. A graded set has texts of every "
-    "rating: errors are put into references, and a text's rating follows from their number, or "
-    "from comparing it with anchors, texts on whose rating people (and a judge) agree. An "
-    "error-injection chain adds an error at each step. No number here is about a judge."
+    "rating: errors are put into references, and a text's rating is told by their number, or by "
+    "comparing it with anchors, texts on whose rating people (and a judge) agree. The texts of "
+    "an error-injection chain have one more error each. No number here is about a judge."
 )
 CANDIDATE_NOTE = (
     "Unresolved: no anchor is better or worse, or none of a rating got an answer. Failed: the "

@@ -337,7 +337,7 @@ def _numbers(report: Report, dataset: Dataset, judge: Judge, name: str, rows: li
     aspects = [aspect for aspect in [*known, *sorted(present - {*known})] if aspect in present]
     statistics: dict[str, dict[object, dict[str, Row]]] = {}
     for row in rows:
-        place = row._replace(aspect="", statistic="").key, row.form, row.system_subset
+        place = row._replace(aspect="", statistic="").key, row.system_subset
         statistics.setdefault(row.statistic, {}).setdefault(place, {})[row.aspect] = row
     bodies = []
     for statistic, places in statistics.items():

@@ -211,7 +211,7 @@ def _construction(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Tabl
     known = built_sets(rows)
     if built := [name for name in sets if name in known]:
         yield Table(
-            f"{dataset.name}: what became of the candidates.",
+            f"{dataset.name}: outcomes of the candidates.",
             "Graded set",
             [Column(title) for title in CANDIDATES.values()],
             [Body([Line(name, _named(rows.where(cell=name), CANDIDATES, True)) for name in built])],

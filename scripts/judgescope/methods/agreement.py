@@ -148,6 +148,6 @@ METHOD = Method(
     tables=("comparison", "criteria"),
     texts=("systems",),
     parts=("as_rater",),
-    claims=True,
+    claims=("claims.agreement.people_rows", "claims.agreement.claims"),
     controls=True,
 )

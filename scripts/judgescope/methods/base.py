@@ -36,8 +36,11 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether it reads judges that compare two texts: they have votes and no scores."""
     oracles: bool = False
     """Whether it reads controls that know the errors."""
-    claims: bool = False
-    """Whether claims about judges (table `verdicts`) rest on its statistics."""
+    claims: tuple[str, ...] = ()
+    """The functions of claims for table `verdicts` that rest on its statistics.
+
+    By path below this package: `(study: EvaluationData) -> Iterable[Claim | Row]`.
+    """
     bars: bool = True
     """Whether the study's bars (`require`) can be held against its rows."""
     controls: bool = False

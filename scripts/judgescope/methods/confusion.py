@@ -382,5 +382,5 @@ METHOD = Method(
     tables=("criteria", "perturbations"),
     texts=("systems", "once"),
     parts=("compared", "expected"),
-    claims=True,
+    claims=("claims.perturbations.criteria_claims",),
 )

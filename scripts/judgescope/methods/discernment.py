@@ -345,5 +345,5 @@ METHOD = Method(
     tables=("perturbations", "responses"),
     texts=("once",),
     parts=("compared", "weights"),
-    claims=True,
+    claims=("claims.perturbations.perturbation_claims",),
 )

@@ -159,4 +159,4 @@ def _nontransitive_share(panel: TargetSet, judged_pairs: JudgedPairs) -> Estimat
     return nontransitive_share(table, source, panel.study.weights)
 
 
-METHOD = Method(when="votes", votes=True, claims=True)
+METHOD = Method(when="votes", votes=True, claims=("claims.ratings.pair_claims",))

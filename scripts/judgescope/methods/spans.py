@@ -255,5 +255,9 @@ def _left_out(predictions: Sequence[Prediction]) -> str:
 
 
 METHOD = Method(
-    selectable=True, when="annotated", texts=("systems",), parts=("spans",), claims=True
+    selectable=True,
+    when="annotated",
+    texts=("systems",),
+    parts=("spans",),
+    claims=("claims.agreement.span_claims",),
 )

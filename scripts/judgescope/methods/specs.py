@@ -226,8 +226,8 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """A hash of the card that says how references were rewritten."""
     as_rater: AsRater | None = None
     comparison: Comparison | None = None
-    claimed: list[str] = field(default_factory=list)
-    """The tables on whose statistics verdicts rest."""
+    claims: list[str] = field(default_factory=list)
+    """The functions that make the claims of verdicts, as methods declare them."""
     required: Required | None = None
     compared: list[str] = field(default_factory=list)
     """The judges whose differences are computed; empty: all."""

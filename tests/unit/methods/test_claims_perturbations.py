@@ -142,7 +142,7 @@ def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none(
 
 
 def test_rows_of_the_table_say_verdict_reasons_and_numbers() -> None:
-    own = made(fallen(drops(*[1] * 20)), claimed=["discernment"])
+    own = made(fallen(drops(*[1] * 20)), claims=[*discernment.METHOD.claims])
     rows: list[Row] = verdicts.rows(own)
     assert rows == list(verdict_rows(own, perturbations.perturbation_claims(own)))
     row = one(rows, "verdict", perturbation="typos")

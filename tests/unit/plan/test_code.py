@@ -11,6 +11,8 @@ import pytest
 
 from judgescope.engines import ENGINES
 from judgescope.plan.code import code_hash, modules
+from judgescope.plan.loading import load_plan
+from judgescope.plan.specs import results
 from running import HOME
 
 PARSING = "judgescope/parsing"
@@ -70,6 +72,16 @@ def test_what_computes_scores_knows_no_parser() -> None:
     assert "judgescope.parsing.parsers" in modules(folder, "score")
     for job in ("score", "derive", "collect"):  # pydantic's models take longer than a small cell
         assert "judgescope.schema.cards" not in modules(folder, job)
+
+
+def test_verdicts_depend_on_the_code_of_the_claims_that_they_load() -> None:
+    study = {"study": "s", "datasets": ["demo-news"], "judges": ["rules"], "methods": ["agreement"]}
+    plan = load_plan(study, HOME, source="study.yaml")
+    folder, verdicts = HOME / "scripts", "judgescope.methods.verdicts"
+    spec = results.statistics(plan, "verdicts", "demo-news")
+    assert spec.claims == ["claims.agreement.people_rows", "claims.agreement.claims"]
+    code = code_hash(folder, "statistics", verdicts, "judgescope.methods.claims.agreement")
+    assert spec.code == code != code_hash(folder, "statistics", verdicts)
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,12 @@ def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
     facts = {name: facts_of(plan, dataset, name) for name in judges}
     if "bought" in method.parts:
         facts = {name: replace(one, price=_price_of(plan, name)) for name, one in facts.items()}
+    loaded = [table]
+    if "verdicts" in method.parts:
+        loaded += [path.rpartition(".")[0] for path in _claims(plan)]
+    modules = dict.fromkeys(f"judgescope.methods.{name}" for name in loaded)
     spec = StatisticsSpec(
-        **computing("statistics", f"judgescope.methods.{table}", packages=table),
+        **computing("statistics", *modules, packages=table),
         table=table,
         dataset=dataset,
         seed=plan.study.seed,
@@ -167,8 +171,9 @@ def _part_of(plan: Plan, table: str, dataset: str) -> Part:
     method = METHODS[table]
     parts = dict.fromkeys(method.parts)
     if "verdicts" in parts:
-        for name in _claimed(plan):
-            parts |= dict.fromkeys(METHODS[name].parts)
+        for name in tables_of(plan):
+            if METHODS[name].claims:
+                parts |= dict.fromkeys(METHODS[name].parts)
     fields, files = dict[str, object](), list[str]()
     for name in parts:
         part = PARTS[name](plan, dataset)
@@ -180,8 +185,9 @@ def _part_of(plan: Plan, table: str, dataset: str) -> Part:
     return Part(fields, files)
 
 
-def _claimed(plan: Plan) -> list[str]:
-    return [name for name in tables_of(plan) if METHODS[name].claims]
+def _claims(plan: Plan) -> list[str]:
+    """Return the functions of claims that the study's methods declare."""
+    return [path for name in tables_of(plan) for path in METHODS[name].claims]
 
 
 def _as_rater(plan: Plan, dataset: str) -> Part:
@@ -321,11 +327,11 @@ def _training(plan: Plan, dataset: str) -> Part:
 def _verdicts(plan: Plan, dataset: str) -> Part:
     """The tables of claims; the study's bars, and the parts of tables that decide on these."""
     if not plan.study.require:
-        return Part({"claimed": _claimed(plan)})
+        return Part({"claims": _claims(plan)})
     deciding = [name for name in tables_of(plan) if METHODS[name].bars]
     parts = [plan.paths.statistics(table, dataset) for table in deciding]
     required = Required(bars=bars_of(plan.study.require), parts=parts)
-    return Part({"claimed": _claimed(plan), "required": required}, parts)
+    return Part({"claims": _claims(plan), "required": required}, parts)
 
 
 def bars_of(require: dict[str, float | dict[str, float]]) -> list[Bar]:

@@ -1,12 +1,49 @@
-"""What a method declares at the end of its module."""
+"""The rows of result tables, and what a method declares at the end of its module."""
 
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from msgspec import Struct
 
-Row = dict[str, Any]
-"""A row of a result table: column -> value."""
 Texts = Literal["systems", "once", "graded", "attack"]
+
+
+class Numbers(TypedDict):
+    """The columns of a row that hold its estimate."""
+
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    n_missing: int
+    n_tied: int
+    method: str
+    note: str
+
+
+class AppliesTo(TypedDict, total=False):
+    """The columns that are null where they do not apply."""
+
+    perturbation: str | None
+    degree: str | None
+    criterion: str | None
+    form: str | None
+    judge_b: str | None
+    aspect_b: str | None
+    criterion_b: str | None
+    k: int | None
+    k_b: int | None
+    system_subset: str | None
+
+
+class Row(Numbers, AppliesTo):
+    """A row of a result table (`results` in schema/tables.py)."""
+
+    dataset: str
+    judge: str
+    aspect: str
+    statistic: str
+    level: str
+    signature: str
 
 
 class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -5,6 +5,7 @@ from typing import Literal, TypeVar
 from msgspec import Struct, field
 
 from judgescope.core.job_spec import JobSpec
+from judgescope.methods.base import AppliesTo
 from judgescope.parsing.judgment import Policy
 
 T = TypeVar("T")
@@ -186,7 +187,7 @@ class GradedTexts(_Part, frozen=True):
     """The files of comparisons with anchors, those among anchors first; empty without anchors."""
 
     @property
-    def columns(self) -> dict[str, str]:
+    def columns(self) -> AppliesTo:
         """Return the columns that name the set."""
         return {"perturbation": self.perturbation, "degree": self.degree}
 

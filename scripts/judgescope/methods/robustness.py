@@ -198,7 +198,7 @@ def _hint_rows(
     study: EvaluationData, rationales: Rationales, judge: str, aspect: str, averaged: Averaged
 ) -> Iterator[Row]:
     """Yield the effect of a hint on a judge, compared with the judge that is asked without one."""
-    base = study.spec.hinted[judge].base
+    base = study.spec.hinted[judge].baseline
     scores, base_scores = (study.systems.scores(name, aspect) for name in (judge, base))
     if scores is None or base_scores is None:
         return

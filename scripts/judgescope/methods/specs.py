@@ -133,8 +133,8 @@ class Expected(_Part, frozen=True):
 class Hinted(_Part, frozen=True):
     """A judge's hint, and the judge that is asked the same without it."""
 
-    tells: Literal["wrong", "right"]
-    base: str
+    rating: Literal["wrong", "right"]
+    baseline: str
 
 
 class Members(_Part, frozen=True):
@@ -203,7 +203,7 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     seed: int
     ratings: str
     """What the dataset's ratings are: the key `ratings` of its card."""
-    clean: str | None
+    fault_free_system: str | None
     """The system without faults."""
     aspects: dict[str, AspectScale]
     judges: dict[str, JudgeFacts]
@@ -235,7 +235,7 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     weights: AspectWeights | None = None
     expected: Expected | None = None
     criteria: list[str] = field(default_factory=list)
-    in_a_row: list[tuple[str, str]] = field(default_factory=list)
+    error_chains: list[tuple[str, str]] = field(default_factory=list)
     """(perturbation, degree) of the sets with errors one after the other."""
     hinted: dict[str, Hinted] = field(default_factory=dict)
     forms: dict[str, list[str]] = field(default_factory=dict)

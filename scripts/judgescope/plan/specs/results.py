@@ -107,7 +107,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
         dataset=dataset,
         seed=plan.study.seed,
         ratings=card.ratings,
-        clean=card.fault_free_system,
+        fault_free_system=card.fault_free_system,
         aspects={
             aspect: AspectScale(values=scale.values(), ends=(scale.min, scale.max))
             for aspect in plan.aspects_of(dataset)
@@ -302,7 +302,7 @@ def _robust(plan: Plan, dataset: str) -> Part:
         if card.hint is None and card.own_scale is None:
             forms.setdefault(card.model, []).append(name)
     hinted = {
-        name: Hinted(tells=card.hint.rating, base=card.hint.baseline)
+        name: Hinted(rating=card.hint.rating, baseline=card.hint.baseline)
         for name, card in cards.items()
         if card.hint
     }
@@ -367,7 +367,7 @@ PARTS: dict[str, Callable[[Plan, str], Part]] = {
     "ensembles": _ensembles,
     "expected": _expected,
     "graded": _graded,
-    "in_a_row": lambda plan, name: Part({"in_a_row": plan.perturbed(name, "row")}),
+    "error_chains": lambda plan, name: Part({"error_chains": plan.perturbed(name, "row")}),
     "robust": _robust,
     "spans": _spans,
     "training": _training,

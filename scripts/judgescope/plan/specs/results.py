@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from judgescope.core.cells import split
-from judgescope.core.set_names import COMPARED, ORIGINAL
+from judgescope.core.names import COMPARED, ORIGINAL
 from judgescope.methods.registry import METHODS
 from judgescope.methods.specs import (
     AspectScale,

@@ -63,7 +63,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     parts: tuple[str, ...] = ()
     """The parts of the spec that it reads, by their names in plan/specs/results.py."""
     settings: str = ""
-    """The study's key whose content is the field `settings` of the spec."""
+    """The study's key whose content the spec holds in `settings`, under the name of the key."""
     inputs: tuple[str, ...] = ()
     """Further files that it reads, below the folder of results; `{dataset}` is filled in."""
     across: str = ""

@@ -257,8 +257,8 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     gold: str | None = None
     """The file of errors that people marked."""
     graded: list[GradedTexts] = field(default_factory=list)
-    settings: dict[str, Setting] = field(default_factory=dict)
-    """The content of the study's key that the method names as its settings."""
+    settings: dict[str, dict[str, Setting]] = field(default_factory=dict)
+    """The study's key that a method names as its settings -> the content of the key."""
 
 
 class JoinedTable(_Part, frozen=True):

@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from judgescope.engines import ENGINES
+from judgescope.methods.registry import METHODS
 from judgescope.plan.code import code_hash, modules
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
@@ -82,6 +84,20 @@ def test_verdicts_depend_on_the_code_of_the_claims_that_they_load() -> None:
     assert spec.claims == ["claims.agreement.people_rows", "claims.agreement.claims"]
     code = code_hash(folder, "statistics", verdicts, "judgescope.methods.claims.agreement")
     assert spec.code == code != code_hash(folder, "statistics", verdicts)
+
+
+def test_settings_and_inputs_of_a_method_reach_its_rows_and_its_claims(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    method = replace(METHODS["agreement"], settings="comparison", inputs=("items/{dataset}.json",))
+    monkeypatch.setitem(METHODS, "agreement", method)
+    study = {"study": "s", "datasets": ["demo-news"], "judges": ["rules"], "methods": ["agreement"]}
+    plan = load_plan(study, HOME, source="study.yaml")
+    content = plan.study.comparison.model_dump(mode="json")
+    for table in ("agreement", "verdicts"):
+        assert results.statistics(plan, table, "demo-news").settings == {"comparison": content}
+        assert "results/s/items/demo-news.json" in results.own_files(plan, table, "demo-news")
+    assert results.statistics(plan, "coverage", "demo-news").settings == {}
 
 
 @pytest.mark.parametrize(

@@ -168,20 +168,21 @@ class Part(NamedTuple):
 
 def _part_of(plan: Plan, table: str, dataset: str) -> Part:
     """Return all parts that a table reads; the verdicts read those of all tables of claims."""
-    method = METHODS[table]
-    parts = dict.fromkeys(method.parts)
-    if "verdicts" in parts:
-        for name in tables_of(plan):
-            if METHODS[name].claims:
-                parts |= dict.fromkeys(METHODS[name].parts)
+    methods = [METHODS[table]]
+    if "verdicts" in methods[0].parts:
+        methods += [METHODS[name] for name in tables_of(plan) if METHODS[name].claims]
+    parts = dict.fromkeys(name for each in methods for name in each.parts)
     fields, files = dict[str, object](), list[str]()
     for name in parts:
         part = PARTS[name](plan, dataset)
         fields |= part.fields
         files += part.files
-    if method.settings:
-        fields["settings"] = getattr(plan.study, method.settings).model_dump(mode="json")
-    files += [f"{plan.results}/{path.format(dataset=dataset)}" for path in method.inputs]
+    if keys := {each.settings for each in methods if each.settings}:
+        fields["settings"] = {
+            key: getattr(plan.study, key).model_dump(mode="json") for key in sorted(keys)
+        }
+    inputs = dict.fromkeys(path for each in methods for path in each.inputs)
+    files += [f"{plan.results}/{path.format(dataset=dataset)}" for path in inputs]
     return Part(fields, files)
 
 

@@ -415,7 +415,7 @@ def chain(study: EvaluationData, name: str, judge: str, aspect: str, *others: st
 def local_rows(study: EvaluationData) -> Iterator[Row]:
     """Yield every judge's accuracies on each error chain, their means, and differences."""
     for judge in study.spec.judges:
-        for (name, degree), aspect in product(study.spec.error_chains, study.spec.aspects):
+        for (name, degree), aspect in product(study.spec.chains, study.spec.aspects):
             links = chain(study, f"{name}.{degree}", judge, aspect)
             if links is None:
                 continue
@@ -431,7 +431,7 @@ def _local_means(study: EvaluationData, judge: str, *others: str) -> Means:
     """Return a judge's means over error chains, of the items that `others` were given, too."""
     chains = (
         (aspect, chain(study, f"{name}.{degree}", judge, aspect, *others))
-        for (name, degree), aspect in product(study.spec.error_chains, study.spec.aspects)
+        for (name, degree), aspect in product(study.spec.chains, study.spec.aspects)
     )
     accuracies = ((aspect, links.adjacent()) for aspect, links in chains if links)
     averaged = (

@@ -368,7 +368,7 @@ PARTS: dict[str, Callable[[Plan, str], Part]] = {
     "ensembles": _ensembles,
     "expected": _expected,
     "graded": _graded,
-    "error_chains": lambda plan, name: Part({"error_chains": plan.perturbed(name, "row")}),
+    "chains": lambda plan, name: Part({"chains": plan.perturbed(name, "row")}),
     "robust": _robust,
     "spans": _spans,
     "training": _training,

@@ -1,6 +1,6 @@
 """What several tests of confusion rows share."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -122,9 +122,9 @@ def judge(**drops: Floats | float) -> dict[tuple[str, str], Floats]:
     return found
 
 
-def one(rows: list[Row], statistic: str, **where: Any) -> Row:
+def one(rows: Iterable[Mapping[str, Any]], statistic: str, **where: Any) -> Row:
     (row,) = (
-        row
+        dict(row)
         for row in rows
         if row["statistic"] == statistic
         and all(row.get(key) == told for key, told in where.items())

@@ -1,6 +1,6 @@
 """What several tests of discernment share."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -119,14 +119,14 @@ def study(
     )
 
 
-def of(rows: list[Row], *names: str, **where: Any) -> list[Row]:
+def of(rows: Iterable[Mapping[str, Any]], *names: str, **where: Any) -> list[Row]:
     return [
-        row
+        dict(row)
         for row in rows
         if row["statistic"] in names and all(row.get(key) == told for key, told in where.items())
     ]
 
 
-def one(rows: list[Row], name: str, **where: Any) -> Row:
+def one(rows: Iterable[Mapping[str, Any]], name: str, **where: Any) -> Row:
     (row,) = of(rows, name, **where)
     return row

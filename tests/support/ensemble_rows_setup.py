@@ -59,7 +59,7 @@ def rows(
         scores["taught"] = student
         cards["taught"] = {"ends": dict.fromkeys(ASPECTS, (0.0, 100.0)), "share": share}
     spec = {"ensembles": told, "excluded": []} | spec
-    return ensemble.rows(study(scores, cards=cards, **spec))
+    return [dict(row) for row in ensemble.rows(study(scores, cards=cards, **spec))]
 
 
 @cache

@@ -25,7 +25,7 @@ from msgspec import Struct, to_builtins
 import golden_studies
 import graded_study
 from golden_studies import GoldenStudy, say
-from judgescope.core.set_names import REFEREE, REST, TRIAL
+from judgescope.core.names import REFEREE, REST, TRIAL
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
 from judgescope.jobs.run import typed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgescope.methods import comparison
+from judgescope.methods import base, comparison
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.cards.study import Comparison
 from judgescope.schema.tables import table_of
@@ -160,17 +160,17 @@ def study(
     )
 
 
-def of(rows: Iterable[Row], *names: str, **where: Any) -> list[Row]:
+def of(rows: Iterable[Mapping[str, Any]], *names: str, **where: Any) -> list[Row]:
     """Return the rows of some statistics (all, if none is named) with these values in columns."""
     return [
-        row
+        dict(row)
         for row in rows
         if (not names or row["statistic"] in names)
         and all(row.get(key) == value for key, value in where.items())
     ]
 
 
-def one(rows: Iterable[Row], statistic: str, **where: Any) -> Row:
+def one(rows: Iterable[Mapping[str, Any]], statistic: str, **where: Any) -> Row:
     (row,) = of(rows, statistic, **where)
     return row
 
@@ -186,7 +186,7 @@ def r_of(x: Floats, y: Floats) -> float:
 
 
 @cache
-def compared() -> list[Row]:
+def compared() -> list[base.Row]:
     return comparison.rows(study(FIELD))
 
 

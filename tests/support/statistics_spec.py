@@ -10,7 +10,7 @@ from judgescope.methods.specs import JudgeFacts, StatisticsSpec
 
 SPEC: dict[str, Any] = {
     **{"code": "", "versions": {}, "table": "agreement", "dataset": "d", "seed": 7},
-    **{"ratings": "human", "clean": None, "aspects": {}, "judges": {}, "excluded": []},
+    **{"ratings": "human", "fault_free_system": None, "aspects": {}, "judges": {}, "excluded": []},
     **{"perturbed": [], "allow_missing": False, "families": {}, "reference_systems": []},
     **{"exclude_reference_systems": True, "targets": [], "results": "", "output": ""},
 }

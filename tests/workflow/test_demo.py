@@ -104,7 +104,7 @@ def test_a_judge_that_is_minus_the_length_holds_no_claim(
     for row in verdicts.rows(study):
         if row["statistic"] == VERDICT:
             mine, outcome = row["judge"] == "brevity", row["note"].partition("; ")[0]
-            found[mine] |= {row["form"]} if mine or outcome in GOOD else set()
+            found[mine] |= {row["form"] or ""} if mine or outcome in GOOD else set()
             assert not (mine and outcome in GOOD), row
     assert found[True] >= {"agreement", "perturbation", "sequence"} and found[False]
 

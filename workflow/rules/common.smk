@@ -10,8 +10,8 @@ if _scripts.is_dir():
     sys.path.insert(0, str(_scripts))
 
 from judgescope.core.cells import DERIVED
+from judgescope.core.names import ALL, ORIGINAL, REFERENCES, REST, SYSTEMS, TRIAL
 from judgescope.core.paths import HOME
-from judgescope.core.set_names import ALL, ORIGINAL, REFERENCES, REST, SYSTEMS, TRIAL
 from judgescope.plan.dag import any_of
 from judgescope.plan.generators import graded, improvements
 from judgescope.plan.inputs import card_files, unfetched, without_folders

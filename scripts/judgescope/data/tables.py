@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from judgescope.core.canonical import canonical
-from judgescope.core.set_names import ORIGINAL, REFERENCE, SYSTEMS
+from judgescope.core.names import ORIGINAL, REFERENCE, SYSTEMS
 from judgescope.data.rated import BY_REFERENCE, Rated
 from judgescope.data.specs import IngestReport
 from judgescope.schema.cards import Dataset

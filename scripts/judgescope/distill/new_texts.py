@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from judgescope.core.set_names import new_target
+from judgescope.core.names import new_target
 from judgescope.distill.specs import WriteNewSpec
 from judgescope.engines.requests import Reply
 from judgescope.perturb.writing import checked

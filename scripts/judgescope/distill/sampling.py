@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
+from judgescope.core.names import new_target
 from judgescope.core.rng import stream, stream_seed
-from judgescope.core.set_names import new_target
 from judgescope.distill.specs import SampleSpec, Student
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects

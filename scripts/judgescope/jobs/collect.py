@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from judgescope.core.cells import by_cell, joined
 from judgescope.core.files import write_text
+from judgescope.core.names import SYSTEMS
 from judgescope.core.paths import Paths
-from judgescope.core.set_names import SYSTEMS
 from judgescope.jobs.run import run
 from judgescope.schema.tables import SCHEMAS, TEXT, read_table, table_of, write_parts, write_table
 from judgescope.scoring.specs import CollectSpec

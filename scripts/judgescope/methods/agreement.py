@@ -50,15 +50,17 @@ def rows(study: EvaluationData) -> list[Row]:
     return [with_hint_note(study, row) for row in below_controls(study, result, controls)]
 
 
-def _controls_of(study: EvaluationData, share: float, aspects: list[str]) -> Iterator[Row]:
-    """Yield the rows of the controls on a share of the items, to compare its judges with."""
+def _controls_of(
+    study: EvaluationData, share: float, aspects: list[str]
+) -> Iterator[tuple[float, Row]]:
+    """Yield (share, row) of the controls on a share of the items, to compare its judges with."""
     cards = study.spec.judges
     judge_of_share = next(name for name, card in cards.items() if card.share == share)
     for judge, card in cards.items():
         if card.engine == "control":
             for systems, panel in study.rated(judge).items():
                 for row in _judge_rows(study, panel.given(judge_of_share), judge, aspects):
-                    yield row | {"system_subset": systems, "share": share}
+                    yield share, row | {"system_subset": systems}
 
 
 def _judge_rows(
@@ -110,34 +112,37 @@ def _with_thin_note(estimate: Estimate, level: str, panel: TargetSet) -> Estimat
 
 
 def below_controls(
-    study: EvaluationData, judge_rows: list[Row], share_controls: Sequence[Row] = ()
+    study: EvaluationData, judge_rows: list[Row], share_controls: Sequence[tuple[float, Row]] = ()
 ) -> list[Row]:
     """Note on every judge's number which control ranks above it, with the control's value.
 
     By point estimate; the best control of each statistic on the same texts, the first of equals.
-    `share_controls` are rows of controls on a share of the items, which are not returned.
+    `share_controls` are (share, row) of controls on a share of the items, which are not returned.
     """
     cards = study.spec.judges
     controls = {name for name, card in cards.items() if card.engine == "control"}
-    best: dict[tuple[str | float | None, ...], Row] = {}
+    best: dict[tuple[str | float | None, ...], tuple[float, str]] = {}
 
-    def same_texts(row: Row) -> tuple[str | float | None, ...]:
-        share = row.get("share", card.share if (card := cards.get(row["judge"])) else 1.0)
+    def share_of(row: Row) -> float:
+        card = cards.get(row["judge"])
+        return card.share if card else 1.0
+
+    def same_texts(share: float, row: Row) -> tuple[str | float | None, ...]:
         measure = row["statistic"], row["level"]
         return row["aspect"], row.get("criterion"), *measure, row.get("system_subset"), share
 
-    for row in (*judge_rows, *share_controls):
-        key = same_texts(row)
-        if row["judge"] not in controls or row["value"] is None:
+    for share, row in (*((share_of(row), row) for row in judge_rows), *share_controls):
+        key, value = same_texts(share, row), row["value"]
+        if row["judge"] not in controls or value is None:
             continue
-        if key not in best or row["value"] > best[key]["value"]:
-            best[key] = row
+        if key not in best or value > best[key][0]:
+            best[key] = value, row["judge"]
     noted = []
     for row in judge_rows:
-        control = best.get(same_texts(row))
+        control, value = best.get(same_texts(share_of(row), row)), row["value"]
         exempt = row["judge"] in controls or row["judge"] == "human" or row["statistic"] in BIASES
-        if control and not exempt and row["value"] is not None and row["value"] < control["value"]:
-            note = f"warning: below control {control['judge']} ({control['value']:.3f})"
+        if control and not exempt and value is not None and value < control[0]:
+            note = f"warning: below control {control[1]} ({control[0]:.3f})"
             row = row | {"note": "; ".join(filter(None, [row["note"], note]))}
         noted.append(row)
     return noted
@@ -148,6 +153,6 @@ METHOD = Method(
     tables=("comparison", "criteria"),
     texts=("systems",),
     parts=("as_rater",),
-    claims=True,
+    claims=("claims.agreement.people_rows", "claims.agreement.claims"),
     controls=True,
 )

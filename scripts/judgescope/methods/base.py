@@ -1,12 +1,49 @@
-"""What a method declares at the end of its module."""
+"""The rows of result tables, and what a method declares at the end of its module."""
 
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from msgspec import Struct
 
-Row = dict[str, Any]
-"""A row of a result table: column -> value."""
 Texts = Literal["systems", "once", "graded", "attack"]
+
+
+class Numbers(TypedDict):
+    """The columns of a row that hold its estimate."""
+
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    n_missing: int
+    n_tied: int
+    method: str
+    note: str
+
+
+class AppliesTo(TypedDict, total=False):
+    """The columns that are null where they do not apply."""
+
+    perturbation: str | None
+    degree: str | None
+    criterion: str | None
+    form: str | None
+    judge_b: str | None
+    aspect_b: str | None
+    criterion_b: str | None
+    k: int | None
+    k_b: int | None
+    system_subset: str | None
+
+
+class Row(Numbers, AppliesTo):
+    """A row of a result table (`results` in schema/tables.py)."""
+
+    dataset: str
+    judge: str
+    aspect: str
+    statistic: str
+    level: str
+    signature: str
 
 
 class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,7 +63,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     parts: tuple[str, ...] = ()
     """The parts of the spec that it reads, by their names in plan/specs/results.py."""
     settings: str = ""
-    """The study's key whose content is the field `settings` of the spec."""
+    """The study's key whose content the spec holds in `settings`, under the name of the key."""
     inputs: tuple[str, ...] = ()
     """Further files that it reads, below the folder of results; `{dataset}` is filled in."""
     across: str = ""
@@ -36,8 +73,11 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether it reads judges that compare two texts: they have votes and no scores."""
     oracles: bool = False
     """Whether it reads controls that know the errors."""
-    claims: bool = False
-    """Whether claims about judges (table `verdicts`) rest on its statistics."""
+    claims: tuple[str, ...] = ()
+    """The functions of claims for table `verdicts` that rest on its statistics.
+
+    By path below this package: `(study: EvaluationData) -> Iterable[Claim | Row]`.
+    """
     bars: bool = True
     """Whether the study's bars (`require`) can be held against its rows."""
     controls: bool = False

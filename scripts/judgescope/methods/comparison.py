@@ -173,13 +173,12 @@ class Field:
         for pair, *p_values in zip(tested, p, adjusted, fdr, strict=True):
             for name, estimate in self._tests(pair, measure, p_values).items():
                 noted = estimate.with_note(study.share_note(pair.judge, pair.other))
-                columns = {"judge_b": pair.other}
-                yield study.row(pair.judge, self.aspect, name, level, noted, **columns)
+                yield study.row(pair.judge, self.aspect, name, level, noted, judge_b=pair.other)
         for pair in untested:
             reasons = [self.no_classes[name] for name in (pair.judge, pair.other)]
             nothing = Estimate.undefined(next(filter(None, reasons), DIFFERENT_SCALES))
-            name, columns = f"difference_{statistic}", {"judge_b": pair.other}
-            yield study.row(pair.judge, self.aspect, name, level, nothing, **columns)
+            name, other = f"difference_{statistic}", pair.other
+            yield study.row(pair.judge, self.aspect, name, level, nothing, judge_b=other)
 
     def _ranks(self, measure: Measure, different: Flags, untested: list[Pair]) -> Iterator[Row]:
         statistic, level = measure

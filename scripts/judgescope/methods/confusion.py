@@ -4,7 +4,7 @@ A cell is one perturbation scored on one aspect. The study expects a drop in som
 others.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import exp
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import AppliesTo, Method, Row
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats
 from judgescope.methods.pairs import Pairs, pairs_of, reasons
@@ -171,7 +171,7 @@ class JudgeCells:
         """Yield the rows of every cell, then the headlines."""
         for cell in self.cells:
             perturbation, degree, *_ = cell.expectation
-            columns = {"perturbation": perturbation, "degree": degree}
+            columns: AppliesTo = {"perturbation": perturbation, "degree": degree}
             for statistic, estimate in self._estimates(cell):
                 yield self.study.row(self.judge, cell.aspect, statistic, "", estimate, **columns)
         for statistic, estimate in self._headlines():
@@ -333,15 +333,15 @@ def _differences(
     judges = dict.fromkeys(judge for judge, _ in drops)
     criteria = list(dict.fromkeys(criterion for _, criterion in drops))
     for criterion in criteria:
-        wording = {"criterion": criterion} if criterion else {}
+        wording: AppliesTo = {"criterion": criterion} if criterion else {}
         for judge, other in compared(study):
             pair = drops[judge, criterion], drops[other, criterion]
-            columns = {"judge_b": other, **wording}
+            columns: AppliesTo = wording | {"judge_b": other}
             yield from _difference(study, judge, *pair, UNDEFINED_JUDGE, columns)
     for judge in judges:
         for criterion in criteria[1:]:
             pair = drops[judge, criterion], drops[judge, criteria[0]]
-            wordings = {"criterion": criterion, "criterion_b": criteria[0]}
+            wordings: AppliesTo = {"criterion": criterion, "criterion_b": criteria[0]}
             yield from _difference(study, judge, *pair, UNDEFINED_WORDING, wordings)
 
 
@@ -351,7 +351,7 @@ def _difference(
     first: Drops | Estimate,
     second: Drops | Estimate,
     why: str,
-    columns: Mapping[str, str | None],
+    columns: AppliesTo,
 ) -> Iterator[Row]:
     """Yield the headlines of `first` less those of `second`, undefined with the reason."""
 
@@ -382,5 +382,5 @@ METHOD = Method(
     tables=("criteria", "perturbations"),
     texts=("systems", "once"),
     parts=("compared", "expected"),
-    claims=True,
+    claims=("claims.perturbations.criteria_claims",),
 )

@@ -3,14 +3,15 @@
 Source: (Hu et al. 2025), tables 6 (comparator), 8 (anchors) and 9 (costs).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow.compute as pc
+from msgspec import Struct, convert
 
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import AppliesTo, Method, Row
 from judgescope.methods.cost import estimates, priced
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.specs import GradedTexts
@@ -36,23 +37,43 @@ def rows(study: EvaluationData) -> list[Row]:
     return [*result, *_cost_rows(study)]
 
 
+class Candidate(Struct, frozen=True):
+    """A candidate of a graded set: a row of the table `graded`."""
+
+    target: str
+    item: str
+    status: str
+    errors: int | None
+    rating: float | None
+    margin: float | None
+    n_tied: int | None
+    above_lower: float | None
+    above_same: float | None
+    below_same: float | None
+    below_higher: float | None
+
+
+def _floats(values: Iterable[float | None]) -> Floats:
+    """Return values as an array, NaN for None."""
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class GradedSet:
-    """The candidates of a graded set, as rows of the table `graded`."""
+    """The candidates of a graded set."""
 
     study: EvaluationData
     spec: GradedTexts
 
     @cached_property
-    def candidates(self) -> list[Row]:
+    def candidates(self) -> list[Candidate]:
         """Return all candidates."""
-        rows: list[Row] = read_table("graded", self.spec.file).to_pylist()
-        return rows
+        return convert(read_table("graded", self.spec.file).to_pylist(), list[Candidate])
 
     @cached_property
-    def chosen(self) -> list[Row]:
+    def chosen(self) -> list[Candidate]:
         """Return the candidates that are texts of the set."""
-        return [row for row in self.candidates if row["status"] == CHOSEN]
+        return [one for one in self.candidates if one.status == CHOSEN]
 
     def _row(
         self, statistic: str, estimate: Estimate, level: str = "", k: int | None = None
@@ -62,7 +83,7 @@ class GradedSet:
 
     def _mean(
         self,
-        texts: list[Row],
+        texts: list[Candidate],
         values: Sequence[float] | Floats,
         described: str,
         ends: Bounds | None = SHARE,
@@ -71,7 +92,7 @@ class GradedSet:
         numbers = np.asarray(values, dtype=np.float64)
         known = ~np.isnan(numbers)
         order = self.study.item_order
-        source = np.array([order[row["item"]] for row in texts], dtype=np.int64)[known]
+        source = np.array([order[text.item] for text in texts], dtype=np.int64)[known]
         ones, missing = np.ones(int(known.sum())), int(np.count_nonzero(~known))
         weights = self.study.weights
         return share(numbers[known], ones, source, weights, missing, averaged=described, ends=ends)
@@ -79,14 +100,14 @@ class GradedSet:
     def rating_rows(self) -> Iterator[Row]:
         """Yield the number of texts and errors of each rating, and the shares of outcomes."""
         for k, rating in enumerate(self.spec.classes, start=1):
-            texts = [row for row in self.chosen if row["rating"] == rating]
+            texts = [one for one in self.chosen if one.rating == rating]
             note = f"rated {rating:g}"
             count = Estimate(float(len(texts)), n=len(self.chosen), note=note)
             yield self._row("class_count", count, k=k)
-            errors = [row["errors"] for row in texts]
+            errors = _floats(one.errors for one in texts)
             mean = self._mean(texts, errors, "of texts rated so", ends=None)
             yield self._row("errors_mean", mean, k=k)
-        statuses = [row["status"] for row in self.candidates]
+        statuses = [one.status for one in self.candidates]
         outcomes = {
             "chosen": [status == CHOSEN for status in statuses],
             "unresolved": [status == UNRESOLVED for status in statuses],
@@ -102,14 +123,14 @@ class GradedSet:
         Source: (Hu et al. 2025), table 8.
         """
         for name in SHARES:
-            values = [np.nan if row[name] is None else row[name] for row in self.chosen]
+            values = _floats(getattr(one, name) for one in self.chosen)
             described = "of the anchors, over the chosen texts that have such"
             yield self._row(f"anchors_{name}", self._mean(self.chosen, values, described))
-        rated = [row for row in self.candidates if row["margin"] is not None]
-        tied = self._mean(rated, [row["n_tied"] for row in rated], "rated candidates")
+        rated = [one for one in self.candidates if one.margin is not None]
+        tied = self._mean(rated, _floats(one.n_tied for one in rated), "rated candidates")
         yield self._row("ratings_tied", tied)
-        candidate_of = {row["target"]: row for row in self.candidates}
-        texts, lost = list[Row](), list[bool]()
+        candidate_of = {one.target: one for one in self.candidates}
+        texts, lost = list[Candidate](), list[bool]()
         for path in self.spec.compared[1:]:  # those of anchors with each other come first
             for row in read_table("comparisons", path, ["target", "outcome"]).to_pylist():
                 texts.append(candidate_of[row["target"]])
@@ -126,7 +147,7 @@ class GradedSet:
         table = read_table("anchors", anchors).to_pylist()
         rating = {row["target"]: classes.index(row["rating"]) for row in table}
         pairs = read_table("comparisons", self.spec.compared[0]).to_pylist()
-        outcomes = np.array([np.nan if row["outcome"] is None else row["outcome"] for row in pairs])
+        outcomes = _floats(row["outcome"] for row in pairs)
         distance = np.array([rating[row["target"]] - rating[row["anchor"]] for row in pairs])
         source_of = dict(zip(study.systems.targets, study.systems.source.tolist(), strict=True))
         sources = np.array(
@@ -147,7 +168,7 @@ def _cost_rows(study: EvaluationData) -> Iterator[Row]:
     bought = read_table("bought", study.spec.bought[-1])
     for step in study.spec.steps:
         replies = bought.filter(pc.equal(bought["perturbation"], step.writer))
-        columns = {"perturbation": step.writer, "form": step.step}
+        columns = AppliesTo(perturbation=step.writer, form=step.step)
         for name, estimate in estimates(replies, len(replies), priced(replies, step.price)):
             yield study.row(step.model, "", name, "", estimate, **columns)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet, aligned
 from judgescope.methods.measures import mean_rating, pearson
 from judgescope.statistics.result import Estimate
@@ -62,7 +62,11 @@ def _pairs(panel: TargetSet, judge: str, scores: Mapping[str, Floats], texts: st
         (aspect, criterion), (aspect_b, criterion_b) = split(first), split(second)
         if (aspect == aspect_b) == (criterion == criterion_b):
             continue
-        columns = {"aspect_b": aspect_b, "criterion_b": criterion_b, "perturbation": texts}
+        columns: AppliesTo = {
+            "aspect_b": aspect_b,
+            "criterion_b": criterion_b,
+            "perturbation": texts,
+        }
         r = pearson(panel, scores[first], scores[second])
         yield panel.study.row(judge, first, "pearson", "pooled", r, **columns)
 
@@ -73,13 +77,15 @@ def _with_people(panel: TargetSet, judge: str, scores: Mapping[str, Floats]) -> 
     And the share of the judge's aspects that correlate more with another aspect of people.
     """
     study, people = panel.study, _people(panel)
-    columns = {"judge_b": HUMAN, "perturbation": SYSTEMS}
+    columns: AppliesTo = {"judge_b": HUMAN, "perturbation": SYSTEMS}
     crossed: dict[str | None, list[bool]] = {}
     for name, values in scores.items():
         aspect, criterion = split(name)
         r = {other: pearson(panel, values, ratings) for other, ratings in people.items()}
         for other, estimate in r.items():
-            yield study.row(judge, name, "pearson", "pooled", estimate, aspect_b=other, **columns)
+            yield study.row(
+                judge, name, "pearson", "pooled", estimate, **columns | {"aspect_b": other}
+            )
         known = {other: one.value for other, one in r.items() if one.value is not None}
         if aspect in known and len(known) > 1:
             crossed.setdefault(criterion, []).append(known[aspect] < max(known.values()))

@@ -1,13 +1,14 @@
 """Differences between judges on the same items, and means over sets and datasets."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from judgescope.core.cells import joined
-from judgescope.methods.base import Row
-from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.base import AppliesTo, Row
+from judgescope.methods.evaluation_data import EvaluationData, numbers_of
 from judgescope.methods.measures import AVERAGE, with_floor_note
 from judgescope.statistics.comparison import difference, ranks
 from judgescope.statistics.means import independent_mean
@@ -16,10 +17,44 @@ from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
 
 OVERALL = "overall"
 """The dataset of rows that hold the mean over all datasets."""
-GROUP = ("judge", "judge_b", "criterion", "statistic", "level")
-"""The columns whose rows are averaged over datasets."""
 Means = Mapping[tuple[str | None, str], Replicated]
 """(criterion, statistic) -> its mean over the constructed sets of texts."""
+
+
+class MeansOfJudge(Protocol):
+    """Returns a judge's means on the items that all of the judges were given."""
+
+    def __call__(self, judge: str, *others: str) -> Means: ...  # noqa: D102
+
+
+class Group(NamedTuple):
+    """The columns whose rows are averaged over datasets."""
+
+    judge: str
+    judge_b: str | None
+    criterion: str | None
+    statistic: str
+    level: str
+
+    @classmethod
+    def of_row(cls, row: Row) -> "Group":
+        """Return the group of a row of a table that was read."""
+        columns = row["judge_b"], row["criterion"], row["statistic"], row["level"]
+        return cls(row["judge"], *columns)
+
+    def row(self, estimate: Estimate, signature: str) -> Row:
+        """Return the row over all datasets."""
+        columns: AppliesTo = {"judge_b": self.judge_b, "criterion": self.criterion}
+        return {
+            "dataset": OVERALL,
+            "judge": self.judge,
+            "aspect": AVERAGE,
+            "statistic": self.statistic,
+            "level": self.level,
+            **numbers_of(estimate),
+            **columns,
+            "signature": signature,
+        }
 
 
 def compared(study: EvaluationData, texts: str = "original") -> Iterator[tuple[str, str]]:
@@ -36,7 +71,7 @@ def difference_rows(
     second: Mapping[str, Replicated],
     *,
     note: str,
-    columns: Mapping[str, str | None],
+    columns: AppliesTo,
     why: str = UNDEFINED_JUDGE,
     aspect: str = "",
     level: str = "",
@@ -51,7 +86,7 @@ def difference_rows(
         yield study.row(judge, aspect, f"difference_{statistic}", level, gap, **columns)
 
 
-def mean_rows(study: EvaluationData, means: Callable[..., Means], level: str) -> Iterator[Row]:
+def mean_rows(study: EvaluationData, means: MeansOfJudge, level: str) -> Iterator[Row]:
     """Yield means(judge) of every judge, and the differences of every two that are compared.
 
     means(judge, other) is of the items that both were given.
@@ -99,34 +134,30 @@ def across(table: Iterable[Row]) -> list[Row]:
     datasets = sorted({row["dataset"] for row in averages})
     if len(datasets) < 2:
         return []
-    groups: dict[tuple[str | None, ...], dict[str, Row]] = {}
+    groups: dict[Group, dict[str, Row]] = {}
     for row in averages:
-        groups.setdefault(tuple(row[name] for name in GROUP), {})[row["dataset"]] = row
-    means = [
-        _overall(dict(zip(GROUP, key, strict=True)), by_dataset, datasets)
-        for key, by_dataset in groups.items()
-    ]
+        groups.setdefault(Group.of_row(row), {})[row["dataset"]] = row
+    means = [_overall(group, by_dataset, datasets) for group, by_dataset in groups.items()]
     return [*means, *_ranks([row for row in means if row["judge"] in ranked])]
 
 
-def _overall(group: Row, by_dataset: Mapping[str, Row], datasets: list[str]) -> Row:
+def _overall(group: Group, by_dataset: Mapping[str, Row], datasets: list[str]) -> Row:
     absent = Estimate.undefined("not judged")
     estimates = [
         estimate_of(by_dataset[name]) if name in by_dataset else absent for name in datasets
     ]
-    mean = with_floor_note(group["statistic"], independent_mean(estimates, averaged="datasets"))
+    mean = with_floor_note(group.statistic, independent_mean(estimates, averaged="datasets"))
     signatures = [by_dataset[name]["signature"] for name in datasets if name in by_dataset]
-    return {**_overall_row(group, mean), "signature": " + ".join(signatures)}
+    return group.row(mean, " + ".join(signatures))
 
 
 def estimate_of(row: Row) -> Estimate:
     """Return the estimate that a row of a result table holds."""
-    return Estimate(**{name: row[name] for name in Estimate.__slots__})
-
-
-def _overall_row(group: Row, estimate: Estimate) -> Row:
-    numbers = {name: getattr(estimate, name) for name in Estimate.__slots__}
-    return {"dataset": OVERALL, "aspect": AVERAGE, **group, **numbers}
+    return Estimate(
+        *(row["value"], row["ci_low"], row["ci_high"], row["n"], row["n_missing"], row["n_tied"]),
+        method=row["method"],
+        note=row["note"],
+    )
 
 
 def _ranks(means: list[Row]) -> Iterator[Row]:
@@ -141,6 +172,5 @@ def _ranks(means: list[Row]) -> Iterator[Row]:
         for row, rank in zip(group, ranks(values, 0), strict=True):
             if rank.value is None:
                 rank = Estimate.undefined(row["note"], n=rank.n)
-            columns = {name: row[name] for name in GROUP}
-            columns["statistic"] = f"rank_{row['statistic']}"
-            yield {**_overall_row(columns, rank), "signature": row["signature"]}
+            group_of_rank = Group.of_row(row)._replace(statistic=f"rank_{row['statistic']}")
+            yield group_of_rank.row(rank, row["signature"])

@@ -6,7 +6,7 @@ from math import exp, log
 
 import numpy as np
 
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import AppliesTo, Method, Row
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.pairs import Pairs, pairs_of, reasons
@@ -88,7 +88,7 @@ class Discerning:
     def judge_rows(self, judge: str) -> Iterator[Row]:
         """Yield the rows of one judge: per aspect, per perturbation, and the headlines."""
         for name, degree, _ in self.planned:
-            columns = {"perturbation": name, "degree": degree}
+            columns: AppliesTo = {"perturbation": name, "degree": degree}
             cell = self._cell(name, degree, judge)
             for aspect, statistic, estimate in self._aspect_estimates(cell):
                 yield self.study.row(judge, aspect, statistic, "", estimate, **columns)
@@ -106,7 +106,8 @@ class Discerning:
     def pair_rows(self, judge: str, other: str) -> Iterator[Row]:
         """Yield the differences of two judges' headlines, on the items that both were given."""
         first, second = self.headlines(judge, other), self.headlines(other, judge)
-        note, columns = self.study.share_note(judge, other), {"judge_b": other}
+        note = self.study.share_note(judge, other)
+        columns: AppliesTo = {"judge_b": other}
         yield from difference_rows(self.study, judge, first, second, note=note, columns=columns)
 
     def _cell(self, name: str, degree: str, judge: str, *others: str) -> Cell:
@@ -345,5 +346,5 @@ METHOD = Method(
     tables=("perturbations", "responses"),
     texts=("once",),
     parts=("compared", "weights"),
-    claims=True,
+    claims=("claims.perturbations.perturbation_claims",),
 )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
@@ -265,7 +265,7 @@ def _aspect_rows(ensemble: Ensemble, aspect: str, results: Sequence[Result]) -> 
         own_notes = [BEST.format(size)] if one.where in best else []
         own_notes += notes if one.k == size and one.statistic in STATISTICS else []
         estimate = one.result.estimate.with_note("; ".join(own_notes))
-        columns = {"judge_b": one.judge_b, "k": one.k}
+        columns: AppliesTo = {"judge_b": one.judge_b, "k": one.k}
         yield ensemble.panel.study.row(
             ensemble.judge, aspect, one.statistic, one.level, estimate, **columns
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
+from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from judgescope import __version__
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import share_of, stream
-from judgescope.methods.base import Row
+from judgescope.methods.base import AppliesTo, Numbers, Row
 from judgescope.methods.specs import StatisticsSpec
 from judgescope.statistics import tallies  # noqa: F401  declares what any method may count
 from judgescope.statistics.declared import tie_rule
@@ -207,20 +208,20 @@ class EvaluationData:
         statistic: str,
         level: str,
         estimate: Estimate,
-        **columns: str | int | None,
+        **columns: Unpack[AppliesTo],
     ) -> Row:
         """Return one signed row of a result table; `aspect` is `<aspect>[.<criterion>]`."""
         name, criterion = split(aspect)
-        numbers = {slot: getattr(estimate, slot) for slot in Estimate.__slots__}
+        if criterion:
+            columns = {"criterion": criterion, **columns}
         return {
             "dataset": self.dataset,
             "judge": judge,
             "aspect": name,
             "statistic": statistic,
             "level": level,
-            **numbers,
+            **numbers_of(estimate),
             "note": self._with_item_name(estimate.note),
-            **({"criterion": criterion} if criterion else {}),
             **columns,
             "signature": self.signature(judge, statistic, level),
         }
@@ -336,6 +337,20 @@ class TargetSet:
         return np.array(rows).reshape(len(rows), len(self.targets))
 
 
+def numbers_of(estimate: Estimate) -> Numbers:
+    """Return an estimate as columns of a row."""
+    return {
+        "value": estimate.value,
+        "ci_low": estimate.ci_low,
+        "ci_high": estimate.ci_high,
+        "n": estimate.n,
+        "n_missing": estimate.n_missing,
+        "n_tied": estimate.n_tied,
+        "method": estimate.method,
+        "note": estimate.note,
+    }
+
+
 def turned(table: pa.Table, sums: Mapping[tuple[str, str], float]) -> pa.Table:
     """Return ratings, scores or draws with values so that more is better: value' = sum - value.
 
@@ -365,7 +380,7 @@ def aligned(values: Mapping[str, float], targets: Iterable[str]) -> Floats:
     return np.array([values.get(target, np.nan) for target in targets], dtype=np.float64)
 
 
-def set_columns(perturbation: str) -> dict[str, str | None]:
+def set_columns(perturbation: str) -> AppliesTo:
     """Return the columns that name a set of texts: `<id>.<degree>`, or an id alone."""
     name, _, degree = perturbation.partition(".")
     return {"perturbation": name, "degree": degree or None}

@@ -26,9 +26,9 @@ class Fault(NamedTuple):
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of faults.csv: per judge, aspect and kind of fault the share noticed."""
-    if study.spec.clean is None:
+    if study.spec.fault_free_system is None:
         return []
-    faults = _faults(study, study.spec.clean)
+    faults = _faults(study, study.spec.fault_free_system)
     result, seen = list[Row](), np.zeros(len(faults), dtype=bool)
     for judge, card in study.spec.judges.items():
         sources = [study.item_order[item] for item in study.items_given(judge)]

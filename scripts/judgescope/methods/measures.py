@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
+from types import EllipsisType
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def correlated(
     statistics: Collection[Statistic] = STATISTICS,
     levels: Collection[Level] = LEVELS,
     weights: Codes | None = None,
-    chosen: Flags | slice = slice(None),
+    chosen: Flags | EllipsisType = ...,
 ) -> dict[Measure, Replicated]:
     """Return correlations of two scores of a panel's targets, or of the `chosen` ones.
 

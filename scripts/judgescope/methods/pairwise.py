@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import (
     Codes,
     EvaluationData,
@@ -33,9 +33,9 @@ def rows(study: EvaluationData) -> list[Row]:
     result = []
     for (perturbation, judge, aspect), votes in votes_of(study).items():
         panel = study.panel(perturbation).given(judge)
-        columns = {} if perturbation == "systems" else set_columns(perturbation)
+        columns: AppliesTo = {} if perturbation == "systems" else set_columns(perturbation)
         for statistic, distance, estimate in _estimates(panel, aspect, votes):
-            row = study.row(judge, aspect, statistic, "pooled", estimate, **columns, **distance)
+            row = study.row(judge, aspect, statistic, "pooled", estimate, **columns | distance)
             result.append(row)
     return result
 
@@ -103,7 +103,7 @@ def _counts(votes: Votes, pairs: list[tuple[str, str]]) -> Codes:
 
 def _estimates(
     panel: TargetSet, aspect: str, votes: Votes
-) -> Iterator[tuple[str, dict[str, int], Estimate]]:
+) -> Iterator[tuple[str, AppliesTo, Estimate]]:
     """Yield (statistic, the column k if it has one, estimate) of a judge's votes on a set."""
     weights, judged_pairs = panel.study.weights, judged(panel, aspect, votes)
     pairs, source, verdict = judged_pairs.pairs, judged_pairs.source, judged_pairs.verdict
@@ -132,7 +132,8 @@ def _estimates(
     }
     if judged_pairs.rated:
         estimates |= comparison_accuracy(verdict, np.sign(ahead), source, weights)
-    yield from ((name, {}, estimate) for name, estimate in estimates.items())
+    for name, estimate in estimates.items():
+        yield name, {}, estimate
 
 
 def _mean(votes: list[float]) -> float:
@@ -159,4 +160,4 @@ def _nontransitive_share(panel: TargetSet, judged_pairs: JudgedPairs) -> Estimat
     return nontransitive_share(table, source, panel.study.weights)
 
 
-METHOD = Method(when="votes", votes=True, claims=True)
+METHOD = Method(when="votes", votes=True, claims=("claims.ratings.pair_claims",))

@@ -219,7 +219,7 @@ METHOD = Method(
     parts=("compared", "chains", "graded"),
     across="judgescope.methods.differences",
     oracles=True,
-    claims=True,
+    claims=("claims.ratings.rating_claims", "claims.ratings.order_claims"),
     controls=True,
     unturned=True,
 )

@@ -150,7 +150,7 @@ def hint_pairs(
     A second draw that repeats the first one at temperature 0 is a draw like others: no assumption
     is made that it never changes (methods.md 9).
     """
-    base = study.spec.hinted[judge].base
+    base = study.spec.hinted[judge].baseline
     moved, source, lost = [], [], 0
     for aspect in aspects:
         hinted = rationales.draw(judge, aspect, 0)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import (
     WITHOUT_REFERENCES,
     Codes,
@@ -100,7 +100,7 @@ def _people_row(study: EvaluationData, judge: str) -> Row:
     panel = panels[systems]
     people = np.mean([mean_rating(panel.ratings(name)) for name in study.spec.aspects], axis=0)
     r = pearson(panel, mean_score(panel, judge), people)
-    where = {"perturbation": "systems", "system_subset": systems}
+    where: AppliesTo = {"perturbation": "systems", "system_subset": systems}
     return study.row(judge, "", "pearson", "pooled", r, **where)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import AppliesTo, Method, Row
 from judgescope.methods.differences import difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats, TargetSet
 from judgescope.methods.measures import (
@@ -122,7 +122,7 @@ def _alpha_rows(
     """Yield a judge's agreement with people: with all at once, with their median, with each."""
     panels = study.rated(judge)
     for systems, panel in panels.items():
-        columns = {"system_subset": systems} if systems else {}
+        columns: AppliesTo = {"system_subset": systems} if systems else {}
         for name, result in _alphas(study, panel, judge, aspect):
             if name == "alpha_pair" and not (systems and len(panels) > 1):
                 averaged.setdefault((judge, split(aspect)[1], name), []).append(result)
@@ -198,11 +198,12 @@ def _hint_rows(
     study: EvaluationData, rationales: Rationales, judge: str, aspect: str, averaged: Averaged
 ) -> Iterator[Row]:
     """Yield the effect of a hint on a judge, compared with the judge that is asked without one."""
-    base = study.spec.hinted[judge].base
+    base = study.spec.hinted[judge].baseline
     scores, base_scores = (study.systems.scores(name, aspect) for name in (judge, base))
     if scores is None or base_scores is None:
         return
-    hints, columns = rationales.hints(judge, aspect), {"judge_b": base}
+    hints = rationales.hints(judge, aspect)
+    columns: AppliesTo = {"judge_b": base}
     asked = ~np.isnan(hints)
     both = asked & ~np.isnan(scores) & ~np.isnan(base_scores)
     missing = int(asked.sum() - both.sum())
@@ -382,7 +383,7 @@ def _attack_rows(
 def _effect_rows(
     study: EvaluationData, judge: str, aspect: str, attack: str, results: Injection
 ) -> Iterator[Row]:
-    columns = {"perturbation": attack, "degree": ATTACK}
+    columns: AppliesTo = {"perturbation": attack, "degree": ATTACK}
     for degree, by_statistic in results.items():
         for name, result in by_statistic.items():
             place = columns | {"degree": degree}
@@ -397,7 +398,7 @@ METHOD = Method(
     selectable=True,
     texts=("systems", "attack"),
     parts=("robust",),
-    claims=True,
+    claims=("claims.perturbations.hint_claims",),
     controls=True,
     unturned=True,
     packages=("textblob",),

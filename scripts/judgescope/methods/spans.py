@@ -55,6 +55,18 @@ class ListedError(Struct, frozen=True):
     end: int | None
 
 
+class Marked(Struct, frozen=True):
+    """A judgment that lists errors: a row of the table `marked`."""
+
+    judge: str
+    aspect: str
+    perturbation: str
+    target: str
+    status: str
+    rule: str | None
+    spans: list[ListedError] | None
+
+
 class Annotation(Struct, frozen=True):
     """A parsed list of errors of one text."""
 
@@ -75,8 +87,8 @@ def rows(study: EvaluationData) -> list[Row]:
         if gold and perturbation == "systems":
             for form, level, statistic, estimate in gold.agreement(annotations):
                 estimate = estimate.with_note(note)
-                row = study.row(judge, aspect, statistic, level, estimate, **columns, form=form)
-                result.append(row)
+                place = columns | {"form": form}
+                result.append(study.row(judge, aspect, statistic, level, estimate, **place))
     return result
 
 
@@ -85,11 +97,12 @@ def annotations_of(
 ) -> list[tuple[tuple[str, str, str], "Annotations"]]:
     """Return ((judge, aspect, set of texts), the annotations of this cell), sorted."""
     derived = {name for name, card in study.spec.judges.items() if card.engine == "derived"}
-    cells: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
-    for row in read_table("marked", present(study.spec.marked)).to_pylist():
+    cells: dict[tuple[str, str, str], list[Marked]] = defaultdict(list)
+    table = read_table("marked", present(study.spec.marked))
+    for row in convert(table.to_pylist(), list[Marked]):
         # A derived judge has a text's list of errors, or lacks it; others may not apply to a text.
-        if row["status"] != "not_applicable" or row["judge"] in derived:
-            cells[row["judge"], row["aspect"], row["perturbation"]].append(row)
+        if row.status != "not_applicable" or row.judge in derived:
+            cells[row.judge, row.aspect, row.perturbation].append(row)
     return [
         (cell, Annotations(study, rows, cell[0] in derived)) for cell, rows in sorted(cells.items())
     ]
@@ -98,21 +111,21 @@ def annotations_of(
 class Annotations:
     """The annotations of one cell, and the texts of those that were not parsed."""
 
-    def __init__(self, study: EvaluationData, rows: Sequence[Row], derived: bool) -> None:
-        """Read rows of the table `marked`; a `derived` judge is made of others."""
+    def __init__(self, study: EvaluationData, rows: Sequence[Marked], derived: bool) -> None:
+        """Read judgments of one cell; a `derived` judge is made of others."""
         self.study = study
         self.noted = COUNTED if derived else NOTED
-        parsed = [row for row in rows if row["status"] == "ok" and row["spans"] is not None]
         self.parsed = [
-            Annotation(row["target"], row["rule"], convert(row["spans"], list[ListedError]))
-            for row in parsed
+            Annotation(row.target, row.rule, row.spans)
+            for row in rows
+            if row.status == "ok" and row.spans is not None
         ]
-        unparsed = [row for row in rows if row["status"] != "ok" or row["spans"] is None]
+        unparsed = [row for row in rows if row.status != "ok" or row.spans is None]
         names = (study.targets[name].to_pylist() for name in ("target", "item"))
         source_of = {target: study.item_order[item] for target, item in zip(*names, strict=True)}
         self.source: Codes = np.array([source_of[one.target] for one in self.parsed], np.int64)
         """The code of each parsed annotation's item."""
-        self.lost = [(row["target"], source_of[row["target"]]) for row in unparsed]
+        self.lost = [(row.target, source_of[row.target]) for row in unparsed]
         """The text of each annotation that was not parsed, and the code of its item."""
 
     def estimates(self) -> Iterator[tuple[str, Estimate]]:
@@ -255,5 +268,9 @@ def _left_out(predictions: Sequence[Prediction]) -> str:
 
 
 METHOD = Method(
-    selectable=True, when="annotated", texts=("systems",), parts=("spans",), claims=True
+    selectable=True,
+    when="annotated",
+    texts=("systems",),
+    parts=("spans",),
+    claims=("claims.agreement.span_claims",),
 )

@@ -5,6 +5,7 @@ from typing import Literal, TypeVar
 from msgspec import Struct, field
 
 from judgescope.core.job_spec import JobSpec
+from judgescope.methods.base import AppliesTo
 from judgescope.parsing.judgment import Policy
 
 T = TypeVar("T")
@@ -132,8 +133,8 @@ class Expected(_Part, frozen=True):
 class Hinted(_Part, frozen=True):
     """A judge's hint, and the judge that is asked the same without it."""
 
-    tells: Literal["wrong", "right"]
-    base: str
+    rating: Literal["wrong", "right"]
+    baseline: str
 
 
 class Members(_Part, frozen=True):
@@ -186,7 +187,7 @@ class GradedTexts(_Part, frozen=True):
     """The files of comparisons with anchors, those among anchors first; empty without anchors."""
 
     @property
-    def columns(self) -> dict[str, str]:
+    def columns(self) -> AppliesTo:
         """Return the columns that name the set."""
         return {"perturbation": self.perturbation, "degree": self.degree}
 
@@ -202,7 +203,7 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     seed: int
     ratings: str
     """What the dataset's ratings are: the key `ratings` of its card."""
-    clean: str | None
+    fault_free_system: str | None
     """The system without faults."""
     aspects: dict[str, AspectScale]
     judges: dict[str, JudgeFacts]
@@ -226,8 +227,8 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """A hash of the card that says how references were rewritten."""
     as_rater: AsRater | None = None
     comparison: Comparison | None = None
-    claimed: list[str] = field(default_factory=list)
-    """The tables on whose statistics verdicts rest."""
+    claims: list[str] = field(default_factory=list)
+    """The functions that make the claims of verdicts, as methods declare them."""
     required: Required | None = None
     compared: list[str] = field(default_factory=list)
     """The judges whose differences are computed; empty: all."""
@@ -256,8 +257,8 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     gold: str | None = None
     """The file of errors that people marked."""
     graded: list[GradedTexts] = field(default_factory=list)
-    settings: dict[str, Setting] = field(default_factory=dict)
-    """The content of the study's key that the method names as its settings."""
+    settings: dict[str, dict[str, Setting]] = field(default_factory=dict)
+    """The study's key that a method names as its settings -> the content of the key."""
 
 
 class JoinedTable(_Part, frozen=True):

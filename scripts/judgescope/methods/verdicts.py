@@ -1,14 +1,14 @@
 """Verdicts on every judge of a dataset: the claims of the study's methods, and its bars."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from typing import Final
 
 import numpy as np
 
 from judgescope.core.cells import joined
 from judgescope.methods.base import Method, Row
-from judgescope.methods.claims import agreement, perturbations, ratings
 from judgescope.methods.claims.base import BAR, LOST, NOT_PLANNED, Claim, verdict_rows
 from judgescope.methods.differences import estimate_of
 from judgescope.methods.evaluation_data import EvaluationData
@@ -18,16 +18,6 @@ from judgescope.statistics.registry import statistic
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import FEW_LOST, Outcome, more_needed, on_bar
 
-MAKERS: Final[dict[str, tuple[Callable[[EvaluationData], Iterable[Claim]], ...]]] = {
-    "agreement": (agreement.claims,),
-    "perspectives": (ratings.rating_claims, ratings.order_claims),
-    "pairwise": (ratings.pair_claims,),
-    "spans": (agreement.span_claims,),
-    "discernment": (perturbations.perturbation_claims,),
-    "confusion": (perturbations.criteria_claims,),
-    "robustness": (perturbations.hint_claims,),
-}
-"""Table whose inputs a claim needs -> the functions that make its claims."""
 NO_INTERVAL: Final = "no_interval"
 NOT_COMPUTED: Final = "not_computed"
 """Reason: no table of the study has the statistic for the judge."""
@@ -41,18 +31,20 @@ PART_COLUMNS: Final = ("judge_b", "aspect_b", "criterion_b", "k", "k_b", "degree
 
 
 def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of verdicts.csv: of every claim its number, its p-values and its verdict."""
-    people = agreement.people_rows(study) if "agreement" in study.spec.claimed else ()
-    return [*people, *verdict_rows(study, _claims(study))]
+    """Return the rows of verdicts.csv: of every claim its number, its p-values and its verdict.
 
-
-def _claims(study: EvaluationData) -> Iterator[Claim]:
-    for table, makers in MAKERS.items():
-        if table in study.spec.claimed:
-            for make in makers:
-                yield from make(study)
+    Claims come from the functions that the spec names and from its bars. AttributeError or
+    ModuleNotFoundError: a name is no function of this package.
+    """
+    claims: list[Claim] = []
+    result: list[Row] = []
+    for path in study.spec.claims:
+        module, _, function = path.rpartition(".")
+        for made in getattr(import_module(f"judgescope.methods.{module}"), function)(study):
+            (claims if isinstance(made, Claim) else result).append(made)
     if study.spec.required:
-        yield from bar_claims(study)
+        claims += bar_claims(study)
+    return [*result, *verdict_rows(study, claims)]
 
 
 def bar_claims(study: EvaluationData) -> Iterator[Claim]:

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
+from types import EllipsisType
 from typing import Final
 
 import numpy as np
 
 from judgescope.core.cells import split
-from judgescope.methods.base import Row
+from judgescope.methods.base import AppliesTo, Row
 from judgescope.methods.differences import Means, mean_rows
 from judgescope.methods.evaluation_data import (
     Codes,
@@ -173,7 +174,7 @@ def class_counts(
     }
 
 
-def _tied_note(answers: Answers, chosen: Flags | slice = slice(None)) -> str:
+def _tied_note(answers: Answers, chosen: Flags | EllipsisType = ...) -> str:
     tied = int(answers.tied[chosen].sum())
     return f"{tied} tied modes" if tied else ""
 
@@ -295,6 +296,7 @@ class GradedSet:
 
     def __init__(self, study: EvaluationData, spec: GradedTexts) -> None:
         self.study, self.aspect, self.columns = study, spec.aspect, spec.columns
+        self.texts = f"{spec.perturbation}.{spec.degree}"
         table = read_table("graded", spec.file, ["target", "rating"]).to_pylist()
         self._ratings = {row["target"]: row["rating"] for row in table if row["rating"] is not None}
         self._draws: dict[int, dict[tuple[str, str], Floats]] = {}
@@ -303,7 +305,7 @@ class GradedSet:
         """Return a judge's view of the set on an aspect; None where it does not judge it."""
         if split(aspect)[0] != self.aspect:
             return None
-        panel = self.study.panel(".".join(self.columns.values())).given(judge, *others)
+        panel = self.study.panel(self.texts).given(judge, *others)
         values = panel.scores(judge, aspect)
         if values is None:
             return None
@@ -332,8 +334,8 @@ def global_rows(study: EvaluationData) -> Iterator[Row]:
             for name, estimate in view.estimates():
                 yield study.row(judge, aspect, name, GLOBAL, estimate, **graded.columns)
             for (k, k_b), count in view.confusion().items():
-                name, columns = "class_count", graded.columns
-                yield study.row(judge, aspect, name, GLOBAL, count, **columns, k=k, k_b=k_b)
+                columns = graded.columns | {"k": k, "k_b": k_b}
+                yield study.row(judge, aspect, "class_count", GLOBAL, count, **columns)
     yield from mean_rows(study, partial(_global_means, study, sets), GLOBAL)
 
 
@@ -379,7 +381,7 @@ class Chain:
         results = ordered_accuracy(self.scores, pairs, self.source, weights)
         return {name: results[rule] for rule, name in RULES.items()}
 
-    def by_steps(self) -> Iterator[tuple[str, dict[str, int], Estimate]]:
+    def by_steps(self) -> Iterator[tuple[str, AppliesTo, Estimate]]:
         """Yield the strict accuracy for every distance k, and for every two steps."""
         data = self.scores, self.pairs, self.source, self.study.weights
         for k, result in accuracy_by_step(*data).items():
@@ -417,11 +419,11 @@ def local_rows(study: EvaluationData) -> Iterator[Row]:
             links = chain(study, f"{name}.{degree}", judge, aspect)
             if links is None:
                 continue
-            columns = {"perturbation": name, "degree": degree}
+            columns: AppliesTo = {"perturbation": name, "degree": degree}
             for statistic, result in links.adjacent().items():
                 yield study.row(judge, aspect, statistic, LOCAL, result.estimate, **columns)
             for statistic, steps, estimate in links.by_steps():
-                yield study.row(judge, aspect, statistic, LOCAL, estimate, **columns, **steps)
+                yield study.row(judge, aspect, statistic, LOCAL, estimate, **columns | steps)
     yield from mean_rows(study, partial(_local_means, study), LOCAL)
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from msgspec import to_builtins
 
 from judgescope.core.errors import UserError
+from judgescope.core.names import REFERENCE
 from judgescope.core.rng import share_of, stream
-from judgescope.core.set_names import REFERENCE
 from judgescope.data.rated import BY_REFERENCE
 from judgescope.engines.requests import Request
 from judgescope.parsing.text import without_reasoning

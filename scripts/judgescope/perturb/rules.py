@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from typo import StrErrer
 
 from judgescope.core.errors import UserError
-from judgescope.core.reserved_names import WRONG_ENDING
+from judgescope.core.names import WRONG_ENDING
 from judgescope.perturb.edits import (
     Edit,
     Perturbed,

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from judgescope.core.names import ORIGINAL, REFERENCE
 from judgescope.core.rng import share_of
-from judgescope.core.set_names import ORIGINAL, REFERENCE
 from judgescope.engines.requests import Reply, Request
 from judgescope.parsing.text import without_reasoning
 from judgescope.perturb.edits import Amount, edit_between

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from judgescope.core.cells import pack, unpack
 from judgescope.core.errors import UserError
-from judgescope.core.set_names import ANALYSES
+from judgescope.core.names import ANALYSES
 from judgescope.core.slugs import slug
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects

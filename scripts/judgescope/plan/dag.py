@@ -12,7 +12,7 @@ from typing import Literal
 
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import DERIVED
-from judgescope.core.set_names import (
+from judgescope.core.names import (
     ANALYSES,
     ORIGINAL,
     REFEREE,

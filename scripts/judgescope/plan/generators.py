@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from judgescope.core.errors import UserError
-from judgescope.core.set_names import (
+from judgescope.core.names import (
     ALL,
     ANALYSES,
     COMPARED,

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from judgescope.core.cells import split
+from judgescope.core.names import SYSTEMS
 from judgescope.core.paths import HOME
-from judgescope.core.set_names import SYSTEMS
 from judgescope.data import Rated
 from judgescope.data.files import absent, resolve
 from judgescope.data.rated import Names

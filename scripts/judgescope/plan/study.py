@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judgescope.core.cells import DERIVED, in_order, joined, split
+from judgescope.core.names import SYSTEMS, WRITTEN
 from judgescope.core.paths import Paths
-from judgescope.core.set_names import SYSTEMS, WRITTEN
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
 from judgescope.prompts import Templates

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from msgspec import to_builtins
 
 from judgescope.core.cells import unpack
-from judgescope.core.rng import share_of
-from judgescope.core.set_names import (
+from judgescope.core.names import (
     COMPARED,
     ORIGINAL,
     REFEREE,
@@ -20,6 +19,7 @@ from judgescope.core.set_names import (
     WRITTEN,
     new_target,
 )
+from judgescope.core.rng import share_of
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
 from judgescope.perturb.validation import LONGEST

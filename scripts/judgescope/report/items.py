@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judgescope.core.cells import cell_file, split
-from judgescope.core.reserved_names import COMPUTED
+from judgescope.core.names import COMPUTED
 from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
 from judgescope.report.marked import MOST_SEVERE, Error

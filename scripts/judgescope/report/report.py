@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar, cast
 
 from msgspec import Struct, convert
 
-from judgescope.core.reserved_names import ORACLE
+from judgescope.core.names import ORACLE
 from judgescope.engines import PROMPTED
 from judgescope.report.items import AnnotatedText, sample
 from judgescope.report.rows import Rows

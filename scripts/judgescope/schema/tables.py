@@ -3,7 +3,7 @@
 Column order is part of the contract: keys come first.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -254,7 +254,7 @@ RESULT_COLUMNS = SimpleNamespace(
 """The columns of a result table's CSV, in order; of the optional ones those that have a value."""
 
 
-def table_of(name: str, rows: list[dict[str, Any]]) -> pa.Table:
+def table_of(name: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
     """Return the rows as table `name`; a column that no row has is null.
 
     Raises ValueError for a column that the table does not have, or a value of the wrong type.

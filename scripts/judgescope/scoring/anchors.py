@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from judgescope.core.errors import UserError
 from judgescope.core.job_spec import JobSpec, SpecPart
+from judgescope.core.names import SYSTEMS
 from judgescope.core.rng import stream_seed
-from judgescope.core.set_names import SYSTEMS
 from judgescope.scoring.cell import score_part
 from judgescope.scoring.specs import CellPart, Reading
 from judgescope.statistics.anchors import anchor_costs, choose_anchors

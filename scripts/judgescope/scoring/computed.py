@@ -7,7 +7,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from judgescope.core.cells import Block
-from judgescope.core.reserved_names import COMPUTED
+from judgescope.core.names import COMPUTED
 from judgescope.engines.base import Answer
 from judgescope.engines.computing import EngineSpec
 from judgescope.parsing.judgment import Judgment, Reading, Scale

@@ -20,6 +20,9 @@ def test_a_method_is_what_its_module_declares(table: str) -> None:
     method, module = METHODS[table], import_module(f"judgescope.methods.{table}")
     assert method == module.METHOD and callable(module.rows)
     assert not method.across or callable(import_module(method.across).across)
+    for path in method.claims:
+        claims, _, function = path.rpartition(".")
+        assert callable(getattr(import_module(f"judgescope.methods.{claims}"), function))
     assert {*method.parts} <= PARTS.keys() and {*method.tables} <= METHODS.keys()
     assert method.when in {"", *WHEN}
     assert not method.settings or method.settings in Study.model_fields

@@ -116,7 +116,7 @@ def told(study: EvaluationData, *makers: Any) -> dict[tuple[str, str], Row]:
     """Return (judge, kind) -> the row of the verdict."""
     claims = [claim for maker in makers or (agreement.claims,) for claim in maker(study)]
     rows = [row for row in verdict_rows(study, claims) if row["statistic"] == VERDICT]
-    return {(row["judge"], row["form"]): row for row in rows}
+    return {(row["judge"], row["form"] or ""): dict(row) for row in rows}
 
 
 def outcome(row: Row) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from confusion_rows_setup import ITEMS, NAN, Row, Scores, judge, one, study
+from confusion_rows_setup import ITEMS, NAN, Scores, judge, one, study
 from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.base import INDEX, Claim, verdict_rows
 from judgescope.methods.claims.perturbations import CriteriaDrops
@@ -117,7 +117,7 @@ def test_rows_name_the_wording() -> None:
         aspects=("clear", "true"),
         allow_missing=True,
     )
-    rows: list[Row] = list(verdict_rows(own, perturbations.criteria_claims(own)))
+    rows = list(verdict_rows(own, perturbations.criteria_claims(own)))
     assert one(rows, "verdict")["form"] == "criteria"
     assert one(rows, "confusion_auc")["n"] == N
 

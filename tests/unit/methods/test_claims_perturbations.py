@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discernment_setup import ASPECTS, ITEMS, NAN, Row, one, scored, study
+from discernment_setup import ASPECTS, ITEMS, NAN, one, scored, study
 from judgescope.methods import discernment, verdicts
 from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.base import Claim, verdict_rows
@@ -142,8 +142,8 @@ def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none(
 
 
 def test_rows_of_the_table_say_verdict_reasons_and_numbers() -> None:
-    own = made(fallen(drops(*[1] * 20)), claimed=["discernment"])
-    rows: list[Row] = verdicts.rows(own)
+    own = made(fallen(drops(*[1] * 20)), claims=[*discernment.METHOD.claims])
+    rows = verdicts.rows(own)
     assert rows == list(verdict_rows(own, perturbations.perturbation_claims(own)))
     row = one(rows, "verdict", perturbation="typos")
     assert (row["form"], row["value"], row["note"]) == ("perturbation", 2, "noticed")

@@ -1,5 +1,6 @@
 """What confusion.csv says of two judges, and of two wordings, beside each other."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from confusion_rows_setup import ASPECTS, HALF, ITEMS, NAN, Row, judge, one, study
 from judgescope.core.rng import share_of
-from judgescope.methods import confusion
+from judgescope.methods import base, confusion
 from judgescope.methods.confusion import HEADLINES
 from statistics_spec import change
 
@@ -16,7 +17,7 @@ MIXED = judge(typos_clear=1 + HALF, typos_true=HALF, cuts_true=1.0)
 ON_EVERY_ITEM = np.random.default_rng(1).normal(0, 2, len(ITEMS))
 
 
-def gap(rows: list[Row], name: str, **where: Any) -> Row:
+def gap(rows: Iterable[base.Row], name: str, **where: Any) -> Row:
     return one(rows, f"difference_{name}", **where)
 
 

@@ -1,6 +1,7 @@
 """The rows of confusion.csv and criteria.csv, made of small datasets in memory."""
 
 import csv
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -8,12 +9,12 @@ import yaml
 
 from confusion_rows_setup import ASPECTS, HALF, ITEMS, NAN, Row, judge, one, study
 from confusion_setup import TABLE, Floats
-from judgescope.methods import confusion, criteria
+from judgescope.methods import base, confusion, criteria
 from judgescope.schema.cards import Expectations
 from running import HOME
 
 
-def of_cell(rows: list[Row], statistic: str, name: str, aspect: str) -> Row:
+def of_cell(rows: Iterable[base.Row], statistic: str, name: str, aspect: str) -> Row:
     return one(rows, statistic, perturbation=name, aspect=aspect)
 
 

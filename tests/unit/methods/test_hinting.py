@@ -38,7 +38,7 @@ def hinted(
     path = folder / "rationales.parquet"
     write_table("rationales", table_of("rationales", rows), str(path))
     cards: dict[str, dict[str, Any]] = {"base": {"draws": 2, "first_draw": True}, "told": {}}
-    base = {"base": "base", "tells": "wrong"}
+    base = {"baseline": "base", "rating": "wrong"}
     return study({}, cards=cards, rationales=str(path), hinted={"told": base})
 
 
@@ -119,5 +119,5 @@ def test_claims(
 
 def test_a_right_hint_that_sways_is_no_failure(tmp_path: Path) -> None:
     own = hinted(tmp_path, [1.0] * 60, [1.0] * 60, [5.0] * 60)
-    own.spec.hinted["told"] = replace(own.spec.hinted["told"], tells="right")
+    own.spec.hinted["told"] = replace(own.spec.hinted["told"], rating="right")
     assert list(perturbations.hint_claims(own)) == []

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from deleted import jackknife_t
 from judgescope import __version__
-from judgescope.methods import agreement, comparison, pairwise, repeatability
+from judgescope.methods import agreement, base, comparison, pairwise, repeatability
 from judgescope.methods.agreement import BIASES, below_controls
 from judgescope.methods.comparison import FEWEST_PERMUTATIONS, FOR_EACH_PAIR
 from judgescope.methods.evaluation_data import WITHOUT_REFERENCES, EvaluationData
@@ -81,7 +81,7 @@ def clear(**judges: ArrayLike) -> dict[str, dict[str, ArrayLike]]:
 
 
 @cache
-def agreed() -> list[Row]:
+def agreed() -> list[base.Row]:
     return agreement.rows(study(FIELD))
 
 
@@ -145,9 +145,13 @@ def test_a_score_off_the_judges_scale_leaves_its_classes_undefined_and_nothing_e
 
 def test_what_is_below_the_best_control_says_so_and_nothing_else_does() -> None:
     told = study({}, cards={name: {} for name in ("control-a", "control-b", "control-c", "judge")})
-    controls = [row_of("control-a", 0.3), row_of("control-b", 0.5), row_of("control-c", 0.5)]
-    below = [row_of("judge", 0.4), row_of("judge", -0.9, note="no interval: 9 sources")]
-    apart = [
+    controls: list[Any] = [
+        row_of("control-a", 0.3),
+        row_of("control-b", 0.5),
+        row_of("control-c", 0.5),
+    ]
+    below: list[Any] = [row_of("judge", 0.4), row_of("judge", -0.9, note="no interval: 9 sources")]
+    apart: list[Any] = [
         *(row_of("judge", value) for value in (0.5, 0.6, None)),
         row_of("human", 0.1),
         *(row_of("judge", -1.0, statistic=name) for name in sorted(BIASES)),
@@ -171,7 +175,7 @@ def test_the_noisy_judge_is_warned_of_wherever_the_control_is_better_and_the_goo
         for row in of(agreed(), judge="fair-control")
     }
     warned = 0
-    for found in agreed():
+    for found in of(agreed()):
         best = control.get((found["aspect"], found["statistic"], found["level"]))
         lower = None not in (best, found["value"]) and found["value"] < best
         named = found["judge"] in {"noisy", "constant"} and found["statistic"] not in BIASES
@@ -445,7 +449,7 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
     assert gap["ci_low"] < gap["value"] < gap["ci_high"]
     other = {(row["statistic"], row["aspect"], row["level"]): row for row in of(turned)}
     pairs = 0
-    for row in rows:
+    for row in of(rows):
         if row["statistic"].startswith("rank_"):
             continue
         match = other[row["statistic"], row["aspect"], row["level"]]
@@ -743,7 +747,7 @@ def draws_of(judge: str, table: ArrayLike, **more: Any) -> list[Row]:
     ]
 
 
-def repeated(table: ArrayLike, *more: Row, draws: int = 3) -> list[Row]:
+def repeated(table: ArrayLike, *more: Row, draws: int = 3) -> list[base.Row]:
     cards = {"judge": {"draws": draws}, "once": {}}
     return repeatability.rows(study({}, cards=cards, draws=[*draws_of("judge", table), *more]))
 

@@ -1,6 +1,6 @@
 """Votes on texts in a row, by how many errors the two texts are apart."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations, permutations
 from typing import Any
 
@@ -32,11 +32,14 @@ def told(vote: Callable[[int, int, int], float | None], pairs: list[Pair]) -> li
         for a, b in pairs
     ]
     targets = [row for item in range(ITEMS) for row in row_of(item)]
-    return pairwise.rows(study({}, cards={"judge": {}}, draws=votes, targets=targets))
+    judged = study({}, cards={"judge": {}}, draws=votes, targets=targets)
+    return [dict(row) for row in pairwise.rows(judged)]
 
 
-def apart(rows: list[Row]) -> dict[int, Row]:
-    return {row["k"]: row for row in rows if row["statistic"] == "accuracy_comparison_by_distance"}
+def apart(rows: Iterable[Mapping[str, Any]]) -> dict[int, Row]:
+    return {
+        row["k"]: dict(row) for row in rows if row["statistic"] == "accuracy_comparison_by_distance"
+    }
 
 
 ALL = [*permutations(range(1, STEPS + 1), 2)]

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from deleted import jackknife_t
-from judgescope.methods import differences, perspectives
+from judgescope.methods import base, differences, perspectives
 from judgescope.methods.differences import OVERALL
 from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
 from judgescope.methods.measures import AVERAGE
@@ -44,7 +44,7 @@ def told(
     **more: Any,
 ) -> list[Row]:
     defaults: dict[str, Any] = {"compared": [], "excluded": []}
-    return perspectives.rows(study(scores, people, **defaults | more))
+    return [dict(row) for row in perspectives.rows(study(scores, people, **defaults | more))]
 
 
 def agreed(ratings: Floats) -> Floats:
@@ -278,10 +278,12 @@ def test_the_order_of_judges_and_what_is_missing_change_no_other_judge(rows: lis
 # All datasets together
 
 
-def of_dataset(rows: Iterable[Row], name: str, *, plus: float = 0.0) -> list[Row]:
+def of_dataset(
+    rows: Iterable[Mapping[str, Any]], name: str, *, plus: float = 0.0
+) -> list[base.Row]:
     """Return the rows as a table has them, of another dataset whose values are larger."""
     moved = [
-        row
+        dict(row)
         | {"dataset": name}
         | {
             end: row[end] + plus if row[end] is not None else None
@@ -289,7 +291,7 @@ def of_dataset(rows: Iterable[Row], name: str, *, plus: float = 0.0) -> list[Row
         }
         for row in rows
     ]
-    found: list[Row] = table_of("results", moved).to_pylist()
+    found: list[base.Row] = table_of("results", moved).to_pylist()
     return found
 
 

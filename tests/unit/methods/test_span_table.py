@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec import convert
 
+from judgescope.methods import base
 from judgescope.methods.claims import agreement
 from judgescope.methods.claims.base import LOST
 from judgescope.methods.evaluation_data import EvaluationData
@@ -124,9 +125,9 @@ def found(tmp_path: Path) -> dict[tuple[str, str, str], Row]:
     return keyed(rows(study(tmp_path, JUDGED)))
 
 
-def keyed(told: list[Row]) -> dict[tuple[str, str, str], Row]:
+def keyed(told: list[base.Row]) -> dict[tuple[str, str, str], Row]:
     """Return (statistic, form, level) -> row."""
-    return {(row["statistic"], row.get("form") or "", row["level"]): row for row in told}
+    return {(row["statistic"], row.get("form") or "", row["level"]): dict(row) for row in told}
 
 
 def of(found: dict[tuple[str, str, str], Row], form: str, level: str) -> list[float]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgescope.methods import training
+from judgescope.methods import base, training
 from judgescope.report.words import label
 from judgescope.schema.tables import table_of, write_table
 from methods_setup import ASPECTS, FAIR, Row, one, study
@@ -40,7 +40,7 @@ TRUE = losses("true", np.linspace(1, 2, 11).tolist(), np.linspace(0.5, 1, 11).to
 OTHER = [{**TRUE[0], "dataset": "e", "before": 99.0, "after": 99.0}]
 
 
-def rows(folder: Path, *told: list[Row], export: Sequence[Row] = EXPORT) -> list[Row]:
+def rows(folder: Path, *told: list[Row], export: Sequence[Row] = EXPORT) -> list[base.Row]:
     """Return the rows of a training whose losses are told."""
     every = table_of("losses", [row for each in told for row in each])
     write_table("losses", every, folder / "losses.parquet")

@@ -113,7 +113,7 @@ def wanting(folder: Path, rows: list[Row], bars: list[Row], **spec: Any) -> Eval
     told = [{"level": None, "aspect": None, **bar} for bar in bars]
     cards: dict[str, dict[str, Any]] = {"j": {"hint": None}, "control": {"engine": "control"}}
     required = {"bars": told, "parts": [str(path)]}
-    return study({}, cards=cards, required=required, claimed=[], **spec)
+    return study({}, cards=cards, required=required, claims=[], **spec)
 
 
 def row(value: float, lo: float, hi: float, **more: Any) -> Row:

@@ -8,9 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from judgescope.engines import ENGINES
+from judgescope.methods.registry import METHODS
 from judgescope.plan.code import code_hash, modules
+from judgescope.plan.loading import load_plan
+from judgescope.plan.specs import results
 from running import HOME
 
 PARSING = "judgescope/parsing"
@@ -70,6 +74,30 @@ def test_what_computes_scores_knows_no_parser() -> None:
     assert "judgescope.parsing.parsers" in modules(folder, "score")
     for job in ("score", "derive", "collect"):  # pydantic's models take longer than a small cell
         assert "judgescope.schema.cards" not in modules(folder, job)
+
+
+def test_verdicts_depend_on_the_code_of_the_claims_that_they_load() -> None:
+    study = {"study": "s", "datasets": ["demo-news"], "judges": ["rules"], "methods": ["agreement"]}
+    plan = load_plan(study, HOME, source="study.yaml")
+    folder, verdicts = HOME / "scripts", "judgescope.methods.verdicts"
+    spec = results.statistics(plan, "verdicts", "demo-news")
+    assert spec.claims == ["claims.agreement.people_rows", "claims.agreement.claims"]
+    code = code_hash(folder, "statistics", verdicts, "judgescope.methods.claims.agreement")
+    assert spec.code == code != code_hash(folder, "statistics", verdicts)
+
+
+def test_settings_and_inputs_of_a_method_reach_its_rows_and_its_claims(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    method = replace(METHODS["agreement"], settings="comparison", inputs=("items/{dataset}.json",))
+    monkeypatch.setitem(METHODS, "agreement", method)
+    study = {"study": "s", "datasets": ["demo-news"], "judges": ["rules"], "methods": ["agreement"]}
+    plan = load_plan(study, HOME, source="study.yaml")
+    content = plan.study.comparison.model_dump(mode="json")
+    for table in ("agreement", "verdicts"):
+        assert results.statistics(plan, table, "demo-news").settings == {"comparison": content}
+        assert "results/s/items/demo-news.json" in results.own_files(plan, table, "demo-news")
+    assert results.statistics(plan, "coverage", "demo-news").settings == {}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from judgescope.core.rng import stream
-from judgescope.methods.base import Row
+from judgescope.methods.base import AppliesTo, Row
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.statistics.jackknife import PLAIN, SLACK, Jackknife, Scale, jackknife
 from judgescope.statistics.nulls import (
@@ -169,7 +169,7 @@ def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row
     if claim.rater is not None:
         numbers[f"{AS_RATER}_{claim.statistic}"] = claim.rater
         numbers["p_rater"] = p_value(claim.p_rater)
-    columns = {
+    columns: AppliesTo = {
         "form": f"{BAR} {claim.statistic}" if claim.kind == BAR else claim.kind,
         "perturbation": claim.perturbation,
         "degree": claim.degree,

@@ -319,7 +319,7 @@ def hint_claims(study: EvaluationData) -> Iterator[Claim]:
     rationales = Rationales(study)
     for judge, hint in study.spec.hinted.items():
         aspects = [name for name in study.spec.aspects if rationales.of(judge, name)]
-        if hint.tells != "wrong" or not aspects:
+        if hint.rating != "wrong" or not aspects:
             continue
         columns = (judge, HINTS, "hint_effect", "", "")
         pairs = hint_pairs(study, rationales, judge, *aspects)

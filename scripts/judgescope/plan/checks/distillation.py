@@ -1,7 +1,7 @@
 """Checks of a study in which a judge learns from another."""
 
 from judgescope.core.errors import UserError
-from judgescope.core.set_names import WRITTEN
+from judgescope.core.names import WRITTEN
 from judgescope.plan.checks.texts import check_writer
 from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan

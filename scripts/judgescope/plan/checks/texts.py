@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from judgescope.core.errors import UserError
-from judgescope.core.set_names import SYSTEMS
+from judgescope.core.names import SYSTEMS
 from judgescope.engines import PROMPTED
 from judgescope.perturb.inject import ERRORS
 from judgescope.perturb.rules import RULES, check_options

@@ -1,6 +1,6 @@
 """The specs of jobs that build graded sets: texts of every rating, part by part."""
 
-from judgescope.core.set_names import COMPARED, ORIGINAL, REFEREE, REST, SYSTEMS, TRIAL
+from judgescope.core.names import COMPARED, ORIGINAL, REFEREE, REST, SYSTEMS, TRIAL
 from judgescope.engines import ENGINES
 from judgescope.engines.computing import ReplaySpec
 from judgescope.methods.specs import GradedTexts

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from judgescope.core.cells import Block, pack, split
-from judgescope.core.set_names import MERGES, SYSTEMS
+from judgescope.core.names import MERGES, SYSTEMS
 from judgescope.engines import ENGINES
 from judgescope.engines.base import ErrorCounts
 from judgescope.engines.computing import JoinsFile, ReplaySpec

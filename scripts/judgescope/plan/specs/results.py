@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from judgescope.core.cells import split
-from judgescope.core.set_names import COMPARED, ORIGINAL
+from judgescope.core.names import COMPARED, ORIGINAL
 from judgescope.methods.registry import METHODS
 from judgescope.methods.specs import (
     AspectScale,
@@ -97,13 +97,17 @@ def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
     facts = {name: facts_of(plan, dataset, name) for name in judges}
     if "bought" in method.parts:
         facts = {name: replace(one, price=_price_of(plan, name)) for name, one in facts.items()}
+    loaded = [table]
+    if "verdicts" in method.parts:
+        loaded += [path.rpartition(".")[0] for path in _claims(plan)]
+    modules = dict.fromkeys(f"judgescope.methods.{name}" for name in loaded)
     spec = StatisticsSpec(
-        **computing("statistics", f"judgescope.methods.{table}", packages=table),
+        **computing("statistics", *modules, packages=table),
         table=table,
         dataset=dataset,
         seed=plan.study.seed,
         ratings=card.ratings,
-        clean=card.fault_free_system,
+        fault_free_system=card.fault_free_system,
         aspects={
             aspect: AspectScale(values=scale.values(), ends=(scale.min, scale.max))
             for aspect in plan.aspects_of(dataset)
@@ -164,24 +168,27 @@ class Part(NamedTuple):
 
 def _part_of(plan: Plan, table: str, dataset: str) -> Part:
     """Return all parts that a table reads; the verdicts read those of all tables of claims."""
-    method = METHODS[table]
-    parts = dict.fromkeys(method.parts)
-    if "verdicts" in parts:
-        for name in _claimed(plan):
-            parts |= dict.fromkeys(METHODS[name].parts)
+    methods = [METHODS[table]]
+    if "verdicts" in methods[0].parts:
+        methods += [METHODS[name] for name in tables_of(plan) if METHODS[name].claims]
+    parts = dict.fromkeys(name for each in methods for name in each.parts)
     fields, files = dict[str, object](), list[str]()
     for name in parts:
         part = PARTS[name](plan, dataset)
         fields |= part.fields
         files += part.files
-    if method.settings:
-        fields["settings"] = getattr(plan.study, method.settings).model_dump(mode="json")
-    files += [f"{plan.results}/{path.format(dataset=dataset)}" for path in method.inputs]
+    if keys := {each.settings for each in methods if each.settings}:
+        fields["settings"] = {
+            key: getattr(plan.study, key).model_dump(mode="json") for key in sorted(keys)
+        }
+    inputs = dict.fromkeys(path for each in methods for path in each.inputs)
+    files += [f"{plan.results}/{path.format(dataset=dataset)}" for path in inputs]
     return Part(fields, files)
 
 
-def _claimed(plan: Plan) -> list[str]:
-    return [name for name in tables_of(plan) if METHODS[name].claims]
+def _claims(plan: Plan) -> list[str]:
+    """Return the functions of claims that the study's methods declare."""
+    return [path for name in tables_of(plan) for path in METHODS[name].claims]
 
 
 def _as_rater(plan: Plan, dataset: str) -> Part:
@@ -296,7 +303,7 @@ def _robust(plan: Plan, dataset: str) -> Part:
         if card.hint is None and card.own_scale is None:
             forms.setdefault(card.model, []).append(name)
     hinted = {
-        name: Hinted(tells=card.hint.rating, base=card.hint.baseline)
+        name: Hinted(rating=card.hint.rating, baseline=card.hint.baseline)
         for name, card in cards.items()
         if card.hint
     }
@@ -321,11 +328,11 @@ def _training(plan: Plan, dataset: str) -> Part:
 def _verdicts(plan: Plan, dataset: str) -> Part:
     """The tables of claims; the study's bars, and the parts of tables that decide on these."""
     if not plan.study.require:
-        return Part({"claimed": _claimed(plan)})
+        return Part({"claims": _claims(plan)})
     deciding = [name for name in tables_of(plan) if METHODS[name].bars]
     parts = [plan.paths.statistics(table, dataset) for table in deciding]
     required = Required(bars=bars_of(plan.study.require), parts=parts)
-    return Part({"claimed": _claimed(plan), "required": required}, parts)
+    return Part({"claims": _claims(plan), "required": required}, parts)
 
 
 def bars_of(require: dict[str, float | dict[str, float]]) -> list[Bar]:

@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from judgescope.core.set_names import ANALYSES, ORIGINAL, REFERENCES, SYSTEMS
+from judgescope.core.names import ANALYSES, ORIGINAL, REFERENCES, SYSTEMS
 from judgescope.data.specs import IngestFiles, IngestSpec, TakeSpec
 from judgescope.engines import ENGINES
 from judgescope.perturb.edits import Amount

@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from judgescope.core.set_names import SYSTEMS, WRITTEN
+from judgescope.core.names import SYSTEMS, WRITTEN
 from judgescope.distill.specs import (
     CheckStudentSpec,
     ExampleFiles,

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from judgescope.core.reserved_names import INJECT_ERRORS as INJECT_ERRORS
-from judgescope.core.reserved_names import ORACLE as ORACLE
-from judgescope.core.reserved_names import WRONG_ENDING as WRONG_ENDING
+from judgescope.core.names import INJECT_ERRORS as INJECT_ERRORS
+from judgescope.core.names import ORACLE as ORACLE
+from judgescope.core.names import WRONG_ENDING as WRONG_ENDING
 from judgescope.schema.cards.base import Card as Card
 from judgescope.schema.cards.base import Hub as Hub
 from judgescope.schema.cards.base import Scale as Scale

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from judgescope.core.reserved_names import ORACLE
+from judgescope.core.names import ORACLE
 from judgescope.schema.cards.base import Answering, Asking, Card, Scale, Slug
 
 PARSER = "annotation"

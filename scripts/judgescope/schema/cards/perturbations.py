@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, model_validator
 
-from judgescope.core.reserved_names import INJECT_ERRORS
+from judgescope.core.names import INJECT_ERRORS
 from judgescope.schema.cards.base import Card, Slug, repeated
 from judgescope.schema.cards.judges import Attempts, Decoding
 

@@ -1,4 +1,9 @@
-"""Names of sets of texts, of their parts and of texts by models, in tables and in paths."""
+"""Names that several packages know: of sets of texts, and those in cards that jobs need too.
+
+Jobs take them from here, so that they do not import the types of cards.
+"""
+
+from typing import Final
 
 ORIGINAL, SYSTEMS = "original", "systems"
 """The sets of texts that nobody perturbed; values of the column `perturbation`."""
@@ -17,6 +22,14 @@ COMPARED = "comparisons."
 ALL, TRIAL, REST, REFEREE = "all", "trial", "rest", "referee"
 """The parts of a graded set: all candidates at once; or some on trial, then the others; before
 both, the comparator on the anchors alone."""
+ORACLE = "oracle"
+"""The control that knows the errors."""
+COMPUTED: Final = "computed"
+"""The parser of values that were never a reply."""
+INJECT_ERRORS: Final = "inject_errors"
+"""The rule that puts one error after the other into a text."""
+WRONG_ENDING = "wrong_ending"
+"""The key of an item's `meta` that holds an ending which does not fit."""
 
 
 def new_target(item: str, perturbation: str) -> str:

@@ -77,7 +77,13 @@ def test_another_python_passes_the_tests_of_numbers(python: Path) -> None:
     lane = "not (slow or heavy or long or simulation)"
     command = [str(python), "-m", "pytest", "--hypothesis-profile", "quick", "-m", lane]
     ended = subprocess.run(
-        [*command, "tests/unit/statistics", "tests/unit/api", "tests/unit/core"],
+        [
+            *command,
+            "tests/unit/statistics",
+            "tests/unit/api",
+            "tests/unit/core",
+            "tests/unit/schema",
+        ],
         cwd=HOME,
         capture_output=True,
         text=True,

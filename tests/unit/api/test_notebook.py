@@ -1,6 +1,5 @@
 """The notebook and the page about notebooks: their code runs where the demo's results are."""
 
-import json
 import re
 from pathlib import Path
 
@@ -38,7 +37,7 @@ def test_the_code_of_the_page_runs(
 def test_the_notebook_runs(folder: str, demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(demo / folder)
     text = (HOME / "docs" / "notebook.ipynb").read_text(encoding="utf-8")
-    notebook = nbformat.from_dict(json.loads(text))  # type: ignore[no-untyped-call]
+    notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(notebook)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs for cell in cells)

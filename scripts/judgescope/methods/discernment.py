@@ -8,22 +8,22 @@ import numpy as np
 
 from judgescope.methods.base import AppliesTo, Method, Row
 from judgescope.methods.differences import compared, difference_rows
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
+from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.pairs import Pairs, pairs_of, reasons
 from judgescope.statistics.discernment import (
+    AspectTests,
     WilcoxonMethod,
+    aspect_tests,
     average,
     discernment,
-    log_p_asymptotic,
-    log_p_exact,
+    has_one_sign,
     minimum,
-    replicate_log_p,
+    score_replicated,
     table_method,
 )
 from judgescope.statistics.jackknife import NOT_SMOOTH
 from judgescope.statistics.multiple import holm
-from judgescope.statistics.registry import scale_of
-from judgescope.statistics.resampling import NO_WIDTH, Replicated, with_interval
+from judgescope.statistics.resampling import NO_WIDTH, Replicated
 from judgescope.statistics.result import Estimate
 
 SCORES = {"D": "d", "D_ew": "d_ew", "D_hmp": "d_hmp", "D_exact": "d_exact"}
@@ -47,18 +47,8 @@ ARTEFACT = 5.0
 """Above this a score of asymptotic p-values is an artefact of the normal tail (methods.md 1)."""
 BEYOND = f"beyond {ARTEFACT:g}"
 """The start of the note that says so; the report flags it."""
-TIES_ALONE = f"{NO_WIDTH} but for ties: all differences have one sign"
-"""The note where deletions find no other evidence: only which differences tie moves the score."""
 MOST_NAMED = 4
 """The number of perturbations that a note names."""
-
-
-@dataclass(frozen=True)
-class Tests:
-    """ln p of one set of pairs by both tests, of the data, then without each item: (1 + items,)."""
-
-    asymptotic: Floats
-    exact: Floats
 
 
 @dataclass(frozen=True)
@@ -69,7 +59,7 @@ class Cell:
     """
 
     pairs: dict[str, Pairs]
-    tests: dict[str, Tests]
+    tests: dict[str, AspectTests]
     absent: dict[str, Estimate]
     scores: dict[str, Replicated]
 
@@ -81,7 +71,7 @@ class Discerning:
         self.study = study
         self.planned = study.spec.perturbed
         self.method: WilcoxonMethod = table_method(len(study.item_order))
-        self._tests: dict[tuple[bytes, bytes], Tests] = {}
+        self._tests: dict[tuple[bytes, bytes], AspectTests] = {}
         self._cells: dict[tuple[str, str, frozenset[str]], Cell] = {}
         self._headlines: dict[tuple[str, frozenset[str]], dict[str, Replicated]] = {}
 
@@ -123,16 +113,11 @@ class Discerning:
             self._cells[key] = Cell(pairs, tests, absent, scores)
         return self._cells[key]
 
-    def _test(self, pairs: Pairs) -> Tests:
+    def _test(self, pairs: Pairs) -> AspectTests:
         d, source, weights = pairs.differences, pairs.source, self.study.weights
         key = d.tobytes(), source.tobytes()
         if key not in self._tests:
-            exact = log_p_exact if self.method == "exact" else log_p_asymptotic
-            asymptotic_rows = replicate_log_p(d, weights, source, "asymptotic")
-            exact_rows = replicate_log_p(d, weights, source, self.method)
-            self._tests[key] = Tests(
-                np.append(log_p_asymptotic(d), asymptotic_rows), np.append(exact(d), exact_rows)
-            )
+            self._tests[key] = aspect_tests(d, source, weights, self.method)
         return self._tests[key]
 
     def _aspect_estimates(self, cell: Cell) -> Iterator[tuple[str, str, Estimate]]:
@@ -153,7 +138,7 @@ class Discerning:
                 yield aspect, name, replace(counts, value=exp(log_p), method=method)
 
     def _scores(
-        self, perturbation: str, pairs: dict[str, Pairs], tests: dict[str, Tests]
+        self, perturbation: str, pairs: dict[str, Pairs], tests: dict[str, AspectTests]
     ) -> dict[str, Replicated]:
         """Return the scores of a perturbation over all aspects, with those without each item."""
         aspects = list(self.study.spec.aspects)
@@ -166,17 +151,20 @@ class Discerning:
         rows = {name: getattr(combined, field) for name, field in SCORES.items()}
         if by_experts:
             rows[WEIGHT_EFFECT] = rows["D"] - log(len(aspects), 20) - rows["D_ew"]
-        alike = np.array([_alike(pairs[aspect]) for aspect in aspects])
+        n_items = len(self.study.item_order)
+        alike = np.array(
+            [has_one_sign(pairs[a].differences, pairs[a].source, n_items) for a in aspects]
+        )
         n = min(len(pairs[aspect].differences) for aspect in aspects)
         planned = max(pairs[aspect].n_planned for aspect in aspects)
         source = np.concatenate([pairs[aspect].source for aspect in aspects])
-        sizes = np.bincount(source, minlength=len(self.study.item_order))
+        sizes = np.bincount(source, minlength=n_items)
         method = f"{len(aspects)} aspects, {which}"
         scores = {}
         for name, own_rows in rows.items():
             flat = bool(alike[(weights > 0) | (name in UNWEIGHTED)].all())
             counts = self._counts(name, n, planned, method)
-            scores[name] = _replicated(name, counts, own_rows, sizes, flat=flat)
+            scores[name] = score_replicated(name, counts, own_rows, sizes, flat=flat)
         return scores
 
     def _test_of(self, score: str) -> WilcoxonMethod:
@@ -234,7 +222,7 @@ class Discerning:
                 )
                 flat = all(NO_WIDTH in one.estimate.note for one in known)
                 sizes = np.sum([one.sizes for one in known], axis=0)
-                result = _replicated(statistic, counts, means, sizes, flat=flat)
+                result = score_replicated(statistic, counts, means, sizes, flat=flat)
             else:
                 exact = [each["D_exact"].estimate.value for each in scores.values()]
                 least = minimum(rows, allow_missing=allow_missing)
@@ -300,27 +288,6 @@ def _why_undefined(gaps: list[str], notes: list[str], *, planned: int) -> str:
     more = f", and {len(gaps) - MOST_NAMED} more" if len(gaps) > MOST_NAMED else ""
     named = f"planned perturbations without a score: {', '.join(gaps[:MOST_NAMED])}{more}"
     return f"{named} ({'; '.join(notes)})"
-
-
-def _alike(pairs: Pairs) -> bool:
-    """Return whether deletions have the same signs as the data: one, as often in every source."""
-    times = np.bincount(pairs.source, minlength=pairs.study.weights.shape[1])
-    return bool(np.ptp(np.sign(pairs.differences)) == np.ptp(times) == 0)
-
-
-def _replicated(
-    name: str, counts: Estimate, rows: Floats, sizes: Codes, *, flat: bool
-) -> Replicated:
-    """Return rows[0] as a value with these counts and the interval of its deletions.
-
-    The interval of a `flat` score rests on ties alone, if it has any width.
-    """
-    value = replace(counts, value=float(rows[0]))
-    result = with_interval(Replicated(value, rows, sizes.astype(np.float64), scale_of(name)))
-    estimate = result.estimate
-    if flat and estimate.ci_low is not None and NO_WIDTH not in estimate.note:
-        result = result._replace(estimate=estimate.with_note(TIES_ALONE))
-    return result
 
 
 def rows(study: EvaluationData) -> list[Row]:

@@ -26,7 +26,7 @@ from judgescope.statistics.declared import (
 )
 from judgescope.statistics.jackknife import NOT_SMOOTH, share_alike
 from judgescope.statistics.means import clustered_mean
-from judgescope.statistics.resampling import replicated
+from judgescope.statistics.resampling import NO_WIDTH, Replicated, replicated, with_interval
 from judgescope.statistics.result import Estimate
 
 PAPER = "Wang et al. 2024, section 3.3"
@@ -94,6 +94,8 @@ DECIMALS = 9
 """Differences of continuous scores that agree to this many decimals are tied."""
 
 ALL_ZERO = "all differences are zero"
+TIES_ALONE = f"{NO_WIDTH} but for ties: all differences have one sign"
+"""The note where deletions find no other evidence: only which differences tie moves the score."""
 
 
 def exact_differences(original: ArrayLike, perturbed: ArrayLike, unit: int | None) -> Codes:
@@ -224,6 +226,49 @@ def replicate_log_p(
     """
     test = {"exact": _exact, "asymptotic": _asymptotic}[method]
     return test(signed_rank(d, weights, source))
+
+
+@dataclass(frozen=True)
+class AspectTests:
+    """ln p of one set of pairs by both tests, of the data and each deletion: (1 + sources,)."""
+
+    asymptotic: Floats
+    exact: Floats
+
+
+def aspect_tests(
+    d: ArrayLike, source: ArrayLike, weights: Codes, method: WilcoxonMethod
+) -> AspectTests:
+    """Return both tests of exact differences d (n,); `method` is that of the exact one.
+
+    source and weights as in `replicate_log_p`.
+    """
+    exact = log_p_exact if method == "exact" else log_p_asymptotic
+    return AspectTests(
+        np.append(log_p_asymptotic(d), replicate_log_p(d, weights, source, "asymptotic")),
+        np.append(exact(d), replicate_log_p(d, weights, source, method)),
+    )
+
+
+def has_one_sign(d: Codes, source: Codes, n_sources: int) -> bool:
+    """Return whether deletions have the same signs as the data: one, as often in every source."""
+    times = np.bincount(source, minlength=n_sources)
+    return bool(np.ptp(np.sign(d)) == np.ptp(times) == 0)
+
+
+def score_replicated(
+    name: str, counts: Estimate, rows: Floats, sizes: Codes, *, flat: bool
+) -> Replicated:
+    """Return rows[0] as a value with these counts and the interval of its deletions.
+
+    The interval of a `flat` score rests on ties alone (`has_one_sign`), if it has any width.
+    """
+    value = replace(counts, value=float(rows[0]))
+    result = with_interval(Replicated(value, rows, sizes.astype(np.float64), scale_of(name)))
+    estimate = result.estimate
+    if flat and estimate.ci_low is not None and NO_WIDTH not in estimate.note:
+        result = result._replace(estimate=estimate.with_note(TIES_ALONE))
+    return result
 
 
 def _asymptotic(ranked: SignedRank) -> Floats:

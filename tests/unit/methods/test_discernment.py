@@ -127,7 +127,7 @@ def test_an_interval_of_ties_alone_is_told() -> None:
     flat = discernment.rows(study({"all": dropped(clear=[1, 2, 3], true=[2, 2, 1])}))
     for name in ("D", "D_ew", "D_avg", "D_avg_ew", "D_min"):
         row = of(flat, name, aspect="")[0] if name in ("D", "D_ew") else one(flat, name)
-        assert row["ci_high"] > row["ci_low"] and discernment.TIES_ALONE in row["note"], name
+        assert row["ci_high"] > row["ci_low"] and scores_of_p.TIES_ALONE in row["note"], name
         assert row["ci_low"] <= row["value"] <= row["ci_high"]
     exact = one(flat, "D_exact", perturbation="typos", aspect="")
     assert exact["ci_low"] == exact["ci_high"] and exact["note"].count(NO_WIDTH) == 1
@@ -145,7 +145,7 @@ def test_an_aspect_that_weighs_nothing_gives_no_width() -> None:
     judge = dropped(clear=[1, 2, 3], true=[1, 2, -1])
     rows = discernment.rows(study({"some": judge}, weights=weights))
     noted = {
-        (name, cut): discernment.TIES_ALONE in one(rows, name, perturbation=cut, aspect="")["note"]
+        (name, cut): scores_of_p.TIES_ALONE in one(rows, name, perturbation=cut, aspect="")["note"]
         for name in ("D", "D_ew")
         for cut in ("typos", "cuts")
     }

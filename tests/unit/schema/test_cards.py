@@ -39,7 +39,13 @@ def test_shipped_cards_are_valid_and_name_their_schema(kind: str, path: Path) ->
 
 
 def test_generated_files_equal_their_sources() -> None:
-    stale = [path.name for path, text in generated() if path.read_text(encoding="utf-8") != text]
+    # from 3.13 on, argparse breaks the lines of a usage elsewhere
+    form = str if sys.version_info < (3, 13) else str.split
+    stale = [
+        path.name
+        for path, text in generated()
+        if form(path.read_text(encoding="utf-8")) != form(text)
+    ]
     assert not stale, f"{stale}: run `make generated`"
 
 

@@ -1,0 +1,405 @@
+"""The statistics of the result tables on arrays, Series and DataFrames.
+
+The functions convert what they are given and call `judgescope.statistics`, where the arithmetic
+is. Every value comes with its n and, where one exists, a 95 % interval over sources (jackknife-t);
+`note` says why a value or an interval is missing. Missing scores and ratings are NaN. A source is
+what several texts were written for: texts of one source are not independent, and without sources
+each text is taken for one of its own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from functools import partial
+from math import exp
+from typing import Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from judgescope.methods.discernment import ARTEFACT, ASYMPTOTIC, BEYOND, SCORES, UNWEIGHTED
+from judgescope.methods.measures import mean_rating
+from judgescope.statistics import alpha as alphas
+from judgescope.statistics import discernment as discernments
+from judgescope.statistics.accuracy import soft_pairwise_accuracy
+from judgescope.statistics.arrays import Codes, Floats
+from judgescope.statistics.coefficients import Statistic
+from judgescope.statistics.comparison import difference
+from judgescope.statistics.correlation import Level, correlations
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.permutation import PERMUTATIONS, Permute, flips_of, permutation_tests
+from judgescope.statistics.raters import Closeness, alternative_annotator
+from judgescope.statistics.result import Estimate
+
+NO_PAIRS: Final = "no pair of texts has both scores"
+
+
+class PairedComparison(NamedTuple):
+    """The difference of two judges; p: two-sided; p_greater: that the first is no better."""
+
+    difference: Estimate
+    p: float
+    p_greater: float
+
+
+class AltTest(NamedTuple):
+    """The share of raters whose place the judge may take, and how often it is as near as they."""
+
+    winning_rate: Estimate
+    advantage: Estimate
+
+
+def agreement(
+    judge: ArrayLike,
+    human: ArrayLike,
+    *,
+    source: ArrayLike | None = None,
+    system: ArrayLike | None = None,
+) -> pd.DataFrame:
+    """Return the correlations of a judge's scores with people's ratings, at three levels.
+
+    r = sum (x - mean x)(y - mean y) / sqrt(sum (x - mean x)² sum (y - mean y)²) (`pearson`), the
+    same of midranks (`spearman`), and (concordant - discordant) / sqrt(untied pairs of x times
+    those of y) (`kendall_b`). Level `pooled` takes all texts, `by_source` is the mean over sources
+    of the value within each, `by_system` that of systems' means.
+
+    judge: (texts,); human: (texts,) or (texts, raters), whose mean is taken; source and system:
+    (texts,), any labels. Returns a DataFrame indexed by statistic and level; values from -1 to 1.
+    ValueError: lengths or indexes differ, a value is infinite, a label is missing.
+
+    Kendall 1945; levels as in (Kartáč et al. 2025).
+
+    >>> judge = [1, 2, 2, 3, 1, 3, 2, 4, 4, 3, 2, 4]
+    >>> human = [1, 3, 2, 3, 2, 3, 1, 4, 3, 3, 2, 5]
+    >>> result = agreement(judge, human)
+    >>> result.loc[[("kendall_b", "pooled")], ["value", "ci_low", "ci_high", "n"]].round(3)
+                      value  ci_low  ci_high   n
+    statistic level
+    kendall_b pooled  0.781   0.471    0.919  12
+    >>> result.loc[("kendall_b", "by_system"), "note"]
+    'fewer than 3 systems'
+    """
+    _check_indexes(judge, human, source, system)
+    x, y = _column(judge, "judge"), _mean_rating(human)
+    sources, systems = _codes(source, x.size, "source"), _systems(system, x.size)
+    _check_lengths(judge=x.size, human=y.size, source=sources.size, system=systems.size)
+    found = correlations(x, y, sources, systems, weights=_deletions(sources))
+    return _frame({key: one.estimate for key, one in found.items()}, ["statistic", "level"])
+
+
+def alpha(
+    ratings: ArrayLike,
+    *,
+    level: alphas.Measurement = "ordinal",
+    source: ArrayLike | None = None,
+) -> Estimate:
+    """Return Krippendorff's alpha of any number of raters, with gaps.
+
+    alpha = 1 - D_o / D_e: the disagreement within texts over that of all ratings mixed. Squared
+    distances are 1 (`nominal`), of numbers (`interval`) or of ranks (`ordinal`).
+
+    ratings: (texts, raters), a judge may be one of them; source: (texts,), any labels. 1 is full
+    agreement, 0 chance; `n` counts texts with two ratings or more. ValueError: an unknown level,
+    ratings that are no table, lengths that differ, a missing label.
+
+    Krippendorff 2011, "Computing Krippendorff's alpha-reliability"; (Chaudhary et al. 2024).
+
+    >>> ratings = [[1, 1], [2, 2], [3, 2], [3, 3], [1, 2], [4, 4]] * 2
+    >>> result = alpha(ratings)
+    >>> round(result.value, 3), round(result.ci_low, 3), round(result.ci_high, 3), result.n
+    (0.824, 0.577, 1.0, 12)
+    """
+    _check_indexes(ratings, source)
+    table = _table(ratings, "ratings").T
+    sources = _codes(source, table.shape[1], "source")
+    _check_lengths(ratings=table.shape[1], source=sources.size)
+    return alphas.krippendorff_alpha(
+        table,
+        level=level,
+        domain=np.unique(table[~np.isnan(table)]).tolist(),
+        source=sources,
+        weights=_deletions(sources),
+    )
+
+
+def paired_test(
+    first: ArrayLike,
+    second: ArrayLike,
+    human: ArrayLike,
+    *,
+    source: ArrayLike | None = None,
+    system: ArrayLike | None = None,
+    statistic: Statistic = "kendall_b",
+    level: Level = "pooled",
+    permute: Permute = "inputs",
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> PairedComparison:
+    """Return how much better one judge correlates with people than another, and its p-values.
+
+    p = (k + 1) / (B + 1), k of B permutations being at least as extreme: under the null hypothesis
+    the judges' scores may be swapped, all of a source (`inputs`), all of a system (`systems`) or of
+    any text (`both`). At levels `pooled` and `by_system` both judges are standardised for the test.
+
+    first, second: (texts,); human, source, system as in `agreement`. Only texts with both scores
+    and a rating count. The interval is that of the paired deletions of sources. ValueError as in
+    `agreement`, and for no permutations.
+
+    Deutsch, Dror, Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics".
+
+    >>> human = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]
+    >>> result = paired_test([1, 2, 3, 4, 4] * 2, [3, 1, 2, 5, 4, 2, 3, 1, 4, 5], human)
+    >>> gap = result.difference
+    >>> round(gap.value, 3), round(gap.ci_low, 3), round(gap.ci_high, 3), gap.n, result.p < 0.05
+    (0.474, -0.058, 1.005, 10, True)
+    """
+    if permutations < 1:
+        raise ValueError(f"permutations must be 1 or greater, not {permutations}")
+    _check_indexes(first, second, human, source, system)
+    x1, x2, y = _column(first, "first"), _column(second, "second"), _mean_rating(human)
+    sources, systems = _codes(source, y.size, "source"), _systems(system, y.size)
+    sizes = {"source": sources.size, "system": systems.size}
+    _check_lengths(first=x1.size, second=x2.size, human=y.size, **sizes)
+    lost = np.isnan(x1) | np.isnan(x2)
+    units = {"inputs": sources, "systems": systems, "both": np.arange(y.size)}[permute]
+    flips = flips_of(np.random.default_rng(seed), int(units.max(initial=-1)) + 1, permutations)
+    test = permutation_tests(
+        x1, x2, y, sources, systems, flips, level=level, permute=permute, statistics=[statistic]
+    )[statistic]
+    of_judge = partial(
+        correlations, weights=_deletions(sources), statistics=[statistic], levels=[level]
+    )
+    values = (
+        of_judge(np.where(lost, np.nan, x), y, sources, systems)[statistic, level] for x in (x1, x2)
+    )
+    return PairedComparison(difference(*values).estimate, test.p, test.p_greater)
+
+
+def soft_pairwise(
+    judge: ArrayLike, human: ArrayLike, *, source: ArrayLike, system: ArrayLike
+) -> Estimate:
+    """Return the soft pairwise accuracy: does the judge tell systems apart as surely as people?
+
+    SPA = mean over pairs of systems of 1 - |p_x - p_y|, p the one-sided p-value that the first
+    system of a pair is better, by flipping the signs of its differences from the second.
+
+    judge, human, source, system as in `agreement`. From 0 to 1; `n` counts systems, at least 3.
+    ValueError as in `agreement`.
+
+    Thompson et al. 2024, "Improving Statistical Significance in Human Evaluation".
+
+    >>> system, source = ["a", "b", "c"] * 4, [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]
+    >>> human = [1, 2, 4, 2, 2, 5, 1, 3, 4, 2, 1, 3]
+    >>> judge = [2, 2, 3, 1, 2, 4, 2, 3, 5, 3, 1, 4]
+    >>> result = soft_pairwise(judge, human, source=source, system=system)
+    >>> round(result.value, 3), result.n
+    (0.917, 3)
+    """
+    _check_indexes(judge, human, source, system)
+    x, y = _column(judge, "judge"), _mean_rating(human)
+    sources, systems = _codes(source, x.size, "source"), _systems(system, x.size)
+    _check_lengths(judge=x.size, human=y.size, source=sources.size, system=systems.size)
+    return soft_pairwise_accuracy(x, y, sources, systems, weights=_deletions(sources)).estimate
+
+
+def alt_test(
+    judge: ArrayLike,
+    ratings: ArrayLike,
+    *,
+    source: ArrayLike | None = None,
+    closeness: Closeness = "rmse",
+    epsilon: float = 0.1,
+) -> AltTest:
+    """Return whether the judge may take raters' places: winning rate and average advantage.
+
+    Each rater in turn is left out, and judge and rater are compared in how close they are to the
+    others: by the share who gave the same (`accuracy`), or by minus the root mean squared
+    difference (`rmse`). The judge wins if a t-test over sources rejects, after
+    Benjamini-Yekutieli at .05, that the rater is closer on a share of texts that is `epsilon`
+    greater.
+
+    judge: (texts,); ratings: (texts, raters), at least 3 raters; source: (texts,). Both values from
+    0 to 1; `n` counts raters (winning rate) or pairs of text and rater (advantage). ValueError as
+    in `agreement`.
+
+    Calderon, Reichart, Dror 2025, "The Alternative Annotator Test".
+
+    >>> ratings = [[1, 1, 2], [3, 3, 3], [2, 3, 2], [4, 4, 5], [5, 5, 4], [1, 2, 1]]
+    >>> result = alt_test([1, 3, 2, 4, 5, 1], ratings, epsilon=0.2)
+    >>> round(result.advantage.value, 3), result.advantage.n, result.winning_rate.n
+    (1.0, 18, 3)
+    """
+    _check_indexes(judge, ratings, source)
+    x, table = _column(judge, "judge"), _table(ratings, "ratings").T
+    sources = _codes(source, x.size, "source")
+    _check_lengths(judge=x.size, ratings=table.shape[1], source=sources.size)
+    weights = _deletions(sources)
+    result = alternative_annotator(
+        x, table, sources, weights=weights, closeness=closeness, epsilon=epsilon
+    )
+    return AltTest(*result)
+
+
+def discernment(
+    original: ArrayLike,
+    perturbed: ArrayLike,
+    *,
+    source: ArrayLike | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> pd.DataFrame:
+    """Return how surely a judge scores perturbed texts lower than their originals.
+
+    D = -log_20 p, 1 at p = .05, of a p that combines the aspects' one-sided Wilcoxon p_j: of
+    1 / sum_j 1/p_j (`D`, as published), of 1 / sum_j w_j/p_j (`D_ew`, as published; `D_hmp` from
+    exact p_j), and of the p-value of that harmonic mean (`D_exact`, which holds its level).
+    Zero differences are dropped, ties have midranks.
+
+    original, perturbed: (pairs,) or (pairs, aspects), a DataFrame's columns naming aspects, scores
+    of pairs row by row; source: (pairs,), any labels; weights: aspect -> weight, which sum to 1,
+    uniform by default. Returns a DataFrame indexed by aspect ("": over aspects) and statistic, with
+    `rank_biserial` (from -1 to 1), `mean_drop` (in points) and `p_wilcoxon` of each aspect.
+    ValueError: shapes or aspects differ, weights that do not fit, a missing label.
+
+    (Wang et al. 2024), section 3.3; Wilson 2019; Kerby 2014.
+
+    >>> result = discernment([5, 4, 5, 3, 4, 5], [3, 3, 4, 3, 2, 2])
+    >>> result.loc[("", "D_exact"), "value"].round(3).item()
+    1.157
+    >>> result.loc[("0", "rank_biserial"), ["value", "n_tied"]].tolist()
+    [1.0, 1.0]
+    """
+    _check_indexes(original, perturbed, source)
+    before, after = (
+        pd.DataFrame(_table(v, name), columns=_names(v))
+        for name, v in (("original", original), ("perturbed", perturbed))
+    )
+    if before.shape != after.shape or list(before) != list(after):
+        raise ValueError(
+            f"original has {before.shape[0]} rows of {list(before)}, "
+            f"perturbed {after.shape[0]} of {list(after)}"
+        )
+    aspects = [str(name) for name in before]
+    if weights is not None and set(weights) != set(aspects):
+        raise ValueError(f"weights of {sorted(weights)} for the aspects {aspects}")
+    shares = [1 / len(aspects) if weights is None else weights[name] for name in aspects]
+    checked = discernments.checked_weights(shares, len(aspects))
+    sources = _codes(source, len(before), "source")
+    _check_lengths(original=len(before), source=sources.size)
+    _check_lengths(original=len(before), source=sources.size)
+    every, method = _deletions(sources), discernments.table_method(len(before))
+    rows: dict[tuple[str, str], Estimate] = {}
+    tests, flat, sizes = [], [], np.zeros(len(every), np.int64)
+    for aspect, x, y in zip(aspects, before.to_numpy().T, after.to_numpy().T, strict=True):
+        both = ~(np.isnan(x) | np.isnan(y))
+        d, code = discernments.exact_differences(x[both], y[both], None), sources[both]
+        if not d.size:
+            rows[aspect, "p_wilcoxon"] = Estimate.undefined(NO_PAIRS, n_missing=both.size)
+            continue
+        test = discernments.aspect_tests(d, code, every, method)
+        drop = discernments.mean_drop(x[both], y[both], code, every)
+        p = replace(drop, value=exp(test.exact[0]), ci_low=None, ci_high=None, note="")
+        named = {
+            "rank_biserial": discernments.rank_biserial(d, every, code),
+            "mean_drop": drop,
+            "p_wilcoxon": replace(p, method=f"one-sided Wilcoxon, {method}"),
+        }
+        missing = int(both.size - d.size)
+        rows |= {(aspect, name): replace(one, n_missing=missing) for name, one in named.items()}
+        tests.append(test)
+        flat.append(discernments.has_one_sign(d, code, len(every)))
+        sizes += np.bincount(code, minlength=len(every))
+    if len(tests) < len(aspects):
+        rows |= {("", name): Estimate.undefined(NO_PAIRS) for name in SCORES}
+        return _frame(rows, ["aspect", "statistic"])
+    combined = discernments.discernment(
+        np.stack([test.asymptotic for test in tests], axis=-1),
+        np.stack([test.exact for test in tests], axis=-1),
+        checked,
+    )
+    n = min(rows[aspect, "mean_drop"].n for aspect in aspects)
+    for name, field in SCORES.items():
+        test_of = "asymptotic" if name in ASYMPTOTIC else method
+        counts = Estimate(0.0, n=n, n_missing=len(before) - n, method=f"{test_of} p")
+        alike = bool(np.array(flat)[(checked > 0) | (name in UNWEIGHTED)].all())
+        score = discernments.score_replicated(
+            name, counts, getattr(combined, field), sizes, flat=alike
+        ).estimate
+        if test_of == "asymptotic" and (score.value or 0) > ARTEFACT:
+            score = score.with_note(f"{BEYOND}: an artefact of the normal tail, see rank_biserial")
+        rows["", name] = score
+    return _frame(rows, ["aspect", "statistic"])
+
+
+def _check_indexes(*values: object) -> None:
+    """Raise ValueError for Series and DataFrames whose rows have different labels."""
+    indexes = [v.index for v in values if isinstance(v, pd.Series | pd.DataFrame)]
+    if not all(index.equals(indexes[0]) for index in indexes[1:]):
+        raise ValueError("indexes differ: align the Series and DataFrames, or pass arrays")
+
+
+def _check_lengths(**lengths: int) -> None:
+    """Raise ValueError where arguments are not about equally many texts."""
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"lengths differ: {lengths}")
+
+
+def _numbers(values: ArrayLike, name: str) -> Floats:
+    """Return values as floats, NaN = missing; ValueError for others and for infinity."""
+    try:
+        frame = pd.DataFrame(values) if np.ndim(values) > 1 else pd.Series(values)
+        numbers = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers, NaN = missing: {error}") from None
+    if np.isinf(numbers).any():
+        raise ValueError(f"{name} must be finite, NaN = missing")
+    return np.asarray(numbers)
+
+
+def _column(values: ArrayLike, name: str) -> Floats:
+    """Return (texts,) floats; ValueError for another shape."""
+    numbers = _numbers(values, name)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, not shape {numbers.shape}")
+    return numbers
+
+
+def _table(values: ArrayLike, name: str) -> Floats:
+    """Return (texts, columns) floats; one dimension is one column."""
+    numbers = _numbers(values, name)
+    return numbers[:, None] if numbers.ndim == 1 else numbers
+
+
+def _names(values: ArrayLike) -> list[str] | None:
+    """Return the names of a DataFrame's columns, None where there are none."""
+    return [*map(str, values.columns)] if isinstance(values, pd.DataFrame) else None
+
+
+def _mean_rating(human: ArrayLike) -> Floats:
+    """Return the mean over raters of each text's ratings, NaN without any."""
+    return mean_rating(_table(human, "human").T)
+
+
+def _codes(labels: ArrayLike | None, n: int, name: str) -> Codes:
+    """Return a whole number from 0 for each label; without labels each text has its own."""
+    if labels is None:
+        return np.arange(n)
+    codes, _ = pd.factorize(pd.Series(labels), sort=True)
+    if (codes < 0).any():
+        raise ValueError(f"{name} has missing labels: {int((codes < 0).sum())} of {codes.size}")
+    return np.asarray(codes, np.int64)
+
+
+def _systems(labels: ArrayLike | None, n: int) -> Codes:
+    """Return the codes of systems; without labels all texts are of one."""
+    return np.zeros(n, np.int64) if labels is None else _codes(labels, n, "system")
+
+
+def _deletions(sources: Codes) -> Codes:
+    return deletions(int(sources.max(initial=-1)) + 1)
+
+
+def _frame(rows: Mapping[tuple[str, str], Estimate], names: list[str]) -> pd.DataFrame:
+    """Return a row for each estimate; undefined values are NaN."""
+    index = pd.MultiIndex.from_tuples(rows, names=names)
+    frame = pd.DataFrame([asdict(one) for one in rows.values()], index=index)
+    return frame.astype(dict.fromkeys(("value", "ci_low", "ci_high"), "float64"))

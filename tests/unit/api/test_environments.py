@@ -1,0 +1,91 @@
+"""The Pythons and versions that the library runs with: what is declared, and that it works."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from running import HOME
+
+PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+NEEDED = [Requirement(line) for line in PROJECT["dependencies"]]
+LOWEST = HOME / ".venv-lowest" / "bin" / "python"
+LOWEST_PINS = dict(
+    re.findall(r"^([\w-]+)==(\S+)$", (HOME / "tests" / "lowest.txt").read_text("utf-8"), re.M)
+)
+OTHERS = sorted(HOME.glob(".venv-python3.*/bin/python"))
+WORKED_EXAMPLES = """
+import doctest, sys, time
+from importlib.metadata import version
+started = time.perf_counter()
+import judgescope
+assert time.perf_counter() - started <= 1
+from judgescope.api import measures
+failed, tried = doctest.testmod(measures, optionflags=doctest.NORMALIZE_WHITESPACE)
+assert not failed and tried > 20
+assert judgescope.load and "snakemake" not in sys.modules
+print({name: version(name) for name in sys.argv[1:]}, judgescope.__file__)
+"""
+
+
+def test_the_lowest_versions_are_those_that_the_project_declares() -> None:
+    bounds = {one.name: one.specifier for one in NEEDED}
+    assert bounds.keys() == LOWEST_PINS.keys() and "scipy" in bounds
+    for name, pin in LOWEST_PINS.items():
+        bound = str(bounds[name]).removeprefix(">=")
+        assert pin in bounds[name] and pin in SpecifierSet(f"=={bound}.*"), name
+
+
+def test_the_project_declares_what_the_environment_of_studies_is_locked_from() -> None:
+    names = {
+        line
+        for lock in ("core", "asking")
+        for line in (HOME / "envs" / f"{lock}.in").read_text("utf-8").split("\n")
+        if line and not line.startswith(("#", "-r"))
+    }
+    extra = {Requirement(line).name for line in PROJECT["optional-dependencies"]["workflow"]}
+    needed = {one.name for one in NEEDED}
+    assert names == needed | extra | {"setuptools"} and not needed & extra
+
+
+def test_the_makefile_takes_the_pythons_that_the_project_allows() -> None:
+    makefile = (HOME / "Makefile").read_text(encoding="utf-8")
+    listed = re.search(r"for v in ([\d. ]+);", makefile)
+    assert listed is not None
+    allowed = SpecifierSet(PROJECT["requires-python"])
+    minors = [f"3.{minor}" for minor in range(8, 20) if f"3.{minor}.5" in allowed]
+    assert listed[1].split() == minors == ["3.11", "3.12", "3.13"]
+
+
+@pytest.mark.long
+def test_an_installed_library_runs_beside_the_lowest_versions(tmp_path: Path) -> None:
+    """`make test-long` installs it, without the workflow's packages."""
+    command = [LOWEST, "-c", WORKED_EXAMPLES, *LOWEST_PINS]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert str(LOWEST_PINS) in ended.stdout and "site-packages" in ended.stdout
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not OTHERS, reason="no other Python that the project allows runs here")
+@pytest.mark.parametrize("python", OTHERS, ids=lambda path: path.parents[1].name)
+def test_another_python_passes_the_tests_of_numbers(python: Path) -> None:
+    lane = "not (slow or heavy or long or simulation)"
+    command = [str(python), "-m", "pytest", "--hypothesis-profile", "quick", "-m", lane]
+    ended = subprocess.run(
+        [
+            *command,
+            "tests/unit/statistics",
+            "tests/unit/api",
+            "tests/unit/core",
+            "tests/unit/schema",
+        ],
+        cwd=HOME,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stdout[-3000:]

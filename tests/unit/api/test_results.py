@@ -1,0 +1,125 @@
+"""The results of a study in a notebook: its tables, scores and judgments."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import judgescope as js
+from judgescope.api.results import Results
+from judgescope.core.errors import UserError
+from judgescope.methods.registry import METHODS
+from running import HOME
+
+
+@pytest.fixture(scope="module")
+def results(demo: Path) -> Results:
+    loaded: Results = js.load(demo / "results" / "demo")
+    return loaded
+
+
+@pytest.mark.slow
+def test_every_table_of_the_demo_is_the_one_in_its_csv_file(results: Results, demo: Path) -> None:
+    files = sorted((demo / "results" / "demo" / "tables").glob("*.csv"))
+    assert [path.stem for path in files] == list(results.tables) and len(files) > 8
+    for path in files:
+        table, written = getattr(results, path.stem), pd.read_csv(path)
+        assert list(table) == list(written) and len(table) == len(written)
+        assert table["value"].dtype == "float64" and table["n"].dtype == "Int64"
+        assert pd.api.types.is_string_dtype(table["judge"]), path
+        for name in ("value", "ci_low", "ci_high"):
+            pd.testing.assert_series_equal(table[name], written[name], check_dtype=False)
+
+
+@pytest.mark.slow
+def test_scores_and_judgments_are_those_that_the_tables_rest_on(results: Results) -> None:
+    scores, judgments = results.scores, results.judgments(texts=True)
+    assert set(scores["dataset"]) == set(results.datasets) == set(judgments["dataset"])
+    per_cell = ["dataset", "perturbation", "judge", "aspect", "target"]
+    means = judgments.groupby(per_cell)["value"].mean()
+    scored = scores[scores["criterion"].isna()].set_index(per_cell)["value"]
+    assert len(means) == len(scored) > 10_000
+    pd.testing.assert_series_equal(means, scored.reindex(means.index), check_dtype=False)
+    assert judgments["text"].str.len().min() > 0 and judgments["source"].notna().all()
+    assert not {"text", "source"} & {*results.judgments()}
+
+
+@pytest.mark.slow
+def test_discernment_of_the_scores_is_that_of_the_table(results: Results) -> None:
+    scores = results.scores.query("dataset == 'demo-news' and judge == 'rouge-1'")
+    table = results.discernment.query("dataset == 'demo-news' and judge == 'rouge-1'")
+    rows = table[(table["perturbation"] == "word-deletions") & (table["degree"] == "major")]
+    of_aspects = rows[rows["aspect"] != ""]
+    names = ["original", "word-deletions.major"]
+    before, after = (
+        scores[scores["perturbation"] == name]
+        .assign(item=lambda frame: frame["target"].str.split(":").str[0])
+        .pivot(index="item", columns="aspect", values="value")
+        for name in names
+    )
+    result = js.discernment(before, after, source=before.index)
+    for row in of_aspects[
+        of_aspects["statistic"].isin(["rank_biserial", "mean_drop"])
+    ].itertuples():
+        same = result.loc[(row.aspect, row.statistic)]
+        assert same["value"] == pytest.approx(row.value) and same["n"] == row.n
+        assert same["ci_low"] == pytest.approx(row.ci_low)
+    overall = rows[rows["aspect"] == ""].set_index("statistic")
+    for name in ("D", "D_exact"):
+        same = result.loc[("", name)]
+        assert same["value"] == pytest.approx(overall.loc[name, "value"])
+        assert same["ci_low"] == pytest.approx(overall.loc[name, "ci_low"])
+
+
+@pytest.mark.slow
+def test_a_table_that_is_not_there_is_an_error_that_names_the_others(results: Results) -> None:
+    assert "confusion" in METHODS
+    with pytest.raises(AttributeError, match="did not compute: 'confusion'; tables: agreement, "):
+        _ = results.confusion
+    with pytest.raises(AttributeError, match="no table by this name: 'agrement'"):
+        _ = results.agrement
+    assert {"agreement", "scores", "judgments"} <= {*dir(results)} and not hasattr(results, "_x")
+    text = repr(results)
+    assert f"agreement ({len(results.agreement):,})" in text and "demo-news" in text
+
+
+@pytest.mark.slow
+def test_judgments_of_a_judge_by_two_models_are_refused(demo: Path, tmp_path: Path) -> None:
+    for name in ("items", "judgments", "collected", "tables", "targets"):
+        subprocess.run(["cp", "-r", demo / "results" / "demo" / name, tmp_path], check=True)
+    judged = tmp_path / "judgments" / "demo-news"
+    subprocess.run(["cp", "-r", judged / "control", judged / "old-model"], check=True)
+    with pytest.raises(UserError, match="one file of judgments is expected, not 2"):
+        js.load(tmp_path).judgments()
+
+
+def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="this folder has no result tables"):
+        js.load(tmp_path)
+
+
+@pytest.mark.heavy
+def test_importing_the_library_imports_no_package_and_a_job_no_pandas() -> None:
+    code = (
+        "import sys, judgescope as js; "
+        "heavy = {'numpy', 'scipy', 'pyarrow', 'pandas', 'snakemake', 'msgspec'}; "
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules); "
+        "assert 'load' in dir(js) and not hasattr(js, 'nothing'); "
+        "js.load, js.agreement; "
+        "assert {'pandas', 'snakemake', 'pydantic'} & set(sys.modules) == {'pandas'}"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=HOME / "scripts")
+
+
+@pytest.mark.heavy
+def test_no_module_of_the_library_but_the_api_imports_pandas() -> None:
+    code = (
+        "import pkgutil, sys, importlib, judgescope\n"
+        "for one in pkgutil.walk_packages(judgescope.__path__, 'judgescope.'):\n"
+        "    if not one.name.startswith(('judgescope.api', 'judgescope.__main__')):\n"
+        "        importlib.import_module(one.name)\n"
+        "assert 'pandas' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=HOME / "scripts")

@@ -280,5 +280,5 @@ def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
 
 def test_the_value_of_an_option_is_no_study(tmp_path: Path) -> None:
     done = running.run("-m", "judgescope", "run", "--workflow-profile", "mine", cwd=tmp_path)
-    assert done.returncode == 2 and "'mine' is no YAML file of a study" in done.stdout
+    assert done.returncode == 2 and "'mine' is not the YAML file of a study" in done.stdout
     assert not list(tmp_path.iterdir())

@@ -314,8 +314,8 @@ def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Sp
     return framed(layers, FOREST_WIDE, height)
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 # --- cost against quality --------------------------------------------------------------------

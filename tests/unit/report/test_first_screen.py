@@ -123,7 +123,7 @@ def test_each_cell_leads_to_a_row_with_the_number_of_the_table(tmp_path: Path) -
 
 def test_several_claims_are_counted_and_the_weakest_gives_the_step(tmp_path: Path) -> None:
     place = {"form": "perturbation", "aspect": None, "level": None, "statistic": "D_exact"}
-    rows = []
+    rows: list[Row] = []
     for (name, degree), outcome in zip(
         study.DAMAGES, ("noticed", "misses", "noticed"), strict=True
     ):
@@ -192,7 +192,7 @@ def test_nothing_read_and_a_hint_have_their_sentence(tmp_path: Path) -> None:
 def test_a_stated_bar_stands_on_top_with_who_meets_it(tmp_path: Path) -> None:
     place = {"form": "bar spearman"}
     outcomes = {"alpha": "meets", "beta": "misses", "rules": "cannot_tell"}
-    rows = []
+    rows: list[Row] = []
     for name, outcome in outcomes.items():
         rows += claim(name, 0.4, outcome, **place)
         bar = study.row("chat", name, "bar", 0.3, n=24, **AGREEMENT | place)

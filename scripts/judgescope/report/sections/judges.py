@@ -176,7 +176,7 @@ def _questions(per_judge: Iterable[Mapping[Question, object]]) -> list[Question]
     """Return the questions that some judge answers, in the order of the columns."""
     every = dict.fromkeys(question for mine in per_judge for question in mine)
     groups = [question.group for question in every]
-    return sorted(every, key=lambda question: (question.place, groups.index(question.group)))
+    return sorted(every, key=lambda question: (question.rank, groups.index(question.group)))
 
 
 def _group(judge: Judge) -> int:

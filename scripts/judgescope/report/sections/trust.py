@@ -173,7 +173,9 @@ RULES = (
     "correction over the judge's claims of a kind. “As good as one more rater” says more: it "
     "agrees with people as a further rater would, but for a margin. How good that is, the number "
     "tells; “may be trusted” is said only of a bar that the study states and the judge meets. "
-    "What is not shown is not shown to be false."
+    "What is not shown is not shown to be false. Agreement is the rank correlation within each "
+    "source, averaged over sources, or pooled where too few sources have different ratings; one "
+    "score for all texts of a source counts 0. Controls know nothing of quality."
 )
 
 
@@ -562,7 +564,7 @@ class Question:
     """What several claims answer together: a column of the matrix, under a heading."""
 
     title: str
-    place: int
+    rank: int
     """The number of its kind in the order of the columns."""
     group: str = ""
     as_rater: bool = False

@@ -215,6 +215,9 @@ def test_the_forest_plot_has_the_line_of_people_and_the_band_of_controls(tmp_pat
     assert [key.text for key in figure.keys] == [
         *("judge, with 95 % interval", "one rater", "controls, lowest to highest")
     ]
+    assert [column.note for column in figure.table.columns][:1] == [
+        "Agreement: Spearman ρ, mean over sources; n counts sources"
+    ]
     assert "stroke-dasharray" in figure.svg and "#fbeadf" in figure.svg
     alone = first(study.loaded(study.make(tmp_path, {"verdicts": rows}))).figure
     assert alone is not None and "stroke-dasharray" not in alone.svg

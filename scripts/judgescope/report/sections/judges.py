@@ -309,7 +309,10 @@ def _numbers(report: Report, shown: list[Measure]) -> Table:
     if any(row and row.value is not None for row in people):
         each = [estimate(row) if row else UNDEFINED for row in people]
         bodies.insert(0, Body([Line("people", each, about=PERSON.about)]))
-    columns = [Column(measure.name, measure.group, measure.dataset.name) for measure in shown]
+    columns = [
+        Column(measure.name, f"{measure.group}; n counts {measure.noun}", measure.dataset.name)
+        for measure in shown
+    ]
     warned = any(measure.below_control(row) for measure in shown for row in measure.defined(real))
     notes = [f"{BELOW} Below at least one control, by point estimate."] if warned else []
     if any(measure.letters(judge) for measure in shown for judge in report.judges):

@@ -60,6 +60,8 @@ def test_every_judge_has_a_short_answer_and_a_line(tmp_path: Path, number: int) 
     rows = [one for at, name in enumerate(names) for one in claim(name, at / 100)]
     overview = first(of_judges(tmp_path, names, rows))
     assert len(standings(overview)) == number and overview.figure is not None
+    assert [*standings(overview)] == names[::-1]  # the highest first
+    assert f"`{names[-1]}`" in overview.figure.summary
     for one in standings(overview).values():
         assert len(one.answer.split()) <= ANSWER_WORDS and len(one.marks) == len(overview.columns)
     html = render(of_judges(tmp_path, names, rows), TEMPLATES)

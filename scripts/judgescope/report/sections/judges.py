@@ -183,12 +183,18 @@ def _group(judge: Judge) -> int:
     return 2 if judge.control else int(judge.engine == "lexical")
 
 
-def _rank(report: Report, judge: Judge) -> tuple[int, bool, int, int]:
-    """Return what sorts judges: kind, hinted last, most claims that hold, fewest that fail."""
+def _rank(report: Report, judge: Judge) -> tuple[int, bool, int, int, float]:
+    """Return what sorts judges: kind, hinted last, most claims that hold, fewest that fail.
+
+    Among equals, those that agree more come first.
+    """
     outcomes = [claim.outcome for claim in claims(report, judge) if claim.kind != FIRST]
     held = sum(outcome in GOOD for outcome in outcomes)
     failed = sum(STEP_OF[outcome] == "missed" for outcome in outcomes)
-    return _group(judge), bool(judge.hint), -held, failed
+    agreement = sum(
+        claim.row.value or 0.0 for claim in claims(report, judge) if claim.kind == AGREEMENT
+    )
+    return _group(judge), bool(judge.hint), -held, failed, -agreement
 
 
 def anchor(report: Report, judge: Judge) -> str:
@@ -281,7 +287,8 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
             )
         )
     first = shown[0]
-    best = leaders(real, first.defined(real))
+    every_real = [judge for judge in ranked if not judge.control]
+    best = leaders(every_real, [row for row in first.defined(every_real) if not of_few(row)])
     who = listed([f"`{row.judge}`" for row in best[:FEW]])
     where = panels[0].title
     summary = f"The highest on {where}: {who}, {figures(best[0])}." if best else ""

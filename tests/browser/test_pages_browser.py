@@ -149,8 +149,9 @@ def focus(window: Browser, script: str) -> None:
     window.value(f"({script}).focus()")
 
 
-FIRST = "document.querySelector('#judges > .scroll table')"
-"""The first table that is not folded: the judges' own."""
+FIRST = "document.querySelector('#judges figure table')"
+"""The first table that can be sorted: the numbers of the forest plot."""
+UNFOLD = f"{FIRST}.closest('details').open = true"
 
 
 def heads(window: Browser) -> Any:
@@ -162,6 +163,7 @@ def heads(window: Browser) -> Any:
 
 def test_columns_are_sorted_and_folds_opened_by_keyboard(window: Browser, tmp_path: Path) -> None:
     window.open(report(tmp_path / "own"))
+    window.value(UNFOLD)
     focus(window, f"{FIRST}.tHead.rows[{FIRST}.tHead.rows.length - 1].cells[1].firstChild")
     window.press("Enter")
     sort = "document.querySelector('th[aria-sort]').getAttribute('aria-sort')"
@@ -169,13 +171,40 @@ def test_columns_are_sorted_and_folds_opened_by_keyboard(window: Browser, tmp_pa
     assert window.value(sort) == "descending" and first[0] == "gamma"
     window.press("Space")
     assert window.value(sort) == "ascending" and heads(window)[0] == "rules"
-    focus(window, "document.querySelector('summary')")
+    focus(window, "document.querySelector('#judges > details > summary')")
     window.press("Enter")
-    assert window.value("document.querySelector('details').open") is True
+    assert window.value("document.querySelector('#judges > details').open") is True
+
+
+def test_a_cell_of_the_matrix_opens_its_evidence_by_keyboard(
+    window: Browser, tmp_path: Path
+) -> None:
+    page = report(tmp_path / "own")
+    window.open(page)
+    cell = "document.querySelector('.matrix td a')"
+    row = f"document.getElementById({cell}.hash.slice(1))"
+    assert window.value(f"{row}.checkVisibility()") is False
+    focus(window, cell)
+    window.press("Enter")
+    window.until(lambda: window.value(f"{row}.checkVisibility()") is True)
+    value = window.value(f"{row}.nextElementSibling.querySelector('td').dataset.v")
+    assert f"{float(value):.3f}" in window.value(f"{cell}.textContent")
+
+
+def test_contents_are_folded_on_a_phone_and_stay_in_view(window: Browser, tmp_path: Path) -> None:
+    page = report(tmp_path / "own")
+    for width, unfolded in ((pages.PHONE, False), (pages.DESKTOP, True)):
+        window.show(width)
+        window.open(page)
+        assert window.value("document.querySelector('.contents details').open") is unfolded
+        window.value("scrollTo(0, 3000)")
+        top = window.value("document.querySelector('.contents').getBoundingClientRect().top")
+        assert 0 <= top < 100
 
 
 def test_what_stands_in_titles_is_shown_by_keyboard(window: Browser, tmp_path: Path) -> None:
     window.open(report(tmp_path / "own"))
+    window.value(UNFOLD)
     titles = f"[...{FIRST}.querySelectorAll('td[title]')]"
     told = window.value(f"{titles}.map((cell) => cell.title)")
     assert told and all(one.startswith("n = ") for one in told)
@@ -253,7 +282,7 @@ def test_on_paper_a_page_is_light_and_no_table_is_cut(window: Browser, page: Pat
 def test_paper_says_what_is_folded_and_has_no_buttons(window: Browser, tmp_path: Path) -> None:
     with pages.paper(window):
         window.open(report(tmp_path / "own"))
-        after = "getComputedStyle(document.querySelector('summary'), '::after').content"
+        after = "getComputedStyle(document.querySelector('main summary'), '::after').content"
         assert "folded" in window.value(after)
         assert window.value("getComputedStyle(document.querySelector('.tools')).display") == "none"
 

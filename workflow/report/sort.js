@@ -30,3 +30,5 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+const contents = document.querySelector(".contents > details");
+if (contents && matchMedia("screen and (max-width: 1199px)").matches) contents.open = false;

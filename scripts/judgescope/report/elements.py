@@ -54,11 +54,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Body:
-    """Rows that belong together, under a heading of their own."""
+    """Rows that belong together, under a heading of their own, to which its `id` leads."""
 
     lines: Sequence[Line]
     title: str = ""
     style: str = ""
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,13 +135,48 @@ class Text(Block):
 
 
 @dataclass(frozen=True)
-class Verdict(Block):
-    """A judge, the way to its card, the sentence about it, and its evidence."""
+class Mark:
+    """A cell of the matrix: a number, the step it reaches, the meaning of both, and its evidence.
+
+    Nothing was measured where `meaning` is "".
+    """
+
+    text: str = ""
+    step: str = ""
+    sign: str = ""
+    meaning: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A judge on the first screen: its answer in a sentence, and its line of the matrix."""
 
     judge: str
     href: str
-    sentence: str
-    evidence: Table
+    answer: str
+    evidence: str
+    marks: Sequence[Mark]
+
+
+@dataclass(frozen=True)
+class Overview(Block):
+    """The first screen: stated bars, answers, the matrix judge x question, and a forest plot.
+
+    `groups` are lines of the matrix under a title each; of controls there are no answers.
+    """
+
+    bars: Sequence[str]
+    columns: Sequence[Column]
+    groups: Sequence[tuple[str, Sequence[Standing]]]
+    steps: Sequence[tuple[str, str, str]]
+    """Step, sign and meaning: the legend."""
+    figure: Figure | None
+
+    @property
+    def headings(self) -> list[tuple[str, int]]:
+        """Return the shared headings and how many columns each spans."""
+        return Table("", "", self.columns, ()).groups
 
 
 @dataclass(frozen=True)
@@ -217,10 +253,11 @@ class Marked(Block):
 
 @dataclass(frozen=True)
 class Fold(Block):
-    """Blocks that are shown on demand."""
+    """Blocks that are shown on demand, also by a link to its `id`."""
 
     summary: str
     blocks: Sequence[Block]
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -247,9 +284,10 @@ class Case(Block):
 
 @dataclass(frozen=True)
 class Section:
-    """One section of the page."""
+    """One section of the page, in a group of the table of contents."""
 
     id: str
     title: str
     lead: str
     blocks: Sequence[Block] = ()
+    group: str = ""

@@ -13,7 +13,6 @@ from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Place, Row
 from judgescope.report.tables import AVERAGE, between
 from judgescope.report.words import LEVELS, label
-from judgescope.statistics.means import ONLY
 from judgescope.statistics.resampling import NO_WIDTH
 
 STATISTIC, POOLED = "spearman", "pooled"
@@ -34,16 +33,8 @@ ENSEMBLE = (
 MARKED, WORDS = "span_f1", "tokens"
 SETS = ("systems", "original")
 """Sets of texts on which people mark errors, the usual one first."""
-SINGULAR = {
-    **{"targets": "target", "items": "item", "aspects": "aspect", "pairs": "pair"},
-    "annotations": "annotation",
-    "sources": "source",
-    **{"graded sets": "graded set", "series of texts": "series of texts"},
-}
 PERSON = Judge("human", "human", "one rater, against the others")
 """The judge of rows about people."""
-COUNTED = {"accuracy_adjacent_half": "pairs"}
-"""Statistic -> what its n counts by itself, where that is not texts."""
 LEAST_IS_BEST = {"confusion_index", "hint_adoption_rate", "error_correlation_mean"}
 SIGNIFICANT = 0.05
 
@@ -113,10 +104,6 @@ class Measure:
         name = f"rank_{self.statistic}"
         row = ranks.at(judge.id, name, aspect=self.aspect, level=self.level)
         return row.group if row else ""
-
-    def counted(self, row: Row) -> str:
-        """Return what the n of a row counts: of a mean over one aspect what that one counts."""
-        return COUNTED.get(self.statistic, "targets") if row.method.startswith(ONLY) else self.noun
 
     def merit(self, value: float) -> float:
         """Return a number that is the higher the better."""

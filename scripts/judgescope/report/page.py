@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from judgescope.core.slugs import slug
 from judgescope.report.cells import Cell
 from judgescope.report.charts import COLOURS, INK
-from judgescope.report.elements import Block, Figure, Fold, Key, Link, Section, Table, Verdict
+from judgescope.report.elements import Block, Figure, Fold, Key, Link, Overview, Section, Table
 from judgescope.report.html import environment_of, finished, writable
 from judgescope.report.report import Report
 from judgescope.report.sections import sections_of
@@ -126,12 +126,12 @@ def write_long_tables(
 
 
 def long_tables(blocks: Iterable[Block]) -> Iterator[Table]:
-    """Yield the tables that are too long, also those in folds, figures and evidence."""
+    """Yield the tables that are too long, also those in folds, and figures."""
     for block in blocks:
         if isinstance(block, Fold):
             yield from long_tables(block.blocks)
-        table = block.table if isinstance(block, Figure) else block
-        table = table.evidence if isinstance(table, Verdict) else table
+        figure = block.figure if isinstance(block, Overview) else block
+        table = figure.table if isinstance(figure, Figure) else block
         if isinstance(table, Table) and table.too_long:
             yield table
 
@@ -144,7 +144,9 @@ def unlinked(page: str) -> str:
 def figures_of(blocks: Iterable[Block]) -> Iterator[Figure]:
     """Yield the figures among blocks, also those that are shown on demand."""
     for block in blocks:
-        if isinstance(block, Figure):
+        if isinstance(block, Overview) and block.figure:
+            yield block.figure
+        elif isinstance(block, Figure):
             yield block
         elif isinstance(block, Fold):
             yield from figures_of(block.blocks)

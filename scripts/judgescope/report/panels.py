@@ -14,6 +14,7 @@ from judgescope.report.charts import (
     GREEN,
     GRID,
     INK,
+    PALE_RED,
     RED,
     SOFT,
     Spec,
@@ -35,6 +36,10 @@ FREE_WIDE, GAP, PRICE_EDGE = 60, 16, 12
 """Pixels of the column of what is free, beside it, and within both at their ends."""
 LEAST_SPAN = 1e-6
 """The width below which all values of a panel of costs are one."""
+FORESTS, FOREST_WIDE, FOREST_LEFT, FOREST_NAME = 2, 560, 130, 19
+"""Forest plots beside each other, their pixels, those of the names, and characters of a name."""
+FOREST_LINE, FOREST_HEAD, FOREST_FOOT = 18, 26, 22
+"""Pixels of a judge, and above and below the judges."""
 Dot = tuple[int, float]
 Ends = tuple[int, float, float]
 """A whole number, and the lower and the upper end of an interval over it."""
@@ -230,6 +235,87 @@ def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
     ]
     numbers = [frame.below(over(frame, at), str(at)) for frame in frames for at in sizes]
     return _framed(ENSEMBLES, frames, numbers, layers, x)
+
+
+# --- agreement beside people and controls -----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Forest:
+    """One panel: a value and its interval for each judge, None where one has none.
+
+    `people` is a line, `band` what the controls span.
+    """
+
+    title: str
+    points: Sequence[Level | None]
+    people: float | None = None
+    band: tuple[float, float] | None = None
+
+    @property
+    def values(self) -> list[float]:
+        """Return all that its scale must hold."""
+        ends = [end for point in self.points for end in point or ()]
+        return [end for end in (0.0, *ends, self.people, *(self.band or ())) if end is not None]
+
+
+def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Spec:
+    """Return the specification: a line for each name, panels beside each other, one scale."""
+    values = [value for panel in panels for value in panel.values]
+    step = _step((max(values) - min(values)) * 1.5)
+    low, high = floor(min(values) / step) * step, ceil(max(values) / step) * step
+    columns = min(FORESTS, len(panels))
+    wide = (FOREST_WIDE - FOREST_LEFT) / columns
+    tall = len(names) * FOREST_LINE + FOREST_HEAD + FOREST_FOOT
+    rules: dict[str, list[Spec]] = {"zero": [], "people": [], "interval": []}
+    bands, dots, titles, ticks, labels = [], [], [], [], []
+    for number, panel in enumerate(panels):
+        row, column = divmod(number, columns)
+        top = row * tall + FOREST_HEAD
+        bottom = top + len(names) * FOREST_LINE
+        left = FOREST_LEFT + column * wide + EDGE
+
+        def place(value: float, left: float = left) -> float:
+            return round(left + (value - low) / (high - low) * (wide - 2 * EDGE), 2)
+
+        titles.append({"x": left, "y": top - 12, "text": _cut(panel.title, int(wide / 7.5))})
+        ends = range(round(low / step), round(high / step) + 1)
+        ticks += [
+            {"x": place(at * step), "y": bottom + 10, "text": f"{at * step:g}".replace("-", MINUS)}
+            for at in ends
+        ]
+        rules["zero"].append({"x": place(0), "y": top, "y2": bottom})
+        if panel.people is not None:
+            rules["people"].append({"x": place(panel.people), "y": top, "y2": bottom})
+        if panel.band:
+            least, most = map(place, panel.band)
+            bands.append({"x": least, "x2": max(most, least + 1), "y": top, "y2": bottom})
+        for at, (name, point) in enumerate(zip(names, panel.points, strict=True)):
+            y = top + (at + 0.5) * FOREST_LINE
+            if column == 0:
+                labels.append({"x": FOREST_LEFT, "y": y, "text": _cut(name, FOREST_NAME)})
+            if point:
+                value, lo, hi = point
+                dots.append({"x": place(value), "y": y})
+                if lo is not None and hi is not None:
+                    rules["interval"].append({"x": place(lo), "x2": place(hi), "y": y})
+    height = ceil(len(panels) / columns) * tall + FOOT
+    foot = [{"x": FOREST_LEFT + (FOREST_WIDE - FOREST_LEFT) / 2, "y": height - 8, "text": x}]
+    layers = [
+        layer("rect", bands, {**_ACROSS, "y2": {"field": "y2"}}, fill=PALE_RED),
+        layer("rule", rules["zero"], _UPRIGHT, stroke=GRID, strokeWidth=1),
+        layer("rule", rules["people"], _UPRIGHT, stroke=GREEN, strokeWidth=1.8, strokeDash=[5, 3]),
+        layer("rule", rules["interval"], _ACROSS, stroke=INK, strokeWidth=1.3),
+        _dots(dots, size=36, opacity=1),
+        _texts(titles, INK, "left", 12),
+        _texts(labels, INK, "right", 12),
+        _texts([*ticks, *foot], SOFT, "center", 11),
+    ]
+    return framed(layers, FOREST_WIDE, height)
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 # --- cost against quality --------------------------------------------------------------------

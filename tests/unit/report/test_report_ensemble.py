@@ -10,11 +10,13 @@ import pytest
 import ensemble_rows_setup as made
 import ensemble_student_setup as taught
 import report_study
+from judgescope.report.cells import interval
 from judgescope.report.charts import GREEN, LONGEST_LABEL, svg
 from judgescope.report.elements import Figure, Fold, Section, Table, Text
+from judgescope.report.headline import measures
 from judgescope.report.panels import COLUMNS, HIGH, WIDE, TargetSet, panels_spec
 from judgescope.report.report import Report
-from judgescope.report.sections import ensemble, judges
+from judgescope.report.sections import ensemble
 from methods_setup import ASPECTS, CONSTANT, one
 from report_study import layers
 
@@ -192,13 +194,9 @@ def test_an_ensemble_that_cannot_judge_is_told_in_a_sentence(tmp_path: Path) -> 
     assert told == Text("`gamma`: not applicable: no <b> texts.")
 
 
-def test_the_first_screen_has_the_effective_number(tmp_path: Path) -> None:
-    (table,) = [
-        one
-        for one in judges.section(report(tmp_path, made.told())).blocks
-        if isinstance(one, Table)
-    ]
-    told = [column.text for column in table.columns]
-    assert told == ["Error correlation, mean", "Effective judges"]
-    (line,) = [line for line in table.bodies[0].lines if line.head == "gamma"]
-    assert [cell.interval != "" for cell in line.cells] == [True, True]
+def test_the_headline_measures_have_the_effective_number(tmp_path: Path) -> None:
+    contents = report(tmp_path, made.told())
+    found = [one for dataset in contents.datasets for one in measures(contents, dataset)]
+    assert [one.name for one in found] == ["Error correlation, mean", "Effective judges"]
+    (gamma,) = [judge for judge in contents.judges if judge.id == "gamma"]
+    assert [interval(row) != "" for one in found for row in one.defined([gamma])] == [True, True]

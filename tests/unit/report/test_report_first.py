@@ -4,22 +4,20 @@ from pathlib import Path
 from typing import Any
 
 import report_study as study
-from judgescope.report.elements import Table, Text
+from judgescope.report.elements import Text
+from judgescope.report.headline import Measure, measures
+from judgescope.report.report import Judge
 from judgescope.report.sections import judges
 
 Row = dict[str, Any]
 
 
-def screen(folder: Path, table: str, *rows: Row) -> tuple[Table, list[Text]]:
-    """Return the table of the first dataset with a value, and the warnings beside it."""
-    section = judges.section(study.loaded(study.make(folder, {table: list(rows)})))
-    (found,) = (block for block in section.blocks if isinstance(block, Table))
-    warned = [b for b in section.blocks if isinstance(b, Text) and b.style == "warning"]
-    return found, warned
-
-
-def cells(table: Table) -> dict[str, list[str]]:
-    return {line.head: [c.text for c in line.cells] for body in table.bodies for line in body.lines}
+def screen(folder: Path, table: str, *rows: Row) -> tuple[list[Measure], list[Text]]:
+    """Return the measures of the first dataset, and the warnings about it."""
+    report = study.loaded(study.make(folder, {table: list(rows)}))
+    blocks = judges.section(report).blocks
+    warned = [b for b in blocks if isinstance(b, Text) and b.style == "warning"]
+    return measures(report, report.datasets[0]), warned
 
 
 def test_a_low_confusion_index_is_the_good_one(tmp_path: Path) -> None:
@@ -30,17 +28,14 @@ def test_a_low_confusion_index_is_the_good_one(tmp_path: Path) -> None:
         for name, value in zip(("confusion_index", "confusion_auc"), both, strict=True)
         for word in ("default", "term")
     ]
-    table, warned = screen(tmp_path, "confusion", *rows)
-    assert (
-        table.groups == [("Confusion, wording default", 2), ("Confusion, wording term", 2)]
-        and "n = 12 items" in table.caption
-    )
+    found, warned = screen(tmp_path, "confusion", *rows)
+    groups = ["Confusion, wording default"] * 2 + ["Confusion, wording term"] * 2
+    assert [one.group for one in found] == groups and {one.noun for one in found} == {"items"}
     told, other = (one for text in warned for one in text.items)
     assert "(wording default)" in told and "(wording term)" in other
     assert "control `random`" in told and "`beta`" in told and "`alpha`" not in told
-    assert len(cells(table)["alpha"]) == 4 and "†" in "".join(
-        cell.mark for body in table.bodies for line in body.lines for cell in line.cells
-    )
+    beta = [one.below_control(one.row(Judge("beta", "lexical", ""))) for one in found]
+    assert beta == [True, False, True, False]
 
 
 def test_perspectives_stand_by_their_means(tmp_path: Path) -> None:
@@ -48,6 +43,6 @@ def test_perspectives_stand_by_their_means(tmp_path: Path) -> None:
         study.row("news", "alpha", name, 0.75, aspect="average", level=level, n=4)
         for name, level in (("kappa_linear", "direct"), ("accuracy_adjacent_half", "local"))
     ]
-    table, warned = screen(tmp_path, "perspectives", *rows)
-    assert [group for group, _ in table.groups] == ["Perspectives, direct", "Perspectives, local"]
-    assert not warned and "n = 4 aspects" in table.caption
+    found, warned = screen(tmp_path, "perspectives", *rows)
+    assert [one.group for one in found] == ["Perspectives, direct", "Perspectives, local"]
+    assert not warned and {one.noun for one in found} == {"aspects", "series of texts"}

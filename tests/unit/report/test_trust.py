@@ -8,9 +8,9 @@ import pytest
 
 import report_study as study
 from judgescope.report import judge_card as cards
-from judgescope.report.elements import Table
+from judgescope.report.elements import Figure, Overview, Table
 from judgescope.report.report import Judge, Report
-from judgescope.report.sections import judges, trust
+from judgescope.report.sections import discernment, judges, trust
 from judgescope.report.sections.trust import Claim, evidence, sentence
 from judgescope.statistics.verdict import Outcome
 
@@ -129,22 +129,24 @@ def test_the_step_beside_one_more_rater_has_its_number_and_what_it_says(
 
 
 def test_an_average_of_perturbations_is_not_said_to_be_significant(tmp_path: Path) -> None:
-    told = report(tmp_path, discernment=of_perturbations())
-    lead = judges.section(told).lead
-    assert "average of several is no p-value" in lead and "from 1 on" not in lead
+    told = study.loaded(study.make(tmp_path))
+    section = discernment.section(told)
+    assert section is not None
+    figures = [block for block in section.blocks if isinstance(block, Figure)]
+    summaries = [figure.summary for figure in figures if "average D" in figure.summary]
+    assert summaries and all("several perturbations is no p-value" in one for one in summaries)
+    first = judges.section(told).blocks[0]
+    assert isinstance(first, Overview) and not any("D_" in one.text for one in first.columns)
 
 
 def test_people_stand_beside_the_headline_numbers_of_page_and_card(tmp_path: Path) -> None:
     rows = [*claimed("better"), number("spearman", (0.3, 0.55, 0.7), judge="human")]
     told = report(tmp_path, verdicts=rows)
     page = judges.section(told)
+    [first] = [block for block in page.blocks if isinstance(block, Overview)]
+    assert first.figure is not None and "one rater" in [key.text for key in first.figure.keys]
     [people] = [
-        line
-        for block in page.blocks
-        if isinstance(block, Table)
-        for body in block.bodies
-        for line in body.lines
-        if line.head == "people"
+        line for body in first.figure.table.bodies for line in body.lines if line.head == "people"
     ]
     assert "0.550" in [cell.text for cell in people.cells]
     card = cards.standing(told, judge(told))

@@ -1,7 +1,7 @@
 """The report's blocks as Markdown, with all text from cards and data escaped."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from judgescope.report.cells import Cell
 from judgescope.report.elements import (
@@ -12,9 +12,9 @@ from judgescope.report.elements import (
     Heading,
     Line,
     Link,
+    Overview,
     Table,
     Text,
-    Verdict,
 )
 from judgescope.report.html import writable
 
@@ -78,8 +78,8 @@ def _lines(block: Block, level: int) -> list[str]:
             text = inline(block.text)
             items = ["", *(f"- {inline(item)}" for item in block.items)] if block.items else []
             return [f"**{text}**" if block.style == "warning" else text, *items]
-        case Verdict():
-            return [f"- {code(block.judge)}: {inline(block.sentence)}"]
+        case Overview():
+            return list(_overview(block, level))
         case Facts():
             shown = code if block.code else escaped
             return [f"- **{escaped(name)}**: {shown(value)}" for name, value in block.pairs]
@@ -94,6 +94,22 @@ def _lines(block: Block, level: int) -> list[str]:
         case Link():  # to a page that a card does not come with
             return []
     raise TypeError(f"a block of kind {block.kind} has no Markdown")
+
+
+def _overview(block: Overview, level: int) -> Iterator[str]:
+    """Yield bars and answers as lists, the matrix as a table, its legend, and the figure."""
+    standings = [one for _, group in block.groups for one in group]
+    yield from (f"- {inline(bar)}" for bar in block.bars)
+    yield from (f"- {code(one.judge)}: {inline(one.answer)}" for one in standings if one.answer)
+    if block.columns:
+        heads = [inline(": ".join(filter(None, (c.group, c.text)))) for c in block.columns]
+        yield from ("", row(["Judge", *heads]), row(["---"] * (len(heads) + 1)))
+        for one in standings:
+            marks = (escaped(f"{mark.sign} {mark.text}".strip()) for mark in one.marks)
+            yield row([code(one.judge), *marks])
+        yield from ("", "; ".join(f"{sign} {escaped(text)}" for _, sign, text in block.steps))
+    if block.figure:
+        yield from ("", *_lines(block.figure, level))
 
 
 def _table(block: Table) -> list[str]:

@@ -3,6 +3,8 @@
 A section is a function of the report that returns None where the study has nothing for it.
 """
 
+from dataclasses import replace
+
 from judgescope.report.elements import Section
 from judgescope.report.report import Report
 from judgescope.report.sections import (
@@ -19,32 +21,42 @@ from judgescope.report.sections import (
     study,
 )
 
-SECTIONS = (
-    judges.section,
-    agreement.section,
-    robustness.forms,
-    confusion.criteria,
-    discernment.section,
-    confusion.section,
-    perspectives.section,
-    robustness.section,
-    ensemble.section,
-    ensemble.distilled,
-    perturbations.faults,
-    spans.section,
-    perturbations.perturbations,
-    perturbations.construction,
-    agreement.repeatability,
-    agreement.pairwise,
-    study.coverage,
-    study.unmeasured,
-    cost.section,
-    cost.tradeoff,
-    study.data,
-    study.reproduce,
-)
+SECTIONS = {
+    "Verdict": (judges.section,),
+    "Evidence": (
+        agreement.section,
+        robustness.forms,
+        confusion.criteria,
+        discernment.section,
+        confusion.section,
+        perspectives.section,
+        robustness.section,
+        ensemble.section,
+        ensemble.distilled,
+        perturbations.faults,
+        spans.section,
+        agreement.repeatability,
+        agreement.pairwise,
+        cost.section,
+        cost.tradeoff,
+    ),
+    "Data quality": (
+        perturbations.perturbations,
+        perturbations.construction,
+        study.coverage,
+        study.unmeasured,
+        study.data,
+    ),
+    "Reproduce": (study.reproduce,),
+}
+"""Group of the table of contents -> its sections."""
 
 
 def sections_of(report: Report) -> list[Section]:
     """Return the sections that the study has something for."""
-    return [section for make in SECTIONS if (section := make(report)) is not None]
+    return [
+        replace(section, group=group)
+        for group, makers in SECTIONS.items()
+        for make in makers
+        if (section := make(report)) is not None
+    ]

@@ -30,8 +30,8 @@ COST_LEAD = (
     "counts a reply once, though several judges read it."
 )
 TRADEOFF_LEAD = (
-    "Each panel sets what 1,000 judgments cost when they were bought against one of the numbers of "
-    "the first table. The dashed line is the best control: below it, money buys nothing. Where "
+    "Each panel sets what 1,000 judgments cost when they were bought against one of the "
+    "headline measures. The dashed line is the best control: below it, money buys nothing. Where "
     "intervals cross, the dearer judge is not shown to be better."
 )
 

@@ -1,41 +1,93 @@
 """The first screen: what was measured, and what may be said of each judge."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from judgescope.report.cells import UNDEFINED, Cell, dollars_cell, estimate, short
-from judgescope.report.elements import Block, Body, Column, Facts, Fold, Line, Section, Table, Text
-from judgescope.report.headline import PERSON, SINGULAR, Measure, measures
+from judgescope.methods.claims.base import AGREEMENT, BAR
+from judgescope.report.cells import UNDEFINED, Cell, estimate, figures, of_few, short
+from judgescope.report.charts import svg
+from judgescope.report.elements import (
+    Block,
+    Body,
+    Column,
+    Facts,
+    Figure,
+    Fold,
+    Key,
+    Line,
+    Mark,
+    Overview,
+    Section,
+    Standing,
+    Table,
+    Text,
+)
+from judgescope.report.headline import PERSON, Measure, measures
+from judgescope.report.panels import Forest, forest_spec
 from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.rows import Rows
 from judgescope.report.sections.agreement import LETTERS
-from judgescope.report.sections.cost import price_per_1000, total
-from judgescope.report.sections.trust import sentences
-from judgescope.report.tables import agreed_with, by_dataset, judge_bodies
-from judgescope.report.words import THOUSAND, count, listed, plural, spoken
+from judgescope.report.sections.cost import ALL, free, price_per_1000, total
+from judgescope.report.sections.trust import (
+    FEW,
+    FIRST,
+    GOOD,
+    RULES,
+    STEP_OF,
+    STEP_WORDS,
+    Claim,
+    Question,
+    answer,
+    answered,
+    claims,
+    deciding,
+    evidence,
+    figure_of,
+    more_needed,
+    sentence,
+    step_of,
+)
+from judgescope.report.tables import agreed_with, by_dataset, judge_bodies, leaders
+from judgescope.report.words import DASH, THOUSAND, dollars, label, listed, plural, spoken
+from judgescope.statistics.verdict import Outcome
 
 BELOW = "†"
-LEADS = {
-    "agreement": "Agreement is the rank correlation that decides the claim: within each source, "
-    "the mean over sources (one score for all texts of a source counts 0), or pooled where too "
-    "few sources have different ratings. Other statistics and levels are under Agreement.",
-    "discernment": "D is how surely a judge scores perturbed texts below their originals: of one "
-    "perturbation, 1 is p = 0.05. An average of several is no p-value.",
-    "confusion": "The confusion index is what a judge takes off an aspect for perturbations that "
-    "should not lower it, over what it takes off for those that should: 0 is best.",
-}
-"""Table -> what its numbers on the first screen are."""
 LEAD = (
-    "Brackets hold 95 % intervals. Controls know nothing of quality: a judge should beat every one "
-    "of them."
+    "The step of a cell is the one that all its claims reach, with its number, or how many claims "
+    "hold. A click leads to the evidence."
 )
+GROUPS = ("Models", "Measures", "Controls")
+BAR_VERBS = {
+    Outcome.MEETS: "met by",
+    Outcome.MISSES: "missed by",
+    Outcome.CANNOT_TELL: "cannot tell for",
+    Outcome.NO_CLAIM: "no claim for",
+}
+MOST_DRAWN = 20
+"""Judges in the forest plot; its table has all."""
 
 
 def section(report: Report) -> Section:
-    """Return a sentence per judge, and of every dataset a table with the warnings it calls for."""
-    blocks = sentences(report)
+    """Return the first screen, and below it the evidence of every judge."""
+    blocks: list[Block] = [_overview(report)]
+    folds = [_evidence(report, judge) for judge in report.judges]
+    known = [fold for fold in folds if fold.blocks]
+    if known:
+        blocks += [Fold("Evidence: every claim, its test, and where it fails", known)]
+        blocks.append(Text(RULES, style="small"))
     blocks += by_dataset(report.datasets, "judges", partial(_dataset, report))
-    leads = [lead for table, lead in LEADS.items() if len(report.rows(table))]
-    return Section("judges", "The judges", " ".join([*leads, LEAD]), blocks)
+    return Section("judges", "The judges", LEAD, blocks)
+
+
+def _evidence(report: Report, judge: Judge) -> Fold:
+    """Return a judge's claims, in words and in numbers."""
+    about, id = claims(report, judge), anchor(report, judge)
+    if judge.control:
+        said: list[Block] = [Text(f"A control: {judge.about}. No claim is made about it.")]
+    else:
+        said = [Text(sentence(report, judge, about))]
+    table = evidence(report, about, id, judge.card)
+    return Fold(f"`{judge.id}`", [*said, table] if about else said * (not judge.control), id)
 
 
 def measured(report: Report) -> str:
@@ -71,8 +123,6 @@ def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
     real = [judge for judge in report.judges if not judge.control]
     shown = [measure for measure in planned if measure.defined(real)]
     outranked = [text for measure in shown for text in _outranked(measure, real)]
-    if shown:
-        yield _table(report, dataset, shown, bool(outranked))
     if outranked:
         warning = "Warning: by point estimate, a control ranks above a real judge here."
         yield Text(warning, items=outranked, style="warning")
@@ -92,9 +142,166 @@ def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
     yield Fold("Signatures", [Text(note, style="small"), Facts(signatures, code=True)])
 
 
-def _table(report: Report, dataset: Dataset, shown: list[Measure], warned: bool) -> Table:
-    costs = report.rows("cost", dataset.id)
-    priced = len(costs) > 0
+# --- the matrix ------------------------------------------------------------------------------
+
+
+def _overview(report: Report) -> Overview:
+    """Return the answers, the matrix and the forest plot, the best judges first."""
+    ranked = sorted(report.judges, key=partial(_rank, report))
+    per_judge = {judge.id: answered(report, claims(report, judge)) for judge in ranked}
+    asked = _questions(per_judge.values())
+    costs = report.rows("cost")
+    priced = len(costs) > 0 and not free(row for row in costs if row.judge != ALL)
+
+    def standing(judge: Judge) -> Standing:
+        mine = per_judge[judge.id]
+        prefix = anchor(report, judge)
+        marks = [_mark(question, judge, mine, prefix) for question in asked]
+        marks += [_price(costs.where(judge=judge.id))] if priced else []
+        text = "" if judge.control else answer(report, judge, claims(report, judge))
+        return Standing(judge.id, judge.card, text, prefix if mine else "", marks)
+
+    groups: dict[str, list[Standing]] = {}
+    for judge in ranked:
+        if not judge.control or per_judge[judge.id]:
+            groups.setdefault(GROUPS[_group(judge)], []).append(standing(judge))
+    columns = [Column(question.title, group=question.group) for question in asked]
+    columns += [Column(f"US$ per {THOUSAND}", group="Cost")] if priced else []
+    used = {mark.step for part in groups.values() for one in part for mark in one.marks}
+    steps = [(step, *words) for step, words in reversed(STEP_WORDS.items()) if step in used]
+    return Overview(list(_bars(report)), columns, [*groups.items()], steps, _forest(report, ranked))
+
+
+def _questions(per_judge: Iterable[Mapping[Question, object]]) -> list[Question]:
+    """Return the questions that some judge answers, in the order of the columns."""
+    every = dict.fromkeys(question for mine in per_judge for question in mine)
+    groups = [question.group for question in every]
+    return sorted(every, key=lambda question: (question.rank, groups.index(question.group)))
+
+
+def _group(judge: Judge) -> int:
+    return 2 if judge.control else int(judge.engine == "lexical")
+
+
+def _rank(report: Report, judge: Judge) -> tuple[int, bool, int, int, float]:
+    """Return what sorts judges: kind, hinted last, most claims that hold, fewest that fail.
+
+    Among equals, those that agree more come first.
+    """
+    outcomes = [claim.outcome for claim in claims(report, judge) if claim.kind != FIRST]
+    held = sum(outcome in GOOD for outcome in outcomes)
+    failed = sum(STEP_OF[outcome] == "missed" for outcome in outcomes)
+    agreement = sum(
+        claim.row.value or 0.0 for claim in claims(report, judge) if claim.kind == AGREEMENT
+    )
+    return _group(judge), bool(judge.hint), -held, failed, -agreement
+
+
+def anchor(report: Report, judge: Judge) -> str:
+    """Return the id of a judge's evidence."""
+    return f"evidence-{report.judges.index(judge)}"
+
+
+def _mark(
+    question: Question, judge: Judge, mine: Mapping[Question, Sequence[Claim]], prefix: str
+) -> Mark:
+    """Return a cell of the matrix; a control has a number and reaches no step."""
+    if question not in mine:
+        return Mark()
+    part = mine[question]
+    text = figure_of(question, part)
+    href = f"{prefix}-{[*mine].index(question)}"
+    names = ", ".join(filter(None, (question.group, question.title)))
+    if judge.control:
+        return Mark(text, meaning=f"{names}; a control: it is no judge", href=href)
+    step = step_of(part)
+    sign, words = STEP_WORDS[step]
+    counted = "; claims that hold" if len(part) > 1 else ""
+    details = f"; {figures(deciding(question, part[0]))}" if len(part) == 1 else counted
+    return Mark(text, step, sign, f"{words}; {names}{details}", href)
+
+
+def _price(rows: Rows) -> Mark:
+    if not len(rows):
+        return Mark()
+    if free(rows):
+        return Mark("free", meaning="nothing is bought for it", href="cost")
+    price = price_per_1000(rows)
+    known = price is not None
+    text = dollars(price) if price is not None else DASH
+    return Mark(text, meaning="US dollars" if known else "its price is not known", href="cost")
+
+
+def _bars(report: Report) -> Iterator[str]:
+    """Yield a sentence for each bar that the study states: who meets it, and who misses it."""
+    found: dict[str, list[Claim]] = {}
+    names = {dataset.id: dataset.name for dataset in report.datasets}
+    for judge in report.judges:
+        for claim in [] if judge.control else claims(report, judge):
+            if claim.kind.startswith(BAR):
+                bar = f"{claim.respect.format(claim.subject)}, {names[claim.dataset]}"
+                found.setdefault(bar, []).append(claim)
+    for bar, about in found.items():
+        parts = []
+        for outcome, verb in BAR_VERBS.items():
+            part = [claim for claim in about if claim.outcome == outcome]
+            who = [f"`{claim.judge}`{_needed(claim)}" for claim in part]
+            few = listed(who) if len(who) <= FEW else plural(len(who), "judge")
+            parts += [f"{verb}: {few}"] if who else []
+        yield f"Required: {bar}. {'; '.join(parts)}."
+
+
+def _needed(claim: Claim) -> str:
+    row = claim.others.get("more_needed")
+    return f" ({more_needed(row)})" if row else ""
+
+
+# --- the forest plot -------------------------------------------------------------------------
+
+
+def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
+    """Return agreement with intervals, beside that of one rater and of the controls."""
+    every = [
+        one
+        for dataset in report.datasets
+        for one in measures(report, dataset)
+        if one.kind == AGREEMENT
+    ]
+    real = [judge for judge in ranked if not judge.control][:MOST_DRAWN]
+    shown = [one for one in every if any(not of_few(row) for row in one.defined(real))]
+    if not shown:
+        return None
+    controls = [judge for judge in report.judges if judge.engine == "control"]
+    panels = []
+    for one in shown:
+        rows = {row.judge: row for row in one.defined(real) if not of_few(row)}
+        people = one.row(PERSON)
+        knowing = [row.value or 0.0 for row in one.defined(controls) if not of_few(row)]
+        points = [rows.get(judge.id) for judge in real]
+        panels.append(
+            Forest(
+                one.name if len(report.datasets) == 1 else f"{one.name}, {one.dataset.name}",
+                [(row.value or 0.0, row.ci_low, row.ci_high) if row else None for row in points],
+                people.value if people else None,
+                (min(knowing), max(knowing)) if knowing else None,
+            )
+        )
+    first = shown[0]
+    every_real = [judge for judge in ranked if not judge.control]
+    best = leaders(every_real, [row for row in first.defined(every_real) if not of_few(row)])
+    who = listed([f"`{row.judge}`" for row in best[:FEW]])
+    where = panels[0].title
+    summary = f"The highest on {where}: {who}, {figures(best[0])}." if best else ""
+    drawn = svg(forest_spec(panels, [judge.id for judge in real], x=label(first.statistic)))
+    keys = [Key("●", "blue", "judge, with 95 % interval")]
+    keys += [Key("┆", "green", "one rater")] if any(p.people is not None for p in panels) else []
+    keys += [Key("■", "red", "controls, lowest to highest")] if any(p.band for p in panels) else []
+    return Figure("Agreement", drawn, summary, keys, _numbers(report, every))
+
+
+def _numbers(report: Report, shown: list[Measure]) -> Table:
+    """Return the numbers of the forest plot, of people and controls, too."""
+    real = [judge for judge in report.judges if not judge.control]
 
     def cells(judge: Judge) -> list[Cell]:
         found = []
@@ -102,38 +309,23 @@ def _table(report: Report, dataset: Dataset, shown: list[Measure], warned: bool)
             row = measure.row(judge)
             below = BELOW if not judge.control and measure.below_control(row) else ""
             found.append(estimate(row, mark=f"{measure.letters(judge)}{below}"))
-        price = price_per_1000(costs.where(judge=judge.id))
-        return [*found, *([dollars_cell(price)] if priced else [])]
+        return found
 
     bodies = judge_bodies(report.judges, cells)
     people = [measure.row(PERSON) for measure in shown]
     if any(row and row.value is not None for row in people):
         each = [estimate(row) if row else UNDEFINED for row in people]
-        line = Line("people", [*each, *([Cell("")] if priced else [])], about=PERSON.about)
-        bodies.insert(0, Body([line]))
-    columns = [Column(measure.name, group=measure.group) for measure in shown]
-    columns += [Column(f"US$ per {THOUSAND} judgments", group="Cost")] if priced else []
+        bodies.insert(0, Body([Line("people", each, about=PERSON.about)]))
+    columns = [
+        Column(measure.name, f"{measure.group}; n counts {measure.noun}", measure.dataset.name)
+        for measure in shown
+    ]
+    warned = any(measure.below_control(row) for measure in shown for row in measure.defined(real))
     notes = [f"{BELOW} Below at least one control, by point estimate."] if warned else []
     if any(measure.letters(judge) for measure in shown for judge in report.judges):
         notes.append(LETTERS)
-    tables = dict.fromkeys(measure.table for measure in shown)
-    about = agreed_with(dataset) if "verdicts" in tables else " and ".join(tables)
-    caption = f"{dataset.name}: {about}. {_sizes(shown, report.judges)}".strip()
-    return Table(caption, "Judge", columns, bodies, notes)
-
-
-def _sizes(shown: list[Measure], judges: Sequence[Judge]) -> str:
-    """Return the number of targets, or its range, and of items behind the columns."""
-    every: dict[str, set[int]] = {}
-    for measure in shown:
-        for row in measure.defined(judges):
-            every.setdefault(measure.counted(row), set()).add(row.n)
-    parts = []
-    for noun, sizes in every.items():
-        least, most = min(sizes), max(sizes)
-        span = count(least) + (f" to {count(most)}" if most > least else "")
-        parts.append(f"n = {span} {noun if most != 1 else SINGULAR[noun]}")
-    return f"{'; '.join(parts)}." if parts else ""
+    about = [f"{one.name}: {agreed_with(one)}" for one in report.datasets]
+    return Table(f"{'; '.join(about)}.", "Judge", columns, bodies, notes)
 
 
 def _outranked(measure: Measure, real: Sequence[Judge]) -> Iterator[str]:

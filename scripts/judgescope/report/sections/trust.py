@@ -1,5 +1,6 @@
 """Claims about every judge (table `verdicts`), in sentences, with their evidence."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,8 +22,8 @@ from judgescope.methods.claims.base import (
     VERDICT,
 )
 from judgescope.parsing.judgment import OFF_GRID
-from judgescope.report.cells import Cell, figures, words_cell
-from judgescope.report.elements import Block, Body, Column, Line, Table, Text, Verdict
+from judgescope.report.cells import NO_CELL, Cell, estimate, figures, short, words_cell
+from judgescope.report.elements import Body, Column, Line, Table
 from judgescope.report.headline import measures
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
@@ -79,6 +80,36 @@ NUMBERS = {
     HINTS: ("hint_effect",),
 }
 """Kind -> the deciding number's statistic; the kind of a bar names its own."""
+QUESTIONS = {
+    RATING: "Right rating",
+    ORDER: "Order of one source's texts",
+    PAIRS: "Better of two texts",
+    GRADED: "Graded texts",
+    SEQUENCE: "Order in chains of errors",
+    SPANS: "Error spans",
+    CRITERIA: "Criteria kept apart",
+    HINTS: "False hints withstood",
+}
+"""Kind -> the title of its question; the other kinds have several."""
+MOST_ASPECTS = 6
+"""Of more aspects, agreement is counted by dataset."""
+STEP_WORDS = {
+    "missed": ("✕", "missed, or worse than chance or length"),
+    "unshown": ("○", "not shown to be better than chance or length"),
+    "unknown": ("?", "no claim, or cannot tell"),
+    "better": ("◐", "better than chance"),
+    "rater": ("●", "as good as one more rater"),
+    "meets": ("★", "meets the stated bar"),
+}
+"""Step, the worst first -> its sign and its meaning."""
+STEP_OF = {
+    **dict.fromkeys((Outcome.BELOW, Outcome.MISSES, Outcome.SWAYED), "missed"),
+    Outcome.NOT_SHOWN: "unshown",
+    **dict.fromkeys((Outcome.NO_CLAIM, Outcome.CANNOT_TELL), "unknown"),
+    **dict.fromkeys((Outcome.BETTER, Outcome.NOTICED, Outcome.WITHSTANDS), "better"),
+    Outcome.AS_RATER: "rater",
+    Outcome.MEETS: "meets",
+}
 FEW = 4
 """Up to so many subjects of a respect are named; of more, their number is given."""
 TITLES: dict[tuple[Outcome, ...], str] = {
@@ -142,7 +173,9 @@ RULES = (
     "correction over the judge's claims of a kind. “As good as one more rater” says more: it "
     "agrees with people as a further rater would, but for a margin. How good that is, the number "
     "tells; “may be trusted” is said only of a bar that the study states and the judge meets. "
-    "What is not shown is not shown to be false."
+    "What is not shown is not shown to be false. Agreement is the rank correlation within each "
+    "source, averaged over sources, or pooled where too few sources have different ratings; one "
+    "score for all texts of a source counts 0. Controls know nothing of quality."
 )
 
 
@@ -278,15 +311,70 @@ def _first(report: Report, dataset: Dataset, judge: Judge, claim: Claim) -> Iter
 # --- in sentences ----------------------------------------------------------------------------
 
 
-def sentences(report: Report) -> list[Block]:
-    """Return a sentence for each judge that is no control, with its evidence."""
-    found: list[Verdict] = []
-    for judge in report.judges:
-        if not judge.control:
-            about = claims(report, judge)
-            text = sentence(report, judge, about)
-            found.append(Verdict(judge.id, judge.card, text, evidence(report, about)))
-    return [*found, Text(RULES, style="small")] if any(one.evidence.bodies for one in found) else []
+ANSWER_WORDS = 25
+"""An answer on the first screen has at most so many words."""
+
+
+def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
+    """Return in one short sentence what holds of a judge, most decisive first.
+
+    It counts outcomes, so that no name makes it longer; `sentence` has the details.
+    """
+    if no_score(report, judge):
+        return "Gave no score: none of its replies could be read."
+    if judge.hint:
+        return "Is given a rating of the very text: no claim of agreement, and no rank."
+    every = [claim for claim in claims if claim.kind != FIRST]
+    if not every:
+        return "Nothing that decides a claim was measured."
+    kinds = {
+        kind: Counter(claim.outcome for claim in every if claim.kind.partition(" ")[0] == kind)
+        for kind in (BAR, AGREEMENT, PERTURBATION)
+    }
+    others = [claim for claim in every if claim.kind.partition(" ")[0] not in kinds]
+    parts = [*_of_bars(kinds[BAR]), *_of_aspects(kinds[AGREEMENT])]
+    parts += _of_perturbations(kinds[PERTURBATION])
+    if others:
+        held = sum(claim.outcome in GOOD for claim in others)
+        parts.append(f"{held} of {plural(len(others), 'further claim')} {_hold(held)}")
+    kept = [parts[0]]
+    for part in parts[1:]:
+        if len("; ".join([*kept, part]).split()) <= ANSWER_WORDS:
+            kept.append(part)
+    text = "; ".join(kept)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _hold(number: int) -> str:
+    return "holds" if number == 1 else "hold"
+
+
+def _of_bars(outcomes: Counter[Outcome]) -> Iterator[str]:
+    if outcomes:
+        bars = plural(outcomes.total(), "stated bar")
+        yield f"meets {outcomes[Outcome.MEETS]} of {bars}, misses {outcomes[Outcome.MISSES]}"
+
+
+def _of_aspects(outcomes: Counter[Outcome]) -> Iterator[str]:
+    n = outcomes.total()
+    aspects = plural(n, "aspect")
+    rater, better = outcomes[Outcome.AS_RATER], outcomes[Outcome.BETTER]
+    if rater:
+        yield f"as good as one more rater on {rater} of {aspects}"
+    if better:
+        yield f"better than chance on {better} of {aspects}"
+    if n and not rater and not better:
+        worse = outcomes[Outcome.BELOW]
+        yield f"better than chance or length on none of {aspects}" + (
+            f", worse on {worse}" if worse else ""
+        )
+
+
+def _of_perturbations(outcomes: Counter[Outcome]) -> Iterator[str]:
+    if outcomes:
+        noticed, missed = outcomes[Outcome.NOTICED], outcomes[Outcome.MISSES]
+        misses = f", misses {missed}" if missed else ""
+        yield f"notices {noticed} of {plural(outcomes.total(), 'perturbation')}{misses}"
 
 
 def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
@@ -471,30 +559,120 @@ def _price(report: Report, judge: Judge) -> str:
     return f"{THOUSAND} judgments: ${dollars(price)}."
 
 
-def evidence(report: Report, claims: Sequence[Claim]) -> Table:
-    """Return every claim about a judge, what the rule says of it, and its numbers."""
+@dataclass(frozen=True)
+class Question:
+    """What several claims answer together: a column of the matrix, under a heading."""
+
+    title: str
+    rank: int
+    """The number of its kind in the order of the columns."""
+    group: str = ""
+    as_rater: bool = False
+    """Whether the number is the difference from one more rater."""
+
+
+def question(report: Report, claim: Claim) -> Question:
+    """Return the question that a claim answers."""
+    names = {dataset.id: dataset.name for dataset in report.datasets}
+    kind = claim.kind.partition(" ")[0]
+    if kind == BAR:
+        return Question(claim.respect.format(claim.subject), 0, "Stated bar")
+    if kind == AGREEMENT:
+        if sum(len(dataset.aspects) for dataset in report.datasets) > MOST_ASPECTS:
+            return Question(names[claim.dataset], 1, "Agreement")
+        return Question(claim.subject, 1, f"Agreement: {names[claim.dataset]}")
+    if kind == PERTURBATION:
+        levels = {one.cell: one.level for one in report.perturbations}
+        return Question(f"of {levels[claim.row.cell]}s", 3, "Perturbations noticed")
+    return Question(QUESTIONS[kind], 4 + [*QUESTIONS].index(kind))
+
+
+AGAINST_RATER = Question("As good as a rater", 2, as_rater=True)
+
+
+def answered(report: Report, claims: Sequence[Claim]) -> dict[Question, list[Claim]]:
+    """Return the claims by the question that they answer; of rank among judges there is none."""
+    found: dict[Question, list[Claim]] = {}
+    for claim in claims:
+        if claim.kind != FIRST:
+            found.setdefault(question(report, claim), []).append(claim)
+            if claim.kind == AGREEMENT and _against_rater(claim):
+                found.setdefault(AGAINST_RATER, []).append(claim)
+    return found
+
+
+def _against_rater(claim: Claim) -> Row | None:
+    """Return the difference from one more rater, None where it is not known."""
+    row = claim.others.get(f"{AS_RATER}_{claim.row.statistic}")
+    return row if row and row.value is not None else None
+
+
+def holds(asked: Question, claim: Claim) -> bool:
+    """Return whether a claim answers the question in the judge's favour."""
+    return claim.outcome == Outcome.AS_RATER if asked.as_rater else claim.outcome in GOOD
+
+
+def deciding(asked: Question, claim: Claim) -> Row:
+    """Return the row of the number that answers the question."""
+    return (_against_rater(claim) if asked.as_rater else None) or claim.row
+
+
+def figure_of(asked: Question, claims: Sequence[Claim]) -> str:
+    """Return the number of a cell of the matrix: the deciding one, or how many claims hold.
+
+    D is no size, and few texts give no number.
+    """
+    if len(claims) > 1 or claims[0].kind == PERTURBATION:
+        return f"{sum(holds(asked, claim) for claim in claims)} of {len(claims)}"
+    row = deciding(asked, claims[0])
+    return (
+        f"n = {count(row.n)}" if row.value is not None and row.n < FEWEST_FOR_NUMBER else short(row)
+    )
+
+
+def step_of(claims: Sequence[Claim]) -> str:
+    """Return the step that all these claims reach."""
+    return min((STEP_OF[claim.outcome] for claim in claims), key=[*STEP_WORDS].index)
+
+
+def evidence(report: Report, claims: Sequence[Claim], prefix: str = "", card: str = "") -> Table:
+    """Return every claim, by question: what the rule says of it, its numbers, n and p.
+
+    Where there is a `card` each claim leads to the texts on which the judge does worst. `prefix`
+    begins the ids of the questions.
+    """
     names = {dataset.id: dataset.name for dataset in report.datasets}
     bodies = []
-    for dataset in dict.fromkeys(claim.dataset for claim in claims):
+    for number, (asked, part) in enumerate(answered(report, claims).items()):
         lines = [
-            Line(claim.respect.format(claim.subject), _evidence_cells(claim))
-            for claim in claims
-            if claim.dataset == dataset
+            Line(
+                claim.respect.format(claim.subject),
+                _evidence_cells(asked, claim),
+                names[claim.dataset],
+                href=card and f"{card}#worst-{claim.dataset}",
+            )
+            for claim in part
         ]
-        bodies.append(Body(lines, names[dataset]))
-    columns = [Column(name, style="words") for name in ("Verdict", "Because", "Numbers")]
+        about = asked.group and f"{asked.group}, "
+        title = f"{about}{asked.title}: {figure_of(asked, part)}, {STEP_WORDS[step_of(part)][1]}"
+        bodies.append(Body(lines, title, id=f"{prefix}-{number}" if prefix else ""))
+    columns = [Column("Number"), Column("p, corrected")]
+    columns += [Column(name, style="words") for name in ("Verdict", "Because", "Further numbers")]
     caption = "Every claim, what the rule says of it, and its numbers."
-    return Table(caption, "Claim", columns, bodies, code=False)
+    return Table(caption, "Claim", columns, bodies, code=False, whole=True)
 
 
-def _evidence_cells(claim: Claim) -> list[Cell]:
-    further = (f"{AS_RATER}_{claim.row.statistic}", "net_share", "p_noticed_holm", P_HOLM)
-    known = [claim.others[name] for name in further if name in claim.others]
-    rows = [claim.row, *(row for row in known if row.statistic != P_HOLM or row.value is not None)]
-    numbers = [f"{label(row.statistic)} {figures(row)}, n = {count(row.n)}" for row in rows]
-    texts = (
-        spoken(claim.outcome),
-        "; ".join(reasons(claim)),
-        "; ".join(numbers) if claim.row.n else "",
-    )
-    return [words_cell(text) for text in texts]
+def _evidence_cells(asked: Question, claim: Claim) -> list[Cell]:
+    shown = deciding(asked, claim)
+    others = (claim.row, *map(claim.others.get, (f"{AS_RATER}_{claim.row.statistic}", "net_share")))
+    further = [row for row in others if row and row is not shown]
+    p = next(filter(None, map(claim.others.get, ("p_noticed_holm", P_HOLM))), None)
+    numbers = [f"{label(row.statistic)} {figures(row)}, n = {count(row.n)}" for row in further]
+    tested = p if p and p.value is not None else None
+    return [
+        estimate(shown, counts=True),
+        Cell(p_value(tested.value or 0.0), notes=(claim.family,), sort=tested.value)
+        if tested
+        else NO_CELL,
+        *map(words_cell, (spoken(claim.outcome), "; ".join(reasons(claim)), "; ".join(numbers))),
+    ]

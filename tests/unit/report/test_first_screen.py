@@ -1,0 +1,242 @@
+"""The first screen: an answer and a line of the matrix per judge, each cell with its evidence."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study as study
+from judgescope.report.elements import Fold, Overview, Standing, Table
+from judgescope.report.page import render
+from judgescope.report.report import Report
+from judgescope.report.sections import judges
+from judgescope.report.sections.trust import ANSWER_WORDS, STEP_OF, STEP_WORDS
+from judgescope.report.words import written
+from judgescope.schema.tables import read_table
+from judgescope.statistics.verdict import Outcome
+from report_setup import Page
+
+Row = dict[str, Any]
+TEMPLATES = Path(__file__).resolve().parents[3] / "workflow" / "report"
+AGREEMENT = {"aspect": "fluency", "level": "by_source", "form": "agreement"}
+LONG = "a-name-of-eighty-signs-" + "x" * 57
+
+
+def claim(judge: str, value: float | None, outcome: str = "better", **place: Any) -> Iterator[Row]:
+    """Yield the rows of a claim: its number and its verdict."""
+    where = {"n": 24, **AGREEMENT, **place}
+    statistic = where.pop("statistic", "spearman")
+    yield study.row("chat", judge, statistic, value, **where)
+    verdict = study.row("chat", judge, "verdict", 2.0, **where | {"note": outcome})
+    yield verdict | {"ci_low": None, "ci_high": None}
+
+
+def first(report: Report) -> Overview:
+    """Return the first block of the first section."""
+    block = judges.section(report).blocks[0]
+    assert isinstance(block, Overview)
+    return block
+
+
+def standings(overview: Overview) -> dict[str, Standing]:
+    return {one.judge: one for _, group in overview.groups for one in group}
+
+
+def of_judges(folder: Path, names: list[str], rows: list[Row], **changes: Any) -> Report:
+    """Return the report of these judges alone, each a lexical one."""
+    card = {"engine": "lexical", "form": "rouge1", "model": "lexical", "parser": "number"}
+    folder.mkdir(exist_ok=True)
+    spec = study.make(folder, {"verdicts": rows}, **changes)
+    spec["study"]["judges"] = names
+    spec["judges"] = dict.fromkeys(names, card)
+    return study.loaded(spec)
+
+
+@pytest.mark.parametrize("number", [1, 7, 100])
+def test_every_judge_has_a_short_answer_and_a_line(tmp_path: Path, number: int) -> None:
+    names = [f"{LONG[:-3]}{at:03d}" for at in range(number)]
+    rows = [one for at, name in enumerate(names) for one in claim(name, at / 100)]
+    overview = first(of_judges(tmp_path, names, rows))
+    assert len(standings(overview)) == number and overview.figure is not None
+    assert [*standings(overview)] == names[::-1]  # the highest first
+    assert f"`{names[-1]}`" in overview.figure.summary
+    for one in standings(overview).values():
+        assert len(one.answer.split()) <= ANSWER_WORDS and len(one.marks) == len(overview.columns)
+    html = render(of_judges(tmp_path, names, rows), TEMPLATES)
+    parsed = Page(html)
+    ids = [told["id"] for _, told in parsed.elements if "id" in told]
+    linked = {(link["href"] or "") for link in parsed.named("a")}
+    assert len(ids) == len(set(ids)) and (parsed.wrong, parsed.open) == ([], [])
+    assert {link[1:] for link in linked if link.startswith("#")} <= set(ids)
+
+
+@pytest.mark.parametrize("outcome", [*Outcome])
+def test_no_answer_is_long_whatever_holds(tmp_path: Path, outcome: Outcome) -> None:
+    kinds = ("agreement", "rating", "order", "pairs", "spans", "bar spearman", "hints", "criteria")
+    rows = [
+        row
+        for kind in kinds
+        for aspect in ("fluency", "coherence")
+        for row in claim("alpha", 0.4, outcome, form=kind, aspect=aspect)
+    ]
+    mixed = [row for row in rows if row["form"] != "agreement"]
+    mixed += [*claim("alpha", 0.4, "as_rater"), *claim("alpha", 0.4, aspect="coherence")]
+    for number, told in enumerate((rows, mixed)):
+        overview = first(of_judges(tmp_path / str(number), ["alpha"], told))
+        answer = standings(overview)["alpha"].answer
+        assert 3 < len(answer.split()) <= ANSWER_WORDS and answer.endswith(".")
+
+
+def test_each_cell_leads_to_a_row_with_the_number_of_the_table(tmp_path: Path) -> None:
+    report = study.loaded(study.make(tmp_path))
+    every = read_table("results", tmp_path / "verdicts.parquet").to_pylist()
+    tables = {
+        body.id: body
+        for fold in judges.section(report).blocks
+        if isinstance(fold, Fold)
+        for inner in fold.blocks
+        if isinstance(inner, Fold)
+        for table in inner.blocks
+        if isinstance(table, Table)
+        for body in table.bodies
+    }
+    overview, checked = first(report), 0
+    for name, one in standings(overview).items():
+        for column, mark in zip(overview.columns, one.marks, strict=True):
+            if not mark.href:
+                continue
+            [line] = tables[mark.href].lines
+            [row] = [
+                row
+                for row in every
+                if row["judge"] == name
+                and row["statistic"] == "spearman"
+                and row["aspect"] == column.text.lower()
+                and column.group.endswith({"news": "The news", "chat": "The chat"}[row["dataset"]])
+            ]
+            number = row["value"]
+            assert line.cells[0].sort == number
+            assert mark.text == ("–" if number is None else written("spearman", number))
+            checked += 1
+    assert checked == 8 * 4
+
+
+def test_several_claims_are_counted_and_the_weakest_gives_the_step(tmp_path: Path) -> None:
+    place = {"form": "perturbation", "aspect": None, "level": None, "statistic": "D_exact"}
+    rows: list[Row] = []
+    for (name, degree), outcome in zip(
+        study.DAMAGES, ("noticed", "misses", "noticed"), strict=True
+    ):
+        rows += claim("alpha", 2.0, outcome, perturbation=name, degree=degree, **place)
+    report = study.loaded(
+        study.make(tmp_path, {"verdicts": rows, "discernment": list(study.discernment())})
+    )
+    marks = dict(
+        zip(
+            [column.text for column in first(report).columns],
+            standings(first(report))["alpha"].marks,
+            strict=True,
+        )
+    )
+    assert {name: (mark.text, mark.step) for name, mark in marks.items()} == {
+        "of characters": ("1 of 2", "missed"),
+        "of words": ("1 of 1", "better"),
+    }
+    answer = standings(first(report))["alpha"].answer
+    assert answer == "Notices 2 of 3 perturbations, misses 1."
+
+
+def test_the_best_judge_is_first_and_models_stand_before_measures_and_controls(
+    tmp_path: Path,
+) -> None:
+    overview = first(study.loaded(study.make(tmp_path)))
+    found = [(title, [one.judge for one in group]) for title, group in overview.groups]
+    assert found[:2] == [("Models", ["gamma"]), ("Measures", ["alpha", "beta", "rules"])]
+    assert found[2][0] == "Controls" and not any(one.answer for one in overview.groups[2][1])
+
+
+def test_a_step_has_a_sign_of_its_own_and_every_outcome_a_step() -> None:
+    signs = [sign for sign, _ in STEP_WORDS.values()]
+    assert len(set(signs)) == len(signs) and set(STEP_OF) == {*Outcome}
+    style = (TEMPLATES / "style.css").read_text(encoding="utf-8")
+    assert all(f".step-{step} " in style for step in STEP_WORDS if step != "unknown")
+
+
+def test_a_cell_of_few_texts_has_their_number_alone(tmp_path: Path) -> None:
+    rows = list(claim("alpha", 0.95, "no_claim; no_interval", n=9))
+    [mark] = standings(first(of_judges(tmp_path, ["alpha"], rows)))["alpha"].marks
+    assert (mark.text, mark.step) == ("n = 9", "unknown")
+
+
+def test_one_rater_is_a_question_of_its_own_where_it_is_known(tmp_path: Path) -> None:
+    gap = study.row("chat", "alpha", "as_rater_spearman", -0.15, n=24, **AGREEMENT)
+    gap |= {"ci_low": -0.2, "ci_high": -0.1, "note": "worse than a rater"}
+    overview = first(of_judges(tmp_path, ["alpha"], [*claim("alpha", 0.4), gap]))
+    assert [column.text for column in overview.columns] == ["Fluency", "As good as a rater"]
+    agreement, rater = standings(overview)["alpha"].marks
+    assert (agreement.text, rater.text, rater.step) == ("0.400", "−0.150", "better")
+    assert "[−0.200, −0.100]" in rater.meaning
+
+
+def test_nothing_read_and_a_hint_have_their_sentence(tmp_path: Path) -> None:
+    place = {"aspect": "fluency", "perturbation": "systems", "n": 88}
+    nothing = [study.row("chat", "gamma", "count_truncated", 88.0, **place)]
+    changes = {"judges": {"alpha": {"hint": "right"}}}
+    tables = {"verdicts": list(claim("alpha", 0.9)), "coverage": nothing}
+    found = standings(first(study.loaded(study.make(tmp_path, tables, **changes))))
+    assert found["gamma"].answer.startswith("Gave no score")
+    assert "no claim of agreement" in found["alpha"].answer
+    assert "Nothing" in found["beta"].answer
+
+
+def test_a_stated_bar_stands_on_top_with_who_meets_it(tmp_path: Path) -> None:
+    place = {"form": "bar spearman"}
+    outcomes = {"alpha": "meets", "beta": "misses", "rules": "cannot_tell"}
+    rows: list[Row] = []
+    for name, outcome in outcomes.items():
+        rows += claim(name, 0.4, outcome, **place)
+        bar = study.row("chat", name, "bar", 0.3, n=24, **AGREEMENT | place)
+        rows.append(bar | {"note": "at least"})
+    needed = study.row("chat", "rules", "more_needed", 41.0, n=24, **AGREEMENT | place)
+    rows.append(needed | {"method": "sources like these, if errors fall"})
+    overview = first(study.loaded(study.make(tmp_path, {"verdicts": rows})))
+    [bar_told] = overview.bars
+    assert "at least 0.3" in bar_told and "met by: `alpha`; missed by: `beta`" in bar_told
+    assert "cannot tell for: `rules` (41 more sources like these would tell" in bar_told
+    assert overview.columns[0].group == "Stated bar"
+    assert [standings(overview)[name].marks[0].sign for name in outcomes] == ["★", "✕", "?"]
+
+
+def test_the_forest_plot_has_the_line_of_people_and_the_band_of_controls(tmp_path: Path) -> None:
+    people = study.row("chat", "human", "spearman", 0.55, n=24, **AGREEMENT)
+    rows = [row for name in study.BETTER for row in claim(name, study.BETTER[name])]
+    figure = first(study.loaded(study.make(tmp_path, {"verdicts": [*rows, people]}))).figure
+    assert figure is not None
+    assert [key.text for key in figure.keys] == [
+        *("judge, with 95 % interval", "one rater", "controls, lowest to highest")
+    ]
+    assert [column.note for column in figure.table.columns][:1] == [
+        "Agreement: Spearman ρ, mean over sources; n counts sources"
+    ]
+    assert "stroke-dasharray" in figure.svg and "#fbeadf" in figure.svg
+    alone = first(study.loaded(study.make(tmp_path, {"verdicts": rows}))).figure
+    assert alone is not None and "stroke-dasharray" not in alone.svg
+
+
+def test_the_meaning_of_every_cell_is_in_text(tmp_path: Path) -> None:
+    html = render(study.loaded(study.make(tmp_path)), TEMPLATES)
+    matrix = html[html.index('class="scroll matrix"') : html.index('class="overview"')]
+    cells = re.findall(r"<td( class=\"step-\w+\")?>(.*?)</td>", matrix)
+    cells = cells[1:]  # the corner
+    assert len(cells) == 8 * 4
+    for step, text in cells:
+        assert re.search(r'<span class="hidden"> \w', text)
+        assert bool(step) == ('<b aria-hidden="true">' in text)
+
+
+def test_the_contents_have_four_groups(tmp_path: Path) -> None:
+    html = render(study.loaded(study.make(tmp_path)), TEMPLATES)
+    groups = re.findall(r'<li class="group">(.*?)</li>', html)
+    assert groups == ["Verdict", "Evidence", "Data quality", "Reproduce"]

@@ -15,7 +15,6 @@ from typing import Any
 import pyarrow.parquet as pq
 
 import protocols
-import running
 from judgescope.perturb.edit_checks import KINDS
 from judgescope.perturb.edits import Amount
 from judgescope.perturb.sentences import split_sentences
@@ -24,6 +23,7 @@ from judgescope.schema.loading import load_yaml, read_card
 from protocols import named_folder, run_whole, serving
 from running import HOME
 from scripted import Body, Said, replies
+from study import Study
 
 SETS = [f"demo-confusion-{name}" for name in ("news", "dialogue", "paraphrase", "table")]
 CONTROLS = ["rouge-l-source", "rules", "constant-top", "random", "length"]
@@ -174,7 +174,7 @@ def endpoint(folder: Path, study: str) -> Iterator[Script]:
     """Serve writer and judges of a study that runs in `folder`, with the card of `clear`."""
     script = Script(folder / "results" / study)
     with serving(folder, script):
-        running.write_card(folder, "judges", "ten-draws", judge="clear", temperature=0, draws=1)
+        Study(folder).change("judges", "ten-draws", judge="clear", temperature=0, draws=1)
         shown = folder / "config" / "judges"
         (shown / "ten-draws.yaml").rename(shown / "clear.yaml")
         yield script

@@ -15,6 +15,7 @@ import running
 from judgescope.schema.loading import load_yaml
 from running import HOME
 from scripted import Body, Said, serve
+from study import Study
 
 
 class Scripted(Protocol):
@@ -32,7 +33,7 @@ def serving(folder: Path, script: Scripted) -> Iterator[None]:
         limits = {"backoff": 0.01, "concurrency": 32, "timeout": 60}
         for name in ("judge", "generator"):
             told = {"base_url": endpoint.url, "limits": limits, "probe": False}
-            running.write_card(folder, "models", name, **told)
+            Study(folder).change("models", name, **told)
         yield
 
 

@@ -17,9 +17,10 @@ import yaml
 import confusing
 import dhp
 import running
-from golden_studies import ERRORS, RATING, SHOWN, shipped, write
+from golden_studies import ERRORS, RATING, SHOWN, write
 from running import HOME, SHARED
 from scripted import Body, Said, answer, serve
+from study import Study, shipped
 
 ABSENT = 3
 """The exit status of a study whose data is not there."""
@@ -90,9 +91,9 @@ def _discernment(folder: Path) -> int:
     dhp.link_data(folder / "public")
     study = dhp.shipped_study(data="public", judges=["steps", "rouge-l-source", "rules"])
     for name in study["datasets"]:
-        select = shipped("dataset", name).get("select", {}) | {"n": ITEMS}
-        running.write_card(folder, "datasets", name, select=select)
-    running.write_card(folder, "judges", "steps", draws=1)
+        select = shipped("datasets", name).get("select", {}) | {"n": ITEMS}
+        Study(folder).change("datasets", name, select=select)
+    Study(folder).change("judges", "steps", draws=1)
     with dhp.endpoint(folder, study["study"]):
         return _tables(folder, study)
 
@@ -104,10 +105,10 @@ def _confusion(folder: Path) -> int:
         criteria=["default", "term"], datasets=[news], judges=["clear", "ten-draws", "rules"]
     )
     files = {"items": str(HOME / "config" / "demo" / "confusion_news.jsonl")}
-    running.write_card(folder, "datasets", news, select={"n": ITEMS}, files=files)
-    running.write_card(folder, "judges", "ten-draws", draws=2)
+    Study(folder).change("datasets", news, select={"n": ITEMS}, files=files)
+    Study(folder).change("judges", "ten-draws", draws=2)
     with confusing.endpoint(folder, study["study"]):
-        running.write_card(folder, "judges", "ten-draws", draws=2)
+        Study(folder).change("judges", "ten-draws", draws=2)
         return _tables(folder, study)
 
 
@@ -163,10 +164,10 @@ def _everything(folder: Path) -> int:
         role: str(HOME / "config" / "demo" / f"news_{name}.jsonl")
         for role, name in (("items", "items"), ("data", "outputs"))
     }
-    running.write_card(folder, "datasets", "demo-news", select={"n": ITEMS}, files=files)
-    running.write_card(folder, "perturbations", "worse-in-fluency", steps=3)
+    Study(folder).change("datasets", "demo-news", select={"n": ITEMS}, files=files)
+    Study(folder).change("perturbations", "worse-in-fluency", steps=3)
     for name in ("reordering", "fictional-entities"):
-        running.write_card(folder, "perturbations", name, degrees={"minor": {"k": 2}})
+        Study(folder).change("perturbations", name, degrees={"minor": {"k": 2}})
     with _endpoint(folder):
         return _tables(folder, STUDY)
 
@@ -178,7 +179,7 @@ def _endpoint(folder: Path) -> Iterator[None]:
         limits = {"backoff": 0.01, "concurrency": 16, "timeout": 60}
         for name in ("judge", "generator"):
             keys = {"base_url": endpoint.url, "limits": limits, "probe": False}
-            running.write_card(folder, "models", name, **keys)
+            Study(folder).change("models", name, **keys)
         yield
 
 

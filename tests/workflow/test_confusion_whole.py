@@ -14,6 +14,7 @@ import trusting
 from confusing import SETS
 from judgescope.perturb.edit_checks import KINDS
 from running import rows
+from study import Study
 from vectors import SHARED, published
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -31,7 +32,7 @@ def prepare(folder: Path, items: int = ITEMS, **keys: Any) -> Path:
     """Write the shipped study for so many news texts; return its results' folder."""
     told = confusing.shipped_study(criteria=[], datasets=[NEWS], **keys)
     files = {"items": str(running.HOME / "config" / "demo" / "confusion_news.jsonl")}
-    running.write_card(folder, "datasets", NEWS, select={"n": items}, files=files)
+    Study(folder).change("datasets", NEWS, select={"n": items}, files=files)
     (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
     return folder / "results" / str(told["study"])
 
@@ -64,7 +65,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     judges = ["clear", "mixed"] + ["table-4"] * published_there
     results = prepare(folder, judges=judges)
     with confusing.endpoint(folder, results.name):
-        running.write_card(folder, "judges", "ten-draws", judge="mixed", draws=3)
+        Study(folder).change("judges", "ten-draws", judge="mixed", draws=3)
         (folder / "config/judges/ten-draws.yaml").rename(folder / "config/judges/mixed.yaml")
         if published_there:
             write_recorded(folder, published("s001_table4"))
@@ -116,10 +117,10 @@ def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(tmp_path: Pat
     with llama.serve(tmp_path / "random.gguf", context=8192) as url:
         limits = {"backoff": 0.01, "concurrency": 2, "timeout": 60}
         noise = {"base_url": url, "name": llama.MODEL, "extra_body": llama.GIBBERISH}
-        running.write_card(tmp_path, "models", "generator", limits=limits, probe=False, **noise)
+        Study(tmp_path).change("models", "generator", limits=limits, probe=False, **noise)
         for kind in KINDS:
             name = kind.replace("_", "-")
-            running.write_card(tmp_path, "perturbations", name, max_tokens=60)
+            Study(tmp_path).change("perturbations", name, max_tokens=60)
         done = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-4000:]
     made = [row for row in rows(results, "perturbations") if row["statistic"] == "share_failed"]

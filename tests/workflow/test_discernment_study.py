@@ -15,6 +15,7 @@ import running
 import trusting
 from judgescope.schema.loading import load_yaml
 from running import HOME, needs_data, rows
+from study import Study
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -31,8 +32,8 @@ def prepare(folder: Path, items: int, **keys: Any) -> dict[str, Any]:
     for name in told["datasets"]:
         card, _ = load_yaml(HOME / "config" / "datasets" / f"{name}.yaml")
         select = card.get("select", {}) | {"n": items}
-        running.write_card(folder, "datasets", name, select=select)
-    running.write_card(folder, "judges", "steps", draws=1)
+        Study(folder).change("datasets", name, select=select)
+    Study(folder).change("judges", "steps", draws=1)
     (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
     return told
 
@@ -117,9 +118,9 @@ def test_noise_in_place_of_texts_is_recorded_as_failed_and_no_number_covers_it(
     with llama.serve(tmp_path / "random.gguf", context=4096) as url:
         limits = {"backoff": 0.01, "concurrency": 2, "timeout": 60}
         noise = {"base_url": url, "name": llama.MODEL, "extra_body": llama.GIBBERISH}
-        running.write_card(tmp_path, "models", "generator", limits=limits, probe=False, **noise)
+        Study(tmp_path).change("models", "generator", limits=limits, probe=False, **noise)
         for name in MADE:
-            running.write_card(tmp_path, "perturbations", name, max_tokens=60)
+            Study(tmp_path).change("perturbations", name, max_tokens=60)
         done = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-4000:]
     results = tmp_path / "results" / told["study"]

@@ -10,6 +10,7 @@ import yaml
 
 import running
 from scripted import Body, Said, reply, serve
+from study import Study
 
 pytestmark = pytest.mark.slow
 FORMS = [
@@ -40,8 +41,7 @@ def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
     (tmp_path / "config" / "judges" / "together.yaml").write_text(
         yaml.safe_dump(card | {"supervisor": {"model": "supervisor"}}), encoding="utf-8"
     )
-    study = running.write_study(
-        tmp_path,
+    study = Study(tmp_path).write(
         aspects=["naturalness"],
         judges=[*FORMS, "together"],
         perturbations=[],
@@ -51,7 +51,7 @@ def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
         for name in ("judge", "supervisor"):
             limits = {"backoff": 0.01, "timeout": 60}
             told = {"base_url": endpoint.url, "probe": False, "limits": limits}
-            running.write_card(tmp_path, "models", name, **told)
+            Study(tmp_path).change("models", name, **told)
         done = running.run("-m", "judgescope", "run", str(study), cwd=tmp_path)
         assert done.returncode == 0, done.stdout[-4000:]
         counts = Counter(body["model"] for body in endpoint.asked)

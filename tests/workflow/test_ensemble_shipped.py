@@ -20,6 +20,7 @@ import trusting
 from judgescope.schema.loading import load_yaml
 from running import HOME, SHARED, needs_data
 from scripted import Body, Said, reply, serve
+from study import Study
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, needs_data]
 NAME = "ensemble"
@@ -92,7 +93,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list
         limits = {"backoff": 0.01, "concurrency": 16, "timeout": 60}
         for name in [*ANNOTATORS, "supervisor"]:
             keys: Row = {"base_url": endpoint.url, "probe": False, "limits": limits}
-            running.write_card(folder, "models", name, **keys)
+            Study(folder).change("models", name, **keys)
         done = running.snakemake("texts", "--configfile", "study.yaml", cwd=folder)
         assert done.returncode == 0, done.stdout[-3000:]
         cards = (HOME / "config" / "aspects").glob("*.yaml")

@@ -12,7 +12,8 @@ from judgescope.methods.ensemble import SCALES
 from judgescope.methods.specs import EnsembleMembers
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
-from running import HOME, SHARED, needs_data, rows, run, snakemake, write_study
+from running import HOME, SHARED, needs_data, rows, run, snakemake
+from study import Study
 
 Row = dict[str, Any]
 STUDY: Row = {"study": "small", "datasets": ["demo-dialogue"], "aspects": ["naturalness"]}
@@ -54,8 +55,8 @@ def test_a_study_without_a_model_has_its_ensemble_in_table_report_and_terminal(
 ) -> None:
     card(tmp_path, "both", "rouge-l-source", "rules", "length")
     judges = ["rouge-l-source", "rules", "length", "both"]
-    study = write_study(
-        tmp_path, judges=judges, perturbations=[], methods=["agreement", "ensemble"]
+    study = Study(tmp_path).write(
+        judges=judges, perturbations=[], methods=["agreement", "ensemble"]
     )
     done = run("-m", "judgescope", "run", str(study), cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-3000:]

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import running
-from asking import Study
+from asking import AskedStudy
 from given_study import ASPECTS, CARD, COPIES, ERRORS, ITEMS, say, write_study
 from judgescope.core.errors import UserError
 from judgescope.plan import Plan, load_plan
@@ -111,7 +111,7 @@ def test_the_shipped_cards_can_be_planned(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(say) as endpoint:
         own = write_study(tmp_path_factory.mktemp("given"), endpoint)
         done = running.run("-m", "judgescope", "check", "study.yaml", cwd=own.folder)
@@ -122,18 +122,20 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         yield own
 
 
-def found(study: Study, table: str, statistic: str, **place: Any) -> dict[tuple[str, str], Row]:
+def found(
+    study: AskedStudy, table: str, statistic: str, **place: Any
+) -> dict[tuple[str, str], Row]:
     """Return (judge, aspect) -> the row of a statistic, of single aspects."""
     return {
         (row["judge"], row["aspect"]): row
-        for row in study.rows(table, "given")
+        for row in study.rows(table)
         if row["statistic"] == statistic and row["aspect"] in ASPECTS
         if all(row[name] == one for name, one in place.items())
     }
 
 
 @pytest.mark.slow
-def test_targets_are_the_texts_of_the_files_with_places_and_ratings(study: Study) -> None:
+def test_targets_are_the_texts_of_the_files_with_places_and_ratings(study: AskedStudy) -> None:
     results = study.folder / "results" / "given"
     for name, count in RATINGS.items():
         file = f"bridges/{GLOBAL[name]}.single.parquet"
@@ -152,7 +154,9 @@ def test_targets_are_the_texts_of_the_files_with_places_and_ratings(study: Study
 
 
 @pytest.mark.slow
-def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(study: Study) -> None:
+def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(
+    study: AskedStudy,
+) -> None:
     kappa = found(study, "perspectives", "kappa_linear", level="global")
     for name, count in RATINGS.items():
         own = kappa["counter", name]
@@ -163,7 +167,7 @@ def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(study
         assert kappa["length", name]["note"] == "continuous"
     counts = {
         (row["aspect"], row["k"], row["k_b"]): row["value"]
-        for row in study.rows("perspectives", "given")
+        for row in study.rows("perspectives")
         if (row["judge"], row["statistic"]) == ("counter", "class_count")
     }
     assert counts == {
@@ -172,7 +176,7 @@ def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(study
 
 
 @pytest.mark.slow
-def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(study: Study) -> None:
+def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(study: AskedStudy) -> None:
     strict = found(study, "perspectives", "accuracy_adjacent", level="local")
     half = found(study, "perspectives", "accuracy_adjacent_half", level="local")
     for name in ASPECTS:
@@ -188,7 +192,9 @@ def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(study: S
 
 
 @pytest.mark.slow
-def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(study: Study) -> None:
+def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(
+    study: AskedStudy,
+) -> None:
     compared = found(study, "pairwise", "accuracy_comparison")
     assert {place: (row["value"], row["n"]) for place, row in compared.items()} == {
         ("pairs", name): (1, ITEMS * ERRORS) for name in ASPECTS
@@ -197,7 +203,7 @@ def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(stud
 
 
 @pytest.mark.slow
-def test_nothing_is_asked_about_an_aspect_that_a_text_was_not_made_for(study: Study) -> None:
+def test_nothing_is_asked_about_an_aspect_that_a_text_was_not_made_for(study: AskedStudy) -> None:
     words = {"neatness": "oops", "clearness": "alas"}
     for prompt in study.endpoint.prompts:
         [name] = [name for name in words if name in prompt.lower()]
@@ -207,10 +213,10 @@ def test_nothing_is_asked_about_an_aspect_that_a_text_was_not_made_for(study: St
 
 
 @pytest.mark.slow
-def test_whom_nothing_can_be_asked_is_not_applicable(study: Study) -> None:
+def test_whom_nothing_can_be_asked_is_not_applicable(study: AskedStudy) -> None:
     notes = {
         (row["judge"], row["note"])
-        for row in study.rows("coverage", "given")
+        for row in study.rows("coverage")
         if row["statistic"] == "coverage" and row["value"] is None
     }
     assert all(note.startswith("not applicable: ") for _, note in notes)
@@ -223,7 +229,9 @@ def test_whom_nothing_can_be_asked_is_not_applicable(study: Study) -> None:
 
 
 @pytest.mark.slow
-def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(study: Study) -> None:
+def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(
+    study: AskedStudy,
+) -> None:
     export = ("export", "study.yaml", "targets", "texts.jsonl")
     done = running.run("-m", "judgescope", *export, cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
@@ -261,7 +269,7 @@ def test_beside_a_dataset_that_is_perturbed_both_are_told(tmp_path: Path) -> Non
         own = write_study(tmp_path, endpoint, judges=["rules"], **told, **perturbation, **methods)
         done = own.run()
         assert done.returncode == 0, done.stdout[-3000:]
-    rows = own.rows("construction", "given")
+    rows = own.rows("construction")
     given = [row for row in rows if row["dataset"] == "bridges"]
     counts = [row["value"] for row in given if row["statistic"] == "class_count"]
     assert counts == [ITEMS * COPIES] * RATINGS["neatness"]

@@ -15,6 +15,7 @@ from judgescope.plan import load_plan
 from judgescope.schema.loading import load_yaml
 from running import HOME
 from scripted import Body, Said, reply, serve
+from study import Study
 
 pytestmark = pytest.mark.slow
 STUDY = HOME / "config" / "studies" / "robustness.yaml"
@@ -59,8 +60,7 @@ def test_at_the_paper_s_size_a_model_is_asked_51800_times_and_its_base_again(
 ) -> None:
     for name in SIZES:
         write_rated(tmp_path, name)
-    study = running.write_study(
-        tmp_path,
+    study = Study(tmp_path).write(
         datasets=[*SIZES],
         aspects=[],
         judges=FORMS,
@@ -100,7 +100,7 @@ def test_the_shipped_study_on_a_part_of_the_public_data(tmp_path: Path) -> None:
     with serve(follow) as endpoint:
         limits = {"backoff": 0.01, "timeout": 60}
         told = {"base_url": endpoint.url, "probe": False, "limits": limits}
-        running.write_card(tmp_path, "models", "judge", **told)
+        Study(tmp_path).change("models", "judge", **told)
         study = load_yaml(STUDY)[0] | {"share": 0.1, "data": str(REAL)}
         (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
         done = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)

@@ -18,7 +18,8 @@ from judgescope.plan import load_plan
 from judgescope.plan.specs.results import tables_of
 from judgescope.schema.tables import read_table
 from judgescope.statistics.spans import Span, exact_counts
-from running import HOME, SHARED, needs_data, rows, snakemake, write_card
+from running import HOME, SHARED, needs_data, rows, snakemake
+from study import Study
 
 Row = dict[str, str]
 MARK = '<script>"&'
@@ -27,8 +28,7 @@ MARK = '<script>"&'
 
 def study(folder: Path, judges: list[str], **keys: Any) -> Path:
     """Write a study of RotoWire's card with other files, and its recorded judges."""
-    write_card(
-        folder,
+    Study(folder).change(
         "datasets",
         "rotowire",
         files={"games": "../../games.csv", "spans": "../../spans.csv"},

@@ -9,7 +9,8 @@ import yaml
 
 from judgescope.core.errors import UserErrors
 from judgescope.schema.loading import read_card
-from running import rows, snakemake, write_study
+from running import rows, snakemake
+from study import Study
 
 TABLE = "results/small/tables/discernment.csv"
 OWN = {"dialogue": {"random-typos": {"naturalness": 1.0}}}
@@ -34,7 +35,7 @@ def test_weights_sum_to_one(wrong: dict[str, float], tmp_path: Path) -> None:
 def test_a_weighted_study_weighs_what_its_card_names_and_nothing_else(tmp_path: Path) -> None:
     write_weights(tmp_path, OWN)
     keys = {"judges": ["rules"], "methods": ["discernment"], "weights": "mine"}
-    study = write_study(tmp_path, **keys)
+    study = Study(tmp_path).write(**keys)
     done = snakemake("--configfile", str(study), "--", TABLE, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     found = rows(tmp_path / "results" / "small", "discernment")
@@ -61,7 +62,7 @@ def test_a_weighted_study_weighs_what_its_card_names_and_nothing_else(tmp_path: 
 @pytest.mark.slow
 def test_a_weight_on_an_aspect_that_nobody_judges_is_a_mistake(tmp_path: Path) -> None:
     write_weights(tmp_path, {"dialogue": {"random-typos": {"natural": 1.0}}})
-    study = write_study(tmp_path, judges=["rules"], methods=["discernment"], weights="mine")
+    study = Study(tmp_path).write(judges=["rules"], methods=["discernment"], weights="mine")
     done = snakemake("--configfile", str(study), "-n", cwd=tmp_path)
     assert done.returncode != 0
     for part in ("weights/mine.yaml, key tasks.dialogue.random-typos", "nearest: naturalness"):

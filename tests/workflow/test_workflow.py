@@ -13,7 +13,8 @@ import pytest
 
 import running
 from guides import cards_of
-from running import HOME, outputs, rows, snakemake, write_card, write_study
+from running import HOME, outputs, rows, snakemake
+from study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -88,8 +89,8 @@ def test_a_mistake_is_one_clear_message_and_nothing_is_run(mistake: str, tmp_pat
     keys, card, parts = MISTAKES[mistake]
     if card is not None:
         kind, name, changes = card
-        write_card(tmp_path, kind, name, **changes)
-    study = write_study(tmp_path, **keys)
+        Study(tmp_path).change(kind, name, **changes)
+    study = Study(tmp_path).write(**keys)
     done = snakemake("--configfile", str(study), cwd=tmp_path)
     assert done.returncode != 0
     missing = [part for part in parts if part not in re.sub(r"  +", " ", done.stdout)]
@@ -100,7 +101,7 @@ def test_a_mistake_is_one_clear_message_and_nothing_is_run(mistake: str, tmp_pat
 
 
 def test_check_says_what_a_run_would_do_and_runs_nothing_else(tmp_path: Path) -> None:
-    study = write_study(tmp_path)
+    study = Study(tmp_path).write()
     done = snakemake("check", "-q", "rules", "--configfile", str(study), cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     # 5 judges x (systems, original, 2 perturbations of 2 degrees), and the two controls that the
@@ -115,7 +116,7 @@ def test_check_says_what_a_run_would_do_and_runs_nothing_else(tmp_path: Path) ->
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run the small study once and return its folder."""
     folder = tmp_path_factory.mktemp("small")
-    done = snakemake("--configfile", str(write_study(folder)), cwd=folder)
+    done = snakemake("--configfile", str(Study(folder).write()), cwd=folder)
     assert done.returncode == 0, done.stdout
     return folder
 
@@ -148,7 +149,7 @@ def test_a_second_run_does_nothing(small: Path) -> None:
 
 def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
     judges = ["constant-top", "shuffled", "most-frequent"]
-    study = write_study(tmp_path, judges=judges)
+    study = Study(tmp_path).write(judges=judges)
     table = "results/small/tables/discernment.csv"
     done = snakemake("--configfile", str(study), "--", table, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
@@ -165,7 +166,7 @@ def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
 
 def test_interrupted_run_goes_on_and_ends_the_same(small: Path, tmp_path: Path) -> None:
     expected = outputs(small / "results" / "small")
-    write_study(tmp_path)
+    Study(tmp_path).write()
     command = [sys.executable, "-m", "snakemake", "-s", str(HOME / "workflow" / "Snakefile")]
     command += ["--workflow-profile", str(HOME / "profiles" / "default")]
     process = subprocess.Popen(
@@ -190,7 +191,7 @@ def test_interrupted_run_goes_on_and_ends_the_same(small: Path, tmp_path: Path) 
 def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(tmp_path: Path) -> None:
     project = running.copy_project(tmp_path / "project")
     small: dict[str, Any] = {"judges": ["rules"], "methods": ["discernment"]}
-    study = write_study(project, **small, perturbations=["reordering"], aspects=["naturalness"])
+    study = Study(project).write(**small, perturbations=["reordering"], aspects=["naturalness"])
     study.rename(project / "config" / "config.yaml")
     first, second = (running.run("-m", "snakemake", cwd=project, home=project) for _ in range(2))
     assert first.returncode == 0, first.stdout[-4000:]
@@ -255,7 +256,7 @@ def test_a_mistake_in_the_data_is_told_once_and_nothing_else(own_data: Path) -> 
 
 
 def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
-    write_study(tmp_path)
+    Study(tmp_path).write()
     process = subprocess.Popen(
         [sys.executable, "-m", "judgescope", "run", "study.yaml"],
         cwd=tmp_path,

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import running
-from asking import Study
+from asking import AskedStudy
 from judgescope.cli.context import check_output
 from judgescope.cli.export.targets import SCHEMA, WRITERS
 from judgescope.core.errors import UserError
@@ -249,10 +249,10 @@ def endpoint() -> Iterator[Endpoint]:
 def test_texts_that_a_model_writes_are_asked_for_only_when_told(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
-    asked = Study(tmp_path, endpoint)
+    asked = AskedStudy(tmp_path, endpoint)
     made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
     asked.card("perturbations", "lie", name="A lie", **made)
-    asked.study(perturbations=["lie"], methods=["discernment"])
+    asked.write(perturbations=["lie"], methods=["discernment"])
     export = ("-m", "judgescope", "export", "study.yaml", "targets", "all.jsonl")
     done = running.run(*export, cwd=tmp_path)
     assert done.returncode == 0, done.stdout

@@ -20,9 +20,7 @@ from judgescope.people.answers import page_id
 from judgescope.people.form import Page, rating_options
 from judgescope.people.recheck import About, Pair, read, sampled
 from judgescope.people.texts import CONSTRUCTED, GRADED, ROW
-from reevaluation_answers_setup import answers, numbers
-from reevaluation_setup import html_of
-from reevaluation_study import FLUENCY, GRADED_SET, ReevaluationStudy, text
+from people_studies import FLUENCY, GRADED_SET, ReevaluationStudy, numbers, text
 from report_setup import Page as Parsed
 from running import run
 
@@ -95,7 +93,7 @@ def test_a_page_asks_how_good_each_chosen_text_is(study: ReevaluationStudy) -> N
     shown = [one.texts[0] for one in pages[0].items]
     assert sorted(shown) == sorted(f"Made {n} {at}." for n in range(8) for at in range(1, 6))
     assert shown != [one.texts[0] for one in pages[1].items]
-    html = html_of(study, pages[0].file)
+    html = study.html(pages[0])
     assert Counter(one["value"] for one in Parsed(html).named("input")) == dict.fromkeys(
         "12345", 40
     )
@@ -107,7 +105,7 @@ def test_a_page_asks_how_good_each_chosen_text_is(study: ReevaluationStudy) -> N
 
 def test_a_page_does_not_tell_a_text_s_rating_or_set(study: ReevaluationStudy) -> None:
     [page], _ = study.ask(study.plan(), GRADED, voters=1)
-    html = html_of(study, page.file).lower()
+    html = study.html(page).lower()
     for told in ("graded", "rating", "chosen", "error", "n0", "news", "tiny"):
         assert told not in html, told
     names = {str(one["name"]) for one in Parsed(html).named("input")}
@@ -119,7 +117,7 @@ def test_both_kinds_stand_on_one_page(study: ReevaluationStudy) -> None:
     assert [(draw.group, len(draw.pairs)) for draw in draws] == [(ROW, 10), (GRADED, 10)]
     for page in pages:
         assert [len(one.texts) for one in page.items] == [2] * 10 + [1] * 10
-        html = html_of(study, page.file)
+        html = study.html(page)
         assert "<h1>How good are these texts?" in html
         assert "Some show two texts and ask" in html and "Others show one text and ask" in html
     assert pages[0].items != pages[1].items
@@ -131,7 +129,7 @@ def test_a_scale_is_told_by_its_values_and_labels(study: ReevaluationStudy) -> N
     scale(study, labels=labels)
     plan = study.plan()
     [page], [draw] = study.ask(plan, GRADED, voters=1)
-    html = html_of(study, page.file)
+    html = study.html(page)
     assert "1: bad (worst)" in html and "2: poor</label>" in html
     assert "4: &lt;b&gt;good&lt;/b&gt;" in html and "5: very good (best)" in html
     one = draw.pairs[0].texts[0]
@@ -150,7 +148,7 @@ def test_whose_raters_see_sources_people_see_them(study: ReevaluationStudy) -> N
     assert {(f"Source {one.texts[0].split()[1]}.", ()) for one in page.items} == {
         (one.source, one.sources) for one in page.items
     }
-    html = html_of(study, page.file)
+    html = study.html(page)
     assert "Each shows one text, often with the source" in html
     assert html.count('class="source"') == 40
 
@@ -174,7 +172,7 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
 
     for page, say in zip(pages, (first, second), strict=True):
         study.give(plan, page, say)
-    found = read(plan, study.out, answers(study))
+    found = read(plan, study.out, study.folder / "answers")
     told, texts = numbers(found), found.rows("texts.csv")
     assert (found.responses, len(found.rows("pairs.csv")), len(texts)) == (2, 20, 20)
     assert list(told) == [
@@ -231,7 +229,7 @@ def test_intervals_are_over_sources(
         return off_by(about, 2 if about in wrong else 0)
 
     study.give(plan, page, say)
-    told = numbers(read(plan, study.out, answers(study)))
+    told = numbers(read(plan, study.out, study.folder / "answers"))
     # of 30 sources, of one text each, some are two steps off
     right, steps = [1] * (30 - off) + [0] * off, [0] * (30 - off) + [2] * off
     deleted = [(sum(steps) - own) / 29 for own in steps]
@@ -313,7 +311,7 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     made = run(
         *command,
         "make",
-        str(study.file),
+        str(study.write()),
         "pages",
         "--constructed",
         "--voters",
@@ -324,7 +322,7 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     assert "news, row: there are 22 of 100 pairs" in made.stdout
     assert "news, graded: there are 40 of 100 texts" in made.stdout
     one_page(study)
-    done = run(*command, "import", str(study.file), "answers", cwd=study.folder)
+    done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert done.returncode == 0, done.stdout
     assert "1 files of answers, about 0 pairs of texts and 40 single texts" in done.stdout
     assert "news, graded: agreement 0.800" in done.stdout

@@ -9,7 +9,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import running
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.parsing.parsers import parse
 from judgescope.plan import load_plan
@@ -19,6 +18,7 @@ from judgescope.schema.cards import Judge, Severities
 from prompts_setup import FIVE as PROMPTED
 from prompts_setup import filled
 from running import HOME
+from study import Study
 
 FIVE = Scale(1, 5, 1)
 MQM = Severities().model_dump()
@@ -224,7 +224,7 @@ def test_other_penalties_score_anew_and_ask_nothing(
     study = {"study": "s", "datasets": ["demo-dialogue"], "judges": ["error-list"]}
     asked, scored = [], []
     for minor in (1, 2):
-        running.write_card(tmp_path, "judges", "error-list", severities={"minor": minor})
+        Study(tmp_path).change("judges", "error-list", severities={"minor": minor})
         plan = load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
         asked.append(judging.ask(plan, "demo-dialogue", "judge"))
         [cells] = judging.score(plan, "demo-dialogue", "judge").cells

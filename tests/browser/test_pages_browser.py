@@ -20,10 +20,9 @@ from judgescope.people.pairs import CHOSEN
 from judgescope.people.pairs import read as read_votes
 from judgescope.report import judge_card as cards
 from judgescope.report.page import render
-from people_studies import AnnotationsStudy, RatingsStudy, VotesStudy
+from people_studies import AnnotationsStudy, RatingsStudy, VotesStudy, plan_of
 from running import HOME
 from spotcheck_study import Study
-from survey_setup import plan_of
 
 pytestmark = [pytest.mark.heavy, needs_browser]
 TEMPLATES, TEXTS = HOME / "workflow" / "report", HOME / "workflow" / "texts"

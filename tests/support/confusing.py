@@ -175,8 +175,6 @@ def endpoint(folder: Path, study: str) -> Iterator[Script]:
     script = Script(folder / "results" / study)
     with serving(folder, script):
         Study(folder).change("judges", "ten-draws", judge="clear", temperature=0, draws=1)
-        shown = folder / "config" / "judges"
-        (shown / "ten-draws.yaml").rename(shown / "clear.yaml")
         yield script
 
 

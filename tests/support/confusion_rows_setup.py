@@ -1,16 +1,19 @@
 """What several tests of confusion rows share."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from confusion_setup import Floats
 from judgescope.core.cells import split
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
 from statistics_spec import spec_of
 
+TABLE = Path(__file__).resolve().parents[3] / "shared" / "reference" / "s001_table4.csv"
+Floats = NDArray[np.float64]
 ITEMS = [f"i{item:02}" for item in range(30)]
 
 

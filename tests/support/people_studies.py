@@ -18,7 +18,8 @@ from judgescope.people.recheck import About, Pair
 from judgescope.people.texts import NEEDS, RATED, Text, texts_of
 from judgescope.plan import Plan
 from judgescope.schema.tables import CHOSEN, read_part
-from study import Card, Study
+from running import HOME
+from study import Card, Study, shipped
 
 TEXTS = [(f"Source {n}.", f"A text by number {n}.", f"By a number {n} text.") for n in range(12)]
 TYPES = ["default", "simplified", "detailed", "term", "list"]
@@ -410,3 +411,11 @@ def repeat(row: dict[str, Any]) -> None:
     """Let `hasty` explain in the words of `careful`: every third of its errors is then the same."""
     for span in row["spans"]:
         span["explanation"] = span["explanation"].replace("Told", "Said")
+
+
+# --- weights of experts ---
+
+
+def plan_of(**changes: Any) -> Plan:
+    """Return the plan of the shipped study whose aspects experts weigh."""
+    return Study(HOME, shipped("studies", "discernment")).plan(**changes)

@@ -56,13 +56,20 @@ class Study:
         return self._dump(f"config/{kind}/{ident}.yaml", {KINDS[kind]: ident, **keys})
 
     def change(self, kind: str, name: str, /, **changes: Any) -> Path:
-        """Write a changed copy of a shipped card."""
-        return self._dump(f"config/{kind}/{name}.yaml", shipped(kind, name, **changes))
+        """Write a changed copy of a shipped card, under the id that it has by then."""
+        card = shipped(kind, name, **changes)
+        return self._dump(f"config/{kind}/{card[KINDS[kind]]}.yaml", card)
 
     def amend(self, kind: str, name: str, /, **changes: Any) -> Path:
         """Change keys of a card in the folder."""
         card = shipped(kind, name, self.folder, **changes)
         return self._dump(f"config/{kind}/{name}.yaml", card)
+
+    def connect(self, url: str, *models: str, **keys: Any) -> None:
+        """Let shipped models be asked at an endpoint, which is not tried out."""
+        limits = {"backoff": 0.01, "concurrency": 16, "timeout": 60} | keys.pop("limits", {})
+        for name in models:
+            self.change("models", name, base_url=url, probe=False, limits=limits, **keys)
 
     def _dump(self, file: str, content: Card) -> Path:
         path = self.folder / file
@@ -85,7 +92,7 @@ class Study:
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the workflow on the study."""
-        return running.snakemake("--configfile", self.file, *arguments, cwd=self.folder)
+        return running.snakemake(f"--configfile={self.file}", *arguments, cwd=self.folder)
 
     def make(self, *tables: str) -> subprocess.CompletedProcess[str]:
         """Run the study as far as some tables: what a test of these needs, without a report."""

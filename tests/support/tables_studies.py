@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import confusing
 import dhp
 import running
@@ -65,9 +63,7 @@ def run(study: str, folder: Path) -> int:
 def _tables(folder: Path, study: Path | Mapping[str, Any], **config: str) -> int:
     """Run a study's jobs as far as the rule that writes tables."""
     if isinstance(study, Mapping):
-        path = folder / "study.yaml"
-        path.write_text(yaml.safe_dump(dict(study)), encoding="utf-8")
-        study = path
+        study = Study(folder, study).write()
     told = [f"{key}={value}" for key, value in config.items()]
     options = ["--config", *told] if told else []
     command = [
@@ -176,10 +172,7 @@ def _everything(folder: Path) -> int:
 def _endpoint(folder: Path) -> Iterator[None]:
     """Serve the models `judge` and `generator` of a study in `folder`."""
     with serve(say) as endpoint:
-        limits = {"backoff": 0.01, "concurrency": 16, "timeout": 60}
-        for name in ("judge", "generator"):
-            keys = {"base_url": endpoint.url, "limits": limits, "probe": False}
-            Study(folder).change("models", name, **keys)
+        Study(folder).connect(endpoint.url, "judge", "generator")
         yield
 
 

@@ -169,7 +169,7 @@ def test_coverage_tells_each_status_and_no_reply_is_asked_again(study: AskedStud
     assert len(study.endpoint.asked) == TEXTS
     # an error is asked again when somebody says so, and only then
     study.endpoint.script = rate
-    told = running.run("-m", "judgescope", "replies", "retry", "study.yaml", cwd=study.folder)
+    told = study.judgescope("replies", "retry")
     assert told.returncode == 0 and "1 " in told.stdout, told.stdout
     assert study.ask().returncode == 0
     assert len(study.endpoint.asked) == TEXTS + 1

@@ -41,7 +41,7 @@ def model(study: AskedStudy, **keys: Any) -> None:
 def check(study: AskedStudy) -> str:
     """Check the study; nothing may be asked."""
     before = len(study.endpoint.asked)
-    done = running.snakemake("check", "-q", "all", "--configfile", "study.yaml", cwd=study.folder)
+    done = study.snakemake("check", "-q", "all")
     assert done.returncode == 0, done.stdout
     assert len(study.endpoint.asked) == before
     return done.stdout
@@ -142,7 +142,7 @@ def test_a_tokenizer_that_cannot_be_used_is_told_by_name(study: AskedStudy) -> N
     model(study, tokenizer="tokenizer.json")
     options = ("-m", "judgescope", "check", "study.yaml")
     for done in (
-        running.snakemake("check", "--configfile", "study.yaml", cwd=study.folder),
+        study.snakemake("check"),
         running.run(*options, cwd=study.folder),
     ):
         assert done.returncode == 1
@@ -156,7 +156,7 @@ def test_a_bad_second_dataset_is_found_before_the_first_is_asked(study: AskedStu
     texts.write_text(text, "utf-8")
     study.write(datasets=["demo-news", "demo-dialogue"], aspects=["fluency", "naturalness"])
     for target in ("check", "asked"):
-        done = running.snakemake(target, "--configfile", "study.yaml", cwd=study.folder)
+        done = study.snakemake(target)
         assert done.returncode == 1 and study.endpoint.asked == []
         assert "there is no column or key `response`" in done.stdout, done.stdout
         assert "texts.jsonl, row" in done.stdout and "nearest: respons" in done.stdout

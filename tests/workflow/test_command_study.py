@@ -164,7 +164,7 @@ def test_what_cannot_be_scored_is_counted(study: Counting) -> None:
     judged = Counter(row["status"] for row in study.cell("judgments", "counting/systems/counted"))
     quarter = TEXTS // 4
     assert judged == {"ok": quarter, "empty": quarter, "error": quarter, "unparsed": quarter}
-    told = running.run("-m", "judgescope", "replies", "retry", "study.yaml", cwd=study.folder)
+    told = study.judgescope("replies", "retry")
     assert f"counting: {quarter} refused requests can be asked again" in told.stdout
 
 

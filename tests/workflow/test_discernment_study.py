@@ -7,15 +7,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 import dhp
 import llama
-import running
 import trusting
-from judgescope.schema.loading import load_yaml
-from running import HOME, needs_data, rows
-from study import Study
+from running import needs_data, rows
+from study import Study, shipped
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -26,16 +23,15 @@ CHARACTERS = ("random-deletions", "random-typos")
 Row = dict[str, Any]
 
 
-def prepare(folder: Path, items: int, **keys: Any) -> dict[str, Any]:
+def prepare(folder: Path, items: int, **keys: Any) -> Study:
     """Write the shipped study for so many items of each dataset, with changed keys."""
-    told = dhp.shipped_study(data="public", **keys)
-    for name in told["datasets"]:
-        card, _ = load_yaml(HOME / "config" / "datasets" / f"{name}.yaml")
-        select = card.get("select", {}) | {"n": items}
-        Study(folder).change("datasets", name, select=select)
-    Study(folder).change("judges", "steps", draws=1)
-    (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
-    return told
+    study = Study(folder, dhp.shipped_study(data="public", **keys))
+    for name in study.keys["datasets"]:
+        select = shipped("datasets", name).get("select", {}) | {"n": items}
+        study.change("datasets", name, select=select)
+    study.change("judges", "steps", draws=1)
+    study.write()
+    return study
 
 
 def made_rows(results: Path, statistic: str) -> dict[tuple[str, str, str], Row]:
@@ -51,12 +47,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Coun
     folder = tmp_path_factory.mktemp("dhp")
     dhp.write_data(folder / "public")
     dhp.link_data(folder / "public")
-    told = prepare(folder, ITEMS, judges=["steps", "rules"])
-    with dhp.endpoint(folder, told["study"]) as script:
-        done = running.snakemake("--configfile", "study.yaml", cwd=folder)
+    study = prepare(folder, ITEMS, judges=["steps", "rules"])
+    with dhp.endpoint(folder, study.name) as script:
+        done = study.snakemake()
     assert done.returncode == 0, done.stdout[-4000:]
     assert sum(trusting.held(folder, "study.yaml").values())
-    yield folder / "results" / told["study"], script.kinds
+    yield study.out, script.kinds
 
 
 @needs_data
@@ -113,17 +109,16 @@ def test_noise_in_place_of_texts_is_recorded_as_failed_and_no_number_covers_it(
 ) -> None:
     llama.require()
     dhp.write_data(tmp_path / "public")
-    told = prepare(tmp_path, 12, datasets=SMALL, judges=["rules", "length"])
+    study = prepare(tmp_path, 12, datasets=SMALL, judges=["rules", "length"])
     llama.write_random_gguf(tmp_path / "random.gguf")
     with llama.serve(tmp_path / "random.gguf", context=4096) as url:
-        limits = {"backoff": 0.01, "concurrency": 2, "timeout": 60}
-        noise = {"base_url": url, "name": llama.MODEL, "extra_body": llama.GIBBERISH}
-        Study(tmp_path).change("models", "generator", limits=limits, probe=False, **noise)
+        noise = {"name": llama.MODEL, "extra_body": llama.GIBBERISH}
+        study.connect(url, "generator", limits={"concurrency": 2}, **noise)
         for name in MADE:
-            Study(tmp_path).change("perturbations", name, max_tokens=60)
-        done = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)
+            study.change("perturbations", name, max_tokens=60)
+        done = study.run()
     assert done.returncode == 0, done.stdout[-4000:]
-    results = tmp_path / "results" / told["study"]
+    results = study.out
     failed = made_rows(results, "share_failed")
     written = {cell for cell in failed if cell[1] in MADE}
     assert len(written) == 10

@@ -18,6 +18,7 @@ from judgescope.plan import Plan, load_plan
 from judgescope.plan.specs.results import tables_of
 from running import HOME
 from scripted import Endpoint, serve
+from study import Study
 
 GLOBAL = {name: f"bridges-global-{name}" for name in ASPECTS}
 LOCAL = {name: f"bridges-local-{name}" for name in ASPECTS}
@@ -40,12 +41,6 @@ def planned(folder: Path, **keys: Any) -> Plan:
     return loaded(folder)
 
 
-def rewrite(folder: Path, name: str = "bridges", **told: Any) -> None:
-    """Write the dataset's card anew, with other keys or another id."""
-    path = folder / "config" / "datasets" / f"{name}.yaml"
-    path.write_text(yaml.safe_dump({"dataset": name, **CARD, **told}), encoding="utf-8")
-
-
 def test_a_study_has_the_sets_of_its_datasets_from_the_card_alone(tmp_path: Path) -> None:
     plan = planned(tmp_path)
     sets = [*sorted(GLOBAL.values()), *sorted(LOCAL.values())]
@@ -64,14 +59,14 @@ def test_a_role_or_an_aspect_that_is_left_out_has_no_set(tmp_path: Path) -> None
     plan = planned(tmp_path, aspects=["neatness"])
     sets = [f"{own['neatness']}.single" for own in (GLOBAL, LOCAL)]
     assert plan.target_sets("bridges") == sets
-    rewrite(tmp_path, files={"local": "../../local.json"})
+    Study(tmp_path).amend("datasets", "bridges", files={"local": "../../local.json"})
     assert loaded(tmp_path).target_sets("bridges") == sets[1:]
 
 
 def test_an_id_is_never_too_long(tmp_path: Path) -> None:
     planned(tmp_path)
     name = "b" * 79
-    rewrite(tmp_path, name)
+    Study(tmp_path).card("datasets", name, **CARD)
     sets = loaded(tmp_path, datasets=[name]).target_sets(name)
     assert len({*sets}) == 4 and all(len(one) == 80 + len(".single") for one in sets)
 
@@ -90,11 +85,8 @@ def test_an_id_is_never_too_long(tmp_path: Path) -> None:
 def test_what_such_a_study_cannot_have_is_said(
     tmp_path: Path, keys: dict[str, Any], what: str
 ) -> None:
-    card = running.HOME / "config" / "perturbations" / "errors-in-fluency.yaml"
-    told = yaml.safe_load(card.read_text(encoding="utf-8")) | {"perturbation": GLOBAL["neatness"]}
-    path = tmp_path / "config" / "perturbations" / f"{GLOBAL['neatness']}.yaml"
-    path.parent.mkdir(parents=True)
-    path.write_text(yaml.safe_dump(told), encoding="utf-8")
+    renamed = {"perturbation": GLOBAL["neatness"]}
+    Study(tmp_path).change("perturbations", "errors-in-fluency", **renamed)
     with pytest.raises(UserError) as caught:
         planned(tmp_path, **keys)
     assert what in str(caught.value)
@@ -114,7 +106,7 @@ def test_the_shipped_cards_can_be_planned(tmp_path: Path) -> None:
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(say) as endpoint:
         own = write_study(tmp_path_factory.mktemp("given"), endpoint)
-        done = running.run("-m", "judgescope", "check", "study.yaml", cwd=own.folder)
+        done = own.judgescope("check")
         assert done.returncode == 0, done.stdout[-3000:]
         assert "requests to models: 864" in done.stdout and not endpoint.asked
         done = own.run()
@@ -252,7 +244,7 @@ def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(
 def test_items_that_a_study_does_not_select_have_no_texts(tmp_path: Path) -> None:
     own = write_study(tmp_path, Endpoint("http://127.0.0.1:9/v1", say), judges=["random"])
     own.card("datasets", "bridges", **CARD | {"select": {"n": 10, "original": "none"}})
-    done = running.snakemake("texts", "--configfile", "study.yaml", cwd=tmp_path)
+    done = own.snakemake("texts")
     assert done.returncode == 0, done.stdout[-3000:]
     folder = tmp_path / "results" / "given" / "targets" / "bridges"
     for name in (*GLOBAL.values(), *LOCAL.values()):

@@ -39,25 +39,18 @@ def script(body: Body) -> Said:
 
 def prepare(folder: Path, url: str = "http://127.0.0.1:9/v1", **keys: Any) -> Path:
     """Write a study of two perturbations on the demo's tables, whose references are improved."""
-    Study(folder).change("models", "generator", base_url=url, limits={"attempts": 1}, probe=False)
-    Study(folder).change(
+    study = Study(folder, datasets=[TABLE], aspects=[], judges=["rules", "mine"])
+    study.change("models", "generator", base_url=url, limits={"attempts": 1}, probe=False)
+    study.change(
         "datasets",
         TABLE,
         files={"items": str(HOME / "config" / "demo" / "confusion_table.jsonl")},
         aspects={"fluency": FIVE, "coherence": FIVE},
         rewrite_references={"model": "generator", "form": "improve-description"} | keys,
     )
-    Study(folder).change(
-        "judges", "steps", judge="mine", model="generator", form="score-only", draws=1
-    )
-    (folder / "config/judges/steps.yaml").rename(folder / "config/judges/mine.yaml")
-    return Study(folder).write(
-        datasets=[TABLE],
-        aspects=[],
-        judges=["rules", "mine"],
-        perturbations=["random-typos", "reordering"],
-        methods=["discernment"],
-    )
+    mine = {"judge": "mine", "model": "generator", "form": "score-only", "draws": 1}
+    study.change("judges", "steps", **mine)
+    return study.write(methods=["discernment"])
 
 
 def planned(study: Path, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> Plan:

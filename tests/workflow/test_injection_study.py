@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
 import running
 from asking import DEMO, AskedStudy
 from scripted import Body, Said, reply, serve
+from study import shipped
 
 pytestmark = pytest.mark.slow
 Row = dict[str, Any]
@@ -64,11 +64,10 @@ def make_hostile(study: AskedStudy) -> None:
                 row["response"] += MARKUP
             row.pop("faults", None)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="ascii")
-    path = study.folder / "config" / "datasets" / "demo-dialogue.yaml"
-    card = yaml.safe_load(path.read_text(encoding="utf-8"))
+    card = shipped("datasets", "demo-dialogue", study.folder)
     card["files"]["items"] = str(items)
-    del card["columns"]["meta"], card["fault_free_system"]
-    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+    del card["columns"]["meta"]
+    study.amend("datasets", "demo-dialogue", **card | {"fault_free_system": None})
 
 
 @pytest.fixture(scope="module")

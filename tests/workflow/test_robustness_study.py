@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from asking import AskedStudy
 from perspectives_study_setup import write_dataset
@@ -203,10 +202,7 @@ def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(tmp_path: Pa
     with serve(judge) as endpoint:
         own = AskedStudy(tmp_path, endpoint)
         write_dataset(tmp_path, "rated", 3)
-        path = tmp_path / "config" / "datasets" / "rated.yaml"
-        card = yaml.safe_load(path.read_text("utf-8"))
-        card["aspects"] = {"fluency": {"min": 1, "max": 5}}
-        path.write_text(yaml.safe_dump(card), encoding="utf-8")
+        own.amend("datasets", "rated", aspects={"fluency": {"min": 1, "max": 5}})
         own.card("models", "never", engine="openai", base_url=endpoint.url, probe=False)
         own.card("judges", "plain", model="never", form="rate-explain")
         own.card("judges", "told", model="never", form="rate-hinted", hint={"baseline": "plain"})

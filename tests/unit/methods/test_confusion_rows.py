@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
-from confusion_rows_setup import ASPECTS, HALF, ITEMS, NAN, Row, judge, one, study
-from confusion_setup import TABLE, Floats
+from confusion_rows_setup import ASPECTS, HALF, ITEMS, NAN, TABLE, Floats, Row, judge, one, study
 from judgescope.methods import confusion, criteria
 from judgescope.schema.cards import Expectations
 from running import HOME

@@ -10,8 +10,8 @@ import pytest
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.people.weights import Survey, make, read, surveys, write
 from judgescope.schema.loading import read_card
+from people_studies import plan_of
 from study import Study
-from survey_setup import plan_of
 
 
 def survey_of(task: str) -> Survey:

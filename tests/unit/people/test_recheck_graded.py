@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,10 +34,8 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
 
 def scale(study: ReevaluationStudy, **keys: Any) -> None:
     """Change the scale of fluency."""
-    path = study.folder / "config" / "datasets" / "news.yaml"
-    card = yaml.safe_load(path.read_text("utf-8"))
-    card["aspects"]["fluency"] |= keys
-    path.write_text(yaml.safe_dump(card), "utf-8")
+    aspects = study.dataset["aspects"]
+    study.amend("datasets", "news", aspects=aspects | {"fluency": aspects["fluency"] | keys})
 
 
 def off_by(about: About, steps: int) -> str:

@@ -181,7 +181,7 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
     path = lacking.folder / "config/perturbations/colour.yaml"
     path.write_text(path.read_text("utf-8") + yaml.safe_dump(drafted(lacking, CHANGE)[1]), "utf-8")
     assert read_card("perturbation", path).instructions == [ONE, TWO, THREE]
-    checked = running.run("-m", "judgescope", "check", "study.yaml", cwd=lacking.folder)
+    checked = lacking.judgescope("check")
     assert checked.returncode == 0 and "colour.single, demo-dialogue" in checked.stdout
     done = lacking.run()
     assert done.returncode == 0, done.stdout
@@ -248,7 +248,7 @@ def test_a_run_needs_nothing_of_its_drafter(study: AskedStudy) -> None:
     study.write(drafter="writer")
     done = study.run()
     assert done.returncode == 0 and "Nothing had changed" in done.stdout, done.stdout
-    checked = running.run("-m", "judgescope", "check", "study.yaml", cwd=study.folder)
+    checked = study.judgescope("check")
     assert checked.returncode == 0 and "writer" not in checked.stdout
     assert len(study.endpoint.asked) == before
 

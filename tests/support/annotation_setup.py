@@ -24,8 +24,6 @@ PIECES = (
     '|"a"|“|”|`|3|5/5|Excellent|Poor|No Error|None|**|- |1. |{|}|[|]|"errors": |"severity":|,|:'
     "|<think>|</think>|: |```json|\ud800|\u202e|：|\\|1e999|NaN|Explanation of the score:|(|)| "
 )
-
-
 ASPECT = Aspect.model_validate(
     {
         **{"aspect": "clear", "name": "Clarity", "definition": "How clear it is."},
@@ -36,8 +34,6 @@ ASPECT = Aspect.model_validate(
         },
     }
 )
-
-
 VARIANTS = [
     {"score": score, "severity": severity, "rules": rules, "categories": categories}
     for score, severity, rules, categories in product(

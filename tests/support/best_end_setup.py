@@ -6,8 +6,6 @@ from pathlib import Path
 from study import Study
 
 FIVE = {"min": 1, "max": 5, "step": 1}
-
-
 JUDGES = ["it", "rouge-1"]
 BEST = {"study": "best", "seed": 3, "datasets": ["mine"], "judges": JUDGES}
 

@@ -91,8 +91,6 @@ COLUMNS = [
     "RandomFifthSentenceQuiz2",
     "AnswerRightEnding",
 ]
-
-
 XML = "<dataset><collection>{}</collection></dataset>"
 
 

@@ -26,8 +26,6 @@ THREE: Scores = {"fair": FAIR, "good": GOOD, "noisy": NOISY}
 
 
 WHOLE = "fair+good+noisy"
-
-
 PLACES = [(statistic, level) for level in LEVELS for statistic in STATISTICS]
 
 

@@ -146,9 +146,9 @@ def choose(sample: int | None, seed: int, only: str, *, again: bool) -> None:
     for meta, ends in files():
         content = json.loads(meta.read_text(encoding="utf-8"))
         for name, end in ends.items():
-            if name in chosen and end == LEFT_OUT:
-                ends[name] = None
-            elif again and re.search(only, name) and ENDS.get(end) == "survived":
+            if (name in chosen and end == LEFT_OUT) or (
+                again and re.search(only, name) and ENDS.get(end) == "survived"
+            ):
                 ends[name] = None
             elif end is None and name not in chosen:
                 ends[name] = LEFT_OUT

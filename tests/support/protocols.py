@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import running
 from scripted import Body, Said, serve
-from study import Study, shipped
+from study import Study
 
 
 class Scripted(Protocol):
@@ -23,16 +23,11 @@ class Scripted(Protocol):
 
 
 @contextmanager
-def serving(folder: Path, script: Scripted) -> Iterator[None]:
-    """Serve the models `judge` and `generator` of a study that runs in `folder`."""
+def serving(study: Study, script: Scripted) -> Iterator[None]:
+    """Serve the models `judge` and `generator` of a study."""
     with serve(script) as endpoint:
-        Study(folder).connect(endpoint.url, "judge", "generator", limits={"concurrency": 32})
+        study.connect(endpoint.url, "judge", "generator", limits={"concurrency": 32})
         yield
-
-
-def shipped_study(name: str, **keys: Any) -> dict[str, Any]:
-    """Return a shipped study with changed keys."""
-    return shipped("studies", name, **keys)
 
 
 def named_folder() -> Path:
@@ -42,13 +37,12 @@ def named_folder() -> Path:
     return folder
 
 
-def run_whole(folder: Path, told: dict[str, Any], served: AbstractContextManager[Scripted]) -> None:
+def run_whole(study: Study, served: AbstractContextManager[Scripted]) -> None:
     """Run a study at its full size, print what came of it, and end with its exit status."""
-    study = Study(folder, told)
     study.write()
     with served as script:
         started = time.monotonic()
-        done = running.run("-m", "judgescope", "run", study.file, cwd=folder, timeout=7200)
+        done = running.run("-m", "judgescope", "run", study.file, cwd=study.folder, timeout=7200)
         print(done.stdout[-4000:])
-        print(f"{time.monotonic() - started:.0f} s; {dict(script.kinds)}; {folder}")
+        print(f"{time.monotonic() - started:.0f} s; {dict(script.kinds)}; {study.folder}")
     sys.exit(done.returncode)

@@ -18,7 +18,7 @@ import running
 from golden_studies import ERRORS, RATING, SHOWN, write
 from running import HOME, SHARED
 from scripted import Body, Said, answer, serve
-from study import Study, shipped
+from study import Study
 
 ABSENT = 3
 """The exit status of a study whose data is not there."""
@@ -85,27 +85,18 @@ def _discernment(folder: Path) -> int:
     """Run the shipped study on a few items, with a scripted writer and judge."""
     dhp.write_data(folder / "public")
     dhp.link_data(folder / "public")
-    study = dhp.shipped_study(data="public", judges=["steps", "rouge-l-source", "rules"])
-    for name in study["datasets"]:
-        select = shipped("datasets", name).get("select", {}) | {"n": ITEMS}
-        Study(folder).change("datasets", name, select=select)
-    Study(folder).change("judges", "steps", draws=1)
-    with dhp.endpoint(folder, study["study"]):
-        return _tables(folder, study)
+    study = dhp.few_items(folder, ITEMS, judges=["steps", "rouge-l-source", "rules"])
+    with dhp.endpoint(study):
+        return _tables(folder, study.keys)
 
 
 def _confusion(folder: Path) -> int:
     """Run the shipped study on a few of the shipped texts, with a scripted writer and judges."""
-    news = confusing.SETS[0]
-    study = confusing.shipped_study(
-        criteria=["default", "term"], datasets=[news], judges=["clear", "ten-draws", "rules"]
-    )
-    files = {"items": str(HOME / "config" / "demo" / "confusion_news.jsonl")}
-    Study(folder).change("datasets", news, select={"n": ITEMS}, files=files)
-    Study(folder).change("judges", "ten-draws", draws=2)
-    with confusing.endpoint(folder, study["study"]):
-        Study(folder).change("judges", "ten-draws", draws=2)
-        return _tables(folder, study)
+    keys = {"criteria": ["default", "term"], "judges": ["clear", "ten-draws", "rules"]}
+    study = confusing.few_news(folder, ITEMS, **keys)
+    study.change("judges", "ten-draws", draws=2)
+    with confusing.endpoint(study):
+        return _tables(folder, study.keys)
 
 
 # --- one study with every feature ---

@@ -8,7 +8,6 @@ import pytest
 
 import confusing
 import llama
-import running
 import trusting
 from confusing import SETS
 from judgescope.perturb.edit_checks import KINDS
@@ -25,15 +24,6 @@ RECORDED: dict[str, Any] = {
     "rows": {"target": "target", "aspect": "aspect", "scores": {"*": "score"}},
 }
 Row = dict[str, Any]
-
-
-def prepare(folder: Path, items: int = ITEMS, **keys: Any) -> Study:
-    """Write the shipped study for so many news texts."""
-    study = Study(folder, confusing.shipped_study(criteria=[], datasets=[NEWS], **keys))
-    files = {"items": str(running.HOME / "config" / "demo" / "confusion_news.jsonl")}
-    study.change("datasets", NEWS, select={"n": items}, files=files)
-    study.write()
-    return study
 
 
 def slugs(row: dict[str, str]) -> tuple[str, str]:
@@ -61,8 +51,10 @@ def write_recorded(study: Study, table: list[dict[str, str]]) -> None:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     published_there = (SHARED / "reference" / "s001_table4.csv").exists()
     judges = ["clear", "mixed"] + ["table-4"] * published_there
-    study = prepare(tmp_path_factory.mktemp("confusing"), judges=judges)
-    with confusing.endpoint(study.folder, study.name):
+    study = confusing.few_news(
+        tmp_path_factory.mktemp("confusing"), ITEMS, criteria=[], judges=judges
+    )
+    with confusing.endpoint(study):
         study.change("judges", "ten-draws", judge="mixed", draws=3)
         if published_there:
             write_recorded(study, published("s001_table4"))
@@ -109,7 +101,8 @@ def test_a_published_table_comes_back_from_recorded_scores(whole: Path) -> None:
 
 def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(tmp_path: Path) -> None:
     llama.require()
-    study = prepare(tmp_path, 2, judges=["rules"], aspects=["fluency", "coherence"])
+    aspects = ["fluency", "coherence"]
+    study = confusing.few_news(tmp_path, 2, criteria=[], judges=["rules"], aspects=aspects)
     results = study.out
     llama.write_random_gguf(tmp_path / "random.gguf")
     with llama.serve(tmp_path / "random.gguf", context=8192) as url:

@@ -12,7 +12,6 @@ import dhp
 import llama
 import trusting
 from running import needs_data, rows
-from study import Study, shipped
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -21,17 +20,6 @@ SMALL = ["story-cloze", "answer-equivalence", "wmt22-de-en"]
 MADE = ("fictional-entities", "grammatical-errors", "rewriting-insertion")
 CHARACTERS = ("random-deletions", "random-typos")
 Row = dict[str, Any]
-
-
-def prepare(folder: Path, items: int, **keys: Any) -> Study:
-    """Write the shipped study for so many items of each dataset, with changed keys."""
-    study = Study(folder, dhp.shipped_study(data="public", **keys))
-    for name in study.keys["datasets"]:
-        select = shipped("datasets", name).get("select", {}) | {"n": items}
-        study.change("datasets", name, select=select)
-    study.change("judges", "steps", draws=1)
-    study.write()
-    return study
 
 
 def made_rows(results: Path, statistic: str) -> dict[tuple[str, str, str], Row]:
@@ -47,8 +35,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Coun
     folder = tmp_path_factory.mktemp("dhp")
     dhp.write_data(folder / "public")
     dhp.link_data(folder / "public")
-    study = prepare(folder, ITEMS, judges=["steps", "rules"])
-    with dhp.endpoint(folder, study.name) as script:
+    study = dhp.few_items(folder, ITEMS, judges=["steps", "rules"])
+    with dhp.endpoint(study) as script:
         done = study.snakemake()
     assert done.returncode == 0, done.stdout[-4000:]
     assert sum(trusting.held(folder, "study.yaml").values())
@@ -109,7 +97,7 @@ def test_noise_in_place_of_texts_is_recorded_as_failed_and_no_number_covers_it(
 ) -> None:
     llama.require()
     dhp.write_data(tmp_path / "public")
-    study = prepare(tmp_path, 12, datasets=SMALL, judges=["rules", "length"])
+    study = dhp.few_items(tmp_path, 12, datasets=SMALL, judges=["rules", "length"])
     llama.write_random_gguf(tmp_path / "random.gguf")
     with llama.serve(tmp_path / "random.gguf", context=4096) as url:
         noise = {"name": llama.MODEL, "extra_body": llama.GIBBERISH}

@@ -87,11 +87,12 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_clear_message_and_nothing_is_run(mistake: str, tmp_path: Path) -> None:
     keys, card, parts = MISTAKES[mistake]
+    study = Study(tmp_path, **keys)
     if card is not None:
         kind, name, changes = card
-        Study(tmp_path).change(kind, name, **changes)
-    study = Study(tmp_path).write(**keys)
-    done = snakemake("--configfile", str(study), cwd=tmp_path)
+        study.change(kind, name, **changes)
+    study.write()
+    done = study.snakemake()
     assert done.returncode != 0
     missing = [part for part in parts if part not in re.sub(r"  +", " ", done.stdout)]
     assert not missing, f"{missing} not in:\n{done.stdout}"
@@ -101,8 +102,9 @@ def test_a_mistake_is_one_clear_message_and_nothing_is_run(mistake: str, tmp_pat
 
 
 def test_check_says_what_a_run_would_do_and_runs_nothing_else(tmp_path: Path) -> None:
-    study = Study(tmp_path).write()
-    done = snakemake("check", "-q", "rules", "--configfile", str(study), cwd=tmp_path)
+    study = Study(tmp_path)
+    study.write()
+    done = study.snakemake("check", "-q", "rules")
     assert done.returncode == 0, done.stdout
     # 5 judges x (systems, original, 2 perturbations of 2 degrees), and the two controls that the
     # study does not name, on the systems' texts
@@ -113,24 +115,25 @@ def test_check_says_what_a_run_would_do_and_runs_nothing_else(tmp_path: Path) ->
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run the small study once and return its folder."""
-    folder = tmp_path_factory.mktemp("small")
-    done = snakemake("--configfile", str(Study(folder).write()), cwd=folder)
+def small(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Run the small study once."""
+    study = Study(tmp_path_factory.mktemp("small"))
+    study.write()
+    done = study.snakemake()
     assert done.returncode == 0, done.stdout
-    return folder
+    return study
 
 
-def test_a_cell_can_be_asked_for_by_name(small: Path) -> None:
+def test_a_cell_can_be_asked_for_by_name(small: Study) -> None:
     """Of computed judges the folder of their model has a name, of others each cell."""
     model = "results/small/scores/demo-dialogue/lexical"
-    done = snakemake("--configfile", str(small / "study.yaml"), "-n", "--", model, cwd=small)
+    done = small.snakemake("-n", "--", model)
     assert "Nothing to be done" in done.stdout
-    assert (small / model / "reordering.minor/rules.parquet").is_file()
+    assert (small.folder / model / "reordering.minor/rules.parquet").is_file()
 
 
-def test_texts_of_every_perturbation_lie_beside_the_report(small: Path) -> None:
-    report = small / "results" / "small" / "report"
+def test_texts_of_every_perturbation_lie_beside_the_report(small: Study) -> None:
+    report = small.out / "report"
     assert 'href="texts.html#demo-dialogue"' in (report / "index.html").read_text(encoding="utf-8")
     texts = (report / "texts.html").read_text(encoding="utf-8")
     assert re.findall(r'id="demo-dialogue\.(\S+)"', texts) == [
@@ -140,20 +143,20 @@ def test_texts_of_every_perturbation_lie_beside_the_report(small: Path) -> None:
     assert "4 impossible" in texts and "k = all" in texts and "by the rule typos" in texts
 
 
-def test_a_second_run_does_nothing(small: Path) -> None:
-    before = outputs(small / "results" / "small")
-    done = snakemake("--configfile", str(small / "study.yaml"), cwd=small)
+def test_a_second_run_does_nothing(small: Study) -> None:
+    before = outputs(small.out)
+    done = small.snakemake()
     assert "Nothing to be done" in done.stdout
-    assert outputs(small / "results" / "small") == before
+    assert outputs(small.out) == before
 
 
 def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
     judges = ["constant-top", "shuffled", "most-frequent"]
-    study = Study(tmp_path).write(judges=judges)
-    table = "results/small/tables/discernment.csv"
-    done = snakemake("--configfile", str(study), "--", table, cwd=tmp_path)
+    study = Study(tmp_path)
+    study.write(judges=judges)
+    done = study.make("discernment")
     assert done.returncode == 0, done.stdout
-    found = rows(tmp_path / "results" / "small", "discernment")
+    found = study.rows("discernment")
     for judge in ("shuffled", "most-frequent"):
         mine = [row for row in found if row["judge"] == judge]
         assert mine and {row["note"] for row in mine} == {"not applicable: needs ratings"}
@@ -164,8 +167,8 @@ def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
     assert {row["value"] for row in constant if row["statistic"] == "D_exact"} == {0.0}
 
 
-def test_interrupted_run_goes_on_and_ends_the_same(small: Path, tmp_path: Path) -> None:
-    expected = outputs(small / "results" / "small")
+def test_interrupted_run_goes_on_and_ends_the_same(small: Study, tmp_path: Path) -> None:
+    expected = outputs(small.out)
     Study(tmp_path).write()
     command = [sys.executable, "-m", "snakemake", "-s", str(HOME / "workflow" / "Snakefile")]
     command += ["--workflow-profile", str(HOME / "profiles" / "default")]
@@ -204,11 +207,11 @@ def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(tmp_pat
         assert str(tmp_path) not in text and "source-cache" not in text, path
 
 
-def test_no_path_of_the_machine_and_no_clock_in_tables_and_report(small: Path) -> None:
-    found = outputs(small / "results" / "small")
+def test_no_path_of_the_machine_and_no_clock_in_tables_and_report(small: Study) -> None:
+    found = outputs(small.out)
     for name, content in found.items():
         text = content.decode("utf-8", "replace")
-        assert str(HOME) not in text and str(small) not in text, name
+        assert str(HOME) not in text and str(small.folder) not in text, name
 
 
 @pytest.fixture

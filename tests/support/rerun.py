@@ -53,7 +53,7 @@ def package(place: Place) -> None:
 def new_judge(place: Place) -> None:
     """Add a judge of the model."""
     place.card("judges", "third", model="loop", form="score-only", temperature=0.7)
-    place.write(judges=["terse", "wordy", "rules", "third"])
+    place.vary(judges=["terse", "wordy", "rules", "third"])
 
 
 def stronger(place: Place) -> None:
@@ -170,7 +170,7 @@ CHANGES = [
     ),
     Change(
         "a new perturbation",
-        lambda place: place.write(perturbations=["reordering", "random-text"]),
+        lambda place: place.vary(perturbations=["reordering", "random-text"]),
         requests=NEW,
         jobs=CHECK | {"perturb random-text": 2} | ASK | COMPUTE | SCORE | ALL_TABLES | TEXTS,
         executed=True,
@@ -184,7 +184,7 @@ CHANGES = [
     ),
     Change(
         "a removed dataset",
-        lambda place: place.write(datasets=["demo-news"]),
+        lambda place: place.vary(datasets=["demo-news"]),
         jobs=CHECK | {"tables": 1} | REPORT | CARDS | EXPLORE | TEXTS,
         executed=True,
     ),

@@ -12,6 +12,7 @@ from contextlib import contextmanager, redirect_stderr
 from importlib import invalidate_caches
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import running
 from asking import FAST
@@ -46,6 +47,11 @@ class Place(Study):
         self.card("judges", "wordy", model="loop", form="rate-explain")
         for name in ("dialogue", "news"):
             self.amend("datasets", f"demo-{name}", select={"n": 6})
+        self.write()
+
+    def vary(self, **changes: Any) -> None:
+        """Change keys of the study's card for good."""
+        self.keys |= changes
         self.write()
 
     def edit(self, name: str, old: str, new: str) -> None:

@@ -84,6 +84,8 @@ def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(study: A
     assert tokens == {"prompt": 100 * TEXTS, "completion": 30 * TEXTS}
     assert (every["cached_tokens"], every["reasoning_tokens"]) == (60 * TEXTS, 20 * TEXTS)
     each = [row for row in study.rows("cost") if row["statistic"] == "usd_per_1000"]
+    sums = [row for row in study.rows("cost") if row["statistic"].endswith("_tokens")]
+    assert sums and {row["method"] for row in sums if row["n"]} == {"sum over replies"}
     asked = [row for row in each if row["judge"] == "terse"]
     assert [row["value"] for row in asked] == [pytest.approx(1000 * ONE)] * 2
     free = {row["value"] for row in each if row["judge"] in ("length", "random")}

@@ -155,7 +155,7 @@ def apart(rng: np.random.Generator, drops: Floats, wanted: NDArray[np.bool_]) ->
 
 
 def apart_two(rng: np.random.Generator) -> bool:
-    """Two cells, one wanted, that drop alike: AUC is 0 or 1 (criteria kept apart)."""
+    """Two cells, one wanted, that drop alike: AUC is 0 or 1 (criterion confusion)."""
     return apart(rng, np.full(2, 0.5), np.array([True, False]))
 
 

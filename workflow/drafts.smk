@@ -14,8 +14,8 @@ include: "rules/common.smk"
 
 import os
 
-from judgescope.plan.drafts import draft_spec, drafter_key, drafts_of
-from judgescope.plan.preflight import check_keys
+from judgescope.plan.drafts import draft_spec, drafts_of
+from judgescope.plan.specs.study import key_sources
 from judgescope.plan.workflow import check_vllm
 
 with refusing():
@@ -28,7 +28,8 @@ EXECUTOR = JOBS.executor(DRAFTER) if DRAFTS else None
 onstart:
     with refusing():
         if DRAFTS:
-            check_keys(drafter_key(PLAN))
+            for key in key_sources(PLAN, [DRAFTER]):
+                key.check()
             if not CONDA:
                 check_vllm({DRAFTER: PLAN.models[DRAFTER]}, os.environ)
 

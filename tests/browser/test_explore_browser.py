@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -134,13 +135,13 @@ def test_what_a_study_does_not_have_is_said(window: Browser, tmp_path: Path) -> 
 
 def test_it_is_filtered_and_paged_by_keys(window: Browser, tmp_path: Path) -> None:
     page = ExploreStudy(tmp_path, items=40).write()
-    opened(window, page)
+    opened(window, page, order="study")
     shows(window, "960 judgments of 960: 1 to 50")
     assert window.value("document.querySelectorAll('tbody > tr').length") == 50
     tab_to(window, "[name=judge]")
     press(window, "ArrowDown")
     shows(window, "320 judgments of 960: 1 to 50")
-    assert window.value("location.hash") == "#judge=plain"
+    assert window.value("location.hash") == "#judge=plain&order=study"
     tab_to(window, "[name=perturbation]")
     press(window, "End")
     shows(window, "160 judgments of 960: 1 to 50")
@@ -148,7 +149,7 @@ def test_it_is_filtered_and_paged_by_keys(window: Browser, tmp_path: Path) -> No
     tab_to(window, "nav [value='1']")
     press(window, "Space")
     shows(window, "160 judgments of 960: 51 to 100")
-    assert window.value("location.hash") == "#judge=plain&perturbation=systems&page=2"
+    assert window.value("location.hash") == "#judge=plain&perturbation=systems&order=study&page=2"
     press(window, "Space", "Space")
     shows(window, "151 to 160")
     assert texts(window, ".opener")[-1] == "n039:best"
@@ -176,6 +177,26 @@ def test_the_list_is_searched_and_ordered(window: Browser, tmp_path: Path) -> No
     window.value("location.hash = 'status=refused'")
     shows(window, "14 judgments of 96")
     assert set(texts(window, "tbody td:nth-child(3) small")) == {"refused"}
+
+
+def test_the_score_that_is_farthest_from_the_ratings_comes_first(
+    window: Browser, tmp_path: Path
+) -> None:
+    place = "judge=plain&aspect=fluency&perturbation=systems"
+    opened(window, ExploreStudy(tmp_path).write(), **dict(parse_qsl(f"{place}&order=study")))
+    shows(window, "8 judgments of 96")
+    ids = texts(window, ".opener")
+    ratings = [[float(score)] for score in texts(window, "tbody td:nth-child(3)")]
+    worst = ratings.index(min(ratings))
+    ratings[worst] = [max(ratings)[0] + 1]
+    window.value(f"study.datasets[0].sets[2][3].ratings[0] = {json.dumps(ratings)}")
+    window.value(f"location.hash = '{place}'")
+    window.until(lambda: texts(window, ".opener")[:1] == [ids[worst]])
+    assert sorted(texts(window, ".opener")) == sorted(ids)
+    beginnings = texts(window, ".beginning")
+    assert len(beginnings) == len(ids) and all(one.startswith(DOUBLED) for one in beginnings)
+    numbers = window.value("[1.23456, -0.5, 12345.6, null].map(rounded)")
+    assert numbers == ["1.235", "\u22120.5", "12346", "–"]
 
 
 def test_no_text_runs_freezes_or_is_lost(window: Browser, tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ import report_study
 from browser import Browser, browser, needs_browser
 from explore_study import ExploreStudy
 from judgescope.people import weights
-from judgescope.people.pairs import CHOSEN
 from judgescope.people.pairs import read as read_votes
 from judgescope.report import judge_card as cards
 from judgescope.report.page import render
 from people_studies import AnnotationsStudy, RatingsStudy, VotesStudy, plan_of
+from people_tables import rows_of
 from running import HOME
 from spotcheck_study import Study
 
@@ -71,7 +71,7 @@ def made(name: str, folder: Path) -> Path:
     if name == "explore":
         return ExploreStudy(folder).write()
     if name == "survey":
-        return weights.make(plan_of(), folder)[1]
+        return folder / weights.make(plan_of(), folder).pages[1].file
     folder.mkdir()
     with chdir(folder):
         if name == "votes":
@@ -278,7 +278,7 @@ def answered(window: Browser) -> dict[str, str]:
 
 def test_a_survey_is_filled_in_by_keyboard_and_read_back(tmp_path: Path) -> None:
     plan = plan_of()
-    page = weights.make(plan, tmp_path / "pages")[1]
+    page = tmp_path / "pages" / weights.make(plan, tmp_path / "pages").pages[1].file
     with browser(tmp_path / "browser") as window:
         window.open(page)
         chosen = answered(window)
@@ -309,5 +309,6 @@ def test_votes_are_given_by_keyboard_and_read_back(
     assert set(chosen) == {one.id for one in page.items} and len(set(chosen.values())) > 1
     assert json.loads(file.read_text(encoding="utf-8"))["answers"] == chosen
     found = read_votes(plan, study.out, file.parent)
-    told = found.tables["effects.csv"][1]
-    assert sum(row[vote] for row in told for vote in CHOSEN) == len(chosen)
+    votes = ["original_better", "damaged_better", "no_difference", "cannot_decide"]
+    told = rows_of(found, "effects.csv")
+    assert sum(row[vote] for row in told for vote in votes) == len(chosen)

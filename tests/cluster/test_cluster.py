@@ -160,7 +160,7 @@ def test_a_submit_script_is_enough(study: AskedStudy) -> None:
     asked = len(study.endpoint.asked)
     there = outputs(study.folder / "results" / "asked")
     # on a workstation there is nothing left to do; and anew, it gives the same
-    assert "nothing was run" in study.run().stdout
+    assert "no job ran" in study.run().stdout
     shutil.rmtree(study.folder / "results")
     assert study.run().returncode == 0
     assert outputs(study.folder / "results" / "asked") == there

@@ -165,7 +165,7 @@ def test_an_endpoint_is_asked_from_the_queue(
     assert found(study) == expected
     new = [about for number, about in queue.jobs().items() if number not in before]
     assert sorted(new) == [ASKING, "rule_compute_wildcards_demo-dialogue_control"]
-    assert "nothing was run" in study.run(*ON_SLURM).stdout
+    assert "no job ran" in study.run(*ON_SLURM).stdout
     assert len(study.endpoint.asked) == TEXTS
 
 

@@ -45,6 +45,12 @@ def test_there_are_many_cases_and_each_has_a_name() -> None:
     assert len(CASES) > 200 and len({name for name, *_ in CASES}) == len(CASES)
 
 
+def missing(words: list[str], message: str) -> list[str]:
+    """Return the words that a message lacks; a place without a line is any line of the file."""
+    message += re.sub(r":\d+(?=, key )", "", message)
+    return [word for word in words if word not in message]
+
+
 @pytest.mark.heavy
 def test_what_is_not_spoilt_is_in_order(folder: Path) -> None:
     plant(folder, {})
@@ -61,7 +67,7 @@ def test_bad_input_is_one_clear_error_before_anything_is_asked(
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     told = checked(Path("study.yaml"))
     assert len(told) == 1, "\n\n".join(told)
-    assert [word for word in words if word not in told[0]] == [], told[0]
+    assert missing(words, told[0]) == [], told[0]
     assert re.search(r"\n  where: +\S", told[0]) and "Traceback" not in told[0]
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
@@ -251,5 +257,5 @@ def test_the_command_says_the_same_and_asks_nothing(tmp_path: Path, action: str,
     plant(tmp_path, planted)
     done = running.run("-m", "judgescope", action, "study.yaml", cwd=tmp_path)
     assert done.returncode == 1 and "Traceback" not in done.stdout
-    assert [word for word in words if word not in done.stdout] == [], done.stdout
+    assert missing(words, done.stdout) == [], done.stdout
     assert not (tmp_path / "cache").exists() and not (tmp_path / "results/bad/replies").exists()

@@ -67,7 +67,7 @@ def test_a_run_makes_cut_replies_and_scores_again(tmp_path: Path) -> None:
     os.truncate(replies, 200)
     scores.unlink()
     told = run()
-    assert all(f"{path.relative_to(tmp_path)}: cut or gone" in told for path in before)
+    assert all(f"{path.relative_to(tmp_path)}: incomplete or missing" in told for path in before)
     assert {path: path.read_bytes() for path in before} == before
     assert stale.is_file() and "left" not in told
-    assert "Nothing had changed" in run()
+    assert "Everything is up to date" in run()

@@ -204,7 +204,8 @@ def told(folder: Path, **keys: Any) -> str:
         data=str(folder),
         owners={"mine": FileOwner(**files, folder=str(folder), where="models/mine.yaml")},
         programs={"mine": model.model_dump()},
-        **{key: {} for key in ("study", "cards", "cells", "judges", "asked", "keys")},
+        keys=[],
+        **{key: {} for key in ("study", "cards", "cells", "judges", "asked")},
     )
     with pytest.raises(UserError) as error:
         preflight(spec)
@@ -237,8 +238,8 @@ def test_a_program_that_vanishes_is_told(tmp_path: Path) -> None:
         ({"argv": ["{programme}"]}, "a role that `files` does not have: programme"),
         ({"files": "score.py", "argv": ["sh"]}, "a role of its own"),
         ({"files": {"python": "score.py"}, "argv": ["sh"]}, "a role of its own"),
-        ({"inputs": ["everything"]}, "not known"),
-        ({"env": ["A B"]}, "another form"),
+        ({"inputs": ["everything"]}, "unknown value"),
+        ({"env": ["A B"]}, "the wrong form"),
         ({"batch": 0}, "greater than or equal to 1"),
     ],
 )

@@ -65,9 +65,11 @@ def test_an_index_is_no_rating() -> None:
 
 
 def test_one_column_has_one_role(here: Path) -> None:
-    assert "cannot be two things" in refused("mine.csv", "--text", "summary", "--source", "summary")
+    assert "can have only one role" in refused(
+        "mine.csv", "--text", "summary", "--source", "summary"
+    )
     words = ["--item", "fluency_rater1", "--rating", "fluency=fluency_rater1"]
-    assert "cannot be two things" in refused("mine.csv", *words)
+    assert "can have only one role" in refused("mine.csv", *words)
 
 
 def test_a_told_column_is_no_longer_guessed(here: Path) -> None:
@@ -81,7 +83,7 @@ def test_answers_take_no_column_twice(here: Path, capsys: pytest.CaptureFixture[
     file = table("text,model,summary,fluency", LINES)
     answers = ["text", "text", "summary", *[""] * 5, "-", "", "y"]
     assert init(file, answers=answers) == 0
-    assert "cannot be two things" in capsys.readouterr().out
+    assert "can have only one role" in capsys.readouterr().out
     assert card("datasets", "t")["columns"]["source"] == "summary"
 
 
@@ -133,7 +135,7 @@ def test_a_nearly_numeric_column_says_why_it_is_no_rating(
     assert f"fluency (row 5 has '{cell}', which is no number)" in told
     both = [[*row, 1 + at % 3] for at, row in enumerate(lines)]
     assert init(table("article,model,summary,fluency,coherence", both, "b.csv"), "--yes") == 0
-    assert f"not taken for ratings: fluency (row 5 has '{cell}'" in capsys.readouterr().out
+    assert f"not read as ratings: fluency (row 5 has '{cell}'" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("cell", ["NA", "n/a", " - ", "", "None"])
@@ -149,7 +151,7 @@ def test_a_rating_may_be_missing_as_people_say_it(
 def test_words_in_the_place_of_ratings_are_explained(here: Path) -> None:
     lines = [[*row[:3], "good"] for row in LINES]
     told = refused(table("article,model,summary,fluency,remark", [[*one, "fine"] for one in lines]))
-    assert "passed over: fluency (row 2 has 'good', which is no number)" in told
+    assert "skipped: fluency (row 2 has 'good', which is no number)" in told
 
 
 def test_a_count_is_no_rating_unless_it_is_named(here: Path) -> None:
@@ -192,8 +194,8 @@ def test_what_an_endpoint_needs_is_not_ignored(words: list[str], told: str, here
 
 def test_a_rating_counts_once(here: Path) -> None:
     one, two = "fluency_rater1", "fluency_rater2"
-    assert "two things" in refused("mine.csv", "--rating", f"fluency={one},{one}")
-    assert "two things" in refused("mine.csv", "--rating", one, "--rating", f"fluency={one}")
+    assert "only one role" in refused("mine.csv", "--rating", f"fluency={one},{one}")
+    assert "only one role" in refused("mine.csv", "--rating", one, "--rating", f"fluency={one}")
     twice = ["--rating", f"fluency={one}", "--rating", f"fluency={two}"]
     assert "an aspect is named twice" in refused("mine.csv", *twice)
 

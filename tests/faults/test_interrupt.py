@@ -53,7 +53,7 @@ def test_an_interrupt_while_asking_loses_nothing_and_says_how_to_go_on(tmp_path:
         told, _ = process.communicate(timeout=60)
         assert process.returncode != 0 and "Traceback" not in told
         assert "same command" in told
-        assert "Every reply that came is kept" in told
+        assert "All received replies are kept" in told
         kept = sum(path.read_bytes().count(b"\n") for path in journals("*.jsonl"))
         assert 4 <= kept < TEXTS
         pace[0] = 0

@@ -28,12 +28,12 @@ def write(body: Body) -> Said:
 def test_killed_in_the_middle_of_the_second_step(tmp_path: Path) -> None:
     with serve(write) as endpoint:
         study = AskedStudy(tmp_path, endpoint)
-        Study(tmp_path).change("perturbations", "worse-in-fluency", model="loop", steps=STEPS)
+        Study(tmp_path).change("perturbations", "local-llm-fluency", model="loop", steps=STEPS)
         study.write(
             datasets=["demo-news"],
             aspects=["fluency"],
             judges=["rouge-l", "oracle"],
-            perturbations=["worse-in-fluency"],
+            perturbations=["local-llm-fluency"],
             methods=["perspectives"],
         )
         command = [sys.executable, "-m", "judgescope", "run", "study.yaml"]

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import judgescope
+from judgescope.core.api_keys import KeySource
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.excepthook import print_exception
 from judgescope.core.redaction import SHORTEST, Redactor
 from judgescope.core.secrets import masked
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Reply
-from judgescope.plan.preflight import check_keys
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import load_yaml, read_card, validate_card
 from running import HOME, environment
@@ -44,6 +44,8 @@ PROGRAM = {"model": "it", "engine": "command", "argv": ["{python}", "-"]}
         ("model", {**ENDPOINT, "extra_body": {"a": [{"b": KEY}]}}, "extra_body.a.0.b"),
         ("model", {**ENDPOINT, "api_key_env": "hf_AbCdEfGh12zebra"}, "api_key_env"),
         ("model", {**ENDPOINT, "api_key_env": "zebra55" * 4}, "api_key_env"),
+        ("model", {**ENDPOINT, "api_key_file": "zebra55" * 4}, "api_key_file"),
+        ("model", {**ENDPOINT, "api_key_file": KEY}, "api_key_file"),
         ("model", {**ENDPOINT, "base_url": f"http://h.org/{KEY}/v1"}, "base_url"),
         ("model", {**PROGRAM, "argv": ["{python}", f"--key={KEY}"]}, "argv.1"),
         ("model", {**PROGRAM, "argv": ["sh", "http://u:zebra55@h.org/x"]}, "argv.1"),
@@ -74,7 +76,11 @@ def test_what_only_sounds_like_a_key_is_none() -> None:
     }
     body |= {"keywords": ["monkey"], "chat_template_kwargs": {"bos_token": "<s>"}}
     more: dict[str, Any] = {"headers": {"X-Team": "us"}, "query": {"api-version": "2026-01-01"}}
-    more |= {"api_key_env": "OUR_TEAMS_KEY_2", "revision": "a1" * 20, "variant": "risk-4-free"}
+    more |= {
+        "api_key_file": "../keys/our-teams-endpoint-2026",
+        "revision": "a1" * 20,
+        "variant": "risk-4-free",
+    }
     assert validate_card("model", {**ENDPOINT, "extra_body": body, **more}, "it.yaml")
 
 
@@ -181,8 +187,9 @@ def test_a_key_that_no_header_can_carry_is_named_by_its_variable(
 ) -> None:
     """Before anything is asked, and by whoever asks without that look."""
     monkeypatch.setattr("os.environ", {"IT_KEY": key})  # the real one takes no zero byte
-    for look in (lambda: engine(key), lambda: check_keys({"it": "IT_KEY"})):
-        with pytest.raises(UserError, match="no header can carry") as caught:
+    keyed = OpenAIModel.model_validate(ENDPOINT | {"api_key_env": "IT_KEY"})
+    for look in (lambda: OpenAIEngine(keyed), KeySource(model="it", variable="IT_KEY").check):
+        with pytest.raises(UserError, match="no HTTP header can carry") as caught:
             look()
         assert "IT_KEY" in str(caught.value) and "sk-" not in str(caught.value)
 
@@ -232,6 +239,21 @@ def test_an_exception_that_is_told_and_goes_on_shows_none(
     told = capsys.readouterr().err
     assert "OSError: no weights for <HF_TOKEN>" in told and "zebra" not in told
     assert 'File "tests/faults/test_secrets.py", line' in told and str(HOME) not in told
+
+
+def test_no_traceback_shows_the_key_of_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "key"
+    path.write_text("zebra/4411'+x\n", encoding="utf-8")
+    path.chmod(0o600)
+    key = KeySource(model="it", file=str(path)).read()
+    try:
+        raise OSError(f"bad header {key}")
+    except OSError:
+        print_exception()
+    shown = capsys.readouterr().err
+    assert "OSError: bad header <key of it>" in shown and "zebra" not in shown
 
 
 # --- telling ---

@@ -21,7 +21,7 @@ IDS: list[Case] = [
             f"an id {told}",
             {STUDY: {"judges": [ident]}},
             [
-                "an id has another form",
+                "the id has the wrong form",
                 "study.yaml",
                 "key judges.0",
                 shown,
@@ -55,7 +55,7 @@ IDS: list[Case] = [
     (
         "an aspect's id of two words",
         {DATASET: {"aspects": {"Clear Text": {"min": 1, "max": 5}}}},
-        ["mine.yaml", "key aspects.Clear Text", "an id has another form"],
+        ["mine.yaml", "key aspects.Clear Text", "the id has the wrong form"],
     ),
     (
         "a card of another name",
@@ -83,7 +83,7 @@ IDS: list[Case] = [
     (
         "a model without a card",
         {JUDGE: {"model": "lop"}},
-        ["no model card", "judge asked, key model", "nearest: loop"],
+        ["no model card", "judges/asked.yaml, key model", "nearest: loop"],
     ),
     (
         "an aspect without a card",
@@ -94,7 +94,7 @@ IDS: list[Case] = [
                 "columns": BASE[DATASET]["columns"] | {"ratings": {"clariti": "ann"}},
             }
         },
-        ["no aspect card", "dataset mine, key aspects", "nearest: clarity"],
+        ["no aspect card", "datasets/mine.yaml, key aspects", "nearest: clarity"],
     ),
     (
         "a perturbation without a card",
@@ -104,12 +104,12 @@ IDS: list[Case] = [
     (
         "a prompt without a file",
         {JUDGE: {"form": "plane"}},
-        ["no prompt", "judge asked, key form", "nearest: plain"],
+        ["no prompt", "judges/asked.yaml, key form", "nearest: plain"],
     ),
     (
         "a prompt that climbs",
         {JUDGE: {"form": "../judges/asked"}},
-        ["lies in prompts/", "../judges/asked", "judge asked, key form"],
+        ["lies in prompts/", "../judges/asked", "judges/asked.yaml, key form"],
     ),
     (
         "weights without a card",
@@ -235,7 +235,7 @@ ACROSS: list[Case] = [
     (
         "a scale that no step ends on",
         scale(step=3),
-        ["key aspects.clarity", "no whole number of steps"],
+        ["key aspects.clarity", "a whole number of steps"],
     ),
     ("a scale of no steps", scale(step=0), ["key aspects.clarity.step", "greater than 0"]),
     ("a scale without end", scale(max=float("inf")), ["key aspects.clarity.max", "finite", "inf"]),
@@ -248,7 +248,7 @@ ACROSS: list[Case] = [
     (
         "two labels that no reply tells apart",
         scale(labels=["bad", "so so", "fair", "So  so", "good"]),
-        ["key aspects.clarity", "'So  so' comes twice"],
+        ["key aspects.clarity", "'So  so' has two values"],
     ),
     (
         "labels that are too few",
@@ -313,7 +313,7 @@ ACROSS: list[Case] = [
     (
         "a key in place of its name",
         {MODEL: {"api_key_env": "sk-not/a/name"}},
-        ["loop.yaml:4, key api_key_env", "another form"],
+        ["loop.yaml:4, key api_key_env", "the wrong form"],
     ),
     (
         "a password in an address",
@@ -324,6 +324,16 @@ ACROSS: list[Case] = [
         "a key that is not set",
         {MODEL: {"api_key_env": "JUDGESCOPE_NOT_SET"}},
         ["models/loop.yaml, key api_key_env", "JUDGESCOPE_NOT_SET"],
+    ),
+    (
+        "a file of a key that is not there",
+        {MODEL: {"api_key_file": "../../keys/no-such"}},
+        ["models/loop.yaml, key api_key_file", "keys/no-such", "does not exist"],
+    ),
+    (
+        "a key named twice",
+        {MODEL: {"api_key_env": "HOME", "api_key_file": "../../keys/it"}},
+        ["loop.yaml", "`api_key_env` or in `api_key_file`"],
     ),
     (
         "a field that the cards fill",

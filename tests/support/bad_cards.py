@@ -116,9 +116,9 @@ NOT_YAML: list[Case] = [
     (
         "a card within itself",
         {JUDGE: "&a\njudge: asked\nshots: *a\n"},
-        ["asked.yaml", "part of itself"],
+        ["asked.yaml", "contains itself"],
     ),
-    ("a bomb of anchors", {JUDGE: BOMB}, ["asked.yaml", "unfolds into too much"]),
+    ("a bomb of anchors", {JUDGE: BOMB}, ["asked.yaml", "expands to too many"]),
     ("a nest", {JUDGE: "judge: " + "[" * 5000}, ["asked.yaml", "nested too deeply"]),
     ("a card of 3 MB", {JUDGE: "judge: asked #" + "x" * 3_000_000}, ["asked.yaml", "too large"]),
     (
@@ -199,19 +199,19 @@ WORDS: list[Case] = [
         ["torn.yaml:7, key degrees.mild", "allowed: major, minor, single"],
     ),
     (
-        "a needed key",
+        "a required key",
         {JUDGE: {"model": None}},
-        ["a needed key is missing", "asked.yaml", "'model'"],
+        ["a required key is missing", "asked.yaml", "'model'"],
     ),
     (
-        "a needed key of a scale",
+        "a required key of a scale",
         scale(max=None) | {DATASET: {"aspects": {"clarity": {"min": 1}}}},
-        ["a needed key is missing", "key aspects.clarity.max"],
+        ["a required key is missing", "key aspects.clarity.max"],
     ),
     (
-        "a needed key of the study",
+        "a required key of the study",
         {STUDY: {"methods": None}},
-        ["a needed key is missing", "study.yaml", "'methods'"],
+        ["a required key is missing", "study.yaml", "'methods'"],
     ),
     (
         "an unknown engine",
@@ -228,7 +228,7 @@ WORDS: list[Case] = [
     (
         "an unknown method",
         {STUDY: {"methods": ["agreemnt"]}},
-        ["study.yaml", "key methods.0", "nearest: agreement"],
+        ["study.yaml:", "key methods.0", "nearest: agreement"],
     ),
     (
         "an unknown estimator",
@@ -238,7 +238,7 @@ WORDS: list[Case] = [
     (
         "an unknown parser",
         {JUDGE: {"parser": "scor"}},
-        ["asked.yaml, key parser", "nearest: score"],
+        ["asked.yaml:4, key parser", "nearest: score"],
     ),
     (
         "an unknown level",
@@ -248,7 +248,7 @@ WORDS: list[Case] = [
     (
         "an unknown rule",
         {PERTURBATION: {"rule": "delete_word"}},
-        ["torn.yaml", "key rule", "nearest: delete_words"],
+        ["torn.yaml:5, key rule", "nearest: delete_words"],
     ),
     (
         "`no` for a word",
@@ -407,7 +407,11 @@ FORMS: list[Case] = [
     (
         "a prompt of 5000 letters",
         {JUDGE: {"form": "x" * 5000}},
-        ["no prompt", "judge asked, key form"],
+        ["no prompt", "judges/asked.yaml, key form"],
     ),
-    ("a folder for a prompt", {FORM: FOLDER}, ["no prompt", "judge asked, key form", "'plain'"]),
+    (
+        "a folder for a prompt",
+        {FORM: FOLDER},
+        ["no prompt", "judges/asked.yaml, key form", "'plain'"],
+    ),
 ]

@@ -107,12 +107,12 @@ FILES: list[Case] = [
     (
         "half a hash",
         {DATASET: {"sha256": "0" * 32}},
-        ["mine.yaml", "key sha256.data", "another form"],
+        ["mine.yaml", "key sha256.data", "the wrong form"],
     ),
     (
         "a hash in capitals",
         {DATASET: {"sha256": "A" * 64}},
-        ["mine.yaml", "key sha256.data", "another form"],
+        ["mine.yaml", "key sha256.data", "the wrong form"],
     ),
     (
         "a hash of another role",

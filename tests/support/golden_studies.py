@@ -253,7 +253,7 @@ WRITERS = [
     *("repetition", "rewriting-insertion", "uncommon-phrase"),
 ]
 """The shipped perturbations that a model writes, of texts by themselves."""
-ROWS = ["worse-in-coherence", "worse-in-fluency", "worse-in-naturalness"]
+ROWS = ["local-llm-coherence", "local-llm-fluency", "local-llm-naturalness"]
 """Those that it writes in a row."""
 CRITERIA = [
     *("default", "simplified", "detailed", "term", "list", "empty", "meaningless"),

@@ -4,20 +4,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cell_files import write_part
 from judgescope.core.cells import cell_file
 from judgescope.people import errors, pairs, ratings, recheck
-from judgescope.people.answers import Results
 from judgescope.people.errors import SPAN, Error
-from judgescope.people.form import Page
+from judgescope.people.form import Find, Page, Results
 from judgescope.people.pairs import Question
 from judgescope.people.ratings import Rating
-from judgescope.people.recheck import About, Pair
-from judgescope.people.texts import NEEDS, RATED, Text, texts_of
+from judgescope.people.recheck import NEEDS, RATED, Case, Text, texts_of
 from judgescope.plan import Plan
 from judgescope.schema.tables import CHOSEN, read_part
+from people_tables import rows_of
 from running import HOME
 from study import Card, Study, shipped
 
@@ -184,6 +183,10 @@ class RatingsStudy(PeopleStudy):
         ]
         self.write_targets("systems", texts)
 
+    def ratings(self, plan: Plan) -> dict[str, Rating]:
+        """Return the questions by their ids."""
+        return {each.id(plan): each for each in ratings.questions_of(plan, self.out)}
+
     def ask(self, plan: Plan, *, texts: int = 99, voters: int = 2) -> list[Page]:
         """Write the pages into the folder `pages`."""
         folder = self.folder / "pages"
@@ -193,7 +196,7 @@ class RatingsStudy(PeopleStudy):
         self, plan: Plan, page: Page, rating: Callable[[Rating], int], voter: str = ""
     ) -> Path:
         """Save a page as its script does."""
-        known = ratings.questions_of(plan, self.out)
+        known = self.ratings(plan)
         answers = {item.id: str(rating(known[item.id])) for item in page.items}
         return self.save(page.task, page.id, voter or page.file, answers)
 
@@ -201,8 +204,8 @@ class RatingsStudy(PeopleStudy):
 # --- texts that people rated, judged again ---
 
 RATERS = ("r1", "r2", "r3")
-IN_A_ROW = "errors-in-fluency.single"
-GRADED_SET = "graded-in-fluency.single"
+IN_A_ROW = "local-rule-fluency.single"
+GRADED_SET = "global-rule-fluency.single"
 FLUENCY = [(1, 1, 1), (1, 1, 1), (1, 1, 2), (2, 2, 2), (3, 2, 3), (3, 3, 3), (3, 3, 3), (3, 3, 5)]
 """Two pairs of new level each with rating 1 and 3, two of original level each of 1-2 and 2-3."""
 Ratings = Mapping[str, Sequence[tuple[float, ...]]]
@@ -214,6 +217,15 @@ def text(name: str, *places: int, item: str = "") -> Text:
     mean = sum(places) / len(places)
     own = tuple(sorted(places))
     return Text(RATED, "d", "systems", "a", name, item or name, None, f"Text {name}", mean, own)
+
+
+class Draw(NamedTuple):
+    """What was drawn of a group: of one aspect, or of any ("")."""
+
+    dataset: str
+    aspect: str
+    group: str
+    pairs: list[Case]
 
 
 class ReevaluationStudy(PeopleStudy):
@@ -279,35 +291,37 @@ class ReevaluationStudy(PeopleStudy):
 
     def ask(
         self, plan: Plan, *kinds: str, pairs: int = 50, voters: int = 2
-    ) -> tuple[list[Page], list[recheck.Draw]]:
+    ) -> tuple[list[Page], list[Draw]]:
         """Write the pages; about rated texts where no kinds are named."""
         folder = self.folder / "pages"
         kinds = kinds or (RATED,)
         made = recheck.make(plan, self.out, folder, kinds=kinds, pairs=pairs, voters=voters)
-        return list(made.pages), list(made.draws)
+        return list(made.pages), [
+            Draw._make([*labels, some]) for labels, some in made.drawn.items()
+        ]
 
-    def known(self, plan: Plan) -> recheck.Known:
-        """Return what the questions' names stand for."""
+    def find(self, plan: Plan) -> Find[recheck.Shown]:
+        """Return what finds questions by their ids."""
         texts: list[Text] = [text for kind in NEEDS for text in texts_of(plan, self.out, kind)]
-        return recheck.Known(plan, texts)
+        return recheck.finder(plan, texts)
 
-    def judge(self, plan: Plan, page: Page, say: Callable[[Pair], str]) -> Path:
+    def judge(self, plan: Plan, page: Page, say: Callable[[Case], str]) -> Path:
         """Save a page of pairs as its script does; `say` returns better, worse or same."""
 
-        def said(about: About, first: bool) -> str:
-            assert isinstance(about, Pair)
-            sides = {"better": "AB", "worse": "BA", "same": "CC"}[say(about)]
+        def said(case: Case, first: bool) -> str:
+            assert case.is_pair
+            sides = {"better": "AB", "worse": "BA", "same": "CC"}[say(case)]
             return sides[0 if first else 1]
 
         return self.give(plan, page, said)
 
-    def give(self, plan: Plan, page: Page, say: Callable[[About, bool], str]) -> Path:
+    def give(self, plan: Plan, page: Page, say: Callable[[Case, bool], str]) -> Path:
         """Save a page as its script does; `say` is told whether the better text comes first."""
-        known, answers = self.known(plan), {}
+        find, answers = self.find(plan), {}
         for item in page.items:
-            asked = known.about(item.id)
+            asked = find(item.id)
             assert asked
-            answers[item.id] = say(*asked)
+            answers[item.id] = say(*asked.subject)
         return self.save(page.task, page.id, page.file, answers)
 
 
@@ -315,7 +329,7 @@ def numbers(found: Results) -> dict[tuple[str, str, str], dict[str, Any]]:
     """Return (aspect, group, statistic) -> its row."""
     return {
         (row["aspect"], row["group"], row["statistic"]): row
-        for row in found.rows("reevaluation.csv")
+        for row in rows_of(found, "reevaluation.csv")
     }
 
 
@@ -323,6 +337,8 @@ def numbers(found: Results) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 JUDGES = ("careful", "hasty")
 WORDS = "The cat sat on the the mat"
+Drawn = dict[str, list[Error]]
+"""Judge -> the errors that were drawn."""
 Say = Callable[[Error], tuple[str, str]]
 """An error -> what a voter says of its passage, and of its explanation; "" for nothing."""
 
@@ -381,21 +397,21 @@ class AnnotationsStudy(PeopleStudy):
 
     def ask(
         self, plan: Plan, *judges: str, number: int = 6, voters: int = 2
-    ) -> tuple[list[Page], list[errors.Draw]]:
+    ) -> tuple[list[Page], Drawn]:
         """Write the pages into the folder `pages`."""
         self._asked, folder = plan, self.folder / "pages"
         made = errors.make(plan, self.out, folder, errors=number, voters=voters, judges=judges)
-        return list(made.pages), list(made.draws)
+        self.lines = made.lines
+        return list(made.pages), {judge: some for (judge,), some in made.drawn.items()}
 
     def errors_on(self, page: Page) -> list[Error]:
         """Return the errors of a page of the last plan, of those that look the same the first."""
-        known = self.known(self._asked)
-        asked = [known.about(item.id) for item in page.items]
-        return [about[0][0] for about in asked if about]
+        asked = map(self.find(self._asked), (item.id for item in page.items))
+        return [each.subject[0][0] for each in asked if each]
 
-    def known(self, plan: Plan) -> errors.Known:
-        """Return what the questions' names stand for."""
-        return errors.Known(plan, errors.errors_of(plan, self.out, JUDGES))
+    def find(self, plan: Plan) -> Find[errors.Shown]:
+        """Return what finds questions by their ids."""
+        return errors.finder(plan, errors.errors_of(plan, self.out, JUDGES))
 
     def judge(self, page: Page, say: Say, voter: str = "") -> Path:
         """Save a page as its script does."""

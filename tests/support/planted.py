@@ -104,6 +104,20 @@ class Planted(AskedStudy):
 
     def _cards(self) -> None:
         self.card("judges", "wordy", model="loop", form="rate-explain")
+        key = self.work.parents[1] / "planted.key"
+        key.write_text(f"{KEY}\n", encoding="utf-8")
+        key.chmod(0o600)
+        self.card(
+            "models",
+            "filed",
+            **{
+                "engine": "openai",
+                "base_url": self.endpoint.url,
+                "api_key_file": str(key),
+                "probe": False,
+            },
+            limits={"backoff": 0.01, "attempts": 3},
+        )
         (self.work / "score.py").write_text(PROGRAM, encoding="utf-8")
         (self.work / "crash").touch()
         program: dict[str, Any] = {"engine": "command", "argv": ["{python}", "{program}"]}
@@ -111,7 +125,7 @@ class Planted(AskedStudy):
         program |= {"env": ["PLANTED_TOKEN", "PLANTED_FOLDER"]}
         self.card("models", "mine", **program)
         self.card("judges", "own", model="mine")
-        lie = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
+        lie = {"level": "sentence", "method": "llm", "model": "filed", "form": "wrong-fact"}
         self.card("perturbations", "lie", name="A lie", **lie)
         shipped = running.HOME / "config/demo"
         self.card(
@@ -186,7 +200,7 @@ STUDY = "study.yaml"
 COMMANDS = {
     "show": ("judgescope", "show", STUDY, "coverage"),
     "read": ("judgescope", "replies", "show", STUDY, "--file", "replies.jsonl"),
-    "out": ("judgescope", "replies", "export", "replies.parquet", STUDY),
+    "out": ("judgescope", "export", STUDY, "replies", "replies.parquet"),
     "card": ("judgescope", "export", STUDY, "card", "RESULTS.md"),
     "judgments": ("judgescope", "export", STUDY, "judgments", "judgments.csv", "--texts"),
     "targets": ("judgescope", "export", STUDY, "targets", "texts.jsonl", "--made"),

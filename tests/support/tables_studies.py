@@ -136,8 +136,8 @@ STUDY: dict[str, Any] = {
     "aspects": ["fluency"],
     "methods": ["agreement", "discernment", "perspectives", "robustness", "ensemble", "faults"],
     "perturbations": [
-        *("reordering", "fictional-entities", "errors-in-fluency", "worse-in-fluency"),
-        *("graded-in-fluency", "fake-turn"),
+        *("reordering", "fictional-entities", "local-rule-fluency", "local-llm-fluency"),
+        *("global-rule-fluency", "fake-turn"),
     ],
     "comparison": {"permutations": 199},
 }
@@ -152,7 +152,7 @@ def _everything(folder: Path) -> int:
         for role, name in (("items", "items"), ("data", "outputs"))
     }
     Study(folder).change("datasets", "demo-news", select={"n": ITEMS}, files=files)
-    Study(folder).change("perturbations", "worse-in-fluency", steps=3)
+    Study(folder).change("perturbations", "local-llm-fluency", steps=3)
     for name in ("reordering", "fictional-entities"):
         Study(folder).change("perturbations", name, degrees={"minor": {"k": 2}})
     with _endpoint(folder):

@@ -73,7 +73,7 @@ def test_from_cards_to_report_and_then_nothing_is_asked(study: AskedStudy) -> No
     assert not (study.folder / "results/asked/report/texts.html").exists()
     assert "texts.html" not in page
     before = running.outputs(study.folder / "results" / "asked")
-    assert "nothing was run" in study.run().stdout
+    assert "no job ran" in study.run().stdout
     assert len(study.endpoint.asked) == 2 * TEXTS
     subprocess.run(["rm", "-r", str(study.folder / "results")], check=True)
     assert study.run().returncode == 0

@@ -144,6 +144,7 @@ def test_a_tokenizer_that_cannot_be_used_is_told_by_name(study: AskedStudy) -> N
     for done in (
         study.snakemake("check"),
         running.run(*options, cwd=study.folder),
+        running.run(*options, "-q", "all", cwd=study.folder),
     ):
         assert done.returncode == 1
         assert done.stdout.count("models/loop.yaml, key tokenizer") == 1, done.stdout

@@ -123,4 +123,4 @@ def test_wordings_are_asked_about_each_and_held_against_each_other(study: AskedS
     assert same.keys() == {*ASPECTS} and same["fluency"] == pytest.approx(1)
     assert same["coherence"] is None  # it never moves
     page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
-    assert "Confusion of criteria" in page and "criterion term" in page
+    assert "Criterion confusion" in page and "criterion term" in page

@@ -143,7 +143,7 @@ def test_again_and_after_a_move_the_same_bytes_and_nobody_is_spoken_to(
     moved = tmp_path / "moved elsewhere"
     shutil.copytree(demo, moved)
     again = run("-m", "judgescope", "run", cwd=moved, home=moved)
-    assert "nothing was run" in again.stdout
+    assert "no job ran" in again.stdout
     assert outputs(moved / "results" / "demo") == before
     (moved / "results").rename(moved / "first")
     tried = moved / "tried.txt"

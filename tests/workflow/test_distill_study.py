@@ -74,7 +74,7 @@ def test_from_cards_to_report(study: AskedStudy) -> None:
     assert found["checked"] == ["288"] and found["trained"] == [str(288 - 24)]
     assert len(found["asked"]) == 3 * 120
     again = study.run()
-    assert "Nothing had changed" in again.stdout and notes(study) == found
+    assert "Everything is up to date" in again.stdout and notes(study) == found
     assert Counter(body["model"] for body in study.endpoint.asked) == asked
     _in_tables(study)
 

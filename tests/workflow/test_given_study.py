@@ -86,7 +86,7 @@ def test_what_such_a_study_cannot_have_is_said(
     tmp_path: Path, keys: dict[str, Any], what: str
 ) -> None:
     renamed = {"perturbation": GLOBAL["neatness"]}
-    Study(tmp_path).change("perturbations", "errors-in-fluency", **renamed)
+    Study(tmp_path).change("perturbations", "local-rule-fluency", **renamed)
     with pytest.raises(UserError) as caught:
         planned(tmp_path, **keys)
     assert what in str(caught.value)
@@ -255,7 +255,7 @@ def test_items_that_a_study_does_not_select_have_no_texts(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_beside_a_dataset_that_is_perturbed_both_are_told(tmp_path: Path) -> None:
     told = {"datasets": ["demo-news", "bridges"], "aspects": ["fluency", "neatness"]}
-    perturbation = {"perturbations": ["graded-in-fluency", "random-typos"]}
+    perturbation = {"perturbations": ["global-rule-fluency", "random-typos"]}
     methods = {"methods": ["agreement", "discernment", "perspectives"]}
     with serve(say) as endpoint:
         own = write_study(tmp_path, endpoint, judges=["rules"], **told, **perturbation, **methods)

@@ -152,7 +152,7 @@ def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(tmp_pat
         datasets=["demo-news"],
         aspects=["fluency"],
         judges=["rules", "oracle"],
-        perturbations=["graded-in-fluency", "errors-in-fluency"],
+        perturbations=["global-rule-fluency", "local-rule-fluency"],
         methods=["perspectives"],
     )
     study.write()

@@ -137,4 +137,4 @@ def test_the_report_draws_both(study: AskedStudy) -> None:
     assert "of the judges that compare at 1 error is 0" in page
     assert "Own: range of the scale, loop." in page
     assert "on scales of 5, 10 and 100 points" in page
-    assert "n counts pairs of texts" in page and "n counts aspects, or rows of texts" in page
+    assert "n counts pairs of texts" in page and "n counts aspects, or chains" in page

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgescope.people.recheck import ORIGINAL, Known
-from judgescope.people.texts import RATED, texts_of
+from judgescope.people.form import Find
+from judgescope.people.recheck import ORIGINAL, RATED, Shown, finder, texts_of
 from judgescope.plan import load_plan
 from judgescope.schema.loading import load_yaml
 from perspectives_study_setup import write_dataset
@@ -18,16 +18,16 @@ from study import Study
 pytestmark = pytest.mark.slow
 
 
-def answered(page: Path, known: Known) -> dict[str, object]:
+def answered(page: Path, find: Find[Shown]) -> dict[str, object]:
     """Return what a page saves for someone who sees original levels alone."""
     html = page.read_text(encoding="utf-8")
     [survey] = re.findall('data-survey="([^"]+)"', html)
     [task] = re.findall('data-task="([^"]+)"', html)
     answers = {}
     for name in dict.fromkeys(re.findall('name="(q[^"]+)"', html)):
-        asked = known.about(name)
+        asked = find(name)
         assert asked
-        pair, first = asked
+        pair, first = asked.subject
         answers[name] = ("A" if first else "B") if pair.group == ORIGINAL else "C"
     return {"survey": survey, "task": task, "voter": page.stem, "answers": answers}
 
@@ -49,10 +49,10 @@ def test_from_the_file_of_ratings_to_the_table(
     asked = run(*command, "make", str(study), "pages", "--pairs", "20", cwd=tmp_path)
     assert asked.returncode == 0 and "2 pages with 80 questions" in asked.stdout, asked.stdout
     plan = load_plan(load_yaml(study)[0], HOME, source=str(study))
-    known = Known(plan, texts_of(plan, Path("results/small"), RATED))
+    find = finder(plan, texts_of(plan, Path("results/small"), RATED))
     (tmp_path / "answers").mkdir()
     for page in (tmp_path / "pages").iterdir():
-        told = json.dumps(answered(page, known))
+        told = json.dumps(answered(page, find))
         (tmp_path / "answers" / f"{page.stem}.json").write_text(told, encoding="utf-8")
     done = run(*command, "import", str(study), "answers", cwd=tmp_path)
     assert done.returncode == 0, done.stdout

@@ -192,7 +192,8 @@ def test_a_hint_needs_a_judge_to_be_held_against(tmp_path: Path) -> None:
         own.write(judges=["terse", "told"], methods=["robustness"])
         done = own.run()
         assert done.returncode != 0 and not endpoint.asked
-        assert "judges/told.yaml, key hint.baseline" in done.stdout and "'nobody'" in done.stdout
+        assert "judges/told.yaml:" in done.stdout and "key hint.baseline" in done.stdout
+        assert "'nobody'" in done.stdout
         own.card("judges", "told", model="loop", form="score-only", hint={"baseline": "terse"})
         done = own.run()
         assert "does not show the rating" in done.stdout

@@ -115,7 +115,7 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
         (
             {"model": "lexical", "form": "rouge1"},
             "demo-dialogue",
-            "only a model that reads prompts",
+            "need a model that reads prompts",
         ),
         ({"form": "compare"}, "demo-dialogue", "rates one text"),
         ({"scale": {"min": 0, "max": 1}}, "demo-dialogue", "on their scale"),

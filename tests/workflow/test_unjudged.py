@@ -15,11 +15,11 @@ KEYS: dict[str, Any] = {
     "datasets": ["demo-news"],
     "aspects": ["fluency"],
     "judges": ["rules"],
-    "perturbations": ["errors-in-coherence", "graded-in-fluency", "errors-in-fluency"],
+    "perturbations": ["local-rule-coherence", "global-rule-fluency", "local-rule-fluency"],
     "methods": ["perspectives"],
 }
-COHERENCE = "left out: errors-in-coherence is about coherence, which the study does not judge"
-FLUENCY = "left out: errors-in-fluency is about fluency, which the study does not judge"
+COHERENCE = "left out: local-rule-coherence is about coherence, which the study does not judge"
+FLUENCY = "left out: local-rule-fluency is about fluency, which the study does not judge"
 
 
 def told(**keys: Any) -> list[str]:
@@ -32,7 +32,7 @@ def test_each_perturbation_about_another_aspect_is_told() -> None:
     assert told() == [COHERENCE]
     assert told(aspects=["relevance"]) == [
         COHERENCE,
-        "left out: graded-in-fluency is about fluency, which the study does not judge",
+        "left out: global-rule-fluency is about fluency, which the study does not judge",
         FLUENCY,
     ]
     assert told(aspects=[]) == told(aspects=["fluency", "coherence"]) == []
@@ -46,10 +46,10 @@ def test_a_perturbation_judged_on_all_aspects_is_not_told() -> None:
 def test_datasets_that_it_is_not_for_do_not_count() -> None:
     """News have errors of fluency put in; in the same study they are put into dialogues alone."""
     study = {"study": "small", "seed": 3} | KEYS | {"datasets": ["demo-news", "demo-dialogue"]}
-    study |= {"aspects": [], "perturbations": ["errors-in-fluency"]}
+    study |= {"aspects": [], "perturbations": ["local-rule-fluency"]}
     plan = load_plan(study, HOME, source="study.yaml")
     assert list(unjudged(plan)) == []
-    card = plan.perturbations["errors-in-fluency"]
+    card = plan.perturbations["local-rule-fluency"]
     for changes, lines in (
         ({"tasks": ["dialogue"]}, [f"{FLUENCY} on the datasets that it is for"]),
         ({"tasks": ["paraphrase"]}, []),
@@ -58,7 +58,7 @@ def test_datasets_that_it_is_not_for_do_not_count() -> None:
             [f"{FLUENCY} on the datasets that it is for"],
         ),
     ):
-        other = {"errors-in-fluency": card.model_copy(update=changes)}
+        other = {"local-rule-fluency": card.model_copy(update=changes)}
         assert list(unjudged(replace(plan, perturbations=other))) == lines
 
 

@@ -30,7 +30,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
         None,
         ["has this aspect", "nearest: naturalness"],
     ),
-    "unknown method": ({"methods": ["agrement"]}, None, ["not known", "nearest: agreement"]),
+    "unknown method": ({"methods": ["agrement"]}, None, ["unknown value", "nearest: agreement"]),
     "a perturbation that nothing needs": (
         {"methods": ["agreement"]},
         None,

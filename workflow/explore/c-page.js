@@ -1,7 +1,7 @@
 // What is shown follows from the address alone: whatever is chosen is written there first.
 const PAGE = 50;
 const FIELDS = ["dataset", "judge", "aspect", "perturbation", "system", "status", "find", "order", "page", "target", "other"];
-const ORDERS = [["", "as in the study"], ["item", "by item"], ["low", "lowest score first"], ["high", "highest score first"]];
+const ORDERS = [["", "farthest from the ratings first"], ["study", "as in the study"], ["item", "by item"], ["low", "lowest score first"], ["high", "highest score first"]];
 const form = document.querySelector("form");
 const table = document.querySelector("main > table");
 const pages = document.querySelector("main > nav");
@@ -17,6 +17,7 @@ const read = () => {
 const hashOf = (state) => `#${new URLSearchParams(FIELDS.filter((name) => state[name] !== "" && state[name] !== undefined).map((name) => [name, state[name]]))}`;
 const go = (changes) => { location.hash = hashOf({ ...read(), page: "", ...changes }); };
 const shownNumber = (value) => (value === null ? "–" : String(value).replace("-", "−"));
+const rounded = (value) => shownNumber(value === null ? null : Number(value.toFixed(Math.abs(value) < 100 ? 3 : 0)));
 const mean = (values) => Number((values.reduce((sum, one) => sum + one, 0) / values.length).toPrecision(5));
 
 // --- what is chosen --------------------------------------------------------------------------
@@ -93,7 +94,33 @@ function matches(data, cells, state) {
   return found;
 }
 
+// The mid-rank of each value, as a share of their number.
+function midRanks(values) {
+  const first = new Map(), last = new Map();
+  [...values].sort((a, b) => a - b).forEach((value, at) => {
+    if (!first.has(value)) first.set(value, at);
+    last.set(value, at);
+  });
+  return values.map((value) => (first.get(value) + last.get(value) + 1) / 2 / values.length);
+}
+
+// Row -> how far the rank of its score in the cell is from that of its mean rating.
+function distances(data, cell) {
+  const [s, , a] = data.cells[cell];
+  const columns = data.columns[cell];
+  const ratings = data.sets[s][3].ratings[a] ?? [];
+  const rated = [...columns.v.keys()].filter((row) => columns.v[row] !== null && otherOf(columns, row) === null && ratings[targetOf(columns, row)]?.length);
+  const scores = midRanks(rated.map((row) => columns.v[row]));
+  const people = midRanks(rated.map((row) => mean(ratings[targetOf(columns, row)])));
+  return new Map(rated.map((row, at) => [row, Math.abs(scores[at] - people[at])]));
+}
+
 function ordered(data, found, order) {
+  if (!order) {
+    const cells = new Map([...new Set(found.map(([cell]) => cell))].map((cell) => [cell, distances(data, cell)]));
+    const far = ([cell, row]) => cells.get(cell).get(row) ?? -1;
+    return found.sort((a, b) => far(b) - far(a)); // what has no rating comes last, in order
+  }
   if (order === "item") {
     const key = ([cell, row]) => data.sets[data.cells[cell][0]][3].items[targetOf(data.columns[cell], row)];
     const keys = new Map(found.map((one) => [one, key(one)]));
@@ -135,10 +162,10 @@ function lineOf(data, one) {
   if (one.b !== null) opener.append(" against ", make("bdi", {}, one.names.ids[one.b]));
   const bad = one.statuses.filter((told) => told !== "ok");
   const line_ = make("tr", {},
-    make("th", { scope: "row" }, opener, small(data.sets[one.s][1], one.names.systems[one.t])),
+    make("th", { scope: "row" }, opener, small(data.sets[one.s][1], one.names.systems[one.t]), make("small", { class: "beginning", dir: "auto" }, one.names.beginnings[one.t])),
     make("td", {}, make("code", {}, study.judges[one.j][0]), small(data.aspects[one.a][1])),
-    make("td", { class: "number" }, shownNumber(one.score), ...(bad.length ? [make("small", { class: "status-bad" }, bad.join(", "))] : [])),
-    make("td", { class: "number" }, one.ratings.length ? shownNumber(mean(one.ratings)) : "–"));
+    make("td", { class: "number" }, rounded(one.score), ...(bad.length ? [make("small", { class: "status-bad" }, bad.join(", "))] : [])),
+    make("td", { class: "number" }, one.ratings.length ? rounded(mean(one.ratings)) : "–"));
   opener.addEventListener("click", () => toggle(data, one, line_, opener));
   return line_;
 }

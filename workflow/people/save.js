@@ -18,7 +18,7 @@ function put() {
   try {
     localStorage.setItem(place, JSON.stringify({ voter, answers: given() }));
   } catch {
-    line.textContent = "This browser stores nothing: save your answers before you close the page.";
+    line.textContent = "This browser cannot store answers: save them before you close the page.";
   }
 }
 
@@ -40,7 +40,7 @@ if (before) {
 }
 form.addEventListener("change", put);
 form.addEventListener("reset", (event) => {
-  if (!confirm("Forget all answers of this page?")) return event.preventDefault();
+  if (!confirm("Clear all answers on this page?")) return event.preventDefault();
   voter = anyone();
   setTimeout(put); // once the answers are gone
 });

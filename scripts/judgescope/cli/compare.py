@@ -14,10 +14,10 @@ PAIRED = {"agreement": "comparison"}
 GAP, P, HOLM = "difference", "p", "p_holm"
 """The kinds of results on two judges: prefixes of the statistic's name."""
 UNDECIDED = (
-    "Where no paired difference stands, nothing is decided: two intervals that cross, or do not, "
-    "are no test of their difference."
+    "Without a paired difference nothing is decided: whether two intervals overlap does not test "
+    "their difference."
 )
-READ = "difference: {} less {} on the texts that both judged, with its 95 % interval"
+READ = "difference: {} minus {} on the texts that both judged, with its 95 % interval"
 TESTED = "p of a permutation test, and after Holm's correction for all pairs of the study's judges"
 
 
@@ -41,9 +41,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Add the command `compare` to a parser's subcommands; it sets `act`."""
     parser = commands.add_parser(
         "compare",
-        help="two studies or two judges, number by number",
-        description="The same statistics of two studies, or of two judges, side by side, with "
-        "paired differences where the study has computed them.",
+        help="compare the numbers of two studies or judges",
+        description="Print the statistics of two studies or two judges side by side, with paired "
+        "differences where the study has computed them.",
     )
     parser.add_argument("study", type=Path, help="the study's YAML file")
     parser.add_argument("other", type=Path, nargs="?", help="another study's")
@@ -52,7 +52,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         nargs="+",
         default=[],
         metavar="JUDGE",
-        help="two judges; of two studies the first's and the other's, or one judge of both",
+        help="two judges of one study; for two studies, one judge of each or one that both have",
     )
     parser.add_argument("--table", default="agreement", help="default: agreement")
     show.add_filters(parser, [name for name in FILTERS if name != "judge"])
@@ -64,7 +64,7 @@ def compare(args: argparse.Namespace) -> int:
     judges, table = args.judges, args.table
     if len(judges) > 2 or (args.other is None and len(set(judges)) != 2):
         raise UserError(
-            "a comparison is of two",
+            "a comparison needs two sides",
             where="--judges",
             got=" ".join(judges) or None,
             allowed="two studies, or two judges of one study, or a judge of each study",
@@ -92,10 +92,10 @@ def _studies(study: Path, other: Path) -> tuple[str, str]:
     first, second = results_folder(study).name, results_folder(other).name
     if first == second:
         raise UserError(
-            "two files of one study: its results are one folder",
+            "both files describe one study, which has one results folder",
             where=str(other),
             got=second,
-            todo="give one of them another `study`, or compare two judges by --judges",
+            todo="change the key `study` of one of them, or compare two judges with --judges",
         )
     return first, second
 
@@ -109,7 +109,7 @@ def _side(study: str, rows: Sequence[Row], every: Sequence[Row], judge: str) -> 
     if not kept:
         known, left = ({row["judge"] for row in some if row["judge"]} for some in (every, rows))
         if judge in known:
-            error, allowed = "no row of this judge is left by the filters", left
+            error, allowed = "the filters leave no row of this judge", left
         else:
             error, allowed = "no such judge", known
         raise UserError(error, where="--judges", got=judge, allowed=allowed)
@@ -126,7 +126,7 @@ def lines(
     yield f"{table}: {len(pairs):,} numbers that both have; {first.name} | {second.name}"
     for side in (first, second):
         if more := len(side.rows) - len(pairs):
-            yield f"only {side.name} has {more:,} more"
+            yield f"{side.name} alone has {more:,} more"
     if not pairs:
         return
     varied, common = show.varied_columns([pair.first for pair in pairs], columns)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 CONFIG = ("--config", "-C")
 STOPPED = (
-    "\nStopped. The same command continues where this one ended.\n"
-    "Every reply that came is kept: none is requested or paid for again."
+    "\nStopped. The same command continues where this one ended.\nAll received replies are kept: "
+    "none is requested or paid for again."
 )
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
@@ -118,8 +118,7 @@ def _check_unlock() -> None:
             "an active run has locked this folder",
             where=".snakemake",
             got="; ".join(map(str, runs)),
-            todo=f"wait for it, or end it (kill {runs[0].process}) and run again: "
-            "after that no --unlock is needed",
+            todo=f"wait for it, or end it (kill {runs[0].process}) and run again without --unlock",
         )
 
 
@@ -181,7 +180,10 @@ def check_output(path: Path, suffixes: Iterable[str], *, todo: str | None = None
     if path.suffix.lower() not in suffixes:
         allowed = ", ".join(suffixes)
         raise UserError(
-            "this kind of file is not written", where=str(path), got=path.suffix, allowed=allowed
+            "the command does not write this type of file",
+            where=str(path),
+            got=path.suffix,
+            allowed=allowed,
         )
     if not path.parent.is_dir():
         raise UserError("there is no such folder", where=str(path), got=str(path.parent))

@@ -26,8 +26,8 @@ def add_commands(
     parser = commands.add_parser("distill", help="train a small judge on another's judgments")
     actions = parser.add_subparsers(dest="action", required=True)
     for name, about in {
-        "export": "let the teacher judge the sample, and write the examples",
-        "train": "the same, and train the judge's model",
+        "export": "let the teacher judge the sample, and write training examples",
+        "train": "write the examples, and train the judge's model",
         "card": "write a model card of the trained model, for other studies",
     }.items():
         action = actions.add_parser(name, help=about)
@@ -76,7 +76,9 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> list[str]:
     judge, model = plan.student
     if not (adapter / ADAPTER_FILES[0]).is_file():
         raise UserError(
-            "nothing is trained yet", where=str(adapter), todo="judgescope distill train <study>"
+            "the study has not trained its judge yet",
+            where=str(adapter),
+            todo="judgescope distill train <study>",
         )
     trained = adapter_in(adapter)
     card = model.model_dump(mode="json", exclude_defaults=True) | {
@@ -97,6 +99,6 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> list[str]:
     serve = ["vllm", "serve", weights, "--enable-lora", "--max-lora-rank", str(room(adapter))]
     return [
         f"written: {path}",
-        f"a judge of it is a copy of judges/{judge.judge}.yaml with `model: {path.stem}`",
+        f"to use it, copy judges/{judge.judge}.yaml and set `model: {path.stem}`",
         f"elsewhere: {shlex.join([*serve, '--lora-modules', f'{path.stem}={adapter}'])}",
     ]

@@ -2,11 +2,12 @@
 
 import argparse
 from collections.abc import Iterator, Sequence
+from textwrap import fill
 
 Parser = argparse.ArgumentParser
 MINE = "config/studies/mine.yaml"
 EXAMPLES: dict[str, Sequence[str]] = {
-    "": ("init mine.csv", f"check {MINE}", f"run {MINE}", f"show {MINE}"),
+    "": ("init mine.csv", f"check {MINE}", f"run {MINE}"),
     "run": (f"run {MINE}", f"run {MINE} --cores=4", f"run {MINE} --unlock"),
     "check": (f"check {MINE}",),
     "draft": (f"draft {MINE}",),
@@ -42,7 +43,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "replies stats": ("replies stats", f"replies stats {MINE}"),
     "replies verify": ("replies verify",),
     "replies compact": ("replies compact",),
-    "replies export": (f"replies export replies.parquet {MINE}",),
+    "replies dump": ("replies dump replies.parquet",),
     "replies import": (f"replies import replies.parquet {MINE}",),
     "replies prune": (f"replies prune {MINE}", f"replies prune {MINE} --yes"),
     "batch export": (f"batch export {MINE} files",),
@@ -62,18 +63,22 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "people ratings make": (f"people ratings make {MINE} pages --texts 50",),
     "people ratings import": (f"people ratings import {MINE} answers",),
     "spotcheck": ("spotcheck config/config.yaml",),
+    "export replies": (f"export {MINE} replies replies.parquet",),
     "export targets": (f"export {MINE} targets texts.jsonl",),
 }
 """Command -> the words after `judgescope`; a group shows the first example of each action."""
 
 
 def add_examples(parser: Parser) -> None:
-    """Add examples to the help of a parser and of all its commands."""
+    """Add examples to the help of a parser and of all its commands; wrap their descriptions."""
     for name, command in commands_of(parser):
         below = [lines[0] for action, lines in EXAMPLES.items() if action.startswith(f"{name} ")]
         lines = [f"  judgescope {words}" for words in EXAMPLES.get(name, below)]
         command.epilog = "\n".join([f"example{'s'[: len(lines) > 1]}:", *lines])
         command.formatter_class = argparse.RawDescriptionHelpFormatter
+        if name and command.description:
+            paragraphs = command.description.split("\n\n")
+            command.description = "\n\n".join(fill(paragraph, 80) for paragraph in paragraphs)
 
 
 def commands_of(parser: Parser, name: str = "") -> Iterator[tuple[str, Parser]]:

@@ -4,12 +4,14 @@ import argparse
 import csv
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from difflib import get_close_matches
+from inspect import getdoc
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from judgescope import __version__
 from judgescope.cli import compare, distill, export, init, people, replies, show
 from judgescope.cli.context import (
     INTERRUPTED,
@@ -31,12 +33,24 @@ from judgescope.schema.cards import PILOT
 
 Arguments = argparse.Namespace
 RENAMES = HOME / "docs" / "renames.csv"
+GROUPS = {
+    "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
+    "your own data": ("init",),
+    "results": ("show", "compare", "export"),
+    "replies and money": ("replies", "batch"),
+    "people": ("people",),
+    "training": ("distill",),
+}
+"""The commands, in the order of the help."""
 
 
 def main() -> None:
     """Run the command line and exit with the command's status."""
     show_without_secrets()
     parser = command_line()
+    if not sys.argv[1:]:
+        parser.print_help(sys.stderr)
+        sys.exit(2)
     args, unknown = parser.parse_known_args()
     args.passed = list(split_config(unknown))
     if args.passed and (not getattr(args, "passes_options", False) or _renamed(sys.argv[1:])):
@@ -81,54 +95,86 @@ class Parser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
 
+class Version(argparse.Action):
+    """Prints the versions that a report of a fault needs, and exits."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        """Read Snakemake's version from its metadata: its import takes a second."""
+        from importlib.metadata import version
+        from platform import python_version
+
+        print(
+            f"judgescope {__version__}, Python {python_version()}, Snakemake {version('snakemake')}"
+        )
+        parser.exit()
+
+
 def _renamed(words: Sequence[str]) -> str | None:
     """Return the new form of the renamed command or option in a command line, None without one."""
     with RENAMES.open(encoding="utf-8", newline="") as file:
         renames = [row for row in csv.DictReader(file) if row["kind"] == "command"]
+    new: dict[str, list[str]] = {}
     for rename in renames:
         command, *rest = rename["old"].split()
         if words[:1] == [command] and set(rest) <= set(words):
-            return f"`judgescope {rename['old']}` is now `judgescope {rename['new']}`"
-    return None
+            new.setdefault(rename["old"], []).append(f"`judgescope {rename['new']}`")
+    return next((f"`judgescope {old}` is now {' or '.join(new[old])}" for old in new), None)
 
 
 def command_line() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser: argparse.ArgumentParser = Parser(
-        prog="judgescope",
-        description="Meta-evaluation of LLM judges. Further options go to Snakemake.",
+        prog="judgescope", usage="judgescope [-h] [--version] COMMAND ..."
     )
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser.add_argument(
+        "--version",
+        action=Version,
+        nargs=0,
+        default=argparse.SUPPRESS,
+        help="show the versions of judgescope, Python and Snakemake",
+    )
+    commands = parser.add_subparsers(
+        prog="judgescope", dest="command", required=True, help=argparse.SUPPRESS
+    )
     for name, act, about in (
         ("run", run, "run a study and write its report"),
-        ("check", check, "validate a study's cards and files without sending requests"),
-        ("draft", draft, "let a model draft the steps that a study's cards lack, for review"),
+        ("check", check, "validate cards and files, and estimate the price"),
+        ("draft", draft, "let a model draft steps that cards lack"),
+        ("pilot", pilot, "run a share: which judges, and how many items?"),
     ):
-        _add_study(commands.add_parser(name, help=about), act)
+        _add_study(commands.add_parser(name, help=about, description=getdoc(act)), act)
+    commands.choices["pilot"].add_argument(
+        "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
+    )
     init.add_commands(commands)
     show.add_commands(commands)
     compare.add_commands(commands)
     export.add_commands(commands)
     replies.add_commands(commands)
-    command = commands.add_parser(
-        "pilot", help="run a share of a study to see which judges and how many items it needs"
-    )
-    _add_study(command, pilot)
-    command.add_argument(
-        "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
-    )
     distill.add_commands(commands, _study)
     people.add_commands(commands)
     command = commands.add_parser(
         "spotcheck",
-        help="a page of perturbed texts, to check perturbations by eye",
+        help="write a page with a sample of perturbed texts",
         description="Make the study's perturbed texts and a page with a sample of each "
         "perturbation. Requests only texts that a model has to write.",
     )
     command.add_argument("study", type=Path, help="the study's YAML file")
     command.set_defaults(act=spotcheck)
     add_examples(parser)
+    parser.description = "\n".join(_overview(commands))
     return parser
+
+
+def _overview(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> Iterator[str]:
+    """Yield a line for each command, by group."""
+    yield "Meta-evaluation of LLM judges.\n"
+    abouts = {action.dest: action.help for action in commands._get_subactions()}
+    for group, names in GROUPS.items():
+        for name in names:
+            heading = group if name == names[0] else ""
+            yield f"{heading:19}{name:11}{abouts[name]}"
+    yield "\nFurther options of the commands that run a study go to Snakemake."
 
 
 def _add_study(command: argparse.ArgumentParser, act: object) -> None:
@@ -146,8 +192,8 @@ def _study(text: str) -> Path:
     """Return a study's file; the value of a Snakemake option may stand in its place."""
     if Path(text).suffix not in {".yaml", ".yml"}:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no YAML file of a study. Name the study first, or write an option of "
-            "Snakemake together with its value: --cores=4"
+            f"{text!r} is not the YAML file of a study. Name the study first, or join a Snakemake "
+            "option and its value: --cores=4"
         )
     return Path(text)
 
@@ -171,7 +217,7 @@ def run(args: Arguments) -> int:
         warnings = unpriced(out, lambda: plan_of_study(args.study or demo(), args.passed))
         print(summary(out, warnings), flush=True)
         if before is not None and before == _last_written(out):
-            print("Nothing had changed: nothing was run.", flush=True)
+            print("Everything is up to date: no job ran.", flush=True)
     return 0
 
 
@@ -196,7 +242,9 @@ def _targets(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
     }
     targets = [hashes for hashes in damaged if hashes in known]
     for hashes in targets:
-        print(f"{', '.join(map(str, damaged[hashes]))}: cut or gone, made again", flush=True)
+        print(
+            f"{', '.join(map(str, damaged[hashes]))}: incomplete or missing, made again", flush=True
+        )
         hashes.unlink()
     return ["all", *map(str, targets)]
 
@@ -224,20 +272,21 @@ def draft(args: Arguments) -> int:
     plan = plan_of_study(path, args.passed, drafting=True)
     drafts = drafts_of(plan, str(path))
     if not drafts:
-        print("Nothing needs a draft: no aspect or adjustment lacks steps, no writer sub-aspects.")
+        print("Nothing needs a draft: no card lacks steps or sub-aspects.")
         return 0
     status = snakemake(args.study, "drafts", args.passed, snakefile="workflow/drafts.smk")
     if status == 0 and not is_dry(args.passed):
-        print("Drafts, to review and paste into the cards that they name:")
+        print("Review these drafts, and paste them into the cards that they name:")
         for each in drafts:
             print(f"  {plan.paths.draft(each.file)}")
     return status
 
 
 def pilot(args: Arguments) -> int:
-    """Run a study with a share of the items for all judges that are asked; print conclusions.
+    """Run a study with a share of the items, for all judges that are asked.
 
-    The pilot has its own results and shares the study's reply store: a full run asks the rest.
+    Print which judges the study needs, how many items, and what the full run would ask. The pilot
+    has its own results and shares the study's reply store: the full run asks only the rest.
     """
     from judgescope.cli.summary import conclusions
 
@@ -252,8 +301,8 @@ def pilot(args: Arguments) -> int:
     print(conclusions(out))
     if (plan := plan_of_study(args.study or demo(), args.passed)).study.distill:
         judge = plan.distillation.judge
-        print(f"{judge} was trained on this share alone: a full run trains it anew")
-    print("\nThe full run, beyond what the pilot has in the store already:", flush=True)
+        print(f"{judge} was trained on this share only: the full run trains it again")
+    print("\nWhat the full run adds to the pilot's stored replies:", flush=True)
     return _check(args.study, [*args.passed, "--quiet", "all"])
 
 

@@ -20,8 +20,8 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
 
     def add(kind: str, about: str) -> tuple[Parser, Parser]:
         actions = kinds.add_parser(kind, help=about).add_subparsers(dest="action", required=True)
-        make = actions.add_parser("make", help="write pages, to send to people")
-        read = actions.add_parser("import", help="read the files that people sent back")
+        make = actions.add_parser("make", help="write HTML forms to send to people")
+        read = actions.add_parser("import", help="import the files that people sent back")
         for parser, act, folder in ((make, _make, "the pages"), (read, _import, "the answers")):
             parser.add_argument("study", type=Path, help="the study's YAML file")
             parser.add_argument("folder", type=Path, help=f"the folder of {folder}")
@@ -35,7 +35,7 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
     make, read = add("pairs", "is a perturbed text worse, and in which aspect?")
     _number(make, "pairs", 10, "texts of each perturbation, degree and dataset")
     _number(make, "voters", 4, "people who see each question, each on a page of their own")
-    _number(make, "questions", 100, "most questions of a page")
+    _number(make, "questions", 100, "maximum number of questions on a page")
     read.add_argument(
         "--expected", type=Path, help="a CSV: perturbation, aspect, expected (1: should drop, 0)"
     )
@@ -82,7 +82,7 @@ def _import(args: Arguments) -> int:
     print(f"{results.responses} files of answers, {results.about}")
     print("\n".join([*results.lines, *map(str, results.write(out))]))
     if args.kind == "errors":
-        print("The study's report does not show these results: the workflow cannot ask people.")
+        print("The study's report does not include these results: people gave them.")
     return 0
 
 
@@ -95,18 +95,15 @@ def _options(args: Arguments) -> dict[str, object]:
 
 
 def _make_weights(args: Arguments) -> int:
-    from judgescope.people.weights import make
-
-    for path in make(plan_of_study(args.study), args.folder):
-        print(path)
+    print("\n".join(_module(args).make(plan_of_study(args.study), args.folder).lines))
     return 0
 
 
 def _import_weights(args: Arguments) -> int:
-    from judgescope.people.weights import read, write
+    from judgescope.schema.loading import write_new_card
 
     name = args.card.stem
-    card, lines = read(plan_of_study(args.study), args.folder, name)
-    write(card, args.card)
+    card, lines = _module(args).read(plan_of_study(args.study), args.folder, name)
+    write_new_card(card.model_dump(mode="json"), args.card)
     print("\n".join([*lines, f"written: {args.card}; a study uses it with `weights: {name}`"]))
     return 0

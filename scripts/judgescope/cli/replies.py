@@ -39,7 +39,7 @@ MATCHED = ("target", "target_b", "hint", "key", "draw")
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands to a parser's subcommands; each sets `act`."""
-    parser = commands.add_parser("replies", help="the store of replies")
+    parser = commands.add_parser("replies", help="list, verify, merge and prune stored replies")
     tools = parser.add_subparsers(dest="action", required=True)
 
     def add(
@@ -50,24 +50,26 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
             parser.add_argument("file", type=Path, help="a Parquet file")
         parser.add_argument("study", type=Path, nargs=nargs, help="the study's YAML file")
         if name not in ("retry", "prune"):
-            parser.add_argument("--store", type=Path, help="a store's folder, if not the study's")
+            parser.add_argument(
+                "--store", type=Path, help="the folder of the store; default: the study's"
+            )
         parser.set_defaults(act=act)
         return parser
 
     _add_read(tools)
     add("retry", retry, "retry refused requests in the next run", nargs="?")
     add("stats", stats, "print the contents of the store, by model", nargs="?")
-    command = add("verify", verify, "verify the store", nargs="?")
+    command = add("verify", verify, "verify every line of the store", nargs="?")
     command.add_argument(
         "--drop", action="store_true", help="drop damaged lines; the next run requests them again"
     )
-    add("compact", compact, "merge old journals", nargs="?")
-    add("export", export, "write a study's replies, or all, to a file", file=True, nargs="?")
-    add("import", merge, "add the replies of an exported file", file=True, nargs="?")
+    add("compact", compact, "merge the journals of each model into one file", nargs="?")
+    add("dump", dump, "write all replies of the store to a file", file=True, nargs="?")
+    add("import", merge, "add the replies of such a file to the store", file=True, nargs="?")
     command = add("prune", prune, "drop replies that the named studies do not use", nargs="+")
     command.add_argument("--yes", action="store_true", help="drop them; default: only count them")
 
-    parser = commands.add_parser("batch", help="missing requests as files for a batch endpoint")
+    parser = commands.add_parser("batch", help="exchange requests and results with a Batch API")
     actions = parser.add_subparsers(dest="action", required=True)
     command = actions.add_parser("export", help="write the requests that lack a reply")
     command.add_argument("study", type=Path, help="the study's YAML file")
@@ -82,14 +84,19 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def _add_read(tools: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = tools.add_parser(
         "show",
-        help="a study's replies with judge, status, tokens and price; with their prompts to a file",
+        help="list a study's replies with judge, status, tokens and price; write them with prompts",
     )
-    parser.add_argument("study", type=Path, help="the study's YAML file; also while it is run")
+    parser.add_argument("study", type=Path, help="the study's YAML file; works during a run, too")
     for name in FILTERS:
-        parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only of this {name}")
+        parser.add_argument(
+            f"--{name}", nargs="+", default=[], help=f"only replies with this {name}"
+        )
     parser.add_argument("--file", type=Path, help="write all, with prompts, to this .jsonl file")
     parser.add_argument(
-        "--rows", type=int, default=20, help="most rows in the terminal, 0: all; default: 20"
+        "--rows",
+        type=int,
+        default=20,
+        help="maximum number of rows in the terminal, 0: all; default: 20",
     )
     parser.set_defaults(act=read)
 
@@ -106,7 +113,7 @@ def read(args: Arguments) -> int:
     rows = list(_replies(plan, out, prompts=args.file is not None))
     if not rows:
         raise UserError(
-            "no model was asked for this study yet, or it has no judge that asks a model",
+            "this study has no replies yet, or no judge that asks a model",
             where=str(out / "replies"),
             todo=f"judgescope run {args.study}",
         )
@@ -232,10 +239,10 @@ def _plan(study: Path | None) -> tuple["Plan", Path]:
 def _shards(args: Arguments) -> list[Path]:
     from judgescope.replies.shard import shards
 
-    return list(shards(_store(args)))
+    return list(shards(store_folder(args)))
 
 
-def _store(args: Arguments, *, new: bool = False) -> Path:
+def store_folder(args: Arguments, *, new: bool = False) -> Path:
     """Return the folder of the store: the option's, the study's, or the default."""
     folder: Path = args.store or (Path(_plan(args.study)[0].study.store) if args.study else DEFAULT)
     if not new and not folder.is_dir():
@@ -267,9 +274,9 @@ def stats(args: Arguments) -> int:
         tokens = ", ".join(f"{n:,} {name}" for name, n in sorted(counts.tokens.items()))
         print(f"{shard.name}: {counts.replies:,} replies to {counts.questions:,} questions")
         print(f"  errors {counts.errors:,}, forgotten {counts.forgotten:,}")
-        print(f"  tokens: {tokens or 'none reported'}; {counts.unknown:,} replies do not say")
+        print(f"  tokens: {tokens or 'none reported'}; {counts.unknown:,} replies report none")
         files = f"{counts.journals} journals, {counts.compacted} compacted files"
-        print(f"  {files}, {counts.bytes:,} bytes; lines passed over: {counts.skipped}")
+        print(f"  {files}, {counts.bytes:,} bytes; lines skipped: {counts.skipped}")
     return 0
 
 
@@ -288,7 +295,7 @@ def verify(args: Arguments) -> int:
             wrong, notes = wrong + finding.wrong, notes + (not finding.wrong)
         if args.drop and (count := drop(shard)):
             print(f"{shard.name}: {count} damaged lines dropped; a run requests what is missing")
-    print(f"wrong: {wrong}; to be noted: {notes}")
+    print(f"errors: {wrong}; notes: {notes}")
     return int(wrong > 0)
 
 
@@ -304,19 +311,12 @@ def compact(args: Arguments) -> int:
     return 0
 
 
-def export(args: Arguments) -> int:
-    """Write the replies of a study, or of an entire store, to one file."""
-    from judgescope.plan.asking_jobs import used_keys
-    from judgescope.replies.compaction import export as write
-    from judgescope.replies.lookup import having
+def dump(args: Arguments) -> int:
+    """Write all replies of a store to one file."""
+    from judgescope.replies.compaction import export
 
-    store = _store(args)
-    keys = None
-    if args.study:
-        plan, _ = _plan(args.study)
-        used = used_keys(plan, whole=False)
-        keys = {shard: having(keys) for shard, keys in used.items()}
-    print(f"{args.file}: {write(store, args.file, keys):,} lines")
+    check_output(args.file, [".parquet"])
+    print(f"{args.file}: {export(store_folder(args), args.file):,} lines")
     return 0
 
 
@@ -324,15 +324,15 @@ def merge(args: Arguments) -> int:
     """Add the replies of an exported file to a store."""
     from judgescope.replies.compaction import merge as imported
 
-    for shard, done in imported(args.file, _store(args, new=True)).items():
+    for shard, done in imported(args.file, store_folder(args, new=True)).items():
         print(
-            f"{plain(shard)}: {done.new:,} new, {done.known:,} were there, "
-            f"{done.skipped:,} no replies"
+            f"{plain(shard)}: {done.new:,} new replies, {done.known:,} known, {done.skipped:,} "
+            "lines without a reply"
         )
         if done.differs:
             print(
-                f"  {done.differs:,} of the new ones differ from the reply to the same request "
-                "here: both are kept, and the first by its bytes counts, here and elsewhere"
+                f"  {done.differs:,} new replies differ from the stored reply to the same request: "
+                "both are kept, and the first in byte order counts in every store"
             )
     return 0
 
@@ -348,7 +348,7 @@ def prune(args: Arguments) -> int:
     plans = [_plan(study) for study in args.study]
     stores = sorted({plan.study.store for plan, _ in plans})
     if len(stores) > 1:
-        raise UserError("the studies have several stores", where="replies prune", got=stores)
+        raise UserError("the studies use different stores", where="replies prune", got=stores)
     used = joined(used_keys(plan, whole=True) for plan, _ in plans)
     for shard in shards(Path(stores[0])):
         keep = having(used.get(shard.name))
@@ -360,7 +360,7 @@ def prune(args: Arguments) -> int:
             for path, reason in done.left.items():
                 print(f"  {path.name} stays: {reason}")
     if not args.yes:
-        print("Nothing was dropped: --yes does it.")
+        print("Nothing was dropped: --yes drops these lines.")
     return 0
 
 
@@ -424,16 +424,17 @@ def import_batch(args: Arguments) -> int:
             store = stack.enter_context(Store(Path(plan.study.store), card.served_name))
             readers.append((card, store, _searched(store, jobs)))
         done = batch.read(args.files, readers)
-    print(f"{done.new:,} replies and {done.refused:,} refusals taken, {done.known:,} were there")
-    print(f"lines of other requests: {done.foreign:,}; lines that are no result: {done.torn:,}")
+    print(f"{done.new:,} replies and {done.refused:,} refusals added, {done.known:,} known")
+    print(f"lines of other requests: {done.foreign:,}; lines without a result: {done.torn:,}")
     for reason, count in done.failed.most_common():
         print(f"  {count:,} without a reply, to be asked again: {reason}")
     if empty := [path for path in args.files if not done.of_files[path]]:
         raise UserError(
-            "a file has no result of a request of this study",
+            "a file holds no result for this study",
             where=", ".join(map(str, empty)),
-            got=f"{done.foreign:,} lines of other requests, {done.torn:,} that are no result",
+            got=f"{done.foreign:,} lines of other requests, {done.torn:,} without a result",
             allowed=["a line for each request of `judgescope batch export`, with its custom_id"],
-            todo="name the file of results, not that of requests, and the study that it belongs to",
+            todo="name the file of results instead of the requests, and the study that it belongs "
+            "to",
         )
     return 0

@@ -35,8 +35,10 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def add_filters(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
     """Add options that choose rows by their columns, and `--rows`."""
     for name in names:
-        parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only of this {name}")
-    parser.add_argument("--rows", type=int, default=40, help="most rows, 0: all; default: 40")
+        parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only rows with this {name}")
+    parser.add_argument(
+        "--rows", type=int, default=40, help="maximum number of rows, 0: all; default: 40"
+    )
 
 
 def show(args: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ HEADINGS = {
     ("kappa_linear", "direct"): "linear κ, people",
     ("accuracy_adjacent_half", "direct"): "ordered, people",
     ("kappa_linear", "global"): "linear κ, every rating",
-    ("accuracy_adjacent_half", "local"): "ordered, in a row",
+    ("accuracy_adjacent_half", "local"): "ordered, chains",
     ("alpha_pair", ""): "alpha with people",
     ("hint_adoption_rate", ""): "swayed by the hint",
     ("error_correlation_mean", "pooled"): "error correlation",
@@ -91,7 +91,8 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     if hinted:
         names = ", ".join(sorted({judge for _, judge in hinted}))
         parts.append(
-            f"\n{HINTED}: {names} is given a rating of the very text, so its agreement says nothing"
+            f"\n{HINTED}: {names} receives a rating of the same text, so its agreement means "
+            "nothing"
         )
     parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage), *warnings]
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
@@ -202,7 +203,8 @@ def unpriced(out: Path, plan: "Callable[[], Plan]") -> list[str]:
         for model in _unpriced_models(plan(), name):
             users.setdefault(model, []).append(name)
     return [
-        f"\nwarning: models/{model}.yaml has no `price`: what {', '.join(asked)} cost is not known"
+        f"\nwarning: models/{model}.yaml has no `price`: the cost of {', '.join(asked)} is not "
+        "known"
         for model, asked in sorted(users.items())
     ]
 
@@ -259,7 +261,7 @@ def conclusions(out: Path) -> str:
         if asked & {each.judge, each.other}
     ]
     if not chosen or not differences:
-        return "\nThe pilot has no two judges to compare (that needs the method agreement)."
+        return "\nThe pilot has no two judges to compare (this needs the method agreement)."
     lines = [f"\nDifferences in {chosen[0]} ({chosen[1]}) with people's ratings, 95 % intervals"]
     for place in sorted({each[:2] for each in differences}):
         lines.append(f"  {', '.join(place)}")
@@ -307,8 +309,8 @@ def _droppable(differences: Sequence[Difference], asked: set[str]) -> Iterator[s
         if judge in asked and all(everywhere):
             better[judge].append(other)
     yield (
-        "May be dropped (some other judge or control is better on every aspect of every dataset, "
-        "the whole interval on its side):"
+        "Candidates to drop (another judge or control is better on every aspect of every dataset, "
+        "with the entire interval on its side):"
     )
     for judge, others in sorted(better.items()):
         yield f"  {judge}: {', '.join(sorted(others))} better"

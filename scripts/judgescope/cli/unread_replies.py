@@ -218,7 +218,7 @@ def main(study: str, out: str, *passed: str) -> None:
         for line in reader.last():
             print(line, flush=True)
     except Exception as error:  # a run does not depend on it
-        print(f"replies are not read while they come: {error}", file=sys.stderr)
+        print(f"this run cannot count unreadable replies: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":

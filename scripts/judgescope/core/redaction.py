@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, quote_plus
 
-from judgescope.core.errors import UserError
-
 SHORTEST = 8
 """A shorter value is a placeholder such as `test`, which any text may contain."""
 PERCENT = re.compile(r"%[0-9A-F]{2}")
@@ -40,17 +38,6 @@ class Redactor:
         for form, shown in self._replacements:
             text = text.replace(form, shown)
         return text
-
-
-def check_key(key: str, model: str, variable: str | None) -> None:
-    """Raise UserError for a key that no header can carry: the HTTP client would quote it."""
-    if not key.strip().isprintable():
-        raise UserError(
-            "the key has characters that no header can carry",
-            where=f"models/{model}.yaml, key api_key_env",
-            got=variable,
-            todo="look at the variable: more than one line, or something of a terminal in it?",
-        )
 
 
 def forms(value: str) -> set[str]:

@@ -1,7 +1,7 @@
 """Patterns of keys and passwords: no card may contain one, and no message shows one.
 
-Keys are in the environment only; a card names the variable. `core.redaction` removes the known
-values themselves.
+Keys are in the environment or in files; a card names the variable or the file. `core.redaction`
+removes the known values themselves.
 """
 
 import re
@@ -25,8 +25,8 @@ OPEN = {"prompt_cache_key", "bos_token", "eos_token", "pad_token", "stop_token",
 HEADS = {"headers", "query"}
 FREE = HEADS | {"extra_body", "model_args", "engine_args"}
 """Keys of cards in which anything may be named."""
-VARIABLES = {"api_key_env", "env"}
-"""Keys of cards that name variables of the environment."""
+VARIABLES = {"api_key_env", "api_key_file", "env"}
+"""Keys of cards that name what holds a secret."""
 MARKED = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:sk|hf|gsk|xai|rk|ghp|glpat)[-_]|github_pat_|AIza|AKIA|Bearer\s+|eyJ)"
     r"(?=[\w-]*?(?=[A-Za-z]*\d)[A-Za-z0-9]{13})[\w.+/=-]{12,}"
@@ -68,8 +68,8 @@ def suspects(content: Any, path: Place = ()) -> Iterator[Place]:
         for number, value in enumerate(content):
             yield from suspects(value, (*path, number))
     elif isinstance(content, str):
-        variable = any(part in VARIABLES for part in path[:2])
-        if masked(content) != content or (variable and LONG.fullmatch(content)):
+        name = any(part in VARIABLES for part in path[:2]) and "/" not in content
+        if masked(content) != content or (name and LONG.fullmatch(content)):
             yield path
 
 

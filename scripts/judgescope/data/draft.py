@@ -417,7 +417,7 @@ def _no_text(text: str) -> str:
 
 
 def apart(name: str, other: str) -> list[str]:
-    """Return two names so that they can be told apart, combining marks as codes.
+    """Return two names so that their difference shows, combining marks as codes.
 
     Of long ones, the part around the first difference.
     """

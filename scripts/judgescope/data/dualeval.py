@@ -66,8 +66,8 @@ def given_rows(
 ) -> tuple[list[Row], list[Row]]:
     """Return texts as rows of the tables `targets` and, where they are rated, `graded`.
 
-    `items`: source -> item; texts of other sources are left out. A text in a row has its step as a
-    number, others are counted.
+    `items`: source -> item; texts of other sources are left out. A text of a chain has its step as
+    a number, others are counted.
     """
     counted: Counter[str] = Counter()
     targets, graded = list[Row](), list[Row]()
@@ -166,7 +166,7 @@ def _text(draft: Draft, entry: dict[str, Any], key: str) -> str:
 
 def _note(draft: Draft, files: Files, rated: list[bool]) -> None:
     """Note how many texts there are, and aspects that the card does not list: they are not read."""
-    counts = {"with a rating": sum(rated), "in a row": len(rated) - sum(rated)}
+    counts = {"with a rating": sum(rated), "in a chain": len(rated) - sum(rated)}
     draft.notes.append("texts " + ", ".join(f"{how}: {n}" for how, n in counts.items()))
     known = {scale.column or name for name, scale in draft.card.aspects.items()}
     for role, role_files in sorted(files.items()):

@@ -71,6 +71,12 @@ def resolve(
     return [(path, {})]
 
 
+def absolute(path: str, folder: Path, data: Path) -> str:
+    """Return the absolute form of a card's path to a single file or folder."""
+    relative = path.removeprefix(DATA)
+    return os.path.abspath((folder if relative == path else data) / relative)
+
+
 def _absent(path: Path, where: str, todo: str) -> UserError:
     """Name what is missing, the file or the first folder on the way to it, and what is there."""
     while not os.path.isdir(path.parent):

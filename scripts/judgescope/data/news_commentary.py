@@ -30,7 +30,7 @@ def read(card: Dataset, files: Files) -> Rated:
     if len(files["data"]) > 1:
         raise UserError(
             "this format is read from one file",
-            where=f"dataset {card.dataset}, key files.data",
+            where=f"datasets/{card.dataset}.yaml, key files.data",
             got=f"{len(files['data'])} files",
         )
     [(path, _)] = files["data"]

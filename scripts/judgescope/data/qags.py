@@ -2,7 +2,7 @@
 
 Fields: article, and summary_sentences, a list of {sentence, responses}; responses is a list of
 {worker_id, response: yes or no}, "yes" where the article bears the sentence out. There are no ids:
-an item's is its position. The summary is its sentences in a row.
+an item's is its position. The summary is its sentences, joined.
 """
 
 from pathlib import Path
@@ -34,7 +34,7 @@ def read(card: Dataset, files: Files) -> Rated:
     if len(card.aspects) != 1:
         raise UserError(
             "QAGS asked one thing of a sentence: whether the article bears it out",
-            where=f"dataset {card.dataset}, key aspects",
+            where=f"datasets/{card.dataset}.yaml, key aspects",
             got=", ".join(card.aspects),
             todo="name one aspect",
         )

@@ -3,7 +3,7 @@
 Columns of the role `data`: sent_id, orig_sent, sys_name, simp_sent, and a column of means for each
 aspect; those of values standardised by rater (`…_zscore`) are not read. The role `ratings` has what
 single raters said: a row for each rater of a text, with sent_id, sys_name, orig_sent, simp_sent,
-rater_id, and a column for some of the aspects. Of these the raters are told apart; the others have
+rater_id, and a column for some of the aspects. Of these the raters are known; the others have
 the rater `mean`.
 """
 

@@ -23,7 +23,7 @@ def read(card: Dataset, files: Files) -> Rated:
     if card.raters not in ANNOTATIONS:
         raise UserError(
             "SummEval has no such raters",
-            where=f"dataset {card.dataset}, key raters",
+            where=f"datasets/{card.dataset}.yaml, key raters",
             got=card.raters,
             allowed=ANNOTATIONS,
         )

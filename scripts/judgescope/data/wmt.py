@@ -39,7 +39,7 @@ def _columns(card: Dataset, files: Files) -> Columns:
         if len(files[role]) > 1:
             raise UserError(
                 "only references may be in several files",
-                where=f"dataset {card.dataset}, key files.{role}",
+                where=f"datasets/{card.dataset}.yaml, key files.{role}",
                 got=f"{len(files[role])} files",
             )
     texts = [path for role in ("source", "reference") for path, _ in files[role]]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from judgescope.core.errors import UserError
-from judgescope.data.files import sha256_of, verify
+from judgescope.data.files import absolute, sha256_of, verify
 from judgescope.engines import ENGINES
 from judgescope.engines.requests import Ask, Budget, Failure, Hold, Keep, Reply, Work
 from judgescope.schema.cards import (
@@ -27,15 +27,23 @@ def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = No
     adapter that the study trains, which need not exist yet. Raises UserError for any other file
     that is missing or does not match the card.
     """
-    if not isinstance(card, CommandModel | VllmModel):
-        return card
     if isinstance(card, VllmModel) and trained and Path(trained, ADAPTER_FILES[0]).is_file():
         card = card.model_copy(update={"adapter": adapter_in(Path(trained))})
+    if isinstance(card, OpenAIModel):
+        return located(card, folder, data)
     hashes = verify(card, folder, data, where=f"models/{card.model}.yaml")
-    located = cast(AskedModel, import_module(ENGINES[card.engine]).located(card, folder, data))
+    result = cast(AskedModel, import_module(ENGINES[card.engine]).located(card, folder, data))
     if isinstance(card, CommandModel):
-        return located.model_copy(update={"sha256": hashes})
-    return located
+        return result.model_copy(update={"sha256": hashes})
+    return result
+
+
+def located(card: OpenAIModel, folder: Path, data: Path) -> OpenAIModel:
+    """Return an endpoint's card with the absolute paths of its files."""
+    paths = {"api_key_file": card.api_key_file, "tokenizer": card.tokenizer}
+    return card.model_copy(
+        update={key: absolute(path, folder, data) for key, path in paths.items() if path}
+    )
 
 
 def adapter_in(folder: Path) -> Adapter:

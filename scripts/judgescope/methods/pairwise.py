@@ -57,7 +57,7 @@ class JudgedPairs:
     """The pairs of a set that a judge was asked, its verdict on each, and which text is better.
 
     first, second (pairs,) index the panel's texts; verdict (pairs,) as `verdicts` has it; ahead
-    (pairs,): how much better the first is, NaN if unknown; `in_a_row`: by the number of errors;
+    (pairs,): how much better the first is, NaN if unknown; `in_chain`: by the number of errors;
     `rated`: whether the quality of some text is known.
     """
 
@@ -67,7 +67,7 @@ class JudgedPairs:
     source: Codes
     verdict: Floats
     ahead: Floats
-    in_a_row: bool
+    in_chain: bool
     rated: bool
 
 
@@ -77,15 +77,15 @@ def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
     pairs = sorted({(a, b) if index[a] < index[b] else (b, a) for a, b in votes})
     first, second = (np.array([index[pair[k]] for pair in pairs], np.int64) for k in (0, 1))
     steps = panel.rows["step"].to_pylist()
-    in_a_row = len({*steps}) > 1
+    in_chain = len({*steps}) > 1
     quality = mean_rating(panel.ratings(aspect))
-    if in_a_row:  # one error more is worse by one
+    if in_chain:  # one error more is worse by one
         quality = -np.array(steps, dtype=np.float64)
     ahead = quality[first] - quality[second]
     verdict = verdicts(*_counts(votes, pairs))
     rated = bool(np.isfinite(quality).any())
     source = panel.source[first]
-    return JudgedPairs(pairs, first, second, source, verdict, ahead, in_a_row, rated)
+    return JudgedPairs(pairs, first, second, source, verdict, ahead, in_chain, rated)
 
 
 def _counts(votes: Votes, pairs: list[tuple[str, str]]) -> Codes:
@@ -108,7 +108,7 @@ def _estimates(
     weights, judged_pairs = panel.study.weights, judged(panel, aspect, votes)
     pairs, source, verdict = judged_pairs.pairs, judged_pairs.source, judged_pairs.verdict
     ahead = judged_pairs.ahead
-    if judged_pairs.in_a_row:
+    if judged_pairs.in_chain:
         for k in np.unique(np.abs(ahead)).tolist():
             chosen = np.abs(ahead) == k
             accuracy = comparison_accuracy(

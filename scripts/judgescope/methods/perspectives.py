@@ -216,7 +216,7 @@ def _difference_rows(views: Views, criterion: str | None) -> Iterator[Row]:
 METHOD = Method(
     selectable=True,
     texts=("systems", "graded"),
-    parts=("compared", "in_a_row", "graded"),
+    parts=("compared", "chains", "graded"),
     across="judgescope.methods.differences",
     oracles=True,
     claims=True,

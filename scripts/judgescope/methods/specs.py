@@ -234,7 +234,7 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     weights: AspectWeights | None = None
     expected: Expected | None = None
     criteria: list[str] = field(default_factory=list)
-    in_a_row: list[tuple[str, str]] = field(default_factory=list)
+    chains: list[tuple[str, str]] = field(default_factory=list)
     """(perturbation, degree) of the sets with errors one after the other."""
     hinted: dict[str, Hinted] = field(default_factory=dict)
     forms: dict[str, list[str]] = field(default_factory=dict)

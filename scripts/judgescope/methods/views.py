@@ -413,7 +413,7 @@ def chain(study: EvaluationData, name: str, judge: str, aspect: str, *others: st
 def local_rows(study: EvaluationData) -> Iterator[Row]:
     """Yield every judge's accuracies on each error chain, their means, and differences."""
     for judge in study.spec.judges:
-        for (name, degree), aspect in product(study.spec.in_a_row, study.spec.aspects):
+        for (name, degree), aspect in product(study.spec.chains, study.spec.aspects):
             links = chain(study, f"{name}.{degree}", judge, aspect)
             if links is None:
                 continue
@@ -429,7 +429,7 @@ def _local_means(study: EvaluationData, judge: str, *others: str) -> Means:
     """Return a judge's means over error chains, of the items that `others` were given, too."""
     chains = (
         (aspect, chain(study, f"{name}.{degree}", judge, aspect, *others))
-        for (name, degree), aspect in product(study.spec.in_a_row, study.spec.aspects)
+        for (name, degree), aspect in product(study.spec.chains, study.spec.aspects)
     )
     accuracies = ((aspect, links.adjacent()) for aspect, links in chains if links)
     averaged = (

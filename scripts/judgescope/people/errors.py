@@ -18,19 +18,9 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream, stream_seed
-from judgescope.engines.subjects import Subjects
 from judgescope.parsing.annotation import SEVERITIES
 from judgescope.people import form
-from judgescope.people.answers import (
-    NUMBERS,
-    Response,
-    Results,
-    Row,
-    formatted,
-    numbers_of,
-    page_id,
-    read_pages,
-)
+from judgescope.people.form import Asked, Measured, Response, Results, Table
 from judgescope.plan import Plan
 from judgescope.schema.tables import read_part
 from judgescope.statistics.alpha import krippendorff_alpha
@@ -53,16 +43,16 @@ SPAN, WHY = "span", "why"
 """The questions on an error: about its passage, and about its explanation."""
 LABELS: Final = {
     SPAN: {
-        "error": "Yes, there is one",
+        "error": "Yes",
         "no_span": "No passage is given",
-        "not_an_error": "No, nothing is wrong there",
+        "not_an_error": "No, the passage is correct",
         "hallucination": "The passage is not in the text",
     },
     WHY: {
         "correct": "Correct",
-        "partially_correct": "Partially correct: something in it is wrong",
-        "incomplete": "Incomplete: right, but something is left out",
-        "vague": "Vague: it could be said of many passages",
+        "partially_correct": "Partially correct: part of it is wrong",
+        "incomplete": "Incomplete: correct, but something is missing",
+        "vague": "Vague: it would fit many passages",
         "incorrect": "Incorrect",
         "not_an_error": "It describes no error",
     },
@@ -70,10 +60,11 @@ LABELS: Final = {
 WORDING: Final = {SPAN: "Is there an error in the passage?", WHY: "How good is the explanation?"}
 UNANSWERED = ""
 PLACE = ["judge", "dataset", "aspect"]
-STATISTICS = [*PLACE, "question", "statistic", *NUMBERS]
 TOTAL = "total"
 COUNTS = [*PLACE, "explanation", *SPANS, TOTAL]
 VERDICTS = [*PLACE, "target", "draw", "number", "match", "severity", "voter", SPAN, WHY]
+Count = tuple[object, ...]
+"""A row of counts.csv."""
 SHARES: Final = {
     "span_ok": (SPAN, span_ok),
     "explanation_ok": (WHY, explanation_ok),
@@ -156,7 +147,7 @@ def errors_of(
         raise form.nothing_to_ask(plan, "no judge annotates errors", todo)
     if unknown := [name for name in judges if name not in known]:
         raise UserError(
-            "this is no judge of the study that annotates errors",
+            "this is not a judge of the study that annotates errors",
             where="--judges",
             got=unknown[0],
             allowed=known,
@@ -167,16 +158,16 @@ def errors_of(
         if cell.perturbation == SYSTEMS and cell.judge in (judges or known)
     }
     if not files:
-        todo = "use a dataset with texts by systems, and a method about these, such as agreement"
+        todo = "use a dataset with texts by systems, and a method for them, for example agreement"
         raise form.nothing_to_ask(plan, "no texts by systems are judged", todo)
     made = {cell: path for cell, path in files.items() if path.is_file()}
     if complete or not made:
         todo = "run the study first: judgescope run, with the study's file"
         if not complete:
-            todo = "take the folder `results` with which the pages were made"
+            todo = "use the folder `results` from which the pages were made"
         form.check_made(list(dict.fromkeys(files.values())), "judgments", todo)
     subjects = {
-        name: {each.target: each for each in Subjects(str(out), name, plan.study.seed).of(SYSTEMS)}
+        name: {each.target: each for each in form.subjects_of(plan, out, name).of(SYSTEMS)}
         for name in dict.fromkeys(cell.dataset for cell in made)
     }
     errors = []
@@ -196,46 +187,36 @@ def errors_of(
 # --- pages -------------------------------------------------------------------------------------
 
 
-class Draw(NamedTuple):
-    """The errors that were drawn of a judge's, and how many it annotated."""
-
-    judge: str
-    errors: Sequence[Error]
-    total: int
-
-
 def make(
     plan: Plan, out: Path, folder: Path, *, errors: int, voters: int, judges: Collection[str] = ()
-) -> form.Made[Draw]:
+) -> form.Made[Error]:
     """Write the pages of a study whose tables are in `out`.
 
     Up to so many `errors` are drawn of each judge, or of the `judges` that are named; its datasets
-    and aspects take turns, and items.
+    and aspects take turns, and items. Raises UserError for a number below 1, for an unknown judge,
+    if tables are missing, and if there is nothing to ask.
     """
     form.check_numbers(errors=errors, voters=voters)
     of_judge: dict[str, list[Error]] = {}
     for error in errors_of(plan, out, judges):
         of_judge.setdefault(error.judge, []).append(error)
-    draws = []
-    for judge, annotated in of_judge.items():
-        drawn = form.balanced(
+    drawn: form.Drawn[Error] = {
+        (judge,): form.balanced(
             sorted(annotated, key=lambda error: error.key),
             stream(plan.study.seed, "annotations", "errors", judge),
             errors,
             kind=lambda error: (error.dataset, error.aspect),
             item=lambda error: error.source_item,
         )
-        draws.append(Draw(judge, drawn, len(annotated)))
-    if not draws:
-        raise UserError("there is nothing to ask: no judge found an error", where=str(out))
-    records = [(error.dataset, error) for draw in draws for error in draw.errors]
+        for judge, annotated in of_judge.items()
+    }
+    if not drawn:
+        raise UserError("there is nothing to ask: no judge annotated an error", where=str(out))
     items = partial(_items, plan)
-    pages = form.voter_pages(plan, "annotations", records, items, voters=voters, kind="errors")
-    form.write_pages(pages, folder)
-    shown = sum(len(page.items) for page in pages)
-    lines = [f"{folder}: {len(pages)} pages, which show {shown:,} errors"]
-    lines += [f"{draw.judge}: {len(draw.errors)} of {draw.total:,} errors" for draw in draws]
-    return form.Made(pages, draws, lines)
+    made = form.ask(plan, folder, "annotations", drawn, items, voters=voters, kind="errors")
+    for (judge,), some in drawn.items():
+        made.lines.append(f"{judge}: {len(some)} of {len(of_judge[judge]):,} errors")
+    return made
 
 
 def _items(plan: Plan, errors: Iterable[Error], rng: "Generator") -> list[form.Item]:
@@ -258,24 +239,20 @@ def _item(plan: Plan, alike: Sequence[Error], *, kinds: bool) -> form.Item:
     if error.location:
         lost = "" if error.parts else "(these words were not found in the text)"
         details = [("Passage", f"“{error.location}”", lost)]
-    remark = "" if error.explanation else "There is none."
+    remark = "" if error.explanation else "No explanation is given."
     details.append(("Explanation", error.explanation, remark))
     if kinds and error.category:
-        details.append(("Kind of error", error.category, ""))
+        details.append(("Error type", error.category, ""))
     if error.severity is not None:
         word = SEVERITIES[int(error.severity) - 1]
         details.append(("Severity", f"{word}, {error.severity:g} of 5", ""))
-    return form.Item(
-        tuple(
-            form.Question(f"{name}-{each}", tuple(LABELS[each].items()), WORDING[each])
-            for each in error.questions
-        ),
-        plan.aspect_of(error.dataset, error.aspect),
-        () if error.parts else (error.text,),
-        form.visible_source(plan, error.dataset, error.aspect, error.source),
-        passage=error.parts,
-        details=tuple(details),
-    )
+    questions = [
+        form.Question(f"{name}-{part}", tuple(LABELS[part].items()), WORDING[part])
+        for part in error.questions
+    ]
+    texts = () if error.parts else (error.text,)
+    item = form.item_about(plan, error, questions, texts, error.source)
+    return item._replace(passage=error.parts, details=tuple(details))
 
 
 def _name(plan: Plan, error: Error) -> str:
@@ -305,93 +282,90 @@ class Verdict(NamedTuple):
         return UNANSWERED not in (self.span, self.why)
 
 
-class Known:
-    """The errors that a study can ask about, found by question ids."""
+Shown = tuple[tuple[Error, ...], str]
+"""Errors that look the same, and SPAN or WHY."""
 
-    def __init__(self, plan: Plan, errors: Iterable[Error]) -> None:
-        self._errors = {_name(plan, error): error for error in errors}
 
-    def about(self, question: str) -> tuple[tuple[Error, ...], str] | None:
-        """Return the errors, which look the same, of a question, and SPAN or WHY; or None."""
-        names, _, subject = question.partition("-")
-        errors = tuple(filter(None, map(self._errors.get, names.split("."))))
-        if len(errors) < names.count(".") + 1 or len({error.shown for error in errors}) > 1:
+def finder(plan: Plan, errors: Iterable[Error]) -> form.Find[Shown]:
+    """Return what finds questions about errors by their ids."""
+    named = {_name(plan, error): error for error in errors}
+
+    def find(question: str) -> Asked[Shown] | None:
+        names, _, part = question.partition("-")
+        alike = tuple(filter(None, map(named.get, names.split("."))))
+        if len(alike) < names.count(".") + 1 or len({error.shown for error in alike}) > 1:
             return None
-        return (errors, subject) if subject in errors[0].questions else None
+        known = part in alike[0].questions
+        return Asked((alike, part), [*LABELS[part], UNANSWERED]) if known else None
 
-    def options(self, question: str) -> list[str] | None:
-        """Return what may be answered to a question, None to one that the study does not ask."""
-        asked = self.about(question)
-        return [*LABELS[asked[1]], UNANSWERED] if asked else None
+    return find
 
-    def complete(self, questions: Iterable[str]) -> bool:
-        """Return whether a page may have these questions: all on each error, each error once."""
-        times = Counter(errors for errors, _ in filter(None, map(self.about, questions)))
-        each = Counter(error for errors in times for error in errors)
-        asked = all(number == len(errors[0].questions) for errors, number in times.items())
-        return asked and set(each.values()) == {1}
+
+def _complete(questions: Collection[Asked[Shown]]) -> bool:
+    """Return whether a page may have these questions: all on each error, each error once."""
+    times = Counter(alike for (alike, _), _ in questions)
+    each = Counter(error for alike in times for error in alike)
+    asked = all(number == len(alike[0].questions) for alike, number in times.items())
+    return asked and set(each.values()) == {1}
 
 
 def read(plan: Plan, out: Path, folder: Path) -> Results:
     """Return the results of a folder of answers, of a study whose tables are in `out`.
 
-    Raises UserErrors for answers that do not fit its questions.
+    Raises UserErrors for answers that do not fit its questions, and UserError if answers or all
+    judgments are missing.
     """
-    known = Known(plan, errors_of(plan, out, complete=False))
-    responses = read_pages(folder, known.options, known.complete)
-    verdicts = list(_verdicts(known, responses))
+    find = finder(plan, errors_of(plan, out, complete=False))
+    responses = form.read_pages(folder, find, _complete)
+    verdicts = list(_verdicts(responses))
     statistics, counts = _tables(verdicts, _missing(verdicts, responses))
-    rows = [
-        dict(zip(VERDICTS, (*v.error.key, v.error.match, v.error.severity, *v[2:]), strict=True))
-        for v in verdicts
-    ]
+    rows = [(*v.error.key, v.error.match, v.error.severity, *v[2:]) for v in verdicts]
     tables = {
-        "annotations.csv": (STATISTICS, statistics),
-        "counts.csv": (COUNTS, counts),
-        "verdicts.csv": (VERDICTS, rows),
+        "annotations.csv": form.measured_table([*PLACE, "question", "statistic"], statistics),
+        "counts.csv": Table(COUNTS, counts),
+        "verdicts.csv": Table(VERDICTS, rows),
     }
     lines = list(_lines(statistics, counts))
     return Results("annotations", len(responses), f"{len(rows)} verdicts on errors", tables, lines)
 
 
-def _lines(statistics: Sequence[Row], counts: Iterable[Row]) -> Iterator[str]:
+def _lines(statistics: Sequence[Measured], counts: Sequence[Count]) -> Iterator[str]:
     """Yield each judge's results over all datasets: the counts, then the statistics."""
-    names = ["explanation", *SPANS, TOTAL]
-    overall = [row for row in counts if not row["dataset"]]
-    for judge in dict.fromkeys(row["judge"] for row in statistics):
+    for judge in dict.fromkeys(row.labels[0] for row in statistics):
         yield judge or "all judges"
-        table = [row for row in overall if row["judge"] == judge]
-        for row in [dict(zip(names, names, strict=True)), *table] if table else []:
-            cells = (f"{row[name]!s:>{max(5, len(name))}}" for name in names[1:])
-            yield "  " + "  ".join([f"{row['explanation']:<17}", *cells])
-        for row in statistics:
-            if (row["judge"], row["dataset"]) == (judge, ""):
-                question = f", {row['question']}" if row["statistic"] not in SHARES else ""
-                left = f", {row['n_missing']} missing" if row["n_missing"] else ""
-                yield f"  {row['statistic']}{question}: {formatted(row)}{left}"
+        table = [row[3:] for row in counts if row[:2] == (judge, "")]
+        for first, *cells in [COUNTS[3:], *table] if table else []:
+            padded = (
+                f"{each!s:>{max(5, len(name))}}"
+                for name, each in zip(COUNTS[4:], cells, strict=True)
+            )
+            yield "  " + "  ".join([f"{first:<17}", *padded])
+        for (of_judge, dataset, _, question, name), estimate in statistics:
+            if (of_judge, dataset) == (judge, ""):
+                asked = f", {question}" if name not in SHARES else ""
+                left = f", {estimate.n_missing} missing" if estimate.n_missing else ""
+                yield f"  {name}{asked}: {form.formatted(estimate)}{left}"
 
 
-def _verdicts(known: Known, responses: Iterable[Response]) -> Iterator[Verdict]:
+def _verdicts(responses: Iterable[Response[Shown]]) -> Iterator[Verdict]:
     """Yield each voter's verdict on each error of the page, in the order of the study's errors."""
     for voter, response in enumerate(responses, start=1):
         answers: dict[tuple[Error, ...], dict[str, str]] = {}
-        for question, answer in response.answers.items():
-            asked = known.about(question)
-            assert asked, "the response was checked"
-            answers.setdefault(asked[0], {})[asked[1]] = answer
+        for ((alike, part), _), answer in response.given:
+            answers.setdefault(alike, {})[part] = answer
         errors = [(error, alike) for alike in answers for error in alike]
         for error, alike in sorted(errors, key=lambda each: each[0].key):
             given = answers[alike]
             yield Verdict(error, alike, voter, given.get(SPAN, "no_span"), given[WHY])
 
 
-def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response]) -> dict[Error, int]:
+def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response[Shown]]) -> dict[Error, int]:
     """Return how many verdicts on each error are missing or incomplete.
 
     A page says how many voters there are: of those who sent nothing, verdicts are missing. Who was
     asked about more errors later has pages with other questions.
     """
-    pages = [(page_id(response.answers), response.voters) for response in responses]
+    pages = [(form.page_id(each.answers), each.voter[1]) for each in responses]
     complete: Counter[Error] = Counter()
     planned: dict[Error, dict[str, int]] = {}
     for verdict in verdicts:
@@ -403,7 +377,7 @@ def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response]) -> dict
 
 def _tables(
     verdicts: Sequence[Verdict], missing: Mapping[Error, int]
-) -> tuple[list[Row], list[Row]]:
+) -> tuple[list[Measured], list[Count]]:
     """Return the statistics of every judge, of all together how far people agree, and counts.
 
     Each judge has rows over all datasets and aspects (none named), over all aspects of a dataset,
@@ -412,34 +386,28 @@ def _tables(
     items = sorted({error.source_item for error in missing})
     weights = deletions(len(items))
     code = {item: number for number, item in enumerate(items)}
-    levels: dict[tuple[str, str, str], list[Verdict]] = {}
+    levels: dict[tuple[str, ...], list[Verdict]] = {}
     for verdict in verdicts:
-        judge, dataset, aspect = verdict.error[:3]
-        for level in {
-            ("", "", ""),
-            (judge, "", ""),
-            (judge, dataset, ""),
-            (judge, dataset, aspect),
-        }:
-            levels.setdefault(level, []).append(verdict)
-    statistics: list[Row] = []
-    counts: list[Row] = []
+        place = verdict.error[:3]
+        for depth in range(4):
+            levels.setdefault((*place[:depth], *[""] * (3 - depth)), []).append(verdict)
+    statistics: list[Measured] = []
+    counts: list[Count] = []
     for level, part in sorted(levels.items()):
-        labels = dict(zip(PLACE, level, strict=True))
         estimates = _agreement(part, code, weights)
         if level[0]:
             errors = list(dict.fromkeys(verdict.error for verdict in part))
             votes = _votes(part, errors)
-            counts += [labels | row for row in _count_rows(votes.sum(axis=0))]
+            table = votes.sum(axis=0)
+            for why, row in zip([*EXPLANATIONS, TOTAL], [*table, table.sum(axis=0)], strict=True):
+                counts.append((*level, why, *row.tolist(), int(row.sum())))
             source = np.array([code[error.source_item] for error in errors], dtype=np.int64)
             lost = sum(missing[error] for error in errors)
             estimates = {
                 (question, name): share(votes, source, weights, lost)
                 for name, (question, share) in SHARES.items()
             } | estimates
-        for (question, name), estimate in estimates.items():
-            row = labels | {"question": question, "statistic": name}
-            statistics.append(row | numbers_of(estimate))
+        statistics += [Measured((*level, *names), each) for names, each in estimates.items()]
     return statistics, counts
 
 
@@ -454,13 +422,6 @@ def _votes(verdicts: Iterable[Verdict], errors: Sequence[Error]) -> NDArray[np.i
     return votes
 
 
-def _count_rows(table: NDArray[np.int64]) -> Iterator[Row]:
-    """Yield a row for each explanation, totals last; table (why, span)."""
-    for why, row in zip([*EXPLANATIONS, TOTAL], [*table, table.sum(axis=0)], strict=True):
-        numbers = dict(zip(SPANS, row.tolist(), strict=True))
-        yield {"explanation": why} | numbers | {TOTAL: int(row.sum())}
-
-
 def _agreement(
     verdicts: Sequence[Verdict], code: Mapping[tuple[str, str], int], weights: NDArray[np.int64]
 ) -> dict[tuple[str, str], Estimate]:
@@ -469,22 +430,22 @@ def _agreement(
     code: (dataset, item) -> column of `weights`. Errors that look the same are one unit.
     """
     voters = sorted({verdict.voter for verdict in verdicts})
-    units = dict.fromkeys(verdict.alike for verdict in verdicts)
-    unit_of = {alike: number for number, alike in enumerate(units)}
-    source = np.array([code[alike[0].source_item] for alike in unit_of], dtype=np.int64)
     estimates = {}
     for question, answers in ((SPAN, SPANS), (WHY, EXPLANATIONS)):
-        ratings = np.full((len(voters), len(unit_of)), np.nan)
+        units = dict.fromkeys(
+            verdict.alike for verdict in verdicts if question in verdict.error.questions
+        )
+        unit_of = {alike: number for number, alike in enumerate(units)}
+        ratings = np.full((len(voters), len(units)), np.nan)
         for verdict in verdicts:
             answer = verdict.span if question == SPAN else verdict.why
-            if question in verdict.error.questions and answer != UNANSWERED:
+            if verdict.alike in units and answer != UNANSWERED:
                 ratings[voters.index(verdict.voter), unit_of[verdict.alike]] = answers.index(answer)
-        asked = np.array([question in alike[0].questions for alike in unit_of])
         estimates[question, "alpha_nominal"] = krippendorff_alpha(
-            ratings[:, asked],
+            ratings,
             level="nominal",
             domain=range(len(answers)),
-            source=source[asked],
+            source=np.array([code[alike[0].source_item] for alike in units], dtype=np.int64),
             weights=weights,
         )
     return estimates

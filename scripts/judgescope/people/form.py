@@ -1,29 +1,37 @@
-"""Offline HTML forms: the texts that a question shows, its answers, and how pages are written.
+"""One form for all questions to people: what is drawn, how pages show it, how answers are read.
 
-Texts come from data and models: the template escapes all of them.
+A kind of questions is a module with `make`, which draws subjects and writes their pages, and with
+`read`, which turns answers into tables. Pages show texts of data and models: the template escapes
+all of them. Anybody may have written a file of answers: reading checks everything.
 """
 
+import csv
+import hashlib
+import json
+import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
+import yaml
 from markupsafe import Markup
 
 from judgescope.core.canonical import canonical
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import WORKFLOW
 from judgescope.core.rng import stream
-from judgescope.people.answers import page_id
+from judgescope.engines.subjects import Subjects
 from judgescope.plan import Plan
 from judgescope.report.html import environment_of, finished
 from judgescope.schema.cards import Aspect
+from judgescope.statistics.result import Estimate
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 Record = TypeVar("Record")
-Drawn = TypeVar("Drawn")
 Options = tuple[tuple[str, str], ...]
 """(the answer as it is saved, its label), …."""
 COMPARED: Options = (
@@ -38,6 +46,24 @@ MAKE_TEXTS = (
 )
 MAX_VOTERS = 9999
 """Page ids hold the number of voters, in at most four digits."""
+VOTER = re.compile(r"([1-9][0-9]{0,3})of([1-9][0-9]{0,3})")
+MAX_BYTES = 1 << 20
+"""A file of answers has a few thousand."""
+KEYS = {"survey", "task", "voter", "answers"}
+UNCHANGED = "use the file as the page saved it"
+NUMBERS = [field.name for field in fields(Estimate)]
+
+
+class About(Protocol):
+    """What a question is about: something of a dataset, in an aspect."""
+
+    @property
+    def dataset(self) -> str: ...  # noqa: D102
+    @property
+    def aspect(self) -> str: ...  # noqa: D102
+
+
+Subject = TypeVar("Subject", bound=About)
 
 
 class Question(NamedTuple):
@@ -51,14 +77,13 @@ class Question(NamedTuple):
 class Item(NamedTuple):
     """One block of a form: the texts shown, and the questions about them.
 
-    `source` is that of all texts; where each text has its own, `sources` are those, in their order.
-    `passage` is a text in three parts, of which the second is marked.
+    `sources` are empty, or the source of all texts, or one for each text, in their order. `passage`
+    is a text in three parts, of which the second is marked.
     """
 
     questions: tuple[Question, ...]
     aspect: Aspect | None = None
     texts: tuple[str, ...] = ()
-    source: str | None = None
     sources: tuple[str | None, ...] = ()
     passage: tuple[str, str, str] | None = None
     details: tuple[tuple[str, str, str], ...] = ()
@@ -73,16 +98,6 @@ class Item(NamedTuple):
     def compares(self) -> bool:
         """Return whether the question is which of several texts is better."""
         return len(self.texts) > 1
-
-    @property
-    def undecided(self) -> bool:
-        """Return whether people may say that they cannot decide."""
-        return set(UNDECIDED) <= set(self.questions[0].options)
-
-    @property
-    def sourced(self) -> bool:
-        """Return whether a source is shown."""
-        return any([self.source, *self.sources])
 
 
 class Page(NamedTuple):
@@ -100,11 +115,15 @@ class Page(NamedTuple):
     definitions: Sequence[tuple[str, str]] = ()
 
 
-class Made(NamedTuple, Generic[Drawn]):
-    """The pages that were written, what was drawn for them, and lines to print."""
+Drawn = dict[tuple[str, ...], list[Record]]
+"""Labels of a group -> what was drawn of it."""
+
+
+class Made(NamedTuple, Generic[Record]):
+    """The pages that were written, what was drawn for them by labels, and lines to print."""
 
     pages: Sequence[Page]
-    draws: Sequence[Drawn]
+    drawn: Drawn[Record]
     lines: list[str]
 
 
@@ -115,10 +134,10 @@ def check_numbers(**numbers: int) -> None:
     """Raise UserError for an option of the command line that is below 1, or for too many voters."""
     for name, number in numbers.items():
         if number < 1:
-            raise UserError("this is a number from 1", where=f"--{name}", got=number)
+            raise UserError("the number must be 1 or greater", where=f"--{name}", got=number)
     if (voters := numbers.get("voters", 1)) > MAX_VOTERS:
         raise UserError(
-            "these are too many voters", where="--voters", got=voters, allowed=f"1 to {MAX_VOTERS}"
+            "too many voters", where="--voters", got=voters, allowed=f"1 to {MAX_VOTERS}"
         )
 
 
@@ -127,7 +146,7 @@ def check_made(needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEX
     absent = [path for path in needed if not path.is_file()]
     if absent:
         raise UserError(
-            f"{len(absent)} of {len(needed)} files with {what} of the study are not there",
+            f"{len(absent)} of {len(needed)} files with {what} of the study are missing",
             where=str(absent[0]),
             todo=todo,
         )
@@ -137,33 +156,6 @@ def nothing_to_ask(plan: Plan, reason: str = "", todo: str = "") -> UserError:
     """Return the error of a study without anything to ask people about."""
     what = ": ".join(filter(None, ["there is nothing to ask", reason]))
     return UserError(what, where=plan.study.study, todo=todo)
-
-
-# --- questions ---------------------------------------------------------------------------------
-
-
-def wording_of(plan: Plan, dataset: str, aspect: str) -> str:
-    """Return a text that changes with everything that a form says of an aspect."""
-    card = plan.aspect_of(dataset, aspect)
-    visible = plan.scale_of(dataset, aspect).source_visible
-    return canonical((aspect, card.name, card.definition, visible))
-
-
-def visible_source(plan: Plan, dataset: str, aspect: str, source: str | None) -> str | None:
-    """Return the source if raters of the aspect see it; None if it is empty, too."""
-    return source or None if plan.scale_of(dataset, aspect).source_visible else None
-
-
-def rating_options(plan: Plan, dataset: str, aspect: str) -> Options:
-    """Return the values of an aspect's scale, worst first, with their labels; () without steps."""
-    scale = plan.scale_of(dataset, aspect)
-    values = [f"{value:.12g}" for value in scale.values() or []]
-    labels = [f": {label}" for label in scale.labels] or [""] * len(values)
-    ends = [" (worst)", *[""] * (len(values) - 2), " (best)"] if values else []
-    return tuple(
-        (value, f"{value}{label}{end}")
-        for value, label, end in zip(values, labels, ends, strict=True)
-    )
 
 
 # --- drawing and arranging ---------------------------------------------------------------------
@@ -207,13 +199,11 @@ def half_swapped(records: Sequence[Record], rng: "Generator") -> list[tuple[Reco
     return [(records[at], bool(swapped[at])) for at in rng.permutation(len(records))]
 
 
-def by_aspect(
-    records: Iterable[Record], rng: "Generator", aspect: Callable[[Record], str]
-) -> Iterator[list[Record]]:
-    """Yield the records of each aspect, the aspects in random order."""
-    groups: dict[str, list[Record]] = {}
-    for record in records:
-        groups.setdefault(aspect(record), []).append(record)
+def by_aspect(subjects: Iterable[Subject], rng: "Generator") -> Iterator[list[Subject]]:
+    """Yield the subjects of each aspect, the aspects in random order."""
+    groups: dict[str, list[Subject]] = {}
+    for subject in subjects:
+        groups.setdefault(subject.aspect, []).append(subject)
     for name in shuffled(sorted(groups), rng):
         yield groups[name]
 
@@ -221,44 +211,328 @@ def by_aspect(
 # --- pages -------------------------------------------------------------------------------------
 
 
+def subjects_of(plan: Plan, out: Path, dataset: str) -> Subjects:
+    """Return the texts of a dataset in the results `out`."""
+    return Subjects(str(out), dataset, plan.study.seed)
+
+
+def wording_of(plan: Plan, dataset: str, aspect: str) -> str:
+    """Return a text that changes with everything that a form says of an aspect."""
+    card = plan.aspect_of(dataset, aspect)
+    visible = plan.scale_of(dataset, aspect).source_visible
+    return canonical((aspect, card.name, card.definition, visible))
+
+
+def rating_options(plan: Plan, dataset: str, aspect: str) -> Options:
+    """Return the values of an aspect's scale, worst first, with their labels; () without steps."""
+    scale = plan.scale_of(dataset, aspect)
+    values = [f"{value:.12g}" for value in scale.values() or []]
+    labels = [f": {label}" for label in scale.labels] or [""] * len(values)
+    ends = [" (worst)", *[""] * (len(values) - 2), " (best)"] if values else []
+    return tuple(
+        (value, f"{value}{label}{end}")
+        for value, label, end in zip(values, labels, ends, strict=True)
+    )
+
+
+def item_about(
+    plan: Plan,
+    about: About,
+    questions: Iterable[Question],
+    texts: Iterable[str],
+    *sources: str | None,
+) -> Item:
+    """Return the block of questions about texts, with their common source or the source of each.
+
+    Sources that raters of the aspect do not see are left out.
+    """
+    visible = plan.scale_of(about.dataset, about.aspect).source_visible and any(sources)
+    aspect = plan.aspect_of(about.dataset, about.aspect)
+    return Item(tuple(questions), aspect, tuple(texts), sources if visible else ())
+
+
+def page_id(questions: Iterable[str], prefix: str = "") -> str:
+    """Return the id of a page with these questions; `prefix` says for whom the page is."""
+    parts = sorted([*questions, *([prefix] if prefix else [])])
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    return "-".join(filter(None, [prefix, digest]))
+
+
+def ask(
+    plan: Plan,
+    folder: Path,
+    streams: str,
+    drawn: Drawn[Subject],
+    items: Callable[[list[Subject], "Generator"], list[Item]],
+    *,
+    voters: int,
+    prefix: str = "{voter}of{voters}",
+    kind: str = "texts",
+) -> Made[Subject]:
+    """Write a page for each voter and task with drawn subjects, and return what was made.
+
+    `items` arranges the subjects of a task by a random stream of the voter: each page has an order
+    of its own. Raises UserError if nothing was drawn.
+    """
+    pages, subjects = [], [subject for some in drawn.values() for subject in some]
+    for task in tasks_of(plan):
+        shown = [each for each in subjects if plan.datasets[each.dataset].task == task]
+        for voter in range(1, voters + 1) if shown else ():
+            page = items(shown, stream(plan.study.seed, streams, "page", task, voter))
+            names = [question.id for item in page for question in item.questions]
+            name = page_id(names, prefix.format(voter=voter, voters=voters))
+            pages.append(Page(kind, task, f"{task}-voter{voter}.html", name, page))
+    if not pages:
+        raise nothing_to_ask(plan)
+    return Made(pages, drawn, [write_pages(pages, folder)])
+
+
 def tasks_of(plan: Plan) -> list[str]:
     """Return the tasks of a study's datasets."""
     return list(dict.fromkeys(card.task for card in plan.datasets.values()))
 
 
-def voter_pages(
-    plan: Plan,
-    streams: str,
-    records: Iterable[tuple[str, Record]],
-    items: Callable[[list[Record], "Generator"], list[Item]],
-    *,
-    voters: int,
-    prefix: str = "{voter}of{voters}",
-    kind: str = "texts",
-) -> list[Page]:
-    """Return a page for each voter and task with records; each has an order of its own.
-
-    records: (dataset, record), …; `items` arranges those of a task by a random stream of the voter.
-    """
-    ordered = list(records)
-    pages = []
-    for task in tasks_of(plan):
-        shown = [record for dataset, record in ordered if plan.datasets[dataset].task == task]
-        for voter in range(1, voters + 1) if shown else ():
-            rng = stream(plan.study.seed, streams, "page", task, voter)
-            page = items(shown, rng)
-            names = [question.id for item in page for question in item.questions]
-            name = page_id(names, prefix.format(voter=voter, voters=voters))
-            pages.append(Page(kind, task, f"{task}-voter{voter}.html", name, page))
-    return pages
-
-
 def write_pages(pages: Sequence[Page], folder: Path) -> str:
-    """Write pages into a folder; return how many pages and questions there are."""
+    """Write pages into a folder; return how many pages and questions, or errors, there are."""
     script = (WORKFLOW / "people" / "save.js").read_text(encoding="utf-8")
     template = environment_of(WORKFLOW / "people").get_template("page.html.jinja")
     folder.mkdir(parents=True, exist_ok=True)
     for page in pages:
         text = finished(template.render(page=page, script=Markup(script)), script)
         (folder / page.file).write_text(text, encoding="utf-8", newline="\n")
-    return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} questions"
+    what = "errors" if pages[0].kind == "errors" else "questions"
+    return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} {what}"
+
+
+# --- answers -----------------------------------------------------------------------------------
+
+
+class Asked(NamedTuple, Generic[Record]):
+    """The subject of a question of the study, and the answers that are allowed."""
+
+    subject: Record
+    options: Sequence[str]
+
+
+class Response(NamedTuple, Generic[Record]):
+    """One person's answers to the questions of one page: question -> answer, -> subject."""
+
+    survey: str
+    task: str
+    person: str
+    answers: dict[str, str]
+    asked: Mapping[str, Asked[Record]]
+
+    @property
+    def given(self) -> Iterator[tuple[Asked[Record], str]]:
+        """Yield every question's subject and options, and the answer to it."""
+        return ((self.asked[question], answer) for question, answer in self.answers.items())
+
+    @property
+    def prefix(self) -> str:
+        """Return the part of the page's id that says for whom the page is."""
+        return self.survey.partition("-")[0]
+
+    @property
+    def voter(self) -> tuple[int, int]:
+        """Return whose page it is, voter k of n; (0, 0): the page's id does not say so."""
+        match = VOTER.fullmatch(self.prefix)
+        number = (int(match[1]), int(match[2])) if match else (0, 0)
+        return number if number[0] <= number[1] else (0, 0)
+
+
+class Rule(NamedTuple):
+    """Files with the same `key` have the same `value`; if not, the error and what to do."""
+
+    key: Hashable
+    value: object
+    error: str
+    todo: str
+
+
+Find = Callable[[str], Asked[Record] | None]
+"""A question's id -> the question; None if the study does not ask it."""
+
+
+def read_responses(
+    folder: Path,
+    find: Callable[[Response[Record]], Find[Record]],
+    page: Callable[[Response[Record]], str | None] = lambda response: page_id(response.answers),
+    rules: Callable[[Response[Record]], list[Rule]] = lambda response: [],
+) -> list[Response[Record]]:
+    """Return the contents of all files of a folder; a duplicate file counts once.
+
+    `page` returns the id of the page with exactly a response's questions, None if there is none.
+    Raises UserErrors with all faults of all files, and UserError if there is no file.
+    """
+    responses: dict[Hashable, Response[Record]] = {}
+    first: dict[Hashable, tuple[Path, object]] = {}
+    faults: list[UserError] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            content: Response[Record] = _read(path)
+            response = _checked(content, find(content), page, str(path))
+            same: Hashable = (response.survey, response.person)
+            todo = "keep the file that counts, and remove the other"
+            voter = Rule(same, response, "conflicting responses from the same voter", todo)
+            for key, value, what, todo in [voter, *rules(response)]:
+                before, other = first.setdefault(key, (path, value))
+                if other != value:
+                    got = f"{other} and {value}" if isinstance(value, int) else None
+                    raise UserError(what, where=f"{path}, beside {before}", got=got, todo=todo)
+                same = key
+            responses.setdefault(same, response)
+        except UserError as error:
+            faults.append(error)
+    if faults:
+        raise UserErrors(faults)
+    if not responses:
+        raise UserError("there are no answers", where=str(folder), todo="put the files here")
+    return list(responses.values())
+
+
+def read_pages(
+    folder: Path,
+    find: Find[Record],
+    complete: Callable[[Collection[Asked[Record]]], bool] = bool,
+) -> list[Response[Record]]:
+    """Return the responses to pages that are for one voter each, every page's once.
+
+    `complete` says whether a page may have just these questions. Raises UserErrors as
+    `read_responses`, for conflicting responses to a page, and if the same questions are on pages
+    for different numbers of voters: then it is unknown who gave which answers.
+    """
+    todo = (
+        "a page is for one person, and belongs with the pages made in the same run: keep the files "
+        "that count, and remove the others"
+    )
+
+    def page(response: Response[Record]) -> str | None:
+        made = response.voter != (0, 0) and complete(response.asked.values())
+        return page_id(response.answers, response.prefix) if made else None
+
+    def rules(response: Response[Record]) -> list[Rule]:
+        numbers, answers = "pages for different numbers of voters", response.answers
+        return [
+            Rule(page_id(answers), response.voter[1], numbers, todo),
+            Rule(response.survey, answers, "conflicting responses to the same page", todo),
+        ]
+
+    return read_responses(folder, lambda _: find, page, rules)
+
+
+def _read(path: Path) -> Response[Record]:
+    """Return the contents of a file of answers; anybody may have written it."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ValueError("it is too large")
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(
+            f"this is not a file of answers: {error}", where=str(path), todo="remove it"
+        ) from None
+    if (
+        not isinstance(content, dict)
+        or set(content) != KEYS
+        or not isinstance(answers := content["answers"], dict)
+        or not all(isinstance(answer, str) for answer in answers.values())
+    ):
+        raise UserError(
+            "this is not a file of answers", where=str(path), allowed=KEYS, todo="remove it"
+        )
+    return Response(
+        str(content["survey"]), str(content["task"]), str(content["voter"]), answers, {}
+    )
+
+
+def _checked(
+    content: Response[Record],
+    find: Find[Record],
+    page: Callable[[Response[Record]], str | None],
+    where: str,
+) -> Response[Record]:
+    """Return a response with its questions; UserError unless it answers all of its page."""
+    asked = {question: find(question) for question in content.answers}
+    if unknown := [question for question, each in asked.items() if each is None]:
+        raise UserError(
+            "this study does not ask these questions",
+            where=where,
+            got=min(unknown),
+            todo="the study's seed, texts, judgments or cards have changed since its pages were "
+            "made: ask people again, or restore the earlier ones",
+        )
+    response = content._replace(asked={question: each for question, each in asked.items() if each})
+    if not response.answers or page(response) != response.survey:
+        reason = "the answers do not match the questions of the page"
+        raise UserError(reason, where=where, todo=UNCHANGED)
+    for question, (_, options) in response.asked.items():
+        if (answer := response.answers[question]) not in options:
+            raise UserError(
+                "this answer is not an option",
+                where=f"{where}, answer to {question}",
+                got=answer,
+                allowed=[option for option in options if option],
+                todo=UNCHANGED,
+            )
+    return response
+
+
+# --- results -----------------------------------------------------------------------------------
+
+
+class Table(NamedTuple):
+    """The columns of a table, and its rows in their order."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+
+class Measured(NamedTuple):
+    """A statistic; `labels` say which, and of what part of the answers."""
+
+    labels: tuple[str, ...]
+    estimate: Estimate
+
+
+def measured_table(labels: Sequence[str], rows: Iterable[Measured]) -> Table:
+    """Return a table of statistics, with columns for these labels."""
+    table = [(*row.labels, *astuple(row.estimate)) for row in rows]
+    return Table([*labels, *NUMBERS], table)
+
+
+class Results(NamedTuple):
+    """The tables by file name, the lines to print, and the cards that answers make.
+
+    `folder` is the one in the study's results they are written to; `responses` files were read;
+    `about` says what they are about.
+    """
+
+    folder: str
+    responses: int
+    about: str
+    tables: Mapping[str, Table]
+    lines: list[str]
+    cards: Sequence[Mapping[str, object]] = ()
+
+    def write(self, out: Path) -> list[Path]:
+        """Write tables (CSV) and cards (YAML, named by their ids) and return their paths."""
+        folder = out / self.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = [folder / name for name in self.tables]
+        for path, table in zip(paths, self.tables.values(), strict=True):
+            with path.open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows([table.columns, *table.rows])
+        for card in self.cards:
+            paths.append(folder / f"{next(iter(card.values()))}.yaml")
+            text = yaml.safe_dump(card, sort_keys=False, allow_unicode=True)
+            paths[-1].write_text(text, encoding="utf-8", newline="\n")
+        return paths
+
+
+def formatted(estimate: Estimate) -> str:
+    """Return value, interval and n of an estimate as text."""
+    if estimate.value is None:
+        return f"undefined ({estimate.note})"
+    low, high = estimate.ci_low, estimate.ci_high
+    bounds = "" if low is None else f" [{low:.3f}, {high:.3f}]"
+    return f"{estimate.value:.3f}{bounds}, n = {estimate.n}"

@@ -6,7 +6,7 @@ text comes first: it tells people nothing, and only the same study can resolve i
 
 import csv
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from math import ceil
@@ -19,32 +19,12 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream, stream_seed
-from judgescope.engines.subjects import Subjects
 from judgescope.people import form
-from judgescope.people.answers import (
-    NUMBERS,
-    Response,
-    Results,
-    Row,
-    Table,
-    formatted,
-    numbers_of,
-    page_id,
-    read_responses,
-)
+from judgescope.people.form import Asked, Measured, Response, Results, Table
 from judgescope.plan import Plan
+from judgescope.statistics import confusion
 from judgescope.statistics.arrays import Counts
-from judgescope.statistics.confusion import (
-    OPTIONS,
-    UNDECIDED,
-    Cell,
-    expectations,
-    match_vote_all,
-    match_vote_vote,
-    outcomes,
-    pair_weights,
-    vote_consistency,
-)
+from judgescope.statistics.confusion import OPTIONS, UNDECIDED, Cell
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.result import Estimate
 
@@ -53,9 +33,6 @@ if TYPE_CHECKING:
 
 SWAPPED = {"A": "B", "B": "A"}
 """An answer of form.COMPARED -> the same if the texts were the other way round."""
-VOTES = ["criterion", "aspect", "statistic", *NUMBERS]
-CHOSEN = ["original_better", "damaged_better", "no_difference", "cannot_decide"]
-EFFECTS = ["perturbation", "aspect", "human", "expected", *CHOSEN, "pairs"]
 
 
 # --- questions ---------------------------------------------------------------------------------
@@ -72,11 +49,6 @@ class Pair(NamedTuple):
     original: str
     damaged: str
 
-    @property
-    def digest(self) -> str:
-        """Return a hash of all texts and names of the pair."""
-        return hashlib.sha256(canonical(self).encode()).hexdigest()
-
 
 class Question(NamedTuple):
     """Which text of a pair is better in an aspect, as a cell names it, and which comes first."""
@@ -86,6 +58,11 @@ class Question(NamedTuple):
     swapped: bool
 
     @property
+    def dataset(self) -> str:
+        """Return the dataset of the pair."""
+        return self.pair.dataset
+
+    @property
     def texts(self) -> tuple[str, str]:
         """Return the two texts as they are shown."""
         texts = self.pair.original, self.pair.damaged
@@ -93,14 +70,17 @@ class Question(NamedTuple):
 
     def id(self, plan: Plan) -> str:
         """Return the question's id, which begins with that of its pair."""
-        digest, seed = self.pair.digest, plan.study.seed
-        wording = form.wording_of(plan, self.pair.dataset, self.aspect)
-        number = stream_seed(seed, "votes", "question", digest, wording, str(self.swapped))
-        return f"{_pair_id(seed, self.pair)}-{number:032x}"
+        wording = form.wording_of(plan, self.dataset, self.aspect)
+        seed, shown = plan.study.seed, (_digest(self.pair), wording, str(self.swapped))
+        return f"{_pair_id(seed, self.pair)}-{stream_seed(seed, 'votes', 'question', *shown):032x}"
+
+
+def _digest(pair: Pair) -> str:
+    return hashlib.sha256(canonical(pair).encode()).hexdigest()
 
 
 def _pair_id(seed: int, pair: Pair) -> str:
-    return f"q{stream_seed(seed, 'votes', 'pair', pair.digest):032x}"
+    return f"q{stream_seed(seed, 'votes', 'pair', _digest(pair)):032x}"
 
 
 def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
@@ -115,14 +95,14 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
         if f"{name}.{degree}" in plan.target_sets(dataset)
     ]
     if not cells:
-        reason, todo = "no text is damaged", "name `perturbations`, and a method that uses them"
+        reason, todo = "no text is perturbed", "name `perturbations`, and a method that uses them"
         raise form.nothing_to_ask(plan, reason, todo)
     datasets = list(dict.fromkeys(dataset for dataset, *_ in cells))
     files = [f"items/{dataset}" for dataset in datasets]
     files += [f"targets/{dataset}/original" for dataset in datasets]
     files += [f"targets/{dataset}/{name}.{degree}" for dataset, name, degree in cells]
     form.check_made([out / f"{file}.parquet" for file in files])
-    subjects = {dataset: Subjects(str(out), dataset, plan.study.seed) for dataset in datasets}
+    subjects = {dataset: form.subjects_of(plan, out, dataset) for dataset in datasets}
     pairs = {}
     for dataset, name, degree in cells:
         originals = {each.item: each.text for each in subjects[dataset].of("original")}
@@ -149,23 +129,25 @@ def make(
     """Write the pages of a study whose texts are in `out` into a folder.
 
     `pairs` of each perturbation, degree and dataset are shown to as many `voters`; a page has at
-    most so many `questions`, or one pair.
+    most so many `questions`, or one pair. Raises UserError for a number below 1, if texts are
+    missing, and if there is nothing to ask.
     """
     form.check_numbers(pairs=pairs, voters=voters, questions=questions)
-    chosen = []
+    drawn: form.Drawn[Pair] = {}
     for cell, cell_pairs in pairs_of(plan, out).items():
         ordered = sorted(cell_pairs, key=lambda pair: pair.target)
         order = stream(plan.study.seed, "votes", "pairs", *cell).permutation(len(ordered))[:pairs]
-        chosen += [ordered[at] for at in sorted(order.tolist())]
-    pages = list(_pages(plan, chosen, voters, questions))
+        drawn[cell] = [ordered[at] for at in sorted(order.tolist())]
+    pages = list(_pages(plan, list(chain(*drawn.values())), voters, questions))
     if not pages:
-        raise UserError("there is nothing to ask: no text was damaged", where=str(out))
+        raise UserError("there is nothing to ask: no text was perturbed", where=str(out))
     lines = [form.write_pages(pages, folder)]
     if any(page.set > 1 for page in pages):
-        lines += [
-            "One page a person, or pages of one task and set: other sets word aspects otherwise."
-        ]
-    return form.Made(pages, chosen, lines)
+        lines.append(
+            "Give each person one page, or pages of one task and set: other sets word aspects "
+            "differently."
+        )
+    return form.Made(pages, drawn, lines)
 
 
 def _pages(plan: Plan, chosen: list[Pair], voters: int, limit: int) -> Iterator[form.Page]:
@@ -186,7 +168,7 @@ def _pages(plan: Plan, chosen: list[Pair], voters: int, limit: int) -> Iterator[
                     place = task, number, part, voter
                     items = list(_items(plan, place, aspects, mixed[part - 1 :: parts]))
                     file = f"{task}-set{number}-part{part}-voter{voter}.html"
-                    name = page_id(item.id for item in items)
+                    name = form.page_id(item.id for item in items)
                     yield form.Page("texts", task, file, name, items, number)
 
 
@@ -215,12 +197,8 @@ def _items(
         rated = [pair for pair in pairs if aspect in plan.aspects_of(pair.dataset)]
         for pair, swapped in form.half_swapped(rated, rng):
             question = Question(pair, aspect, swapped)
-            yield form.Item(
-                (form.Question(question.id(plan), form.COMPARED + form.UNDECIDED),),
-                plan.aspect_of(pair.dataset, aspect),
-                question.texts,
-                form.visible_source(plan, pair.dataset, aspect, pair.source),
-            )
+            asked = form.Question(question.id(plan), form.COMPARED + form.UNDECIDED)
+            yield form.item_about(plan, question, [asked], question.texts, pair.source)
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -229,11 +207,26 @@ Tally = Mapping[tuple[Pair, str], Counts]
 """(pair, aspect of a cell) -> its votes for each of OPTIONS."""
 
 
+class Effect(NamedTuple):
+    """The outcome of all votes on a perturbation and an aspect together: a row of effects.csv."""
+
+    perturbation: str
+    aspect: str
+    human: int | None
+    expected: int | None
+    original_better: int
+    damaged_better: int
+    no_difference: int
+    cannot_decide: int
+    pairs: int
+
+
 def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> Results:
     """Return the results of a folder of answers, of a study whose texts are in `out`.
 
     `expected` is a CSV with the columns perturbation, aspect and expected: 1 if the perturbation
-    should lower the aspect, 0 if not. Raises UserErrors for answers that do not fit its questions.
+    should lower the aspect, 0 if not. Raises UserErrors for answers that do not fit its questions,
+    UserError for another table, and if answers or texts are missing.
     """
     hopes = _expected(expected) if expected else {}
     pairs = chain.from_iterable(pairs_of(plan, out).values())
@@ -243,83 +236,76 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
     def questions(pair_id: str) -> dict[str, Question]:
         return questions_on(plan, pair_of[pair_id]) if pair_id in pair_of else {}
 
-    def question(name: str) -> Question | None:
-        return questions(name.partition("-")[0]).get(name)
+    def find(name: str) -> Asked[Question] | None:
+        question = questions(name.partition("-")[0]).get(name)
+        return Asked(question, OPTIONS) if question else None
 
-    responses = read_responses(
-        folder,
-        lambda response: (
-            page_id(response.answers),
-            lambda name: OPTIONS if question(name) else None,
-        ),
-    ).values()
-    tally = _tallied(question, responses)
-    votes: list[Row] = []
-    cards: list[Row] = []
-    tables: dict[str, Table] = {"votes.csv": (VOTES, votes)}
+    responses = form.read_responses(folder, lambda _: find)
+    tally = _tallied(responses)
+    votes: list[Measured] = []
+    effects: dict[str, Table] = {}
+    cards = []
     for criterion in sorted({split(aspect)[1] or "" for _, aspect in tally}):
         part = {key: n for key, n in tally.items() if (split(key[1])[1] or "") == criterion}
         for aspect in ["", *sorted({split(name)[0] for _, name in part})]:
             some = {key: n for key, n in part.items() if aspect in ("", split(key[1])[0])}
             for name, estimate in _estimates(plan.study.seed, some, hopes).items():
-                place = {"criterion": criterion, "aspect": aspect, "statistic": name}
-                votes.append(place | numbers_of(estimate))
+                votes.append(Measured((criterion, aspect, name), estimate))
         rows = _effects(part, hopes)
-        tables[f"effects.{criterion}.csv" if criterion else "effects.csv"] = EFFECTS, rows
+        effects[f"effects.{criterion}.csv" if criterion else "effects.csv"] = Table(
+            Effect._fields, rows
+        )
         cards += _card(f"votes-{plan.study.study}", criterion, rows)
     lines = [
-        f"{row['criterion'] or 'own definition'}: {row['statistic']} {formatted(row)}"
-        for row in votes
-        if not row["aspect"]
+        f"{criterion or 'own definition'}: {name} {form.formatted(estimate)}"
+        for (criterion, aspect, name), estimate in votes
+        if not aspect
     ]
+    tables = {"votes.csv": form.measured_table(["criterion", "aspect", "statistic"], votes)}
     about = f"about {len({pair for pair, _ in tally})} pairs of texts"
-    return Results("votes", len(responses), about, tables, lines, cards)
+    return Results("votes", len(responses), about, tables | effects, lines, cards)
 
 
-def _tallied(asked: Callable[[str], Question | None], responses: Iterable[Response]) -> Tally:
+def _tallied(responses: Iterable[Response[Question]]) -> Tally:
     """Return the votes, as if the original were always shown first; sorted by pair and aspect."""
     tally: dict[tuple[Pair, str], Counts] = {}
     for response in responses:
-        for name, option in response.answers.items():
-            question = asked(name)
-            assert question, "the response was checked"
-            pair, aspect, swapped = question
+        for ((pair, aspect, swapped), _), option in response.given:
             vote = SWAPPED.get(option, option) if swapped else option
             counts = tally.setdefault((pair, aspect), np.zeros(len(OPTIONS), dtype=np.int64))
             counts[OPTIONS.index(vote)] += 1
     return dict(sorted(tally.items()))
 
 
-def _effects(tally: Tally, expected: Mapping[Cell, int]) -> list[Row]:
-    """Return a row for each perturbation and aspect: the outcome of all votes together."""
-    total: dict[Cell, Counts] = {}
-    pairs: dict[Cell, set[Pair]] = {}
-    for (pair, aspect), votes in tally.items():
-        cell = pair.perturbation, split(aspect)[0]
-        total[cell] = total.get(cell, 0) + votes
-        pairs.setdefault(cell, set()).add(pair)
-    rows = []
-    for cell, votes in sorted(total.items()):
-        outcome = int(outcomes(votes))
+def _effects(tally: Tally, expected: Mapping[Cell, int]) -> list[Effect]:
+    """Return the effect of each perturbation on each aspect."""
+    votes: dict[Cell, dict[Pair, Counts]] = {}
+    for (pair, aspect), counts in tally.items():
+        votes.setdefault((pair.perturbation, split(aspect)[0]), {})[pair] = counts
+    effects = []
+    for cell, by_pair in sorted(votes.items()):
+        total = np.sum(list(by_pair.values()), axis=0)
+        outcome = int(confusion.outcomes(total))
         human = None if outcome == UNDECIDED else outcome
-        values = (*cell, human, expected.get(cell), *votes.tolist(), len(pairs[cell]))
-        rows.append(dict(zip(EFFECTS, values, strict=True)))
-    return rows
+        values = (*cell, human, expected.get(cell), *total.tolist(), len(by_pair))
+        effects.append(Effect._make(values))
+    return effects
 
 
-def _card(name: str, criterion: str, rows: Iterable[Row]) -> list[Row]:
+def _card(name: str, criterion: str, rows: Iterable[Effect]) -> list[dict[str, object]]:
     """Return the card of expectations that a table of effects makes; none if it decides nothing.
 
     It has the aspects on which people are decided, and agree with the expectation, if any.
     """
-    effects = expectations(
-        {key: "" if value is None else str(value) for key, value in row.items()} for row in rows
+    effects = confusion.expectations(
+        {key: "" if value is None else str(value) for key, value in row._asdict().items()}
+        for row in rows
     )
     perturbations: dict[str, dict[str, list[str]]] = {}
     for key, cells in (("drop", effects.drops), ("same", effects.stays)):
         for perturbation, aspect in cells:
             perturbations.setdefault(perturbation, {}).setdefault(key, []).append(aspect)
-    card = {
+    card: dict[str, object] = {
         "expectations": "-".join(filter(None, [name, criterion])),
         "name": " ".join(filter(None, ["people's votes", criterion and f"by {criterion}"])),
         "perturbations": perturbations,
@@ -333,16 +319,16 @@ def _estimates(seed: int, tally: Tally, expected: Mapping[Cell, int]) -> dict[st
     cells = {cell: at for at, cell in enumerate(dict.fromkeys(cell_of))}
     kinds = sorted({pair.perturbation for pair in pairs})
     stratum = np.array([kinds.index(pair.perturbation) for pair in pairs])
-    weights = pair_weights(stream(seed, "votes", "bootstrap"), stratum)
+    weights = confusion.pair_weights(stream(seed, "votes", "bootstrap"), stratum)
     votes = np.array(list(tally.values()))
     pair_code = np.array([pairs[pair] for pair, _ in tally])
     cell_code = np.array([cells[cell] for cell in cell_of])
     hopes = np.array([expected.get(cell, np.nan) for cell in cells], dtype=np.float64)
     arrays = votes, pair_code, cell_code, hopes, weights
     return {
-        "vote_consistency": vote_consistency(votes, pair_code, deletions(len(pairs))),
-        "match_vote_vote": match_vote_vote(*arrays),
-        "match_vote_all": match_vote_all(*arrays),
+        "vote_consistency": confusion.vote_consistency(votes, pair_code, deletions(len(pairs))),
+        "match_vote_vote": confusion.match_vote_vote(*arrays),
+        "match_vote_all": confusion.match_vote_all(*arrays),
     }
 
 
@@ -352,14 +338,14 @@ def _expected(path: Path) -> dict[Cell, int]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"this table cannot be read: {error}", where=str(path)) from None
+        raise UserError(f"the table cannot be read: {error}", where=str(path)) from None
     expected = {}
     for number, row in enumerate(rows, start=2):
         perturbation, aspect = row.get("perturbation"), row.get("aspect")
         value = row.get("expected")
         if perturbation is None or aspect is None or value not in ("", "0", "1"):
             raise UserError(
-                "a row names a perturbation, an aspect and what is expected: 1, 0 or nothing",
+                "a row needs a perturbation, an aspect and an expected value: 1, 0 or empty",
                 where=f"{path}:{number}",
                 got=value,
                 allowed="the columns perturbation, aspect, expected",

@@ -5,7 +5,7 @@ The answers become a table and a dataset card of format `table`, which any study
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,17 +15,8 @@ import numpy as np
 from judgescope.core.canonical import canonical
 from judgescope.core.rng import stream, stream_seed
 from judgescope.engines.base import Subject
-from judgescope.engines.subjects import Subjects
 from judgescope.people import form
-from judgescope.people.answers import (
-    Response,
-    Results,
-    Row,
-    formatted,
-    numbers_of,
-    page_id,
-    read_pages,
-)
+from judgescope.people.form import Asked, Response, Results, Table
 from judgescope.plan import Plan
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.alpha import krippendorff_alpha
@@ -34,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 COLUMNS = ["item", "source", "references", "system", "text"]
+RATINGS = "rating_{}"
+"""The column of an aspect's ratings: a list, with null for who gave none."""
 
 
 class Rating(NamedTuple):
@@ -43,14 +36,19 @@ class Rating(NamedTuple):
     aspect: str
     subject: Subject
 
+    def id(self, plan: Plan) -> str:
+        """Return the question's id; it tells people nothing."""
+        place, text = (self.dataset, self.aspect), self.subject
+        shown = form.wording_of(plan, *place), form.rating_options(plan, *place)
+        content = canonical([self.dataset, text.target, text.source, text.text, *shown])
+        return f"r{stream_seed(plan.study.seed, 'ratings', 'question', content):032x}"
 
-Known = dict[str, Rating]
-"""Question id -> the question; the id tells people nothing."""
+
 Ratings = Mapping[Rating, Sequence[float | None]]
 """Question -> the rating of each rater, None of who gave none."""
 
 
-def questions_of(plan: Plan, out: Path) -> Known:
+def questions_of(plan: Plan, out: Path) -> list[Rating]:
     """Return all questions that a study can ask, in the order of datasets, aspects and texts.
 
     Raises UserError if texts are not made yet, or there are none.
@@ -71,60 +69,46 @@ def questions_of(plan: Plan, out: Path) -> Known:
         )
     files = [[f"items/{name}.parquet", f"targets/{name}/systems.parquet"] for name in scaled]
     form.check_made([out / path for paths in files for path in paths])
-    known: Known = {}
-    for name, aspects in scaled.items():
-        subjects = Subjects(str(out), name, plan.study.seed).of("systems")
-        for aspect in aspects:
-            shown = [form.wording_of(plan, name, aspect), form.rating_options(plan, name, aspect)]
-            for subject in sorted(subjects, key=lambda each: each.target):
-                text = canonical([name, subject.target, subject.source, subject.text, *shown])
-                number = stream_seed(plan.study.seed, "ratings", "question", text)
-                known[f"r{number:032x}"] = Rating(name, aspect, subject)
-    return known
+    texts = {name: form.subjects_of(plan, out, name).of("systems") for name in scaled}
+    return [
+        Rating(name, aspect, subject)
+        for name, aspects in scaled.items()
+        for aspect in aspects
+        for subject in sorted(texts[name], key=lambda each: each.target)
+    ]
 
 
 def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> form.Made[Rating]:
     """Write the pages of a study whose texts are in `out` into a folder.
 
     So many `texts` of each dataset are drawn, whose systems take turns, and items; all voters rate
-    each on every aspect.
+    each on every aspect. Raises UserError for a number below 1, if texts are missing, and if there
+    is nothing to ask.
     """
     form.check_numbers(texts=texts, voters=voters)
-    known = questions_of(plan, out)
-    subjects: dict[str, dict[str, Subject]] = {}
-    for dataset, _, subject in known.values():
-        subjects.setdefault(dataset, {})[subject.target] = subject
-    drawn = {
-        (dataset, subject.target)
-        for dataset, by_target in subjects.items()
-        for subject in form.balanced(
-            list(by_target.values()),
+    questions = questions_of(plan, out)
+    drawn: form.Drawn[Rating] = {}
+    for dataset in dict.fromkeys(question.dataset for question in questions):
+        asked = [question for question in questions if question.dataset == dataset]
+        chosen = form.balanced(
+            list(dict.fromkeys(question.subject for question in asked)),
             stream(plan.study.seed, "ratings", "texts", dataset),
             texts,
             kind=lambda subject: subject.system,
             item=lambda subject: subject.item,
         )
-    }
-    records = [
-        (dataset, name)
-        for name, (dataset, _, subject) in known.items()
-        if (dataset, subject.target) in drawn
-    ]
-    items = partial(_items, plan, known)
-    pages = form.voter_pages(plan, "ratings", records, items, voters=voters)
-    return form.Made(pages, list(known.values()), [form.write_pages(pages, folder)])
+        drawn[dataset,] = [question for question in asked if question.subject in chosen]
+    return form.ask(plan, folder, "ratings", drawn, partial(_items, plan), voters=voters)
 
 
-def _items(plan: Plan, known: Known, names: list[str], rng: "Generator") -> list[form.Item]:
+def _items(plan: Plan, ratings: list[Rating], rng: "Generator") -> list[form.Item]:
     """Return a voter's questions, aspect by aspect."""
     items = []
-    for group in form.by_aspect(names, rng, lambda name: known[name].aspect):
-        for name in form.shuffled(group, rng):
-            dataset, aspect, subject = known[name]
-            question = form.Question(name, form.rating_options(plan, dataset, aspect))
-            source = form.visible_source(plan, dataset, aspect, subject.source)
-            card = plan.aspect_of(dataset, aspect)
-            items.append(form.Item((question,), card, (subject.text,), source))
+    for group in form.by_aspect(ratings, rng):
+        for rating in form.shuffled(group, rng):
+            options = form.rating_options(plan, rating.dataset, rating.aspect)
+            questions, text = [form.Question(rating.id(plan), options)], rating.subject
+            items.append(form.item_about(plan, rating, questions, [text.text], text.source))
     return items
 
 
@@ -134,82 +118,86 @@ def _items(plan: Plan, known: Known, names: list[str], rng: "Generator") -> list
 def read(plan: Plan, out: Path, folder: Path) -> Results:
     """Return the rated datasets that a folder of answers makes: a table and a card of each.
 
-    The raters are the pages' voters. Raises UserErrors for answers that do not fit its questions.
+    The raters are the pages' voters. Raises UserErrors for answers that do not fit its questions,
+    and UserError if answers or texts are missing.
     """
-    known = questions_of(plan, out)
+    known = {question.id(plan): question for question in questions_of(plan, out)}
 
-    def allowed(name: str) -> list[str] | None:
-        if name not in known:
+    def find(name: str) -> Asked[Rating] | None:
+        if (rating := known.get(name)) is None:
             return None
-        return [value for value, _ in form.rating_options(plan, *known[name][:2])]
+        options = form.rating_options(plan, rating.dataset, rating.aspect)
+        return Asked(rating, [value for value, _ in options])
 
-    responses = read_pages(folder, allowed)
-    ratings = _ratings(plan, known, responses)
+    responses = form.read_pages(folder, find)
+    ratings = _ratings(plan, known.values(), responses)
     tables, cards, lines = {}, [], []
     for dataset in dict.fromkeys(question.dataset for question in ratings):
         rated = {each: values for each, values in ratings.items() if each.dataset == dataset}
         aspects = list(dict.fromkeys(question.aspect for question in rated))
-        rows: dict[str, Row] = {}
-        for (_, aspect, subject), values in rated.items():
-            references = json.dumps(subject.references, ensure_ascii=False)
-            cells = subject.item, subject.source, references, subject.system, subject.text
-            row = rows.setdefault(subject.target, dict(zip(COLUMNS, cells, strict=True)))
-            row[_column(aspect)] = json.dumps(values)
-        card = _card(plan, dataset, aspects, list(rows.values()))
-        tables[card["files"]] = ([*COLUMNS, *map(_column, aspects)], list(rows.values()))
-        cards.append(card)
+        texts = list(dict.fromkeys(question.subject for question in rated))
+        rows = [
+            _row(text, [rated.get(Rating(dataset, each, text)) for each in aspects])
+            for text in texts
+        ]
+        tables[f"{dataset}-rated.csv"] = Table([*COLUMNS, *map(RATINGS.format, aspects)], rows)
+        cards.append(_card(plan, dataset, aspects, texts))
         lines += [f"{dataset}, {each}: {_agreement(plan, each, rated)}" for each in aspects]
     count = sum(value is not None for values in ratings.values() for value in values)
-    lines.append("copy a table and its card to config/datasets: a study names it in `datasets`")
+    lines.append(
+        "copy each table and its card to config/datasets, and name the card in a study's `datasets`"
+    )
     return Results("rated", len(responses), f"{count} ratings", tables, lines, cards)
 
 
-def _ratings(plan: Plan, known: Known, responses: Sequence[Response]) -> Ratings:
+def _row(text: Subject, ratings: Iterable[Sequence[float | None] | None]) -> tuple[str | None, ...]:
+    """Return a text with its ratings of each aspect; None where no page asked about it."""
+    references = json.dumps(text.references, ensure_ascii=False)
+    lists = (None if values is None else json.dumps(values) for values in ratings)
+    return text.item, text.source, references, text.system, text.text, *lists
+
+
+def _ratings(plan: Plan, known: Iterable[Rating], responses: Sequence[Response[Rating]]) -> Ratings:
     """Return the ratings of each question by the raters of its task.
 
     Pages with other questions, as of a second round with more texts, have other raters.
     """
     raters: Counter[str] = Counter()
     first: dict[str, int] = {}
-    given: dict[str, dict[int, float]] = {}
+    given: dict[Rating, dict[int, float]] = {}
     for response in sorted(responses, key=lambda response: response.survey):
-        questions, (voter, voters) = page_id(response.answers), response.voter_number or (1, 1)
-        if questions not in first:
-            task = plan.datasets[known[min(response.answers)].dataset].task
-            first[questions] = raters[task]
-            raters[task] += voters
-        for name, answer in response.answers.items():
-            given.setdefault(name, {})[first[questions] + voter - 1] = float(answer)
+        questions, (voter, voters) = form.page_id(response.answers), response.voter
+        for (rating, _), answer in response.given:
+            if questions not in first:
+                task = plan.datasets[rating.dataset].task
+                first[questions] = raters[task]
+                raters[task] += voters
+            given.setdefault(rating, {})[first[questions] + voter - 1] = float(answer)
     return {
-        question: [
-            given[name].get(rater) for rater in range(raters[plan.datasets[question.dataset].task])
+        rating: [
+            given[rating].get(rater) for rater in range(raters[plan.datasets[rating.dataset].task])
         ]
-        for name, question in known.items()
-        if name in given
+        for rating in known
+        if rating in given
     }
 
 
-def _column(aspect: str) -> str:
-    """Return the column of an aspect's ratings: a list, with null for who gave none."""
-    return f"rating_{aspect}"
-
-
-def _card(plan: Plan, dataset: str, aspects: Sequence[str], table: Sequence[Row]) -> Row:
+def _card(
+    plan: Plan, dataset: str, aspects: Sequence[str], texts: Sequence[Subject]
+) -> dict[str, object]:
     """Return the card of a rated dataset: that of the texts, with its table and its raters."""
     card, name = plan.datasets[dataset], f"{dataset}-rated"
-    columns: Row = {"item": "item", "system": "system", "text": "text"}
-    if any(row["source"] for row in table):
-        columns["source"] = "source"
-    if any(row["references"] != "[]" for row in table):
-        columns["references"] = "references"
-    columns["ratings"] = {aspect: _column(aspect) for aspect in aspects}
+    columns: dict[str, object] = {"item": "item", "system": "system", "text": "text"}
+    columns |= {"source": "source"} if any(text.source for text in texts) else {}
+    columns |= {"references": "references"} if any(text.references for text in texts) else {}
+    columns["ratings"] = {aspect: RATINGS.format(aspect) for aspect in aspects}
     scales = {
         aspect: card.aspects[aspect].model_dump(
             mode="json", exclude_defaults=True, exclude={"column"}
         )
         for aspect in aspects
     }
-    rated: Row = {
+    rated: dict[str, object] = {
         "dataset": name,
         "name": f"{card.name}, rated for {plan.study.study}",
         "task": card.task,
@@ -237,4 +225,4 @@ def _agreement(plan: Plan, aspect: str, rated: Ratings) -> str:
         source=np.array([items.index(question.subject.item) for question in questions]),
         weights=None,
     )
-    return f"{np.isfinite(ratings).sum()} ratings, alpha_ordinal {formatted(numbers_of(alpha))}"
+    return f"{np.isfinite(ratings).sum()} ratings, alpha_ordinal {form.formatted(alpha)}"

@@ -1,4 +1,9 @@
-"""Do people confirm the known quality of texts: which of two is better, how good one is?"""
+"""Do people confirm the known quality of texts: which of two is better, how good one is?
+
+Of a text that people rated, all their ratings of an aspect are known; of a text of an
+error-injection chain (a row), the number of its errors; of a text of a graded set, the rating for
+which it was made.
+"""
 
 import re
 from bisect import bisect_right
@@ -6,36 +11,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
+from math import fsum, isclose
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.core.rng import stream
+from judgescope.core.canonical import canonical
+from judgescope.core.rng import stream, stream_seed
+from judgescope.engines.subjects import Subjects
 from judgescope.people import form
-from judgescope.people.answers import (
-    NUMBERS,
-    Allowed,
-    Response,
-    Results,
-    Row,
-    formatted,
-    numbers_of,
-    page_id,
-    read_responses,
-)
-from judgescope.people.texts import (
-    GRADED,
-    NEEDS,
-    RATED,
-    ROW,
-    Text,
-    files_of,
-    name_of,
-    texts_of,
-)
+from judgescope.people.form import Asked, Measured, Response, Results, Table
 from judgescope.plan import Plan
+from judgescope.schema.tables import CHOSEN, read_table
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.means import SHARE, share
 from judgescope.statistics.registry import scale_of
@@ -44,6 +33,16 @@ from judgescope.statistics.result import Estimate
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+RATED, ROW, GRADED = "rated", "row", "graded"
+"""The kinds of texts."""
+CONSTRUCTED: Final = (ROW, GRADED)
+"""The kinds of texts whose quality is known by construction."""
+NEEDS: Final = {
+    RATED: "a dataset whose texts several people rated each, on scales that have a `step`",
+    ROW: "perturbations with several `steps`, which make texts in rows",
+    GRADED: "perturbations of method `graded`, which make texts of every rating",
+}
+"""What a study must have for questions about texts of a kind."""
 NEW, ORIGINAL = "new-level", "original-level"
 """The groups of pairs of rated texts; the group of other texts has the name of their kind.
 
@@ -60,7 +59,7 @@ POOL: Final = 10_000
 VOTERS = re.compile(r"[1-9][0-9]{0,3}")
 AGREEMENT, NO_DIFFERENCE = "reevaluation_agreement", "reevaluation_no_difference"
 DISTANCE = "reevaluation_distance"
-STATISTICS = ["dataset", "aspect", "group", "statistic", *NUMBERS]
+STATISTICS = ["dataset", "aspect", "group", "statistic"]
 PAIRS = ["dataset", "aspect", "group", "set", "better", "worse", "level_better", "level_worse"]
 PAIRS += ["for_better", "for_worse", "no_difference", "n_missing"]
 TEXTS = ["dataset", "aspect", "set", "target", "rating"]
@@ -68,34 +67,159 @@ TEXTS += ["same", "lower", "higher", "n_missing", "steps"]
 UNIT = "of judgments; of two sources a pair counts to the one that more pairs have"
 
 
+# --- texts ---------------------------------------------------------------------------------------
+
+
+class Text(NamedTuple):
+    """A text, one aspect of it, and its known quality.
+
+    `level` is the mean rating, the number of errors, or the rating of a graded set. `positions` are
+    those of its ratings on the aspect's scale, from 0, in order; empty if one is off it.
+    """
+
+    kind: str
+    dataset: str
+    set: str
+    aspect: str
+    target: str
+    item: str
+    source: str | None
+    text: str
+    level: float
+    positions: tuple[int, ...] = ()
+
+
+def texts_of(plan: Plan, out: Path, kind: str) -> list[Text]:
+    """Return all texts of a kind; raises UserError if they are not made yet."""
+    files = {name: files_of(plan, out, kind, name) for name in plan.evaluated}
+    form.check_made([path for paths in files.values() for path in paths])
+    read = {RATED: _rated, ROW: _in_rows, GRADED: _graded}[kind]
+    return [
+        text
+        for name, paths in files.items()
+        if paths
+        for text in read(plan, out, form.subjects_of(plan, out, name))
+    ]
+
+
+def files_of(plan: Plan, out: Path, kind: str, dataset: str) -> list[Path]:
+    """Return the files that texts of a kind are read from; none if a dataset has no such texts."""
+    names = []
+    if kind == RATED and plan.datasets[dataset].ratings == "human":
+        names = [f"targets/{dataset}/systems", f"ratings/{dataset}"]
+    elif kind == ROW and (rows := _sets(plan, dataset, "row")):
+        names = [f"targets/{dataset}/{name}" for name in [*_originals(plan, dataset), *rows]]
+    elif kind == GRADED:
+        sets = _sets(plan, dataset, "graded")
+        names = [f"{table}/{dataset}/{name}" for name in sets for table in ("targets", "graded")]
+    return [out / f"{name}.parquet" for name in [f"items/{dataset}", *names] if names]
+
+
+def _sets(plan: Plan, dataset: str, kind: Literal["row", "graded"]) -> list[str]:
+    return [f"{name}.{degree}" for name, degree in plan.perturbed(dataset, kind)]
+
+
+def _originals(plan: Plan, dataset: str) -> list[str]:
+    """Return the set of the texts without errors; a row that a dataset brings has its own."""
+    return [] if plan.datasets[dataset].gives_texts else ["original"]
+
+
+def _rated(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
+    """Yield the texts that people rated, once for each aspect."""
+    dataset = subjects.dataset
+    ratings: dict[tuple[str, str], list[float]] = {}
+    for row in read_table("ratings", out / "ratings" / f"{dataset}.parquet").to_pylist():
+        if row["target_b"] is None and row["value"] is not None:
+            ratings.setdefault((row["aspect"], row["target"]), []).append(row["value"])
+    for aspect in plan.plain_aspects(dataset):
+        for subject in subjects.of("systems"):
+            if values := sorted(ratings.get((aspect, subject.target), [])):
+                place = RATED, dataset, "systems", aspect, subject.target, subject.item
+                positions = _positions(plan, dataset, aspect, values)
+                mean = fsum(values) / len(values)
+                yield Text(*place, subject.source, subject.text, mean, positions)
+
+
+def _positions(plan: Plan, dataset: str, aspect: str, ratings: list[float]) -> tuple[int, ...]:
+    scale = plan.scale_of(dataset, aspect).values() or []
+    found = [at for rating in ratings for at, value in enumerate(scale) if isclose(rating, value)]
+    return tuple(found) if len(found) == len(ratings) else ()
+
+
+def _in_rows(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
+    """Yield the texts in rows, once for each aspect that the row's card names, or else all."""
+    dataset = subjects.dataset
+    for row in _sets(plan, dataset, "row"):
+        aspects = plan.perturbations[row.partition(".")[0]].aspects
+        texts = [text for name in [*_originals(plan, dataset), row] for text in subjects.of(name)]
+        for aspect in plan.plain_aspects(dataset):
+            for subject in texts if not aspects or aspect in aspects else ():
+                place = ROW, dataset, row, aspect, subject.target, subject.item
+                yield Text(*place, subject.source, subject.text, subject.step)
+
+
+def _graded(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
+    """Yield the texts of graded sets whose rating is on the aspect's scale."""
+    dataset = subjects.dataset
+    for name in _sets(plan, dataset, "graded"):
+        made = {subject.target: subject for subject in subjects.of(name)}
+        for row in read_table("graded", out / "graded" / dataset / f"{name}.parquet").to_pylist():
+            subject, aspect, rating = made.get(row["target"]), row["aspect"], row["rating"]
+            used = row["status"] == CHOSEN and aspect in plan.plain_aspects(dataset)
+            if subject and used and (at := _positions(plan, dataset, aspect, [rating])):
+                place = GRADED, dataset, name, aspect, subject.target, subject.item
+                yield Text(*place, subject.source, subject.text, rating, at)
+
+
+def name_of(plan: Plan, text: Text) -> str:
+    """Return the part of question ids that stands for a text.
+
+    It tells people nothing, and changes with the study's seed, with all that is shown of the text
+    and its aspect, and with its known quality.
+    """
+    options = [form.rating_options(plan, text.dataset, text.aspect)] if text.kind == GRADED else []
+    shown = canonical([*text, form.wording_of(plan, text.dataset, text.aspect), *options])
+    return f"{stream_seed(plan.study.seed, 'reevaluation', 'text', shown):032x}"
+
+
 # --- pairs -------------------------------------------------------------------------------------
 
 
-class Pair(NamedTuple):
-    """Two texts, the one that is known to be better first, and the group of the pair."""
+class Case(NamedTuple):
+    """The subject of a question: which of two texts is better, or how good a single text is.
+
+    Of two texts the one that is known to be better comes first.
+    """
 
     group: str
-    better: Text
-    worse: Text
+    texts: tuple[Text, ...]
 
     @property
-    def texts(self) -> tuple[Text, ...]:
-        """Return the texts that a question about the pair shows, the better first."""
-        return (self.better, self.worse)
+    def is_pair(self) -> bool:
+        """Return whether there are two texts."""
+        return len(self.texts) == 2
+
+    @property
+    def dataset(self) -> str:
+        """Return the dataset of the texts."""
+        return self.texts[0].dataset
+
+    @property
+    def aspect(self) -> str:
+        """Return the aspect of the question."""
+        return self.texts[0].aspect
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Return the item of both texts, or their two items."""
-        return tuple(sorted({self.better.item, self.worse.item}))
+        """Return the item of all texts, or their two items."""
+        return tuple(sorted({text.item for text in self.texts}))
 
 
-About = Pair | Text
-"""The subject of a question: which text of a pair is better, or how good a text is."""
 Block = tuple[Sequence[Text], Sequence[Text]]
 """Every text of the first makes a pair with every text of the second."""
 
 
-def pair_of(first: Text, second: Text) -> Pair | None:
+def pair_of(first: Text, second: Text) -> Case | None:
     """Return the pair that two texts make, in whatever order they come, or None."""
     kind, group = first.kind, None
     if first[:4] != second[:4]:  # of another kind, dataset, set or aspect
@@ -108,8 +232,8 @@ def pair_of(first: Text, second: Text) -> Pair | None:
             group = ORIGINAL
     elif kind == ROW and first.item == second.item and abs(first.level - second.level) == 1:
         group = ROW
-    better, worse = sorted((first, second), key=lambda text: text.level, reverse=kind == RATED)
-    return Pair(group, better, worse) if group else None
+    texts = sorted((first, second), key=lambda text: text.level, reverse=kind == RATED)
+    return Case(group, tuple(texts)) if group else None
 
 
 def agreed(text: Text) -> int | None:
@@ -143,7 +267,7 @@ def blocks_of(texts: Iterable[Text]) -> dict[str, list[Block]]:
     }
 
 
-def drawn(blocks: Sequence[Block], rng: "Generator", limit: int) -> list[Pair]:
+def drawn(blocks: Sequence[Block], rng: "Generator", limit: int) -> list[Case]:
     """Draw up to `limit` pairs of the blocks without replacement.
 
     First come those whose sources no pair before them has: so many texts are judged, and each pair
@@ -153,8 +277,8 @@ def drawn(blocks: Sequence[Block], rng: "Generator", limit: int) -> list[Pair]:
     if not ends or not ends[-1]:
         return []
     used: set[str] = set()
-    first: list[Pair] = []
-    others: list[Pair] = []
+    first: list[Case] = []
+    others: list[Case] = []
     for at in rng.choice(ends[-1], min(ends[-1], max(POOL, limit)), replace=False).tolist():
         block = bisect_right(ends, at)
         firsts, seconds = blocks[block]
@@ -183,15 +307,6 @@ def sampled(texts: Iterable[Text], rng: "Generator", limit: int) -> list[Text]:
 # --- pages -------------------------------------------------------------------------------------
 
 
-class Draw(NamedTuple):
-    """The pairs, or texts of graded sets, drawn of a group: of one aspect, or of any ("")."""
-
-    dataset: str
-    aspect: str
-    group: str
-    pairs: Sequence[About]
-
-
 def make(
     plan: Plan,
     out: Path,
@@ -200,233 +315,210 @@ def make(
     kinds: Sequence[str] = (RATED,),
     pairs: int | None = None,
     voters: int = 2,
-) -> form.Made[Draw]:
+) -> form.Made[Case]:
     """Write the pages of a study whose tables are in `out`, about texts of some `kinds`.
 
     `pairs` are drawn of each kind: of rated texts for each dataset, aspect and group, of texts in
-    rows for each dataset; so many single texts of graded sets.
+    rows for each dataset; so many single texts of graded sets. Raises UserError for a number below
+    1, if tables are missing, and if there is nothing to ask.
     """
     if pairs is None:
         pairs = RATED_PAIRS if RATED in kinds else CONSTRUCTED_PAIRS
     form.check_numbers(pairs=pairs, voters=voters)
     texts = [text for kind in kinds for text in texts_of(plan, out, kind)]
-    draws = list(_draws(plan.study.seed, texts, pairs))
-    if not any(draw.pairs for draw in draws):
+    drawn = _drawn(plan.study.seed, texts, pairs)
+    if not any(drawn.values()):
         needs = "; or ".join(NEEDS[kind] for kind in kinds)
         raise form.nothing_to_ask(plan, todo=f"use {needs}")
-    records = [(draw.dataset, about) for draw in draws for about in draw.pairs]
     items = partial(_items, plan)
-    pages = form.voter_pages(plan, "reevaluation", records, items, voters=voters, prefix="{voters}")
-    lines = [form.write_pages(pages, folder)]
-    for draw in draws:
-        if len(draw.pairs) < pairs:
-            place = ", ".join(filter(None, [draw.dataset, draw.aspect, draw.group]))
-            what = "texts" if draw.group == GRADED else "pairs"
-            lines.append(f"{place}: there are {len(draw.pairs)} of {pairs} {what}")
-    return form.Made(pages, draws, lines)
+    made = form.ask(plan, folder, "reevaluation", drawn, items, voters=voters, prefix="{voters}")
+    for labels, cases in drawn.items():
+        if len(cases) < pairs:
+            what = "texts" if GRADED in labels else "pairs"
+            place = ", ".join(filter(None, labels))
+            made.lines.append(f"{place}: only {len(cases)} of {pairs} {what} available")
+    return made
 
 
-def _draws(seed: int, texts: Iterable[Text], limit: int) -> Iterator[Draw]:
-    """Yield what is drawn of all texts, up to `limit` pairs each, or texts of graded sets."""
+def _drawn(seed: int, texts: Iterable[Text], limit: int) -> form.Drawn[Case]:
+    """Return dataset, aspect ("": any) and group -> up to `limit` pairs, or single texts."""
     places: dict[tuple[str, str, str], list[Text]] = {}
     for text in texts:
         aspect = text.aspect if text.kind == RATED else ""
         places.setdefault((text.kind, text.dataset, aspect), []).append(text)
-    for (kind, dataset, aspect), some in places.items():
+    result: form.Drawn[Case] = {}
+    for (kind, *place), some in places.items():
         if kind == GRADED:
-            rng = stream(seed, "reevaluation", dataset, aspect, GRADED)
-            yield Draw(dataset, aspect, GRADED, sampled(some, rng, limit))
+            chosen = sampled(some, stream(seed, "reevaluation", *place, GRADED), limit)
+            result[*place, GRADED] = [Case(GRADED, (text,)) for text in chosen]
             continue
         blocks = blocks_of(some)
         if kind == ROW:  # the texts of one item, of which one has an error more
             ordered = sorted(some, key=lambda text: (text.set, text.aspect, text.item, text.level))
             blocks = {ROW: [((a,), (b,)) for a, b in pairwise(ordered) if pair_of(a, b)]}
         for group, pairs in blocks.items():
-            rng = stream(seed, "reevaluation", dataset, aspect, group)
-            yield Draw(dataset, aspect, group, drawn(pairs, rng, limit))
+            rng = stream(seed, "reevaluation", *place, group)
+            result[*place, group] = drawn(pairs, rng, limit)
+    return result
 
 
-def _items(plan: Plan, records: list[About], rng: "Generator") -> list[form.Item]:
+def _items(plan: Plan, cases: list[Case], rng: "Generator") -> list[form.Item]:
     """Return a voter's questions, aspect by aspect, of each first the pairs, then single texts.
 
     In half of an aspect's pairs the better text comes first.
     """
     items = []
-    for questions in form.by_aspect(records, rng, lambda about: about.texts[0].aspect):
-        for number in (2, 1):
-            alike = [about for about in questions if len(about.texts) == number]
-            for about, swapped in form.half_swapped(alike, rng) if alike else ():
-                items.append(_item(plan, about.texts[::-1] if swapped else about.texts))
+    for group in form.by_aspect(cases, rng):
+        for is_pair in (True, False):
+            alike = [case for case in group if case.is_pair == is_pair]
+            for case, swapped in form.half_swapped(alike, rng) if alike else ():
+                items.append(_item(plan, case, case.texts[::-1] if swapped else case.texts))
     return items
 
 
-def _item(plan: Plan, texts: tuple[Text, ...]) -> form.Item:
-    """Return the question about texts in the order in which they are shown: one, or two."""
-    dataset, aspect = texts[0].dataset, texts[0].aspect
-    sources = tuple(form.visible_source(plan, dataset, aspect, text.source) for text in texts)
-    alike = len({text.item for text in texts}) == 1
+def _item(plan: Plan, case: Case, texts: tuple[Text, ...]) -> form.Item:
+    """Return the question about the texts of a case in the order in which they are shown."""
     name = f"q{'-'.join(name_of(plan, text) for text in texts)}"
-    return form.Item(
-        (form.Question(name, _options(plan, texts)),),
-        plan.aspect_of(dataset, aspect),
-        tuple(text.text for text in texts),
-        sources[0] if alike else None,
-        () if alike else sources,
-    )
+    questions = [form.Question(name, _options(plan, case))]
+    sources = [text.source for text in texts[: len(case.sources)]]
+    return form.item_about(plan, case, questions, [text.text for text in texts], *sources)
 
 
-def _options(plan: Plan, texts: Sequence[Text]) -> form.Options:
-    if len(texts) > 1:
-        return form.COMPARED
-    return form.rating_options(plan, texts[0].dataset, texts[0].aspect)
+def _options(plan: Plan, case: Case) -> form.Options:
+    return form.COMPARED if case.is_pair else form.rating_options(plan, case.dataset, case.aspect)
 
 
 # --- answers -----------------------------------------------------------------------------------
 
 
 class Judged(NamedTuple):
-    """How many people confirmed the known quality, contradicted it, or saw no difference.
+    """People's judgments of a case, and how many are missing.
 
-    Of a text's ratings, those that are `worse` differ from its own: `lower` are below it, and all
-    together are so many `steps` of the scale away.
+    Of a pair 1: the better text is better, -1: the worse one, 0: neither. Of a single text by how
+    many steps of the scale the rating is above the text's own.
     """
 
-    better: int
-    worse: int
-    same: int
+    judgments: Sequence[int]
     missing: int
-    lower: int = 0
-    steps: int = 0
 
 
-Tally = Mapping[About, Judged]
+Tally = Mapping[Case, Judged]
+Shown = tuple[Case, bool]
+"""A case, and whether its better text comes first."""
 
 
-class Known:
-    """The texts that a study can ask about, found by their parts of question ids."""
+def finder(plan: Plan, texts: Iterable[Text]) -> form.Find[Shown]:
+    """Return what finds questions about texts by their ids."""
+    named = {name_of(plan, text): text for text in texts}
 
-    def __init__(self, plan: Plan, texts: Iterable[Text]) -> None:
-        self._plan = plan
-        self._texts = {name_of(plan, text): text for text in texts}
-
-    def about(self, question: str) -> tuple[About, bool] | None:
-        """Return the subject of a question, and whether the better text comes first; or None."""
-        texts = [self._texts.get(name) for name in question[1:].split("-")]
-        if question[:1] != "q" or len(texts) > 2 or not texts[0]:
+    def find(question: str) -> Asked[Shown] | None:
+        names = question[1:].split("-")
+        shown = [named[name] for name in names if name in named]
+        if question[:1] != "q" or len(names) > 2 or len(shown) < len(names):
             return None
-        first = texts[0]
-        if len(texts) == 1:
-            return (first, True) if first.kind == GRADED else None
-        pair = pair_of(first, texts[1]) if texts[1] else None
-        return (pair, pair.better is first) if pair else None
+        case = Case(GRADED, (shown[0],)) if shown[0].kind == GRADED else None
+        case = pair_of(*shown) if len(shown) == 2 else case
+        if case is None:
+            return None
+        options = [answer for answer, _ in _options(plan, case)]
+        return Asked((case, case.texts[0] is shown[0]), options)
 
-    def options(self, question: str) -> list[str] | None:
-        """Return what may be answered to a question, None to one that the study does not ask."""
-        asked = self.about(question)
-        return [answer for answer, _ in _options(self._plan, asked[0].texts)] if asked else None
+    return find
 
 
 def read(plan: Plan, out: Path, folder: Path) -> Results:
     """Return the results of a folder of answers, of a study whose tables are in `out`.
 
-    Raises UserErrors for answers that do not fit its questions.
+    Raises UserErrors for answers that do not fit its questions, and UserError if answers or tables
+    are missing.
     """
     files = {
         kind: [path for name in plan.evaluated for path in files_of(plan, out, kind, name)]
         for kind in NEEDS
     }
     made = [kind for kind, paths in files.items() if paths and all(p.is_file() for p in paths)]
-    known = Known(plan, (text for kind in made or NEEDS for text in texts_of(plan, out, kind)))
+    find = finder(plan, (text for kind in made or NEEDS for text in texts_of(plan, out, kind)))
 
-    def page(response: Response) -> tuple[str, Allowed]:
+    def page(response: Response[Shown]) -> str:
         prefix = response.prefix if VOTERS.fullmatch(response.prefix) else "1"
-        return page_id(response.answers, prefix), known.options
+        return form.page_id(response.answers, prefix)
 
-    responses = read_responses(folder, page).values()
-    tally = _tallied(known, responses)
+    responses = form.read_responses(folder, lambda _: find, page)
+    tally = _tallied(responses)
     rows = [row for name in plan.evaluated for row in _statistics(name, tally)]
-    pairs = [_pair_row(about, each) for about, each in tally.items() if isinstance(about, Pair)]
-    texts = [_text_row(about, each) for about, each in tally.items() if isinstance(about, Text)]
+    pairs = [_pair_row(case, judged) for case, judged in tally.items() if case.is_pair]
+    texts = [_text_row(case, judged) for case, judged in tally.items() if not case.is_pair]
     tables = {
-        "reevaluation.csv": (STATISTICS, rows),
-        "pairs.csv": (PAIRS, pairs),
-        "texts.csv": (TEXTS, texts),
+        "reevaluation.csv": form.measured_table(STATISTICS, rows),
+        "pairs.csv": Table(PAIRS, pairs),
+        "texts.csv": Table(TEXTS, texts),
     }
     single = f" and {len(texts)} single texts" if texts else ""
     about = f"about {len(pairs)} pairs of texts{single}"
     return Results("reevaluation", len(responses), about, tables, list(_lines(rows)))
 
 
-def _lines(rows: Iterable[Row]) -> Iterator[str]:
+def _lines(rows: Iterable[Measured]) -> Iterator[str]:
     """Yield the results over all aspects, a line for each dataset and group."""
-    groups: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in rows:
-        if not row["aspect"]:
-            groups.setdefault((row["dataset"], row["group"]), {})[row["statistic"]] = row
-    for group, by_statistic in groups.items():
-        parts = [f"agreement {formatted(by_statistic[AGREEMENT])}"]
-        if NO_DIFFERENCE in by_statistic:
-            parts.append(f"no difference {by_statistic[NO_DIFFERENCE]['value']:.3f}")
-        if DISTANCE in by_statistic:
-            parts.append(f"mean distance {by_statistic[DISTANCE]['value']:.3f} steps of the scale")
-        yield f"{', '.join(group)}: {'; '.join(parts)}"
+    shown = {
+        NO_DIFFERENCE: "no difference {:.3f}",
+        DISTANCE: "mean distance {:.3f} steps of the scale",
+    }
+    groups: dict[tuple[str, str], list[str]] = {}
+    for (dataset, aspect, group, statistic), estimate in rows:
+        if not aspect:
+            number = f"agreement {form.formatted(estimate)}"
+            if statistic != AGREEMENT:
+                number = shown[statistic].format(estimate.value)
+            groups.setdefault((dataset, group), []).append(number)
+    for labels, numbers in groups.items():
+        yield f"{', '.join(labels)}: {'; '.join(numbers)}"
 
 
-def _tallied(known: Known, responses: Iterable[Response]) -> Tally:
-    """Return people's judgments of each pair and text, by dataset, aspect, group and texts.
+def _tallied(responses: Iterable[Response[Shown]]) -> Tally:
+    """Return people's judgments of each case, by dataset, aspect, group and texts.
 
     A page says how many voters there are: of those who did not answer, judgments are missing.
     """
-    # of a pair 1: the better text is better, -1: the worse one, 0: neither; of a text: by how many
-    # steps of the scale the rating is above the text's own
-    judgments: dict[About, list[int]] = {}
-    planned: Counter[About] = Counter()
+    judgments: dict[Case, list[int]] = {}
+    planned: Counter[Case] = Counter()
     for response in responses:
-        for question, answer in response.answers.items():
-            asked, options = known.about(question), known.options(question)
-            assert asked and options, "the response was checked"
-            (about, better_first), position = asked, options.index(answer)
-            if isinstance(about, Pair):
+        for ((case, better_first), options), answer in response.given:
+            position = options.index(answer)
+            if case.is_pair:
                 judgment = (1, -1, 0)[position] * (1 if better_first else -1)
             else:
-                judgment = position - about.positions[0]
-            judgments.setdefault(about, []).append(judgment)
-            planned[about] = max(int(response.prefix), planned[about])
+                judgment = position - case.texts[0].positions[0]
+            judgments.setdefault(case, []).append(judgment)
+            planned[case] = max(int(response.prefix), planned[case])
 
-    def order(about: About) -> tuple[str, ...]:
-        first, targets = about.texts[0], (text.target for text in about.texts)
-        return (first.dataset, first.aspect, about.group, first.set, *targets)
+    def order(case: Case) -> tuple[str, ...]:
+        targets = (text.target for text in case.texts)
+        return (case.dataset, case.aspect, case.group, case.texts[0].set, *targets)
 
-    tally: dict[About, Judged] = {}
-    for about in sorted(judgments, key=order):
-        values = judgments[about]
-        missing, same = max(0, planned[about] - len(values)), values.count(0)
-        if isinstance(about, Pair):
-            tally[about] = Judged(values.count(1), values.count(-1), same, missing)
-        else:
-            lower, steps = sum(value < 0 for value in values), sum(map(abs, values))
-            tally[about] = Judged(same, len(values) - same, 0, missing, lower, steps)
-    return tally
+    return {
+        case: Judged(judgments[case], max(0, planned[case] - len(judgments[case])))
+        for case in sorted(judgments, key=order)
+    }
 
 
-def _statistics(dataset: str, tally: Tally) -> Iterator[Row]:
+def _statistics(dataset: str, tally: Tally) -> Iterator[Measured]:
     """Yield a dataset's statistics, over all aspects (none named) and of each, group by group."""
-    judged = {about: each for about, each in tally.items() if about.texts[0].dataset == dataset}
-    if not judged:
+    cases = {case: judged for case, judged in tally.items() if case.dataset == dataset}
+    if not cases:
         return
-    items = sorted({source for about in judged for source in about.sources})
+    items = sorted({source for case in cases for source in case.sources})
     weights = deletions(len(items))
-    for aspect in ["", *sorted({about.texts[0].aspect for about in judged})]:
+    for aspect in ["", *sorted({case.aspect for case in cases})]:
         for group, parts in GROUPS.items():
             some = {
-                about: each
-                for about, each in judged.items()
-                if about.group in parts and aspect in ("", about.texts[0].aspect)
+                case: judged
+                for case, judged in cases.items()
+                if case.group in parts and aspect in ("", case.aspect)
             }
-            if {about.group for about in some} == parts:
+            if {case.group for case in some} == parts:
                 for name, estimate in _estimates(group, some, items, weights).items():
-                    place = (dataset, aspect, group, name)
-                    yield dict(zip(STATISTICS, place, strict=False)) | numbers_of(estimate)
+                    yield Measured((dataset, aspect, group, name), estimate)
 
 
 def _estimates(
@@ -436,18 +528,20 @@ def _estimates(
 
     Ratings have no such share; they have the mean number of steps between them and the known one.
     """
-    better, worse, same, missing, _, steps = np.array(list(tally.values())).T
-    source = np.searchsorted(items, sources_of(list(tally)))
-    total = (better + worse + same).astype(np.float64)
-    counts = {AGREEMENT: better}
-    counts |= {GRADED: {DISTANCE: steps}, BOTH: {}}.get(group, {NO_DIFFERENCE: same})
+    judged = [each.judgments for each in tally.values()]
+    confirming = [1 if case.is_pair else 0 for case in tally]
+    counts = {AGREEMENT: [each.count(at) for each, at in zip(judged, confirming, strict=True)]}
+    if group == GRADED:
+        counts[DISTANCE] = [sum(map(abs, each)) for each in judged]
+    elif group != BOTH:
+        counts[NO_DIFFERENCE] = [each.count(0) for each in judged]
     return {
         name: share(
-            each.astype(np.float64),
-            total,
-            source,
+            np.array(each, dtype=np.float64),
+            np.array(list(map(len, judged)), dtype=np.float64),
+            np.searchsorted(items, sources_of(list(tally))),
             weights,
-            int(missing.sum()),
+            sum(each.missing for each in tally.values()),
             averaged="of judgments" if GRADED in GROUPS[group] else UNIT,
             ends=None if name == DISTANCE else SHARE,
             scale=scale_of(name),
@@ -456,22 +550,24 @@ def _estimates(
     }
 
 
-def sources_of(questions: Sequence[About]) -> list[str]:
-    """Return the source to which each pair or text counts: of two the one that more pairs have.
+def sources_of(cases: Sequence[Case]) -> list[str]:
+    """Return the source to which each case counts: of two the one that more cases have.
 
     Where few texts have a rating, many pairs share a text and carry less information.
     """
-    times = Counter(source for about in questions for source in about.sources)
-    return [max(about.sources, key=lambda source: (times[source], source)) for about in questions]
+    times = Counter(source for case in cases for source in case.sources)
+    return [max(case.sources, key=lambda source: (times[source], source)) for case in cases]
 
 
-def _pair_row(pair: Pair, judged: Judged) -> Row:
-    better, worse = pair.better, pair.worse
-    place = better.dataset, better.aspect, pair.group, better.set, better.target, worse.target
-    return dict(zip(PAIRS, (*place, better.level, worse.level, *judged[:4]), strict=True))
+def _pair_row(case: Case, judged: Judged) -> Sequence[object]:
+    better, worse = case.texts
+    place = case.dataset, case.aspect, case.group, better.set, better.target, worse.target
+    counts = [judged.judgments.count(judgment) for judgment in (1, -1, 0)]
+    return *place, better.level, worse.level, *counts, judged.missing
 
 
-def _text_row(text: Text, judged: Judged) -> Row:
+def _text_row(case: Case, judged: Judged) -> Sequence[object]:
+    (text,), steps = case.texts, judged.judgments
     place = text.dataset, text.aspect, text.set, text.target, text.level
-    counts = judged.better, judged.lower, judged.worse - judged.lower, judged.missing, judged.steps
-    return dict(zip(TEXTS, (*place, *counts), strict=True))
+    lower, higher = sum(step < 0 for step in steps), sum(step > 0 for step in steps)
+    return *place, steps.count(0), lower, higher, judged.missing, sum(map(abs, steps))

@@ -14,10 +14,10 @@ import numpy as np
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.people import form
-from judgescope.people.answers import Allowed, Response, read_responses
+from judgescope.people.form import Asked, Find, Response
 from judgescope.plan import Plan
 from judgescope.schema.cards import Weights
-from judgescope.schema.loading import validate_card, write_new_card
+from judgescope.schema.loading import validate_card
 from judgescope.statistics.alpha import krippendorff_alpha
 
 
@@ -56,15 +56,15 @@ def _issue(plan: Plan, perturbation: str) -> str:
     issue = plan.perturbations[perturbation].issue
     if issue is None:
         raise UserError(
-            "this perturbation does not say what people are asked about it",
+            "this perturbation has no question for people",
             where=f"perturbations/{perturbation}.yaml",
             todo="add the key `issue`: what is wrong with such a text, in a sentence",
         )
     return issue
 
 
-def make(plan: Plan, folder: Path) -> list[Path]:
-    """Write the page of each task into a folder and return their paths.
+def make(plan: Plan, folder: Path) -> form.Made[Survey]:
+    """Write the page of each task into a folder and return the pages; the lines are their paths.
 
     Raises UserError if there is nothing to ask.
     """
@@ -80,7 +80,7 @@ def make(plan: Plan, folder: Path) -> list[Path]:
     if not pages:
         raise form.nothing_to_ask(plan, "no task has several aspects and a perturbation")
     form.write_pages(pages, folder)
-    return [folder / page.file for page in pages]
+    return form.Made(pages, {}, [str(folder / page.file) for page in pages])
 
 
 def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
@@ -89,17 +89,20 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
     A weight is the share of the voters who chose the aspect. Raises UserErrors for answers that do
     not fit the study's surveys.
     """
-    known = {survey.id: survey for survey in surveys(plan)}
-    nothing = Survey("", {}, {})
+    known = {(survey.id, survey.task): survey for survey in surveys(plan)}
 
-    def page(response: Response) -> tuple[str | None, Allowed]:
-        survey = known.get(response.survey, nothing)
-        issues = survey.issues if survey.task == response.task else {}
-        complete = set(response.answers) == set(issues)
-        return survey.id if complete else None, lambda q: survey.aspects if q in issues else None
+    def survey_of(response: Response[str]) -> Survey:
+        return known.get((response.survey, response.task), Survey("", {}, {}))
+
+    def find(response: Response[str]) -> Find[str]:
+        _, aspects, issues = survey_of(response)
+        return lambda issue: Asked(issue, list(aspects)) if issue in issues else None
+
+    def page(response: Response[str]) -> str | None:
+        return response.survey if {*response.answers} == {*survey_of(response).issues} else None
 
     votes: dict[str, list[Mapping[str, str]]] = {}
-    for response in read_responses(folder, page).values():
+    for response in form.read_responses(folder, find, page):
         votes.setdefault(response.task, []).append(response.answers)
     answered = {survey.task: survey for survey in known.values() if survey.task in votes}
     content = {
@@ -137,8 +140,3 @@ def _alpha(survey: Survey, votes: list[Mapping[str, str]]) -> float | None:
         source=np.arange(len(survey.issues)),
         weights=None,
     ).value
-
-
-def write(card: Weights, path: Path) -> None:
-    """Write a card of weights; an existing one is not overwritten (UserError)."""
-    write_new_card(card.model_dump(mode="json"), path)

@@ -58,7 +58,7 @@ class Rule:
     `function(text, rng, **options)` returns a `Perturbed`; with `across_items`, the rule needs all
     texts of a dataset at once: `function(texts, rng, **options)` returns a list of them. With
     `meta`, a key of the items' meta, it needs the text of that key: `function(text, rng, other,
-    **options)`. `in_a_row`: `function(text, rng, kinds=, count=)` returns several texts, each made
+    **options)`. `in_chain`: `function(text, rng, kinds=, count=)` returns several texts, each made
     from the one before.
     """
 
@@ -67,7 +67,7 @@ class Rule:
     options: Mapping[str, Option]
     across_items: bool = False
     meta: str | None = None
-    in_a_row: bool = False
+    in_chain: bool = False
 
 
 RULES: dict[str, Rule] = {}
@@ -78,13 +78,13 @@ def rule(
     *,
     across_items: bool = False,
     meta: str | None = None,
-    in_a_row: bool = False,
+    in_chain: bool = False,
     **options: Option,
 ) -> Callable[[Function], Function]:
     """Register the decorated function as the rule of its name, with its options."""
 
     def register(function: Function) -> Function:
-        RULES[function.__name__] = Rule(function, level, options, across_items, meta, in_a_row)
+        RULES[function.__name__] = Rule(function, level, options, across_items, meta, in_chain)
         return function
 
     return register
@@ -353,7 +353,7 @@ def derange(contents: Sequence[str], rng: "Generator") -> list[int]:
 # --- errors one after the other -----------------------------------------------------------------
 
 
-@rule("sentence", in_a_row=True)
+@rule("sentence", in_chain=True)
 def inject_errors(
     text: str, rng: "Generator", *, kinds: Sequence[str], count: int
 ) -> list[Perturbed]:

@@ -20,7 +20,7 @@ class Addition(SpecPart, frozen=True, kw_only=True, tag="addition"):
 
 
 class RuleUse(SpecPart, frozen=True, kw_only=True, tag="rule"):
-    """How a rule is used; `errors` and `steps` are of a rule that makes several texts in a row."""
+    """How a rule is used; `errors` and `steps` are of a rule that makes a chain of texts."""
 
     rule: str
     options: dict[str, int | str]

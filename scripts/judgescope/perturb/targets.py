@@ -118,7 +118,7 @@ def inject_dataset(
 def perturbed_targets(
     spec: PerturbSpec, originals: Iterable[Row], meta: Mapping[str, Row] | None
 ) -> Iterator[Row]:
-    """Yield the perturbed targets of a dataset's originals; in a row, each made from the last.
+    """Yield the perturbed targets of a dataset's originals; in a chain each is made from the last.
 
     `originals` are rows of table `targets`; `meta`: item -> its meta, for rules that need it.
     """
@@ -126,11 +126,11 @@ def perturbed_targets(
     texts = {row["item"]: row["text"] for row in usable}
     change = spec.change
     names = {"dataset": spec.dataset, "perturbation": spec.perturbation, "degree": spec.degree}
-    in_a_row = isinstance(change, RuleUse) and RULES[change.rule].in_a_row
+    in_chain = isinstance(change, RuleUse) and RULES[change.rule].in_chain
     made: dict[str, list[Perturbed]]
     if isinstance(change, Addition):
         made = {item: [added(text, change.text, change.position)] for item, text in texts.items()}
-    elif in_a_row:
+    elif in_chain:
         made = inject_dataset(change.errors, change.steps, texts, seed=change.seed, **names)
     else:
         perturbed = perturb_dataset(
@@ -140,7 +140,7 @@ def perturbed_targets(
     for row in usable:
         parent = row["target"]
         for step, text in enumerate(made[row["item"]], start=1):
-            number = f".{step}" if in_a_row else ""
+            number = f".{step}" if in_chain else ""
             target = f"{row['item']}:{spec.perturbation}.{spec.degree}{number}"
             yield {
                 **row,

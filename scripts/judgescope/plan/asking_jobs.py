@@ -61,7 +61,7 @@ def jobs_of(plan: Plan) -> Iterator[StudyJob]:
             store = Store(Path(plan.study.store), card.served_name)
             findings = read_findings(store, card) if isinstance(card, OpenAIModel) else None
             model = settled(card, Path(spec.folder), Path(spec.data), spec.trained)
-            yield StudyJob(dataset, card, planned(spec, model, findings), counts)
+            yield StudyJob(dataset, model, planned(spec, model, findings), counts)
 
 
 def _waits_for(cell: Cell, made: Container[str], unwritten: Mapping[str, str]) -> str | None:

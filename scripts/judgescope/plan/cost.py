@@ -128,8 +128,7 @@ class Estimate:
         named = getattr(self.card, "tokenizer", None)
         if named is None or not isinstance(self.card, OpenAIModel):
             return
-        folder = self.plan.folders["model", self.model]
-        spelled = tokenizer(Path(folder) / named, f"models/{self.model}.yaml")
+        spelled = tokenizer(Path(named), f"models/{self.model}.yaml")
         step = max(1, int(np.count_nonzero(replies.lacking())) // SAMPLE)
         for work in islice(job.work(replies), 0, None, step):
             self._counted.append(spelled(work.request.prompt))

@@ -15,7 +15,7 @@ from judgescope.plan.generators import graded, lowered, lowered_by
 from judgescope.plan.specs.texts import writer
 from judgescope.plan.study import Plan
 from judgescope.prompts import DRAFTING, PARTS, messages
-from judgescope.schema.cards import FOLDERS, Dataset, Decoding, MadePerturbation, OpenAIModel
+from judgescope.schema.cards import FOLDERS, Dataset, Decoding, MadePerturbation
 
 MOST_TOKENS = 2048
 """Of a draft."""
@@ -145,10 +145,3 @@ def draft_spec(plan: Plan, drafts: Mapping[str, Draft], draft: str) -> DraftSpec
         drafter=writer(plan, drafter, DRAFTING[lacked.kind], Decoding(max_tokens=MOST_TOKENS)),
         output=plan.paths.draft(draft),
     )
-
-
-def drafter_key(plan: Plan) -> dict[str, str]:
-    """Return the drafter -> the variable of its endpoint's key, where it needs one."""
-    card = plan.models[drafter_of(plan)]
-    variable = card.api_key_env if isinstance(card, OpenAIModel) else None
-    return {card.model: variable} if variable else {}

@@ -53,29 +53,29 @@ def writers(
 ) -> dict[str, Writer | Analyses | Anchoring | Supervisor]:
     """Return every card that names a model that writes, under the place of its keys."""
     rewritten: dict[str, MadePerturbation | GradedPerturbation | Anchoring] = {
-        f"perturbation {name}, key ": card
+        f"perturbations/{name}.yaml, key ": card
         for name, card in perturbations.items()
         if isinstance(card, MadePerturbation | GradedPerturbation) and card.model
     }
     rewritten |= {
-        f"perturbation {name}, key anchors.": card.anchors
+        f"perturbations/{name}.yaml, key anchors.": card.anchors
         for name, card in perturbations.items()
         if isinstance(card, GradedPerturbation) and card.anchors
     }
     improved: dict[str, Writer] = {
-        f"dataset {name}, key rewrite_references.": card.rewrite_references
+        f"datasets/{name}.yaml, key rewrite_references.": card.rewrite_references
         for name, card in datasets.items()
         if card.rewrite_references and perturbations and not study.references
     }
     if study.references and perturbations:
         improved["the study, key references."] = study.references
     analysed = {
-        f"judge {name}, key shots.analyses.": card.shots.analyses
+        f"judges/{name}.yaml, key shots.analyses.": card.shots.analyses
         for name, card in judges.items()
         if card.shots and card.shots.analyses
     }
     merged = {
-        f"judge {name}, key supervisor.": card.supervisor
+        f"judges/{name}.yaml, key supervisor.": card.supervisor
         for name, card in derived.items()
         if card.supervisor
     }

@@ -96,7 +96,7 @@ def scale_of(
 ) -> Scale | None:
     """Return the scale on which a judge's replies are read; None: any number.
 
-    The oracle has classes of texts of every rating, and more steps than these of texts in a row.
+    The oracle has the classes of graded sets, and more steps than these of chains.
     """
     card = plan.judges[judge]
     own_scale = card.own_scale_on(split(aspect)[0])

@@ -72,8 +72,18 @@ def load_plan(
     UserErrors; reads cards only, no data.
     """
     study: Study = validate_card("study", config, source)
-    check_method_names(study, source)
     cards = Cards([*first, *_card_folders(home)])
+    with cards.lines_in_errors(source):
+        check_method_names(study, source)
+        plan = _read_plan(study, cards, source, drafting, results or f"results/{study.study}")
+        if not drafting:
+            check_graded(plan)
+            rehearse(plan)
+    return plan
+
+
+def _read_plan(study: Study, cards: Cards, source: str, drafting: bool, results: str) -> Plan:
+    """Read the cards that a study names, and check them against each other."""
     datasets = _datasets(cards, study, source)
     study = _with_controls(study, [datasets[name] for name in study.datasets])
     judges, derived = _judges(cards, study, source)
@@ -82,7 +92,7 @@ def load_plan(
     made = writers(study, datasets, perturbations, judges, derived)
     drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
     new = study.distill.write if study.distill else None
-    named = {judge.model: f"judge {judge.judge}, key model" for judge in judges.values()}
+    named = {judge.model: f"judges/{judge.judge}.yaml, key model" for judge in judges.values()}
     named |= {str(card.model): f"{where}model" for where, card in made.items()}
     named |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
     known = _models(cards, drafter | named)
@@ -105,14 +115,11 @@ def load_plan(
         expectations=_expectations(cards, study, source),
         templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
         folders=_folders(cards, datasets, models),
-        results=results or f"results/{study.study}",
+        results=results,
     )
     for name, where in drafter.items():
         check_writer(known[name], where)
     _check(plan, cards.names("dataset"), source)
-    if not drafting:
-        check_graded(plan)
-        rehearse(plan)
     return plan
 
 
@@ -132,7 +139,7 @@ def _models(cards: Cards, named: Mapping[str, str]) -> dict[str, Model]:
 def _forms(judges: Mapping[str, Judge], models: Mapping[str, Model]) -> dict[str, str]:
     """Return form -> where it is named, of the judges whose models read prompts."""
     return {
-        judge.form: f"judge {judge.judge}, key form"
+        judge.form: f"judges/{judge.judge}.yaml, key form"
         for judge in judges.values()
         if models[judge.model].engine in PROMPTED
     }
@@ -240,7 +247,7 @@ def _completed(judge: Judge, model: Model, share: float) -> Judge:
 
 def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]:
     aspects = {
-        aspect: cards.read("aspect", aspect, where=f"dataset {dataset.dataset}, key aspects")
+        aspect: cards.read("aspect", aspect, where=f"datasets/{dataset.dataset}.yaml, key aspects")
         for dataset in datasets.values()
         for aspect in dataset.aspects
     }
@@ -360,7 +367,7 @@ def _given_sets(
 
 
 def _given_set(card: Dataset, role: str, aspect: str) -> GivenPerturbation:
-    texts = {"global": "texts of every rating", "local": "texts in a row"}[role]
+    texts = {"global": "graded set", "local": "error-injection chains"}[role]
     return GivenPerturbation.model_validate(
         {
             "perturbation": slug(f"{card.dataset}-{role}-{aspect}"),

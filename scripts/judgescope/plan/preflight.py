@@ -1,13 +1,10 @@
 """What is checked of a study's files before any job of it runs."""
 
-import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from judgescope.core.errors import UserError
+from judgescope.core.api_keys import KeySource
 from judgescope.core.job_spec import JobSpec, SpecPart
-from judgescope.core.redaction import check_key
 from judgescope.data.files import verify
 from judgescope.engines import command
 from judgescope.schema.cards import CommandModel, Hub
@@ -56,8 +53,8 @@ class PreflightSpec(JobSpec, frozen=True, kw_only=True):
     """Judge -> its engine."""
     asked: dict[str, int]
     """Model that is asked -> how many cells it has."""
-    keys: dict[str, str]
-    """Model -> the variable that holds its endpoint's key."""
+    keys: list[KeySource]
+    """What holds the keys of endpoints."""
     programs: dict[str, dict[str, object]]
     """Model that is a program -> its card."""
     output: str
@@ -86,22 +83,10 @@ def preflight(spec: PreflightSpec) -> dict[str, object]:
         name: verify(owner.named(), Path(owner.folder), data, where=owner.where, fetch=False)
         for name, owner in spec.owners.items()
     }
-    check_keys(spec.keys)
+    for key in spec.keys:
+        key.check()
     for model, card in spec.programs.items():
         folder = Path(spec.owners[model].folder)
         command.build(command.located(CommandModel.model_validate(card), folder, data))
     covered = {name: getattr(spec, name) for name in ("study", "cards", "cells", "judges", "asked")}
     return {**covered, "sha256": hashes}
-
-
-def check_keys(keys: Mapping[str, str]) -> None:
-    """Check that every model's variable holds a key that its endpoint can be sent."""
-    for model, variable in keys.items():
-        check_key(os.environ.get(variable, ""), model, variable)
-        if not os.environ.get(variable):
-            raise UserError(
-                "the variable that holds the endpoint's key is not set",
-                where=f"models/{model}.yaml, key api_key_env",
-                got=variable,
-                todo=f"export {variable}=… (the key is never written anywhere)",
-            )

@@ -197,7 +197,7 @@ def box_spec(
     ]
     tick = {"thickness": 2, "height": SLOT - 2, "orient": "vertical"}
     medians = layer("tick", values, channels("median"), stroke=INK, color=INK, **tick)
-    whiskers = _whiskers(values, channels("least"), "most")
+    whiskers = _whiskers(values, channels("least"), "maximum")
     return _banded([_upright(line), whiskers, *bars, medians], groups, series)
 
 

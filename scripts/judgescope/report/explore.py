@@ -12,7 +12,8 @@ script, and what is in them is never more than a JSON literal.
 Other pages may link to what is shown: `explore.html#` and any of `dataset`, `judge`, `aspect` (or
 `aspect.criterion`), `perturbation` (`original`, `systems` or `id.degree`), `system`, `status`,
 `target` (the id of one text; `other` of the second of a pair), `find` (a part of an id of a text or
-an item), `order` (`item`, `low`, `high`) and `page`, written as in a URL's query.
+an item), `order` (`study`, `item`, `low`, `high`; without it the scores that are farthest from the
+ratings come first) and `page`, written as in a URL's query.
 """
 
 import json
@@ -37,7 +38,9 @@ CALL = "judgescope"
 LIMIT = 250_000
 """Characters after which a numbered shard is full; one row is never split."""
 DIGITS = 7
-"""Significant digits of a number that the page shows."""
+"""Significant digits of a number that the page shows of an open text; the list rounds it."""
+BEGINNING = 90
+"""Characters of a text that the list shows."""
 KINDS = ("same", "del", "ins", "moved")
 NAMES = list(STATUSES)
 IN_STEPS = ("row", "graded")
@@ -150,6 +153,7 @@ class Writer:
             ratings[number] = [rated.get((one.target, None), []) for one in targets]
         columns = {
             "ids": [one.target for one in targets],
+            "beginnings": [beginning(one.text) for one in targets],
             "items": [items[one.item] for one in targets],
             "systems": [one.system for one in targets],
             "steps": [one.step for one in targets] if card and card.kind in IN_STEPS else None,
@@ -234,6 +238,13 @@ def _same(column: Sequence[Any]) -> Any:
 def short(value: float | None) -> float | None:
     """Return a number with the digits that are shown."""
     return None if value is None else float(f"{value:.{DIGITS}g}")
+
+
+def beginning(text: str) -> str:
+    """Return how a text begins, in one line."""
+    line = " ".join(text[: 2 * BEGINNING].split())
+    whole = len(line) <= BEGINNING and len(text) <= 2 * BEGINNING
+    return line if whole else f"{line[:BEGINNING]}…"
 
 
 def view(target: Target, card: PerturbationCard | None) -> object:

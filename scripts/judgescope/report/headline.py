@@ -82,9 +82,7 @@ class Measure:
     def row(self, judge: Judge) -> Row | None:
         """Return the judge's row."""
         rows = self.report.rows(self.table, self.dataset.id)
-        if self.form:  # the table has several
-            rows = rows.where(form=self.form)
-        return rows.at(judge.id, self.statistic, self._place, cell=self.cell)
+        return rows.at(judge.id, self.statistic, self._place, cell=self.cell, form=self.form)
 
     def defined(self, judges: Iterable[Judge]) -> list[Row]:
         """Return the rows of judges that have a value."""

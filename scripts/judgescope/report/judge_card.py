@@ -69,7 +69,7 @@ SETTINGS_LEAD = (
 )
 STANDING_LEAD = (
     "What each method comes down to. The rank is by point estimate among the judges that are "
-    "no controls; those that share a letter are not told apart."
+    "no controls; those that share a letter do not differ significantly."
 )
 NUMBERS_LEAD = (
     "All that the result tables say of this judge: value, 95 % interval, n, what is missing, "
@@ -337,7 +337,7 @@ def _numbers(report: Report, dataset: Dataset, judge: Judge, name: str, rows: li
     aspects = [aspect for aspect in [*known, *sorted(present - {*known})] if aspect in present]
     statistics: dict[str, dict[object, dict[str, Row]]] = {}
     for row in rows:
-        place = row._replace(aspect="", statistic="").key, row.form, row.system_subset
+        place = row._replace(aspect="", statistic="").key, row.system_subset
         statistics.setdefault(row.statistic, {}).setdefault(place, {})[row.aspect] = row
     bodies = []
     for statistic, places in statistics.items():

@@ -22,11 +22,13 @@ class Place(TypedDict, total=False):
     criterion_b: str
     k: int
     k_b: int
+    form: str
 
 
 _OVERALL: Place = {
     **{"aspect": "", "level": "", "cell": "", "criterion": ""},
     **{"judge_b": "", "aspect_b": "", "criterion_b": "", "k": 0, "k_b": 0},
+    "form": "",
 }
 
 
@@ -65,7 +67,7 @@ class Row(NamedTuple):
     def key(self) -> tuple[object, ...]:
         """Return what identifies the row within its dataset and table."""
         where = (self.judge, self.statistic, self.aspect, self.level, self.cell, self.criterion)
-        return (*where, self.judge_b, self.aspect_b, self.criterion_b, self.k, self.k_b)
+        return (*where, self.judge_b, self.aspect_b, self.criterion_b, self.k, self.k_b, self.form)
 
     @property
     def judged(self) -> str:

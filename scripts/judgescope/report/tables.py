@@ -6,7 +6,7 @@ from functools import partial
 from typing import Unpack
 
 from judgescope.report.cells import NO_CELL, Cell, count_cell, estimate, heat
-from judgescope.report.charts import Point, chart_spec, signs, svg
+from judgescope.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
 from judgescope.report.elements import (
     Block,
     Body,
@@ -172,12 +172,19 @@ def chart(
     groups: Sequence[str] = (),
     names: Sequence[str] = (),
 ) -> Figure:
-    """Return a figure of (group, series, estimate); without `groups` and `names` of all in them."""
+    """Return a figure of (group, series, estimate); without `groups` and `names` of all in them.
+
+    As many series are drawn as there are signs; the table has all.
+    """
     points = [
         Point(group, name, row.value or 0.0, row.ci_low, row.ci_high) for group, name, row in values
     ]
     groups = groups or list(dict.fromkeys(point.group for point in points))
-    series = signs(names or list(dict.fromkeys(point.series for point in points)))
+    names = names or list(dict.fromkeys(point.series for point in points))
+    series = signs(names[:MOST_SIGNS])
+    if len(names) > MOST_SIGNS:
+        summary += f" Drawn are the first {MOST_SIGNS} of {len(names)}; the table has all."
+        points = [point for point in points if point.series in names[:MOST_SIGNS]]
     keys = [Key(one.sign, one.style, one.name) for one in series]
     drawn = svg(chart_spec(points, groups, series, line=line, x=axis))
     return Figure(title, drawn, summary, keys, table)
@@ -237,7 +244,7 @@ def matrix(
 
     columns = [Column(judge.id) for judge in judges]
     caption = f"{name}: {label(statistic)} of the row's judge less that of the column's."
-    note = "Both without the same items. An interval that holds 0 tells no judge apart."
+    note = "Both without the same items. An interval that holds 0 separates no judges."
     table = Table(caption, "Judge", columns, judge_bodies(judges, cells), [note])
     return [Fold(f"Differences between judges for {name}", [table])]
 

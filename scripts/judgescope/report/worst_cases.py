@@ -19,6 +19,7 @@ from judgescope.report.items import Draw, Judged, Target, Texts, judged
 from judgescope.report.marked import Piece, shortened, states
 from judgescope.report.report import CardReport, Dataset, Judge
 from judgescope.report.specs import Ends, ExpectedDrop, PerturbationCard
+from judgescope.report.spotcheck import DONE
 from judgescope.report.tables import by_dataset
 from judgescope.report.words import (
     MINUS,
@@ -36,8 +37,6 @@ MOST = 5
 """So many are shown of each kind, dataset by dataset."""
 SYSTEMS, ORIGINAL = "systems", "original"
 HEAVIEST = ("major", "single", "minor")
-DONE = ("ok", "short")
-"""Outcomes of a planned perturbation that took effect, as wanted or in part."""
 
 ScoresOfTargets = dict[str, float | None]
 ScoresOfJudge = Mapping[tuple[str, str], ScoresOfTargets]
@@ -338,7 +337,7 @@ def _why(perturbations: Sequence[ExpectedDrop]) -> list[str]:
     meanings = {
         "expected": "by the study's expectations",
         "weighted": "those to which experts give any weight",
-        "all": "all in which it is judged, as nothing else is said of it",
+        "all": "all in which it is judged, as no card names others",
     }
     sentences = []
     for why, meaning in meanings.items():
@@ -405,7 +404,7 @@ def _failed(reader: Reader, judge: Judge) -> Iterator[Block]:
         f"In all {listed(numbers)}. Shown: up to {MOST} of each, the first by set of "
         "texts, aspect, the text's id and the draw."
     )
-    yield Text("Replies that came to nothing", style="finding")
+    yield Text("Replies without a value", style="finding")
     yield Text(f"{text} {OFF_GRID_SENTENCE}" if counts[OFF_GRID] else text)
     for status in counts:
         yield from islice(_failed_cases(reader, judge, rows, status), MOST)

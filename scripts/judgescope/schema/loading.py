@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import date
 from difflib import get_close_matches
 from functools import cache
@@ -27,12 +28,14 @@ DEEPEST = 40
 """Limits of a card's file. No card needs a tenth; the parser itself fails at some hundred levels.
 """
 STUDIES = Path("config", "studies")
-SECRET = {"api_key_env", "base_url", "env", "headers", "key_header", "query"}
+SECRET = {"api_key_env", "api_key_file", "base_url", "env", "headers", "key_header", "query"}
 """Keys whose wrong values may be a key or a password: they are not shown."""
 SURPRISING = re.compile(r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+")
 """Numbers that few people mean so: YAML 1.1 reads 1:30 as 90, and 010 as 8."""
 NUMBER_TAGS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
-QUOTED = "put it in quotes: without, YAML reads yes, no, on, off, digits and dates as no text"
+QUOTED = (
+    "put it in quotes: YAML does not read yes, no, on, off, digits and dates as text without them"
+)
 
 
 class _Marking:
@@ -68,7 +71,7 @@ def load_yaml(path: Path) -> tuple[Any, Lines]:
     except FileNotFoundError as error:
         raise _absent(path) from error
     except IsADirectoryError as error:
-        raise UserError("this is a folder, and a file is meant", where=str(path)) from error
+        raise UserError("this is a folder, not a file", where=str(path)) from error
     except UnicodeDecodeError as error:
         raise UserError(
             f"this is not YAML in UTF-8: {error.reason}",
@@ -87,7 +90,7 @@ def load_yaml(path: Path) -> tuple[Any, Lines]:
 
 def _load(path: Path, loader_class: Any) -> tuple[Any, Lines]:
     if (size := path.stat().st_size) > MOST_BYTES:
-        raise _too_much(path, "this file is too large for a card", f"{size:,} bytes")
+        raise _too_much(path, "the file is too large for a card", f"{size:,} bytes")
     text = path.read_text(encoding="utf-8")
     _check_extent(path, text, loader_class)
     loader = loader_class(text)
@@ -117,7 +120,7 @@ def _check_extent(path: Path, text: str, loader_class: Any) -> None:
         elif isinstance(event, yaml.CollectionEndEvent | yaml.ScalarEvent | yaml.AliasEvent):
             if isinstance(event, yaml.AliasEvent):
                 if event.anchor in {anchor for anchor, _ in open_nodes}:
-                    raise _too_much(path, "this is part of itself", f"*{event.anchor}")
+                    raise _too_much(path, "this value contains itself", f"*{event.anchor}")
                 anchor, child = None, anchors.get(str(event.anchor), single)
             elif isinstance(event, yaml.ScalarEvent):
                 anchor, child = event.anchor, single
@@ -130,14 +133,14 @@ def _check_extent(path: Path, text: str, loader_class: Any) -> None:
             open_nodes[-1] = (outer, grown)
         extent = open_nodes[-1][1]
         if extent.levels + len(open_nodes) - 1 > DEEPEST:
-            raise _too_much(path, "this is nested too deeply for a card", f"over {DEEPEST} levels")
+            raise _too_much(path, "the card is nested too deeply", f"over {DEEPEST} levels")
         if extent.values > MOST_VALUES:
-            got = f"over {MOST_VALUES:,} values, those of aliases counted where they stand"
-            raise _too_much(path, "this unfolds into too much for a card", got)
+            got = f"over {MOST_VALUES:,} values, with every alias expanded"
+            raise _too_much(path, "the card expands to too many values", got)
 
 
 def _too_much(path: Path, what: str, got: str) -> UserError:
-    return UserError(what, where=str(path), got=got, todo="write the values out, and fewer of them")
+    return UserError(what, where=str(path), got=got, todo="write fewer values, without aliases")
 
 
 def _fault(error: yaml.YAMLError) -> str:
@@ -165,7 +168,7 @@ def _collect_lines(node: yaml.Node, keys: KeyPath, lines: Lines, path: Path) -> 
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
                 raise UserError(
-                    "a key is a word, no list and no mapping",
+                    "a key must be a word, not a list or a mapping",
                     where=f"{path}:{line}",
                     todo="put a text that begins with a bracket or a brace in quotes",
                 )
@@ -219,7 +222,7 @@ def read_card(kind: str, path: Path) -> Any:
     name = getattr(card, kind)
     if kind != "study" and name != path.stem:
         raise UserError(
-            f"a card is found by its file name, which must equal its `{kind}`",
+            f"a card's file name must equal its `{kind}`",
             where=f"{path}:{lines.get((kind,), 1)}, key {kind}",
             got=name,
             allowed=[path.stem],
@@ -240,17 +243,17 @@ def validate_card(kind: str, content: object, source: str, lines: Lines | None =
 
     if not isinstance(content, dict):
         raise UserError(
-            f"a card of kind {kind} is a mapping of keys to values", where=source, got=content
+            f"a card of kind {kind} must be a mapping of keys to values", where=source, got=content
         )
     if secrets := [*suspects(content)]:
         raise UserErrors(
             [
                 UserError(
-                    "this may be a key or a password, and cards hold none",
+                    "this may be a key or a password, which a card must not hold",
                     where=where(keys),
-                    todo="put it into a variable of the environment and name that: `api_key_env` "
-                    "of an endpoint (with `key_header`, if it wants a header of its own), `env` of "
-                    "a program",
+                    todo="put it into an environment variable or a file and name that: "
+                    "`api_key_env` or `api_key_file` of an endpoint (with `key_header`, if it "
+                    "wants a header of its own), `env` of a program",
                 )
                 for keys in secrets
             ]
@@ -306,10 +309,10 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
         case "missing" | "union_tag_not_found":
             allowed = _values_of(kind, keys) if fault == "missing" else None
             todo = f"add {keys[-1]!r}"
-            return UserError("a needed key is missing", where=where, allowed=allowed, todo=todo)
+            return UserError("a required key is missing", where=where, allowed=allowed, todo=todo)
         case "extra_forbidden":
             if new := _new_name(kind, keys):
-                what, todo = "this key has another name now", f"write `{new}` in its place"
+                what, todo = "this key was renamed", f"write `{new}` in its place"
                 return UserError(what, where=where, got=keys[-1], todo=todo)
             models = _models_at(KINDS[kind], keys[:-1])
             allowed = [name for model in models for name in model.model_fields]
@@ -318,12 +321,12 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             expected = context.get("expected", context.get("expected_tags", ""))
             allowed = [part.strip("' ") for part in expected.replace(" or ", ", ").split(",")]
             value = context.get("tag", got)
-            return UserError("this value is not known", where=where, got=value, allowed=allowed)
+            return UserError("unknown value", where=where, got=value, allowed=allowed)
         case "string_pattern_mismatch":
             form = f"like {context['pattern']}"
             if SECRET & set(keys):
-                return UserError("this has another form", where=where, allowed=form)
-            return UserError("an id has another form", where=where, got=got, allowed=form)
+                return UserError("the value has the wrong form", where=where, allowed=form)
+            return UserError("the id has the wrong form", where=where, got=got, allowed=form)
     if isinstance(got, dict) or SECRET & set(keys):  # a card as a whole explains nothing
         got = None
     unquoted = fault == "string_type" and isinstance(got, bool | int | float | date)
@@ -377,7 +380,7 @@ def write_new_card(card: dict[str, Any], path: Path) -> None:
             file.write(yaml.safe_dump(card, sort_keys=False))
     except FileExistsError:
         raise UserError(
-            "there is a card of this name", where=str(path), todo="choose another name"
+            "a card of this name exists", where=str(path), todo="choose another name"
         ) from None
 
 
@@ -409,3 +412,31 @@ class Cards:
     def read(self, kind: str, name: str, *, where: str) -> Any:
         """Read the card `name` of a kind; `where` names the key that refers to it."""
         return read_card(kind, self.path(kind, name, where=where))
+
+    @contextmanager
+    def lines_in_errors(self, study: str) -> Iterator[None]:
+        """Name the line of the card in errors that name its file and key; `study` is its file."""
+        try:
+            yield
+        except (UserError, UserErrors) as error:
+            for each in error.errors if isinstance(error, UserErrors) else [error]:
+                each.where = self._with_line(each.where.replace("the study,", f"{study},"))
+            raise
+
+    def _with_line(self, where: str) -> str:
+        place = _KEY_OF_FILE.fullmatch(where)
+        files = [folder / place["file"] for folder in [Path(), *self.folders]] if place else []
+        file = next(filter(Path.is_file, files), None)
+        if place is None or file is None:
+            return where
+        lines = load_yaml(file)[1]
+        keys: KeyPath = tuple(
+            int(key) if key.isdigit() else key for key in place["keys"].split(".")
+        )
+        while keys and keys not in lines:
+            keys = keys[:-1]
+        shown = place["file"] if file.is_absolute() else file
+        return f"{shown}:{lines[keys]}, key {place['keys']}{place['more']}" if keys else where
+
+
+_KEY_OF_FILE = re.compile(r"(?P<file>[^,:]+\.ya?ml), key (?P<keys>[^,: ]+)(?P<more>.*)", re.DOTALL)

@@ -352,7 +352,7 @@ def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], pa.Table
             schema, table = file.schema_arrow, read(file)
     except FileNotFoundError as error:
         raise UserError(
-            f"a table of {name} is not there",
+            f"a table of {name} is missing",
             where=str(path),
             todo="run again; if this error comes back, delete the file's folder and run again",
         ) from error
@@ -360,7 +360,7 @@ def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], pa.Table
         raise UserError(
             f"a table of {name} cannot be read: {error}",
             where=str(path),
-            todo="delete the file and run again: it is written again",
+            todo="delete the file and run again: the run writes it again",
         ) from error
     if not schema.equals(SCHEMAS[name], check_metadata=False):
         raise UserError(
@@ -368,7 +368,7 @@ def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], pa.Table
             where=str(path),
             got=schema.names,
             allowed=", ".join(SCHEMAS[name].names),
-            todo="delete the file and run again: it is written again",
+            todo="delete the file and run again: the run writes it again",
         )
     return table
 

@@ -32,7 +32,7 @@ DECLARED: Final = declare(
     correlation(
         "spa",
         "SPA",
-        "systems told apart as surely as people do",
+        "systems separated as surely as by people",
         "Thompson et al. 2024",
         range=SHARE,
         ties="half",

@@ -18,7 +18,7 @@ DECLARED: Final = declare(
     amount(
         "rank",
         "Rank by {}",
-        "1 is the best; judges sharing a letter are not told apart",
+        "1 is the best; judges sharing a letter do not differ significantly",
         "Piepho 2004 (letters)",
         range="1 and above",
         less_is_better=True,

@@ -50,7 +50,7 @@ DECLARED: Final = declare(
     percent(
         "accuracy_comparison_by_distance",
         "Right at k",
-        "of two texts in a row that are compared, k errors apart; a tie is wrong",
+        "of two compared texts of a chain, k errors apart; a tie is wrong",
         SECTION_5,
         ties=WRONG,
         scaled=ACCURACY,

@@ -41,7 +41,7 @@ def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_a
     wanted = "0.5 [0.4, 0.6] 120 0.7 [0.55, 0.8] 120 -0.2 [-0.3, -0.1] 0.01 0.03"
     assert numbers.split() == wanted.split()
     assert signature == "signatures differ in judge: a | b"
-    assert read.startswith("difference: a less b on the texts that both judged")
+    assert read.startswith("difference: a minus b on the texts that both judged")
 
 
 def test_without_a_paired_difference_crossing_intervals_decide_nothing() -> None:
@@ -65,11 +65,11 @@ def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none() -> N
 
 def test_numbers_of_one_side_alone_are_counted_not_dropped_in_silence() -> None:
     more = row("a", 0.1, 0, 0.2, aspect="coherence")
-    assert "only a has 1 more" in told([A, more], [B])
+    assert "a alone has 1 more" in told([A, more], [B])
     assert told([more], [B]) == [
         "agreement: 0 numbers that both have; a | b",
-        "only a has 1 more",
-        "only b has 1 more",
+        "a alone has 1 more",
+        "b alone has 1 more",
     ]
 
 
@@ -111,16 +111,16 @@ def test_the_command(tmp_path: Path) -> None:
     assert status == 0 and "-0.2" in text and "0.03" in text
     status, text = said(str(two))
     assert status == 0 and "1 numbers that both have; one | two" in text
-    assert "only one has 1 more" in text and "nothing is decided" in text
+    assert "one alone has 1 more" in text and "nothing is decided" in text
     status, text = said(str(two), "--judges", "b", "a")
     assert status == 0 and "one: b" in text and "two: a" in text
     three = write(tmp_path, "three", {"agreement": [A, {**B, "statistic": "spearman"}]})
     status, text = said(str(three), "--judges", "b", "--statistic", "pearson")
-    assert status == 1 and "left by the filters" in text and "allowed: a\n" in text
+    assert status == 1 and "the filters leave no row" in text and "allowed: a\n" in text
     wrong = {
-        "a comparison is of two": [],
+        "a comparison needs two sides": [],
         "no such judge": ["--judges", "a", "c"],
-        "two files of one study": [str(one)],
+        "both files describe one study": [str(one)],
         "no such table": ["--judges", "a", "b", "--table", "agreemnt"],
         "no row of agreement has this statistic": ["--judges", "a", "b", "--statistic", "persn"],
         "there is no such file": [str(tmp_path / "no.yaml")],

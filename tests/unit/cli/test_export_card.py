@@ -38,7 +38,7 @@ def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
         "(control; seeded random)",
         r"judge:alpha\|stat:spearman",
         "not applicable: needs ratings",
-        "The ratings of The news are the authors' plan",
+        "The authors planned the ratings of The news",
         "Few items in The news (24) and The chat (24)",
     ):
         assert said in text, said
@@ -51,11 +51,13 @@ def test_the_same_results_give_the_same_card(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_limits_follow_from_what_the_study_is(tmp_path: Path) -> None:
-    assert "Judges that are asked saw 0.25 of the items" in card_of(tmp_path, study={"share": 0.25})
+    assert "Judges that receive requests saw a share of 0.25 of the items" in card_of(
+        tmp_path, study={"share": 0.25}
+    )
     assert "answered once" in card_of(tmp_path)
     only = {name: {"engine": "lexical"} for name in study.JUDGES}
-    assert "nothing here is about LLMs" in card_of(tmp_path, judges=only)
-    assert "allows that answers are missing" in card_of(tmp_path, study={"allow_missing": True})
+    assert "nothing about LLM judges" in card_of(tmp_path, judges=only)
+    assert "allows missing answers" in card_of(tmp_path, study={"allow_missing": True})
 
 
 def test_a_number_that_is_not_there_has_its_reason(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_no_more_than_a_block_is_held() -> None:
 
 def test_a_cell_that_was_not_judged_is_said(plan: Plan, out: Path, tmp_path: Path) -> None:
     next(out.glob("judgments/**/rules.parquet")).unlink()
-    with pytest.raises(UserError, match="has been judged") as caught:
+    with pytest.raises(UserError, match="judgments are missing") as caught:
         export(plan, out, tmp_path / "j.parquet", texts=False, source="s.yaml")
     assert caught.value.todo == "judgescope run s.yaml" and not list(tmp_path.glob("*.parquet"))
 
@@ -222,7 +222,7 @@ def test_the_command(out: Path, tmp_path: Path) -> None:
         assert status == 1 and "no results yet" in said, said
         assert "judgescope run s.yaml" in said
     for words, why in (
-        (("card", "c.txt"), "kind of file"),
+        (("card", "c.txt"), "type of file"),
         (("card", "nowhere/c.md"), "no such folder"),
     ):
         status, said = say(*words)

@@ -187,7 +187,7 @@ def test_choices_that_no_row_has_together_are_an_error(tmp_path: Path) -> None:
     told = rows(("alpha", "fluency", 0.5), ("beta", "fluency", 0.6))
     told.append({**told[0], "judge": "human", "statistic": "ceiling"})
     found = report_of(tmp_path, {"agreement": told})
-    with pytest.raises(UserError, match="no row of agreement has all of that") as caught:
+    with pytest.raises(UserError, match="no row of agreement matches all filters") as caught:
         grids(found, "agreement", {"statistic": ["spearman"], "judge": ["human"]})
     assert caught.value.got == "--statistic spearman --judge human"
     assert caught.value.allowed == "--statistic ceiling; or --judge alpha, beta"
@@ -206,7 +206,7 @@ def test_an_interval_without_width_is_explained_where_there_is_one(tmp_path: Pat
 
 def test_two_numbers_never_share_a_cell(tmp_path: Path) -> None:
     found = study.loaded(study.make(tmp_path))
-    with pytest.raises(UserError, match="in one cell") as caught:
+    with pytest.raises(UserError, match="into one cell") as caught:
         grids(found, "discernment", {"statistic": ["difference_D_avg_exact"]})
     assert "judge_b" in str(caught.value) and "--judge-b" in caught.value.todo
     wanted = {"statistic": ["difference_D_avg_exact"], "judge_b": ["beta"]}

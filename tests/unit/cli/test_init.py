@@ -135,14 +135,14 @@ WRONG: dict[str, tuple[list[str], str, str | None]] = {
     "other": (["--scale", "coherence=1:5"], "no ratings of this aspect", None),
     "range": (["--scale", "1:4:1"], "a rating is off the scale", None),
     "half": (["--endpoint", "http://h/v1"], "belong together", None),
-    "url": (["--endpoint", "h/v1", "--model", "m"], "this is no address", None),
+    "url": (["--endpoint", "h/v1", "--model", "m"], "this is not the URL", None),
     "judge": (["--judge", "rulez"], "there is no judge card of this name", "rules"),
     "form": (
         ["--endpoint", "http://h/v1", "--model", "m", "--form", "score-olny"],
         "score-olny",
         "score-only",
     ),
-    "define": (["--define", "fluency"], "a definition names its aspect", None),
+    "define": (["--define", "fluency"], "a definition must name its aspect", None),
 }
 
 
@@ -186,7 +186,7 @@ def test_a_missing_file_names_what_is_there(here: Path) -> None:
 def test_nothing_is_overwritten(here: Path) -> None:
     assert init("mine.csv", "--yes") == 0
     before = {path: Path(path).read_bytes() for path in written()}
-    with pytest.raises(UserError, match="there is a card of this name"):
+    with pytest.raises(UserError, match="a card of this name exists"):
         init("mine.csv", "--yes")
     end = ["--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]
     Path("config/models").mkdir()
@@ -221,7 +221,7 @@ def test_no_at_the_end_writes_nothing(here: Path) -> None:
 @pytest.mark.heavy
 def test_without_a_terminal_or_flags_it_says_what_to_do(here: Path) -> None:
     done = running.run("-m", "judgescope", "init", "mine.csv", cwd=here)
-    assert done.returncode == 1 and "there is no terminal to ask on" in done.stdout
+    assert done.returncode == 1 and "questions need a terminal" in done.stdout
     assert "--yes" in done.stdout and written() == []
 
 

@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 import running
+from judgescope import __version__
 from judgescope.cli import main
+from judgescope.cli.examples import commands_of
 
 
 def error_of(
@@ -52,6 +55,40 @@ def test_a_renamed_command_names_its_new_form(
     said = error_of(["votes", "make", "s.yaml", "pages"], monkeypatch, capsys)
     assert "`judgescope votes make` is now `judgescope people pairs make`" in said
     assert "votes make" not in error_of(["votes"], monkeypatch, capsys)
+    said = error_of(["replies", "export", "all.parquet"], monkeypatch, capsys)
+    assert "is now `judgescope export STUDY replies` or `judgescope replies dump`" in said
+
+
+def test_the_help_lists_every_command_in_its_group_on_one_screen() -> None:
+    lines = main.command_line().format_help().splitlines()
+    assert len(lines) <= 30 and max(map(len, lines)) <= 80
+    commands = dict(commands_of(main.command_line()))
+    assert {name for name in commands if name and " " not in name} == {
+        name for names in main.GROUPS.values() for name in names
+    }
+    for group, (first, *others) in main.GROUPS.items():
+        [at] = [n for n, line in enumerate(lines) if line.startswith(group)]
+        names = [line.removeprefix(group).split()[0] for line in lines[at : at + 1 + len(others)]]
+        assert names == [first, *others]
+
+
+def test_judgescope_alone_prints_the_help_and_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert error_of([], monkeypatch, capsys) == main.command_line().format_help()
+
+
+def test_the_version_names_python_and_snakemake_without_importing_it() -> None:
+    asked = "import sys; sys.argv = ['judgescope', '--version']\nimport atexit\n"
+    asked += "atexit.register(lambda: print('snakemake' in sys.modules))\n"
+    asked += "from judgescope.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
+    version, imported = done.stdout.splitlines()
+    assert done.returncode == 0 and imported == "False"
+    python = ".".join(map(str, sys.version_info[:3]))
+    assert version == (
+        f"judgescope {__version__}, Python {python}, Snakemake {metadata.version('snakemake')}"
+    )
 
 
 @pytest.mark.parametrize("words", [["run", "--quick"], ["show", "s.yaml", "--quick"]])

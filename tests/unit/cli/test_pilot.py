@@ -110,7 +110,7 @@ def test_a_pilot_asks_a_share_and_the_full_run_only_the_rest(
     each = half * 5 + half + half  # systems' texts, originals, made texts
     assert len(endpoint.asked) == 2 * each + half
     assert re.search(r"terse - wordy +[+-]\d\.\d\d \[", done.stdout), done.stdout
-    assert "May be dropped" in done.stdout
+    assert "Candidates to drop" in done.stdout
     assert re.search(r"requests to models: [1-9]", done.stdout)
     assert f"max_requests: {2 * each + half} requests of 5000" in done.stdout
     asked = set(endpoint.prompts)

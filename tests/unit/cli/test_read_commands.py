@@ -37,7 +37,7 @@ def test_replies_are_a_line_each_that_cannot_move_the_cursor() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("r.csv", "kind of file is not written"),
+        ("r.csv", "does not write this type of file"),
         ("no/r.jsonl", "no such folder"),
         ("there.jsonl", "exists already"),
     ],

@@ -251,7 +251,7 @@ def test_texts_that_a_model_writes_are_asked_for_only_when_told(
     done = running.run(*export, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert endpoint.asked == [] and len(read(tmp_path / "all.jsonl")) == 24
-    assert "left out, because a model writes them: lie.single of demo-dialogue" in done.stdout
+    assert "omitted, because a model writes them: lie.single of demo-dialogue" in done.stdout
     done = running.run(*export, "--made", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert len(endpoint.asked) == 24  # texts, and no judgment of them
@@ -260,7 +260,7 @@ def test_texts_that_a_model_writes_are_asked_for_only_when_told(
 
 
 def test_a_file_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="not written"):
+    with pytest.raises(UserError, match="does not write"):
         check_output(tmp_path / "targets.xlsx", WRITERS)
     with pytest.raises(UserError, match="no such folder"):
         check_output(tmp_path / "nowhere" / "targets.csv", WRITERS)
@@ -311,10 +311,10 @@ def test_a_score_of_another_text_is_no_score_of_this_one(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("model", "rows", "part"),
     [
-        ({}, {"target": "t", "item": "i"}, "`target` alone"),
-        ({}, {"target": "t", "source": "s"}, "`target` alone"),
+        ({}, {"target": "t", "item": "i"}, "`target` identifies a row"),
+        ({}, {"target": "t", "source": "s"}, "`target` identifies a row"),
         ({}, {"dataset": "d"}, "rows join either by `target`"),
-        ({"dataset": None}, {"target": "t"}, "whose targets were judged"),
+        ({"dataset": None}, {"target": "t"}, "the judged dataset is missing"),
     ],
 )
 def test_a_card_that_joins_in_two_ways_or_in_none_is_told_so(

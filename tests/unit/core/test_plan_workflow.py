@@ -183,7 +183,7 @@ def test_inputs_of_a_table_are_what_its_statistics_read(demo: Dag) -> None:
     assert set(demo.statistics_from("cost", first)) >= {bought[0]}
     assert bought[1] not in demo.statistics_from("cost", first)
     built = set(demo.statistics_from("perspectives", dataset))
-    graded = paths.graded(dataset, "graded-in-knowledge")
+    graded = paths.graded(dataset, "global-rule-knowledge")
     assert graded in built and graded in demo.statistics_from("verdicts", dataset)
     construction = set(demo.statistics_from("construction", dataset))
     assert construction >= {graded, paths.collected(dataset, "bought")}

@@ -58,7 +58,7 @@ def test_an_item_is_a_source_of_either_role(tmp_path: Path) -> None:
     }
     assert all(one.references == () for one in found.items)
     assert not (found.outputs or found.ratings or found.systems)
-    assert found.problems == ["texts with a rating: 4, in a row: 7"]
+    assert found.problems == ["texts with a rating: 4, in a chain: 7"]
 
 
 def test_a_role_gives_the_texts_of_an_aspect_with_what_is_known_of_them(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_what_is_no_error_is_told(tmp_path: Path) -> None:
     found = read_dataset(benchmark(), write(tmp_path, GLOBAL | rest, ordered), tmp_path)
     assert found.problems == [
         "texts of clear equal to the one before them (local): 1",
-        "texts with a rating: 4, in a row: 8",
+        "texts with a rating: 4, in a chain: 8",
         "aspects that the card does not list (local): depth",
         "1 rating of clear missing: g.json, row 1",
     ]

@@ -196,7 +196,7 @@ def test_without_the_client_the_package_is_named(
     ("changes", "parts"),
     [
         ({"revision": "main"}, [":6, key files.items.revision", "a branch or a tag", "'main'"]),
-        ({"revision": f"a{COMMIT[:6]}"}, ["key files.items.revision", "all 40"]),
+        ({"revision": f"a{COMMIT[:6]}"}, ["key files.items.revision", "all its 40"]),
         ({"hub": "data"}, ["key files.items.hub", "'data'"]),
         ({"branch": "main"}, ["unknown key", "allowed: file, hub, revision"]),
     ],

@@ -11,6 +11,7 @@ import pytest
 
 from engines_openai_setup import ANY, FAST, after, ask, card, endpoint, requests
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.engines.factory import located
 from judgescope.engines.openai.engine import HOPELESS, OpenAIEngine
 from judgescope.engines.openai.wire import read_replies
 from judgescope.engines.requests import Failure, Reply, Work
@@ -39,11 +40,15 @@ def test_the_body_says_all_that_the_cards_say(endpoint: Endpoint) -> None:
     assert endpoint.authorised == [None, None]
 
 
+@pytest.mark.parametrize("source", ["api_key_env", "api_key_file"])
 def test_the_key_is_sent_and_never_told(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str
 ) -> None:
     monkeypatch.setenv("IT_KEY", "sk-very-secret")
-    model = card(endpoint, api_key_env="IT_KEY")
+    (tmp_path / "key").write_text("sk-very-secret\n", encoding="utf-8")
+    (tmp_path / "key").chmod(0o600)
+    model = card(endpoint, **{source: {"api_key_env": "IT_KEY", "api_key_file": "key"}[source]})
+    model = located(model, tmp_path, tmp_path)
     endpoint.script = lambda _: refusal(400, "bad key sk-very-secret")
     came, _ = ask(model, *requests(model, "a"), proven=True)
     assert came == {"a": "error: HTTP 400: bad key <key>"}

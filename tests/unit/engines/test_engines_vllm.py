@@ -105,7 +105,7 @@ def test_an_adapter_is_known_by_its_content_and_not_by_its_place() -> None:
         ({"model_args": {"api_key": "x"}}, "key model_args.api_key"),
         ({"data_parallel": 2}, "data_parallel needs `mode: served`"),
         ({"extra_body": {"temperature": 1}}, "extra_body may not hold temperature"),
-        ({"mode": "online"}, "this value is not known"),
+        ({"mode": "online"}, "unknown value"),
         ({"gpu_model": "a100:2"}, "gpu_model"),
         ({"name": None}, "valid string"),
     ],

@@ -352,7 +352,7 @@ def test_replies_alone_say_how_much_of_an_error_chain_is_lost() -> None:
     world = World(unanimous=True)
     x = points(-world.system.astype(float))
     x[::4] = NAN
-    study = world.study({"j": x}, in_a_row=[["worse", "few"]])
+    study = world.study({"j": x}, chains=[["worse", "few"]])
     targets, scores = study.targets.to_pylist(), study.scores.to_pylist()
     named = {"perturbation": "worse", "degree": "few", "status": "ok"}
     steps = world.system.tolist()

@@ -14,6 +14,7 @@ from judgescope.people.form import Page
 from judgescope.report.html import script_hash
 from judgescope.statistics.spans import EXPLANATIONS, SPANS
 from people_studies import HOSTILE, JUDGES, WORDS, AnnotationsStudy, content, repeat
+from people_tables import rows_of
 from report_setup import Page as Parsed
 from running import HOME
 
@@ -57,7 +58,7 @@ def test_a_page_shows_the_passage_and_what_is_said_of_it(study: AnnotationsStudy
     # the source is there where raters see it
     assert html.count('class="source"') == 24
     assert all(
-        (item.source is None) == (error.aspect == "fluency")
+        (item.sources == ()) == (error.aspect == "fluency")
         for item, error in zip(page.items, study.errors_on(page), strict=True)
     )
 
@@ -96,7 +97,7 @@ def test_the_kind_of_an_error_is_shown_if_all_have_one(study: AnnotationsStudy) 
 def test_errors_that_look_the_same_are_asked_about_once(study: AnnotationsStudy) -> None:
     study.edit("hasty", repeat)
     [page], draws = study.ask(study.plan(), number=99, voters=1)
-    assert [len(draw.errors) for draw in draws] == [24, 24]
+    assert [len(errors) for errors in draws.values()] == [24, 24]
     assert len(page.items) == 24 + 16 == study.html(page).count("<legend>How good is")
     assert len({one.shown for one in study.errors_on(page)}) == 40
     # where the kind is shown, errors of different kinds look different
@@ -110,8 +111,8 @@ def test_errors_that_look_the_same_are_asked_about_once(study: AnnotationsStudy)
 
 def test_replies_that_were_not_read_whole_list_no_errors(study: AnnotationsStudy) -> None:
     study.edit("careful", lambda row: row["target"] < "t04" and row.update(status="truncated"))
-    [page], [draw] = study.ask(study.plan(), "careful", number=99, voters=1)
-    assert (draw.total, len(page.items)) == (16, 16)
+    [page], _ = study.ask(study.plan(), "careful", number=99, voters=1)
+    assert study.lines[1:] == ["careful: 16 of 16 errors"] and len(page.items) == 16
     assert min(one.target for one in study.errors_on(page)) == "t04"
 
 
@@ -126,17 +127,15 @@ def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
 @pytest.mark.heavy
 def test_judges_aspects_and_items_are_balanced(study: AnnotationsStudy) -> None:
     _, draws = study.ask(study.plan(), number=6)
-    assert [(draw.judge, len(draw.errors), draw.total) for draw in draws] == [
-        ("careful", 6, 24),
-        ("hasty", 6, 24),
-    ]
-    for draw in draws:
-        assert Counter(one.aspect for one in draw.errors) == {"fluency": 3, "adequacy": 3}
-        assert len({one.item for one in draw.errors}) == 6
+    assert study.lines[1:] == ["careful: 6 of 24 errors", "hasty: 6 of 24 errors"]
+    assert [len(errors) for errors in draws.values()] == [6, 6]
+    for errors in draws.values():
+        assert Counter(one.aspect for one in errors) == {"fluency": 3, "adequacy": 3}
+        assert len({one.item for one in errors}) == 6
     _, more = study.ask(study.plan(), number=8)
-    assert more[0].errors[:6] == draws[0].errors
-    _, [only] = study.ask(study.plan(), "hasty", number=99)
-    assert (only.judge, len(only.errors)) == ("hasty", 24)
+    assert more["careful"][:6] == draws["careful"]
+    _, only = study.ask(study.plan(), "hasty", number=99)
+    assert {judge: len(errors) for judge, errors in only.items()} == {"hasty": 24}
 
 
 @pytest.mark.simulation
@@ -168,7 +167,7 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.heavy
 def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
-    with pytest.raises(UserError, match="a number from 1") as error:
+    with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.ask(study.plan(), number=0)
     assert "--errors" in str(error.value)
     with pytest.raises(UserError, match="too many voters") as error:
@@ -177,7 +176,7 @@ def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
     with pytest.raises(UserError, match="no judge annotates") as error:
         study.ask(study.plan(judges=["length"]))
     assert "parser: annotation" in str(error.value)
-    with pytest.raises(UserError, match="no judge of the study") as error:
+    with pytest.raises(UserError, match="not a judge of the study") as error:
         study.ask(study.plan(), "hastily")
     assert "nearest: hasty" in str(error.value)
     told = {"perturbations": ["random-typos"], "methods": ["discernment"]}
@@ -235,7 +234,7 @@ def test_answers_are_chosen_by_keys_kept_and_saved(study: AnnotationsStudy) -> N
     assert {name: said for name, said in told["answers"].items() if said} == chosen(page)
     assert len(told["answers"]) == 4 and told["survey"] == page.id
     found = read(plan, study.out, saved.parent)
-    row = next(one for one in found.rows("annotations.csv") if one["statistic"] == "span_ok")
+    row = next(one for one in rows_of(found, "annotations.csv") if one["statistic"] == "span_ok")
     assert (row["value"], row["n"], row["n_missing"]) == (1, 1, 3)
 
 

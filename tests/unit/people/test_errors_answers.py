@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.answers import Results, page_id
 from judgescope.people.errors import COUNTS, Error, read
+from judgescope.people.form import Results, page_id
 from judgescope.plan import Plan
 from people_studies import AnnotationsStudy, content, repeat
+from people_tables import rows_of
 from running import run
 
 
@@ -38,7 +39,7 @@ def numbers(found: Results) -> dict[tuple[str, str, str, str], Mapping[str, Any]
     """Return (judge, aspect, question, statistic) -> its row, where the dataset is named or all."""
     return {
         (row["judge"], row["aspect"], row["question"], row["statistic"]): row
-        for row in found.rows("annotations.csv")
+        for row in rows_of(found, "annotations.csv")
     }
 
 
@@ -49,7 +50,8 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
         study.judge(page, honest)
     found = answers(study, plan)
     counts = {
-        (row["judge"], row["aspect"], row["explanation"]): row for row in found.rows("counts.csv")
+        (row["judge"], row["aspect"], row["explanation"]): row
+        for row in rows_of(found, "counts.csv")
     }
     assert counts["careful", "fluency", "correct"]["error"] == 24
     assert counts["careful", "adequacy", "incorrect"]["not_an_error"] == 24
@@ -84,7 +86,7 @@ def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(study: Annotation
     for page in study.ask(plan, number=99)[0]:
         study.judge(page, honest)
     found = answers(study, plan)
-    assert len(found.rows("verdicts.csv")) == 2 * 48
+    assert len(rows_of(found, "verdicts.csv")) == 2 * 48
     told = numbers(found)
     for judge in ("careful", "hasty"):
         row = told[judge, "", "why", "explanation_ok"]
@@ -101,7 +103,7 @@ def test_a_verdict_does_not_count_for_judges_that_were_not_drawn(study: Annotati
     plan = study.plan()
     for page in study.ask(plan, "careful", number=99)[0]:
         study.judge(page, honest)
-    assert {row["judge"] for row in answers(study, plan).rows("verdicts.csv")} == {"careful"}
+    assert {row["judge"] for row in rows_of(answers(study, plan), "verdicts.csv")} == {"careful"}
 
 
 def test_what_nobody_answered_is_missing_and_no_verdict(study: AnnotationsStudy) -> None:
@@ -243,10 +245,13 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: AnnotationsStudy)
         answers(study, plan)
     told = {Path(one.where.partition(",")[0]).stem: one for one in errors.value.errors}
     words = {
-        "option": "no such option",
-        **dict.fromkeys(["foreign", "part", "unlike"], "other questions"),
-        **dict.fromkeys(["less", "page", "many", "empty", "ninth", "half", "again"], "no answer"),
-        "torn": "no file of answers",
+        "option": "is not an option",
+        **dict.fromkeys(["foreign", "part", "unlike"], "does not ask these questions"),
+        **dict.fromkeys(
+            ["less", "page", "many", "empty", "ninth", "half", "again"],
+            "do not match the questions",
+        ),
+        "torn": "not a file of answers",
         path.stem: "conflicting responses",
     }
     assert told.keys() == words.keys()
@@ -268,7 +273,7 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(
             study.change("aspects", aspect, definition="Something else.")
     with pytest.raises(UserErrors) as errors:
         answers(study, study.plan(seed=8 if change == "seed" else 7))
-    assert "belong to other questions" in str(errors.value)
+    assert "does not ask these questions" in str(errors.value)
 
 
 def test_a_file_twice_counts_once(study: AnnotationsStudy) -> None:
@@ -284,7 +289,7 @@ def test_the_commands(study: AnnotationsStudy) -> None:
     command = ("-m", "judgescope", "people", "errors")
     some = ("--errors", "4", "--voters", "2", "--judges", "careful", "hasty")
     made = run(*command, "make", str(study.write()), "pages", *some, cwd=study.folder)
-    assert made.returncode == 0 and "2 pages, which show 16 errors" in made.stdout, made.stdout
+    assert made.returncode == 0 and "2 pages with 16 errors" in made.stdout, made.stdout
     assert "hasty: 4 of 24 errors" in made.stdout
     nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
@@ -295,4 +300,4 @@ def test_the_commands(study: AnnotationsStudy) -> None:
     assert "  span_ok: 0.500, n = 8" in done.stdout
     assert "  correct                4        0             0              0      4" in done.stdout
     assert (study.out / "annotations" / "annotations.csv").is_file()
-    assert "report does not show these" in done.stdout
+    assert "report does not include these" in done.stdout

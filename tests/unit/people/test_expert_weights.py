@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.weights import Survey, make, read, surveys, write
-from judgescope.schema.loading import read_card
+from judgescope.people.weights import Survey, make, read, surveys
+from judgescope.schema.loading import read_card, write_new_card
 from people_studies import plan_of
 from study import Study
 
@@ -31,7 +31,7 @@ def answer(folder: Path, survey: Survey, voter: str, **chosen: str) -> Path:
 
 @pytest.mark.heavy
 def test_a_page_asks_about_every_damage_of_its_task_and_nothing_else(tmp_path: Path) -> None:
-    paths = make(plan_of(), tmp_path / "pages")
+    paths = [Path(line) for line in make(plan_of(), tmp_path / "pages").lines]
     # one aspect alone has all the weight: answers to questions are not asked about
     assert [path.stem for path in paths] == ["summarization", "story", "translation"]
     page = paths[1].read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def test_what_cards_say_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     Study(tmp_path).change(
         "perturbations", "wrong-ending", issue="</legend><script>alert(1)</script>"
     )
-    paths = make(plan_of(), tmp_path / "pages")
+    paths = [Path(line) for line in make(plan_of(), tmp_path / "pages").lines]
     page = paths[1].read_text(encoding="utf-8")
     assert "<script>alert" not in page and "&lt;script&gt;alert" in page
 
@@ -57,7 +57,7 @@ def test_what_cards_say_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_damage_without_an_issue_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Study(tmp_path).change("perturbations", "wrong-ending", issue=None)
-    with pytest.raises(UserError, match="does not say what people are asked") as error:
+    with pytest.raises(UserError, match="has no question for people") as error:
         make(plan_of(), tmp_path / "pages")
     assert "perturbations/wrong-ending.yaml" in str(error.value)
     with pytest.raises(UserError, match="there is nothing to ask"):
@@ -83,10 +83,10 @@ def test_weights_are_the_shares_of_votes_and_a_study_uses_them(
     assert line == "story: 3 voters, 6 questions, agreement (nominal alpha) 0.78"
 
     path = tmp_path / "config" / "weights" / "ours.yaml"
-    write(card, path)
+    write_new_card(card.model_dump(mode="json"), path)
     assert read_card("weights", path).voters == {"story": 3}
-    with pytest.raises(UserError, match="there is a card of this name"):
-        write(card, path)
+    with pytest.raises(UserError, match="a card of this name exists"):
+        write_new_card(card.model_dump(mode="json"), path)
     monkeypatch.chdir(tmp_path)
     weights = plan_of(weights="ours").weights
     assert weights is not None and weights.tasks["story"] == own
@@ -108,12 +108,12 @@ def wrong(name: str, told: dict[str, Any]) -> Any:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("other questions", "belong to other questions"),
-        ("another task", "belong to other questions"),
-        ("an answer missing", "a question has no answer"),
+        ("other questions", "does not ask these questions"),
+        ("another task", "does not ask these questions"),
+        ("an answer missing", "do not match the questions"),
         ("an unknown aspect", "nearest: fluency"),
-        ("a key more", "this is no file of answers"),
-        ("a list", "this is no file of answers"),
+        ("a key more", "this is not a file of answers"),
+        ("a list", "this is not a file of answers"),
     ],
 )
 def test_what_is_no_answer_is_told_with_its_file(name: str, message: str, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_voter_who_changed_a_mind_and_a_file_cut_short_are_told(tmp_path: Path
     with pytest.raises(UserErrors) as errors:
         read(plan_of(), tmp_path, "ours")
     assert "conflicting responses from the same voter" in str(errors.value)
-    assert "this is no file of answers" in str(errors.value)
+    assert "this is not a file of answers" in str(errors.value)
     (tmp_path / "none").mkdir()
     with pytest.raises(UserError, match="there are no answers"):
         read(plan_of(), tmp_path / "none", "ours")

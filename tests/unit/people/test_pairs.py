@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.answers import page_id
+from judgescope.people.form import page_id
 from judgescope.people.pairs import Question, read, sets_of
 from judgescope.report.html import script_hash
 from judgescope.schema.loading import read_card
 from judgescope.statistics.confusion import expectations
 from people_studies import ASPECTS, HOSTILE, KINDS, TEXTS, TYPES, VotesStudy
+from people_tables import rows_of
 from report_setup import Page as Parsed
 from running import HOME, run
 
@@ -45,7 +46,7 @@ def test_a_page_asks_every_question_with_four_options(study: VotesStudy) -> None
     # the source is there where raters see it
     assert html.count('class="source"') == 8
     assert all(
-        (one.source is None) == (one.aspect and one.aspect.name != "Adequacy") for one in page.items
+        (one.sources == ()) == (one.aspect and one.aspect.name != "Adequacy") for one in page.items
     )
     assert html.count("<strong>Fluency</strong>: How well each sentence is written") == 8
 
@@ -165,9 +166,9 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.heavy
 def test_what_cannot_be_asked_is_told(study: VotesStudy) -> None:
-    with pytest.raises(UserError, match="no text is damaged"):
+    with pytest.raises(UserError, match="no text is perturbed"):
         study.pages(study.plan(datasets=["demo-news"], perturbations=[], methods=["agreement"]))
-    with pytest.raises(UserError, match="a number from 1") as error:
+    with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.pages(study.plan(), each=0)
     assert "--pairs" in str(error.value)
     (study.out / "targets" / "news" / "reordering.major.parquet").unlink()
@@ -201,14 +202,14 @@ def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(study: VotesSt
     )
     found = read(plan, study.out, study.folder / "answers", hopes)
     assert (found.responses, found.about) == (4, "about 12 pairs of texts")
-    columns, rows = found.tables["effects.csv"]
-    assert columns[:4] == ["perturbation", "aspect", "human", "expected"]
+    rows = rows_of(found, "effects.csv")
+    assert [*rows[0]][:4] == ["perturbation", "aspect", "human", "expected"]
     human = {(row["perturbation"], row["aspect"]): row["human"] for row in rows}
     harmed = {("random-typos", "fluency"), ("reordering", "coherence")}
     assert human == {(kind, one): int((kind, one) in harmed) for kind in KINDS for one in ASPECTS}
     fluent = next(row for row in rows if row["human"])
     assert (fluent["original_better"], fluent["no_difference"], fluent["pairs"]) == (24, 0, 6)
-    numbers = {(row["aspect"], row["statistic"]): row for row in found.tables["votes.csv"][1]}
+    numbers = {(row["aspect"], row["statistic"]): row for row in rows_of(found, "votes.csv")}
     assert numbers["", "vote_consistency"]["value"] == 1 and len(numbers) == 4 * 3
     match = numbers["", "match_vote_all"]
     assert (match["value"], match["n"], match["n_missing"]) == (0.5, 2, 4)
@@ -224,13 +225,13 @@ def test_votes_are_counted_by_hand(study: VotesStudy) -> None:
         first = {one: next(options) for one in ("minor", "major")}
         study.answer(plan, page, lambda question: first[question.pair.degree])  # noqa: B023
     found = read(plan, study.out, study.folder / "answers")
-    [row] = found.tables["effects.csv"][1]
+    [row] = rows_of(found, "effects.csv")
     # minor: A A C, major: C A D
     assert [row[key] for key in ("original_better", "no_difference", "cannot_decide")] == [3, 2, 1]
     assert (row["human"], row["expected"], row["pairs"]) == (1, None, 2)
     [consistency] = [
         one["value"]
-        for one in found.tables["votes.csv"][1]
+        for one in rows_of(found, "votes.csv")
         if (one["aspect"], one["statistic"]) == ("", "vote_consistency")
     ]
     assert consistency == pytest.approx((2 / 3 + 1 / 3) / 2)
@@ -304,10 +305,10 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
         read(plan, study.out, path.parent)
     told = {Path(one.where.partition(",")[0]).stem: one for one in errors.value.errors}
     words = {
-        **dict.fromkeys(["less", "empty"], "no answer"),
-        "option": "no such option",
-        "foreign": "other questions",
-        **dict.fromkeys(["list", "torn", "deep", "folder"], "no file of answers"),
+        **dict.fromkeys(["less", "empty"], "do not match the questions"),
+        "option": "is not an option",
+        "foreign": "does not ask these questions",
+        **dict.fromkeys(["list", "torn", "deep", "folder"], "not a file of answers"),
         path.stem: "conflicting responses",
     }
     assert told.keys() == words.keys()
@@ -332,14 +333,14 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(change: str, study: V
         study.write_texts([(source, original, damaged) for source, original, damaged in changed])
     with pytest.raises(UserErrors) as errors:
         read(plan, study.out, path.parent)
-    assert "belong to other questions" in str(errors.value)
+    assert "does not ask these questions" in str(errors.value)
 
 
 @pytest.mark.parametrize("row", ["random-typos,fluency,yes", "random-typos"])
 def test_a_wrong_table_of_expectations_is_told(row: str, study: VotesStudy) -> None:
     plan = study.plan()
     path = expected(study, "", row)
-    with pytest.raises(UserError, match="what is expected") as error:
+    with pytest.raises(UserError, match="expected value") as error:
         read(plan, study.out, study.folder, path)
     assert f"{path}:" in str(error.value)
     with pytest.raises(UserError, match="cannot be read"):

@@ -12,10 +12,11 @@ import pytest
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data import read_dataset
-from judgescope.people.ratings import Rating, questions_of, read
+from judgescope.people.ratings import Rating, read
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card
 from people_studies import ASPECTS, SYSTEMS, RatingsStudy
+from people_tables import rows_of
 from report_setup import Page as Parsed
 from running import run
 
@@ -42,13 +43,13 @@ def test_a_page_asks_for_every_text_and_aspect_on_its_scale(study: RatingsStudy)
     assert values == dict.fromkeys("12345", 12 * 2)
     assert html.count("1 (worst)</label>") == html.count("5 (best)</label>") == 24
     assert "<h1>How good is each text? Task: summarization</h1>" in html
-    known = questions_of(plan, study.out)
+    known = study.ratings(plan)
     asked = [known[item.id] for item in page.items]
     assert len(set(asked)) == len(known) == 24
     for item, question in zip(page.items, asked, strict=True):
         assert item.texts == (question.subject.text,)
         hidden = question.aspect == "fluency"
-        assert item.source == (None if hidden else question.subject.source)
+        assert item.sources == (() if hidden else (question.subject.source,))
     # aspect by aspect
     changes = sum(one.aspect != other.aspect for one, other in pairwise(asked))
     assert changes == 1
@@ -73,7 +74,7 @@ def test_voters_have_orders_of_their_own_which_the_seed_gives(study: RatingsStud
 
 def test_systems_and_items_take_turns_and_more_draw_the_same_first(study: RatingsStudy) -> None:
     plan = study.plan()
-    known = questions_of(plan, study.out)
+    known = study.ratings(plan)
 
     def drawn(texts: int) -> set[tuple[str, str | None]]:
         [page] = study.ask(plan, texts=texts, voters=1)
@@ -87,9 +88,12 @@ def test_systems_and_items_take_turns_and_more_draw_the_same_first(study: Rating
 
 
 def test_what_cannot_be_asked_is_told(study: RatingsStudy) -> None:
-    with pytest.raises(UserError, match="a number from 1") as error:
+    with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.ask(study.plan(), texts=0)
     assert "--texts" in str(error.value)
+    study.write_texts(items=0)
+    with pytest.raises(UserError, match="there is nothing to ask"):
+        study.ask(study.plan())
     (study.out / "targets" / "news" / "systems.parquet").unlink()
     with pytest.raises(UserError, match="1 of 2 files") as error:
         study.ask(study.plan())
@@ -154,7 +158,7 @@ def test_a_second_round_has_other_raters(study: RatingsStudy) -> None:
         study.rate(plan, page, by_system)
     study.rate(plan, study.ask(plan, voters=1)[0], lambda _: 1, "again")
     found = read(plan, study.out, study.folder / "answers")
-    rows = [json.loads(row["rating_fluency"]) for row in found.rows("news-rated.csv")]
+    rows = [json.loads(row["rating_fluency"]) for row in rows_of(found, "news-rated.csv")]
     seen = Counter(sum(value is not None for value in values) for values in rows)
     assert seen == {3: 6, 1: 6} and {len(values) for values in rows} == {3}
     assert all(values.count(1) == 1 for values in rows)
@@ -167,17 +171,20 @@ def test_a_page_is_for_one_person(study: RatingsStudy) -> None:
         study.rate(plan, page, by_system, voter)
     assert read(plan, study.out, study.folder / "answers").responses == 1
     study.rate(plan, page, lambda _: 1, "two")
-    with pytest.raises(UserErrors, match="conflicting responses to the same page"):
+    (study.folder / "answers" / "torn.json").write_text("{", encoding="utf-8")
+    with pytest.raises(UserErrors) as errors:  # a conflict hides no other fault
         read(plan, study.out, study.folder / "answers")
+    told = [error.what.partition(":")[0] for error in errors.value.errors]
+    assert told == ["conflicting responses to the same page", "this is not a file of answers"]
 
 
 @pytest.mark.parametrize("change", ["seed", "text", "scale", "option", "part", "voter"])
 def test_what_is_no_answer_is_told(change: str, study: RatingsStudy) -> None:
     plan = study.plan()
     page = study.ask(plan)[0]
-    other = "these answers belong to other questions"
-    whole = "a question has no answer"
-    message = {"option": "there is no such option", "part": whole, "voter": whole}.get(
+    other = "this study does not ask these questions"
+    whole = "do not match the questions"
+    message = {"option": "this answer is not an option", "part": whole, "voter": whole}.get(
         change, other
     )
     if change == "option":

@@ -11,8 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.core.errors import UserError
-from judgescope.people.recheck import NEW, ORIGINAL, Pair, agreed, blocks_of, drawn, nearly, pair_of
-from judgescope.people.texts import GRADED, RATED, ROW, Text
+from judgescope.people.recheck import (
+    GRADED,
+    NEW,
+    ORIGINAL,
+    RATED,
+    ROW,
+    Case,
+    Text,
+    agreed,
+    blocks_of,
+    drawn,
+    nearly,
+    pair_of,
+)
 from judgescope.report.html import script_hash
 from people_studies import FLUENCY, HOSTILE, IN_A_ROW, ReevaluationStudy, text
 from report_setup import Page as Parsed
@@ -25,7 +37,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
     return ReevaluationStudy(tmp_path, {"fluency": FLUENCY, "adequacy": FLUENCY})
 
 
-def sample(texts: list[Text], most: int, seed: int = 0) -> dict[str, list[Pair]]:
+def sample(texts: list[Text], most: int, seed: int = 0) -> dict[str, list[Case]]:
     rng = np.random.default_rng(seed)
     return {group: drawn(blocks, rng, most) for group, blocks in blocks_of(texts).items()}
 
@@ -37,7 +49,7 @@ def test_groups_are_counted_by_hand() -> None:
     texts = [text(f"t{n}", *places) for n, places in enumerate(FLUENCY)]
     found = sample(texts, 99)
     names = {
-        group: {(pair.better.target, pair.worse.target) for pair in pairs}
+        group: {tuple(text.target for text in pair.texts) for pair in pairs}
         for group, pairs in found.items()
     }
     assert names == {
@@ -80,19 +92,20 @@ def test_what_is_drawn_is_every_pair_that_there_is_once_or_some_of_them(
 ) -> None:
     texts = [text(f"t{n:02}", *places, item=f"i{n % 5}") for n, places in enumerate(ratings)]
     whole = Counter(
-        (pair.group, pair.better.target, pair.worse.target)
+        (pair.group, *(text.target for text in pair.texts))
         for at, one in enumerate(texts)
         for other in texts[:at]
         if (pair := pair_of(one, other))
     )
     found = sample(texts, 999, seed)
     told = Counter(
-        (group, pair.better.target, pair.worse.target)
+        (group, *(text.target for text in pair.texts))
         for group, pairs in found.items()
         for pair in pairs
     )
     assert told == whole
-    assert all(pair.better.level > pair.worse.level for each in found.values() for pair in each)
+    texts_of = [pair.texts for each in found.values() for pair in each]
+    assert all(better.level > worse.level for better, worse in texts_of)
     assert sample(texts[::-1], most, seed) == {name: own[:most] for name, own in found.items()}
 
 
@@ -114,15 +127,15 @@ def test_every_voter_has_all_pairs_in_an_order_of_their_own(study: ReevaluationS
     assert [(one.aspect, one.group, len(one.pairs)) for one in draws] == [
         (aspect, group, 3) for aspect in ("adequacy", "fluency") for group in (NEW, ORIGINAL)
     ]
-    known = study.known(plan)
-    each = [[known.about(one.id) for one in page.items] for page in pages]
+    find = study.find(plan)
+    each = [[find(one.id) for one in page.items] for page in pages]
     assert all(None not in one for one in each)
-    orders = [[pair for pair, _ in filter(None, one)] for one in each]
+    orders = [[asked.subject[0] for asked in filter(None, one)] for one in each]
     assert orders[0] != orders[1] != orders[2]
     assert [sorted(one) for one in orders] == [
         sorted(one.pairs[i] for one in draws for i in range(3))
     ] * 3
-    firsts = Counter(first for one in each for _, first in filter(None, one))
+    firsts = Counter(asked.subject[1] for one in each for asked in filter(None, one))
     assert firsts == {True: 18, False: 18}
     assert len({page.id for page in pages}) == 3
 
@@ -141,7 +154,7 @@ def test_a_page_asks_every_question_with_three_options(study: ReevaluationStudy)
             numbers = [shown.split()[1].rstrip(".") for shown in one.texts]
             assert [f"Source {number}." for number in numbers] == [*one.sources]
         else:
-            assert not one.sourced
+            assert one.sources == ()
 
 
 def test_texts_of_one_source_stand_below_it(
@@ -150,8 +163,8 @@ def test_texts_of_one_source_stand_below_it(
     monkeypatch.chdir(tmp_path)
     study = ReevaluationStudy(tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, items=1)
     [page], _ = study.ask(study.plan(), voters=1)
-    seen = {(one.aspect and one.aspect.name, one.source, one.sources) for one in page.items}
-    assert seen == {("Adequacy", "Source 0.", ()), ("Fluency", None, ())}
+    seen = {(one.aspect and one.aspect.name, one.sources) for one in page.items}
+    assert seen == {("Adequacy", ("Source 0.",)), ("Fluency", ())}
     assert study.html(page).count('class="source"') == 8
 
 
@@ -221,7 +234,7 @@ def test_neighbours_in_a_row_are_asked_about(study: ReevaluationStudy) -> None:
 
 @pytest.mark.heavy
 def test_what_cannot_be_asked_is_told(study: ReevaluationStudy) -> None:
-    with pytest.raises(UserError, match="a number from 1") as error:
+    with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.ask(study.plan(), pairs=0)
     assert "--pairs" in str(error.value)
     with pytest.raises(UserError, match="nothing to ask") as error:

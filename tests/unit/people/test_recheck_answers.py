@@ -9,10 +9,10 @@ import pytest
 
 from deleted import proportion
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.answers import page_id
-from judgescope.people.recheck import NEW, ORIGINAL, Pair, pair_of, read, sources_of
-from judgescope.people.texts import RATED, ROW
+from judgescope.people.form import page_id
+from judgescope.people.recheck import NEW, ORIGINAL, RATED, ROW, Case, pair_of, read, sources_of
 from people_studies import FLUENCY, ReevaluationStudy, numbers, text
+from people_tables import rows_of
 from running import run
 
 
@@ -26,24 +26,24 @@ def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
     """One voter always finds the better text; the other the better of original levels alone."""
     plan = study.plan()
 
-    def second(pair: Pair) -> str:
+    def second(pair: Case) -> str:
         if pair.group == ORIGINAL:
             return "better"
-        return "same" if pair.better.aspect == "fluency" else "worse"
+        return "same" if pair.aspect == "fluency" else "worse"
 
-    says: list[Callable[[Pair], str]] = [lambda _: "better", second]
+    says: list[Callable[[Case], str]] = [lambda _: "better", second]
     pages, _ = study.ask(plan)
     for page, say in zip(pages, says, strict=True):
         study.judge(plan, page, say)
     found = read(plan, study.out, study.folder / "answers")
     told = numbers(found)
-    assert (found.responses, len(found.rows("pairs.csv")), len(told)) == (2, 16, 3 * 2 * 2)
+    assert (found.responses, len(rows_of(found, "pairs.csv")), len(told)) == (2, 16, 3 * 2 * 2)
     for aspect, n, same in (("", 16, 0.25), ("fluency", 8, 0.5), ("adequacy", 8, 0)):
         new = told[aspect, NEW, "reevaluation_agreement"]
         assert (new["value"], new["n"], new["n_missing"]) == (0.5, n, 0)
         assert told[aspect, ORIGINAL, "reevaluation_agreement"]["value"] == 1
         assert told[aspect, NEW, "reevaluation_no_difference"]["value"] == same
-    pair = found.rows("pairs.csv")[0]
+    pair = rows_of(found, "pairs.csv")[0]
     assert (pair["aspect"], pair["group"], pair["better"], pair["worse"]) == (
         *("adequacy", NEW, "t02", "t00"),
     )
@@ -107,7 +107,7 @@ def test_rated_texts_and_rows_are_read_together(study: ReevaluationStudy) -> Non
     found = read(plan, study.out, study.folder / "answers")
     groups = {
         row["group"]: row["value"]
-        for row in found.rows("reevaluation.csv")
+        for row in rows_of(found, "reevaluation.csv")
         if row["aspect"] == "fluency"
     }
     assert set(groups) == {NEW, ORIGINAL, ROW}
@@ -162,9 +162,13 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: ReevaluationStudy
         read(plan, study.out, path.parent)
     told = {Path(one.where.partition(",")[0]).stem: one.what for one in errors.value.errors}
     words = {
-        **dict.fromkeys(["less", "voters", "none", "nobody", "empty"], "no answer"),
-        "option": "no such option",
-        **dict.fromkeys(["foreign", "itself", "single", "three", "unnamed"], "other questions"),
+        **dict.fromkeys(
+            ["less", "voters", "none", "nobody", "empty"], "do not match the questions"
+        ),
+        "option": "is not an option",
+        **dict.fromkeys(
+            ["foreign", "itself", "single", "three", "unnamed"], "does not ask these questions"
+        ),
         path.stem: "conflicting responses",
     }
     assert told.keys() == words.keys()
@@ -186,9 +190,9 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(
         study.write_texts(ratings, " More.")
     else:
         study.write_texts({name: each[::-1] for name, each in ratings.items()})
-    with pytest.raises(UserErrors, match="belong to other questions") as errors:
+    with pytest.raises(UserErrors, match="does not ask these questions") as errors:
         read(plan, study.out, path.parent)
-    assert "belong to other questions" in str(errors.value)
+    assert "does not ask these questions" in str(errors.value)
 
 
 def test_answers_without_the_study_s_tables_are_told(study: ReevaluationStudy) -> None:
@@ -196,7 +200,7 @@ def test_answers_without_the_study_s_tables_are_told(study: ReevaluationStudy) -
     [page], _ = study.ask(plan, voters=1)
     study.judge(plan, page, lambda _: "better")
     (study.out / "items" / "news.parquet").unlink()
-    with pytest.raises(UserError, match="files with texts of the study are not there"):
+    with pytest.raises(UserError, match="files with texts of the study are missing"):
         read(plan, study.out, study.folder / "answers")
 
 
@@ -207,10 +211,10 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     assert made.returncode == 0 and "2 pages with 32 questions" in made.stdout, made.stdout
     assert "there are" not in made.stdout
     made = run(*command, "make", str(study.write()), "pages", cwd=study.folder)
-    assert "news, adequacy, new-level: there are 4 of 50 pairs" in made.stdout
+    assert "news, adequacy, new-level: only 4 of 50 pairs available" in made.stdout
     rows = run(*command, "make", str(study.write()), "rows", "--constructed", cwd=study.folder)
     assert "rows: 2 pages with 44 questions" in rows.stdout
-    assert "news, row: there are 22 of 100 pairs" in rows.stdout
+    assert "news, row: only 22 of 100 pairs available" in rows.stdout
     nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
     plan = study.plan()

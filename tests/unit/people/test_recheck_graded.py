@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from deleted import jackknife_t, proportion
 from judgescope.core.errors import UserErrors
-from judgescope.people.answers import page_id
-from judgescope.people.form import Page, rating_options
-from judgescope.people.recheck import About, Pair, read, sampled
-from judgescope.people.texts import CONSTRUCTED, GRADED, ROW
+from judgescope.people.form import Page, page_id, rating_options
+from judgescope.people.recheck import CONSTRUCTED, GRADED, ROW, Case, read, sampled
 from people_studies import FLUENCY, GRADED_SET, ReevaluationStudy, numbers, text
+from people_tables import rows_of
 from report_setup import Page as Parsed
 from running import run
 
@@ -38,11 +37,11 @@ def scale(study: ReevaluationStudy, **keys: Any) -> None:
     study.amend("datasets", "news", aspects=aspects | {"fluency": aspects["fluency"] | keys})
 
 
-def off_by(about: About, steps: int) -> str:
+def off_by(about: Case, steps: int) -> str:
     """Return the rating so many steps above a text's own, of 1 to 5, or below where none is."""
-    assert not isinstance(about, Pair)
-    at = about.positions[0] + steps
-    return str(1 + (at if at < 5 else about.positions[0] - steps))
+    assert not about.is_pair
+    at = about.texts[0].positions[0] + steps
+    return str(1 + (at if at < 5 else about.texts[0].positions[0] - steps))
 
 
 # --- what is drawn ---------------------------------------------------------------------------
@@ -142,11 +141,11 @@ def test_a_scale_is_told_by_its_values_and_labels(study: ReevaluationStudy) -> N
 def test_whose_raters_see_sources_people_see_them(study: ReevaluationStudy) -> None:
     scale(study, source_visible=True)
     [page], _ = study.ask(study.plan(), GRADED, voters=1)
-    assert {(f"Source {one.texts[0].split()[1]}.", ()) for one in page.items} == {
-        (one.source, one.sources) for one in page.items
+    assert {(f"Source {one.texts[0].split()[1]}.",) for one in page.items} == {
+        one.sources for one in page.items
     }
     html = study.html(page)
-    assert "Each shows one text, often with the source" in html
+    assert "Each shows one text, often with\nits source," in html
     assert html.count('class="source"') == 40
 
 
@@ -159,19 +158,19 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
     plan = study.plan()
     pages, [_, drawn] = study.ask(plan, *CONSTRUCTED, pairs=20)
 
-    def first(about: About, in_order: bool) -> str:
-        return ("A" if in_order else "B") if isinstance(about, Pair) else off_by(about, 0)
+    def first(about: Case, in_order: bool) -> str:
+        return ("A" if in_order else "B") if about.is_pair else off_by(about, 0)
 
-    def second(about: About, in_order: bool) -> str:
-        if isinstance(about, Pair):
+    def second(about: Case, in_order: bool) -> str:
+        if about.is_pair:
             return "B" if in_order else "A"
-        return off_by(about, 0 if about.level == 5 else 2)
+        return off_by(about, 0 if about.texts[0].level == 5 else 2)
 
     for page, say in zip(pages, (first, second), strict=True):
         study.give(plan, page, say)
     found = read(plan, study.out, study.folder / "answers")
-    told, texts = numbers(found), found.rows("texts.csv")
-    assert (found.responses, len(found.rows("pairs.csv")), len(texts)) == (2, 20, 20)
+    told, texts = numbers(found), rows_of(found, "texts.csv")
+    assert (found.responses, len(rows_of(found, "pairs.csv")), len(texts)) == (2, 20, 20)
     assert list(told) == [
         (aspect, group, f"reevaluation_{name}")
         for aspect in ("", "fluency")
@@ -195,8 +194,8 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
     assert {row["set"] for row in texts} == {GRADED_SET}
     right, asked = Counter[str](), Counter[str]()
     for about in drawn.pairs:
-        assert not isinstance(about, Pair)
-        right[about.sources[0]] += 1 + (about.level == 5)
+        assert not about.is_pair
+        right[about.sources[0]] += 1 + (about.texts[0].level == 5)
         asked[about.sources[0]] += 2
     lo, hi = proportion([right[source] for source in asked], [*asked.values()])
     row = told["", GRADED, "reevaluation_agreement"]
@@ -220,10 +219,10 @@ def test_intervals_are_over_sources(
     assert len({about.sources for about in draw.pairs}) == 30
     wrong = {about.texts[0] for about in draw.pairs[:off]}
 
-    def say(about: About, first: bool) -> str:
-        if isinstance(about, Pair):
+    def say(about: Case, first: bool) -> str:
+        if about.is_pair:
             return "A" if first else "B"
-        return off_by(about, 2 if about in wrong else 0)
+        return off_by(about, 2 if about.texts[0] in wrong else 0)
 
     study.give(plan, page, say)
     told = numbers(read(plan, study.out, study.folder / "answers"))
@@ -282,8 +281,8 @@ def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
         read(study.plan(), study.out, path.parent)
     told = {Path(each.where.partition(",")[0]).stem: each.what for each in errors.value.errors}
     assert told == {
-        **dict.fromkeys(["two", "row", "none"], "these answers belong to other questions"),
-        **dict.fromkeys(["above", "between", "letter"], "there is no such option"),
+        **dict.fromkeys(["two", "row", "none"], "this study does not ask these questions"),
+        **dict.fromkeys(["above", "between", "letter"], "this answer is not an option"),
     }
     assert len(page.items) == len(good["answers"])
 
@@ -298,7 +297,7 @@ def test_answers_to_what_is_no_longer_asked_are_told(change: str, study: Reevalu
         study.grade(marked=" More.")
     else:
         study.grade(status="spare")
-    with pytest.raises(UserErrors, match="belong to other questions"):
+    with pytest.raises(UserErrors, match="does not ask these questions"):
         read(study.plan(), study.out, path.parent)
 
 
@@ -316,8 +315,8 @@ def test_the_commands(study: ReevaluationStudy) -> None:
         cwd=study.folder,
     )
     assert "pages: 3 pages with 186 questions" in made.stdout, made.stdout
-    assert "news, row: there are 22 of 100 pairs" in made.stdout
-    assert "news, graded: there are 40 of 100 texts" in made.stdout
+    assert "news, row: only 22 of 100 pairs available" in made.stdout
+    assert "news, graded: only 40 of 100 texts available" in made.stdout
     one_page(study)
     done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert done.returncode == 0, done.stdout

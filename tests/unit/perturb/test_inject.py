@@ -145,11 +145,11 @@ def test_rule_errors_and_steps_belong_together(keys: dict[str, object]) -> None:
 def test_a_kind_of_error_that_does_not_exist_is_refused_with_the_nearest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Study(tmp_path).change("perturbations", "errors-in-fluency", errors=["speling"])
+    Study(tmp_path).change("perturbations", "local-rule-fluency", errors=["speling"])
     monkeypatch.chdir(tmp_path)
     study = {
         **{"study": "rows", "datasets": ["demo-news"], "judges": ["rules"]},
-        **{"methods": ["perspectives"], "perturbations": ["errors-in-fluency"]},
+        **{"methods": ["perspectives"], "perturbations": ["local-rule-fluency"]},
     }
     with pytest.raises(UserError, match="there is no such kind of error") as error:
         load_plan(study, HOME, source="study.yaml")
@@ -159,29 +159,27 @@ def test_a_kind_of_error_that_does_not_exist_is_refused_with_the_nearest(
 def test_an_aspect_that_no_dataset_has_is_told_with_the_nearest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Study(tmp_path).change("perturbations", "errors-in-fluency", aspects=["fluencyy"])
+    Study(tmp_path).change("perturbations", "local-rule-fluency", aspects=["fluencyy"])
     monkeypatch.chdir(tmp_path)
     study = {
         **{"study": "rows", "datasets": ["demo-news"], "judges": ["rules"]},
-        **{"methods": ["perspectives"], "perturbations": ["errors-in-fluency"]},
+        **{"methods": ["perspectives"], "perturbations": ["local-rule-fluency"]},
     }
     with pytest.raises(UserError, match="on which these texts are judged") as error:
         load_plan(study, HOME, source="study.yaml")
     said = str(error.value)
-    assert (
-        "perturbations/errors-in-fluency.yaml, key aspects" in said and "nearest: fluency" in said
-    )
+    assert "perturbations/local-rule-fluency.yaml:" in said and "nearest: fluency" in said
 
 
 def test_texts_in_a_row_are_judged_on_the_aspects_that_they_are_about() -> None:
     study = {
         **{"study": "rows", "datasets": ["demo-news"], "judges": ["rules"]},
-        **{"methods": ["agreement"], "perturbations": ["errors-in-fluency"]},
+        **{"methods": ["agreement"], "perturbations": ["local-rule-fluency"]},
     }
     plan = load_plan(study, HOME, source="study.yaml")
-    row = [cell for cell in plan.cell_aspects if cell.perturbation == "errors-in-fluency.single"]
+    row = [cell for cell in plan.cell_aspects if cell.perturbation == "local-rule-fluency.single"]
     assert [cell.aspect for cell in row if cell.judge == "rules"] == ["fluency"]
     other = study | {"aspects": ["coherence"]}
-    assert "errors-in-fluency.single" not in load_plan(other, HOME, source="s").target_sets(
+    assert "local-rule-fluency.single" not in load_plan(other, HOME, source="s").target_sets(
         "demo-news"
     )

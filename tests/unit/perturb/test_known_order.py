@@ -113,7 +113,8 @@ def test_controls_reach_what_chance_gives(study: AskedStudy) -> None:
 
 def test_the_report_shows_the_rows(study: AskedStudy) -> None:
     page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
-    assert "texts in a row" in page and "slips.single" in page and "how many errors apart" in page
+    assert "error-injection chains" in page and "slips.single" in page
+    assert "how many errors apart" in page
     assert "The highest at 1 error is 100" in page  # the figure's sentence
     grid = page.split("counter on Fluency, the text with so many errors")[2].split("</table>")[0]
     assert grid.count("heat-4") == STEPS * (STEPS + 1) // 2

@@ -80,7 +80,7 @@ def test_a_card_names_checks_that_exist_and_none_of_drafts(
     }
     with pytest.raises(UserError, match="there is no such check") as error:
         load_plan(study, HOME, source="study.yaml")
-    assert "perturbations/negation.yaml, key checks" in str(error.value)
+    assert "perturbations/negation.yaml:4, key checks" in str(error.value)
 
 
 # --- the checks ---------------------------------------------------------------------------------

@@ -182,7 +182,11 @@ def test_an_aspect_without_an_end_is_named_before_anything_is_asked(
 @pytest.mark.parametrize(
     ("keys", "says", "where"),
     [
-        ({"form": "annotate"}, "this card does not say which", "judges/terse.yaml, key annotation"),
+        (
+            {"form": "annotate"},
+            "this card does not define them",
+            "judges/terse.yaml, key annotation",
+        ),
         ({"annotation": {}}, "does not ask for annotations", "prompts/mine.jinja"),
         ({"form": "annotate", "annotation": {}}, "", ""),
         ({"parser": "annotation"}, "", ""),
@@ -209,7 +213,7 @@ def test_a_model_that_reads_no_prompt_is_asked_for_no_annotation(
     card = {"judge": "counted", "model": "lexical", "form": "rules", "annotation": {}}
     (folder / "counted.yaml").write_text(json.dumps(card), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UserError, match="only a model that reads prompts") as error:
+    with pytest.raises(UserError, match="needs a model that reads prompts") as error:
         plan_of("counted")
     assert "parser: annotation" in error.value.todo
 

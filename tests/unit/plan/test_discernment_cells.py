@@ -154,10 +154,10 @@ def test_only_datasets_with_systems_have_cells_of_systems() -> None:
 
 
 def test_a_dataset_of_which_nothing_is_judged_is_told() -> None:
-    with pytest.raises(UserError, match="judges anything of this dataset") as error:
+    with pytest.raises(UserError, match="uses this dataset") as error:
         plan_of(perturbations=["wrong-ending"], datasets=["story-cloze", "sumpubmed"])
     assert "'sumpubmed'" in str(error.value) and "study.yaml, key datasets" in str(error.value)
-    with pytest.raises(UserError, match="judges anything of this dataset"):
+    with pytest.raises(UserError, match="uses this dataset"):
         plan_of(perturbations=[], datasets=["sumpubmed"], methods=["agreement"])
 
 

@@ -69,7 +69,7 @@ def test_the_jobs_that_train_read_what_the_plan_writes_for_them(folder: Path) ->
 def test_a_teacher_scores_from_1_to_5(folder: Path) -> None:
     study = distilling(folder, NOWHERE, judges=[*JUDGES, "wide"], distill={"teacher": "wide"})
     study.card("judges", "wide", model="m1", **{**ANNOTATING, "annotation": PERCENT})
-    with pytest.raises(UserError, match="a score from 1 to 5"):
+    with pytest.raises(UserError, match="score from 1 to 5"):
         planned(study)
 
 

@@ -247,7 +247,7 @@ def test_a_run_needs_nothing_of_its_drafter(study: AskedStudy) -> None:
     before = len(study.endpoint.asked)
     study.write(drafter="writer")
     done = study.run()
-    assert done.returncode == 0 and "Nothing had changed" in done.stdout, done.stdout
+    assert done.returncode == 0 and "Everything is up to date" in done.stdout, done.stdout
     checked = study.judgescope("check")
     assert checked.returncode == 0 and "writer" not in checked.stdout
     assert len(study.endpoint.asked) == before
@@ -264,8 +264,14 @@ def config_of(study: AskedStudy, **keys: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("drafter", "says"),
     [
-        ("lop", ["no model card of this name", "nearest: loop", "study.yaml, key drafter"]),
-        ("lexical", ["this model cannot write", "engine lexical", "study.yaml, key drafter"]),
+        (
+            "lop",
+            ["no model card of this name", "nearest: loop", "where: study.yaml:5, key drafter"],
+        ),
+        (
+            "lexical",
+            ["this model cannot write", "engine lexical", "where: study.yaml:5, key drafter"],
+        ),
     ],
 )
 def test_an_unknown_drafter_is_told_whether_or_not_it_is_to_draft(

@@ -132,7 +132,7 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
 ) -> None:
     stopped = lacking.run()
     assert stopped.returncode == 1 and "Traceback" not in stopped.stdout
-    assert "aspects/naturalness.yaml, key tasks.dialogue.sub_aspects" in stopped.stdout
+    assert "aspects/naturalness.yaml:7, key tasks.dialogue.sub_aspects" in stopped.stdout
     assert "judgescope draft" in stopped.stdout and lacking.endpoint.asked == []
 
     done = draft(lacking)
@@ -224,6 +224,6 @@ def test_a_writer_that_lowers_no_aspect_is_told_to_name_one(
     row = {"name": "Worse", "level": "sentence", "method": "inject", "model": "loop", "steps": 2}
     lacking.card("perturbations", "worse", form="inject-error", **row)
     assert drafted(lacking, monkeypatch) == []
-    with pytest.raises(UserError, match="and this card lowers none") as error:
+    with pytest.raises(UserError, match="and this card lowers no aspect") as error:
         drafted(lacking, monkeypatch, drafting=False)
     assert error.value.where == "perturbations/worse.yaml, key aspects"

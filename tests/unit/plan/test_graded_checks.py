@@ -57,7 +57,7 @@ def test_a_study_that_can_run_is_planned(tmp_path: Path, monkeypatch: pytest.Mon
     [
         ({"model": "control"}, "this model cannot write"),
         ({"anchors": {**ANCHORS, "model": "control"}}, "this model cannot write"),
-        ({"anchors": {**ANCHORS, "model": "comparator", "judge": "nobody"}}, "no judge of the"),
+        ({"anchors": {**ANCHORS, "model": "comparator", "judge": "nobody"}}, "need a judge"),
         ({"anchors": {**ANCHORS, "model": "comparator", "form": "score-only"}}, "cannot be filled"),
         ({"anchors": {**ANCHORS, "model": "comparator", "form": "compare"}}, "the source_b that"),
         ({"form": "reordered"}, "there is no prompt of this name"),
@@ -82,7 +82,7 @@ def test_an_aspect_without_parts_and_a_scale_without_steps_are_told(
     study = GradedStudy(tmp_path, "http://127.0.0.1:9/v1")
     monkeypatch.chdir(tmp_path)
     study.amend("aspects", "neatness", tasks={})
-    with pytest.raises(UserError, match="needs the parts of the aspect") as error:
+    with pytest.raises(UserError, match="needs the aspect's sub-aspects") as error:
         study.plan()
     assert "judgescope draft" in str(error.value)
     study.amend("datasets", "neat", aspects={"neatness": {"min": 0, "max": 1}})

@@ -43,7 +43,7 @@ def test_a_reason_that_only_the_second_attempt_has_is_tried_too(
 @pytest.mark.parametrize(
     ("used", "keys", "where"),
     [
-        ("judge", {"form": "score-steps"}, "aspects/naturalness.yaml, key tasks.dialogue.steps"),
+        ("judge", {"form": "score-steps"}, "aspects/naturalness.yaml:16, key tasks.dialogue.steps"),
         (
             "writer",
             {"form": "adjust-steps", "adjustment": "Name a wrong colour."},

@@ -50,7 +50,7 @@ def test_an_error_that_is_mended_is_told_whatever_else_is_new(text: str) -> None
 
 @pytest.mark.heavy
 def test_every_shipped_row_is_about_an_aspect_with_parts() -> None:
-    names = sorted(path.stem for path in (HOME / "config/perturbations").glob("worse-in-*.yaml"))
+    names = sorted(path.stem for path in (HOME / "config/perturbations").glob("local-llm-*.yaml"))
     assert len(names) == 9
     study = {**STUDY, "datasets": ["summeval", "usr", "topical-chat"], "perturbations": names}
     plan = load_plan(
@@ -64,14 +64,14 @@ def test_every_shipped_row_is_about_an_aspect_with_parts() -> None:
 
 
 def test_a_row_without_parts_to_be_about_is_told_before_anything_is_asked() -> None:
-    study = {**STUDY, "perturbations": ["worse-in-fluency"]}
+    study = {**STUDY, "perturbations": ["local-llm-fluency"]}
     plan = load_plan(study, HOME, source="study.yaml")
     bare = plan.aspects["fluency"].model_copy(update={"tasks": {}})
-    assert isinstance(card := plan.perturbations["worse-in-fluency"], MadePerturbation)
+    assert isinstance(card := plan.perturbations["local-llm-fluency"], MadePerturbation)
     assert lowered(plan, "demo-news", card)
     without = replace(plan, aspects={**plan.aspects, "fluency": bare})
     assert not lowered(without, "demo-news", card)
-    with pytest.raises(UserError, match="shows the parts of an aspect") as error:
+    with pytest.raises(UserError, match="shows an aspect's sub-aspects") as error:
         rehearse(without)
     assert error.value.where == "aspects/fluency.yaml, key tasks.summarization.sub_aspects"
 

@@ -158,5 +158,7 @@ def test_a_template_that_cannot_be_filled_is_named(tmp_path: Path, text: str, to
 
 def test_a_form_that_is_not_there_tells_the_nearest() -> None:
     with pytest.raises(UserError) as error:
-        load("score_only", [CONFIG], where="judge x, key form")
-    assert "nearest: score-only" in str(error.value) and "judge x, key form" in str(error.value)
+        load("score_only", [CONFIG], where="judges/x.yaml, key form")
+    assert "nearest: score-only" in str(error.value) and "judges/x.yaml, key form" in str(
+        error.value
+    )

@@ -157,6 +157,6 @@ def test_without_it_no_prompt_or_key_is_another() -> None:
 def test_only_prompts_have_marks() -> None:
     judge = Judge(judge="j", model="lexical", form="rouge1", spotlight=True)
     model = LexicalModel.model_validate({"model": "lexical", "engine": "lexical"})
-    with pytest.raises(UserError, match="reads in a prompt") as error:
+    with pytest.raises(UserError, match="needs a model that reads prompts") as error:
         check_judge(judge, model, {})
     assert "key spotlight" in str(error.value)

@@ -222,7 +222,7 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path
         for content in ("", "no JSON\n", requests.read_text(encoding="utf-8")):
             (tmp_path / "results.jsonl").write_text(content, encoding="utf-8")
             told = judgescope("batch", "import", "study.yaml", "results.jsonl", status=1)
-            assert "has no result" in told and "where:   results.jsonl" in told
+            assert "holds no result" in told and "where:   results.jsonl" in told
         results = answers([requests])
         (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, results[::-1])))
         assert "144 replies and 0 refusals" in judgescope(
@@ -249,11 +249,14 @@ def _tools(folder: Path, judgescope: Any) -> None:
     """The store's tools on the store of this study, and nothing is asked again."""
     told = judgescope("replies", "stats", "study.yaml")
     assert "loop: 192 replies to 192 questions" in told and "576 completion" in told
-    assert "wrong: 0; to be noted: 0" in judgescope("replies", "verify", "study.yaml")
-    assert "192 lines" in judgescope("replies", "export", "all.parquet")
-    assert "192 lines" in judgescope("replies", "export", "study.parquet", "study.yaml")
+    assert "errors: 0; notes: 0" in judgescope("replies", "verify", "study.yaml")
+    assert "192 lines" in judgescope("replies", "dump", "all.parquet")
+    assert "192 lines" in judgescope("export", "study.yaml", "replies", "study.parquet")
+    assert "exists already" in judgescope(
+        "export", "study.yaml", "replies", "study.parquet", status=1
+    )
     told = judgescope("replies", "import", "all.parquet", "--store", "elsewhere")
-    assert "loop: 192 new, 0 were there" in told
+    assert "loop: 192 new replies, 0 known" in told
     [journal] = folder.glob("elsewhere/loop/*.jsonl")
     stray = Store(folder / "cache/replies", "loop")
     with stray:

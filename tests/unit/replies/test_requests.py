@@ -47,6 +47,7 @@ def test_what_can_change_a_reply_changes_the_key(change: dict[str, Any]) -> None
     [
         {"base_url": "http://127.0.0.1:2/v1"},
         {"api_key_env": "A"},
+        {"api_key_file": "/keys/a"},
         {"price": {"input": 1, "output": 2}},
         {"limits": {"concurrency": 1}},
         {"family": "its"},

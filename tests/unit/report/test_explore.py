@@ -18,7 +18,17 @@ from explore_study import DOUBLED, ExploreStudy
 from judgescope.core.cells import DERIVED
 from judgescope.perturb.edits import Edit, apply_edits
 from judgescope.report import explore
-from judgescope.report.explore import CALL, Shelf, call, errors, literal, render, view
+from judgescope.report.explore import (
+    BEGINNING,
+    CALL,
+    Shelf,
+    beginning,
+    call,
+    errors,
+    literal,
+    render,
+    view,
+)
 from judgescope.report.html import script_hash
 from judgescope.report.items import Span, Target, Texts, judged
 from judgescope.report.specs import PerturbationCard
@@ -113,6 +123,16 @@ def test_what_json_has_no_word_for_is_no_literal() -> None:
     assert call("list", [1, 2], literal({"a": "</script>"})) == (
         'judgescope("list",1,2,{"a":"\\u003c/script\\u003e"});\n'
     )
+
+
+def test_the_list_has_the_beginning_of_each_text_in_one_line(study: ExploreStudy) -> None:
+    names = [own for *_, own in told(study.write().with_suffix(""), "set")]
+    assert [len(own["beginnings"]) for own in names] == [len(own["ids"]) for own in names]
+    assert all(one.startswith(DOUBLED) for one in names[2]["beginnings"])
+    assert beginning(" so\n it \t is ") == "so it is"
+    assert beginning("x" * BEGINNING) == "x" * BEGINNING
+    assert beginning("x y " * 1000) == f"{('x y ' * 1000)[:BEGINNING]}…"
+    assert beginning(f"x{' ' * 1000}y") == "x…"  # what is left out has a sign
 
 
 @settings(deadline=None)  # it writes files

@@ -9,6 +9,7 @@ import pytest
 import report_study as study
 from judgescope.report.charts import Box, Series, box_spec, svg
 from judgescope.report.elements import Block, Figure, Fold, Section, Table, Text
+from judgescope.report.heatmaps import HeatMap, heatmap_spec
 from judgescope.report.page import inline
 from judgescope.report.sections import confusion
 from judgescope.report.sections.confusion import SUMS, changes
@@ -16,6 +17,7 @@ from judgescope.report.sections.confusion import SUMS, changes
 Row = dict[str, Any]
 PLACE = {"perturbation": "typos", "degree": "minor"}
 CUTS = {"perturbation": "cuts", "degree": "single"}
+CELLS = [("typos", "Fluency"), ("typos", "Truth")]
 
 
 def drops() -> Iterator[Row]:
@@ -82,8 +84,13 @@ def blocks_of(section: Section, kind: type, summary: str = "") -> list[Any]:
     return [block for block in found if isinstance(block, kind)]
 
 
+def figures_of(section: Section, title: str) -> list[Figure]:
+    return [figure for figure in blocks_of(section, Figure) if title in figure.title]
+
+
 def test_wanted_drops_are_outlined_and_shaded_by_the_judge_s_largest(section: Section) -> None:
-    (table,) = blocks_of(section, Table, "Drops of alpha")
+    (figure,) = figures_of(section, "drops by perturbation and aspect")
+    table = figure.table
     cells = {
         (line.head, column.text): cell
         for line in table.bodies[0].lines
@@ -94,7 +101,7 @@ def test_wanted_drops_are_outlined_and_shaded_by_the_judge_s_largest(section: Se
     assert cells["cuts", "Fluency"].style == "number heat-0"
     assert cells["cuts", "Coherence"].style == "number heat-0 moot"
     assert cells["typos", "Coherence"].notes == ("drop",)  # the verdict
-    assert not blocks_of(section, Table, "Drops of beta")
+    assert [body.title for body in table.bodies] == ["alpha"]  # of beta nothing is known
 
 
 def test_the_sums_stand_first_and_a_reason_where_there_is_none(section: Section) -> None:
@@ -105,7 +112,7 @@ def test_the_sums_stand_first_and_a_reason_where_there_is_none(section: Section)
 
 
 def test_the_boxes_are_of_wanted_and_unwanted_cells_and_of_no_others(section: Section) -> None:
-    (figure,) = blocks_of(section, Figure)
+    (figure,) = figures_of(section, "wanted and unwanted drops of each judge")
     rows = [
         (line.about, [cell.text for cell in line.cells]) for line in figure.table.bodies[0].lines
     ]
@@ -116,9 +123,14 @@ def test_the_boxes_are_of_wanted_and_unwanted_cells_and_of_no_others(section: Se
 
 
 def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
-    (text,) = blocks_of(section, Text, "Correlations between aspects, alpha")
-    assert text.text.startswith("1 of 2 aspects correlate more with the planned ratings of another")
-    people, own = blocks_of(section, Table, "Correlations between aspects, alpha")
+    (text,) = blocks_of(section, Text)
+    (sentence,) = text.items
+    assert sentence.startswith(
+        "`alpha`: 1 of 2 aspects correlate more with the planned ratings of another"
+    )
+    (first,) = figures_of(section, "with the planned ratings (columns)")
+    (folded,) = blocks_of(section, Figure, "The news: each judge's aspects with each other")
+    people, own = first.table, folded.table
     assert [column.text for column in people.columns] == ["Fluency", "Coherence"]
     assert [cell.text for cell in people.bodies[0].lines[0].cells] == [
         "0.250 [0.150, 0.350]",
@@ -162,12 +174,44 @@ def test_a_study_without_confusion_has_no_such_section(tmp_path: Path) -> None:
     assert confusion.section(report) is None and confusion.criteria(report) is None
 
 
+def test_a_heat_map_shades_by_value_outlines_and_signs_what_is_below_zero() -> None:
+    panels = [
+        HeatMap("alpha", {("typos", "Fluency"): 1.0, ("typos", "Truth"): -0.25}, CELLS[:1]),
+        HeatMap("beta", {("cuts", "Truth"): 0.05}, []),
+    ]
+    spec = heatmap_spec(panels, ["typos", "cuts"], ["Fluency", "Truth"])
+    drawn = [values for _, values in study.layers(spec)]
+    empty, above, below, outlined, signs, rows, columns, titles = drawn
+    assert [len(empty), len(above), len(below)] == [5, 2, 1]
+    assert [cell["shade"] for cell in (*above, *below)] == [1, 0.05, 0.25]
+    assert [(cell["x"], cell["y"]) for cell in outlined] == [(above[0]["x"], above[0]["y"])]
+    (sign,) = signs
+    assert below[0]["x"] < sign["x"] < below[0]["x2"] and below[0]["y"] < sign["y"] < below[0]["y2"]
+    assert [row["text"] for row in rows] == ["typos", "cuts"]  # before the first panel alone
+    assert [column["text"] for column in columns] == ["Fluency", "Truth"] * 2
+    assert [title["text"] for title in titles] == ["alpha", "beta"]
+    assert svg(spec) == svg(heatmap_spec(panels, ["typos", "cuts"], ["Fluency", "Truth"]))
+
+
+def test_many_panels_go_into_rows_that_each_name_the_lines() -> None:
+    panels = [HeatMap(f"judge {number}", {}, []) for number in range(5)]
+    spec = heatmap_spec(panels, ["typos"], ["Fluency"])
+    layers = study.layers(spec)
+    rows, titles = layers[5][1], layers[7][1]
+    assert len({title["y"] for title in titles}) == len(rows) == 2
+    assert spec["width"] >= max(title["x"] for title in titles)
+    assert spec["height"] >= max(row["y"] for row in rows)
+
+
 def test_a_box_has_its_quartiles_median_and_ends() -> None:
     series = (Series("x", "blue", "#7fb2dc", "#0060a8"),)
     spec = box_spec([Box("a", "x", -1, 0, 0.5, 1, 2)], ["a"], series, line=0, x="drop")
     assert [kind for kind, _ in study.layers(spec)] == ["rule", "rule", "bar", "tick"]
     fields = [layer["encoding"]["x"]["field"] for layer in spec["layer"]]
     assert fields == ["line", "least", "low", "median"]
+    whisker, box = (layer["encoding"]["x2"]["field"] for layer in spec["layer"][1:3])
+    [values] = spec["layer"][1]["data"]["values"]
+    assert (values[whisker], values[box]) == (2, 1)
     assert "svg" in svg(spec)
 
 

@@ -1,4 +1,4 @@
-"""How the form matters: the judges of one model in one table, and what they differ by."""
+"""Prompt forms: the judges of one model in one table, and what they differ by."""
 
 import re
 from collections.abc import Iterator

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from generate import generated
 from judgescope.core.errors import UserError, UserErrors
@@ -42,11 +43,36 @@ def test_generated_files_equal_their_sources() -> None:
     assert not stale, f"{stale}: run `make generated`"
 
 
+def invalid(kind: str, card: object) -> list[str]:
+    """Return what an editor underlines in a card."""
+    schema = json.loads((HOME / "workflow" / "schemas" / f"{kind}.json").read_text("utf-8"))
+    return [error.message for error in Draft202012Validator(schema).iter_errors(card)]
+
+
 @pytest.mark.heavy
-def test_schema_files_are_json_schemas() -> None:
-    for path, text in generated():
-        if path.suffix == ".json":
-            assert "properties" in text or "discriminator" in json.loads(text)
+def test_editors_find_nothing_wrong_with_shipped_cards() -> None:
+    wrong = {path.name: invalid(kind, load_yaml(path)[0]) for kind, path in SHIPPED}
+    assert len(wrong) > 100 and not {name: each for name, each in wrong.items() if each}
+
+
+@pytest.mark.parametrize(
+    ("kind", "card"),
+    [
+        ("judge", {"judge": "j", "model": "m", "form": "score-only", "parser": "scor"}),
+        ("study", {"study": "s", "datasets": ["d"], "judges": ["j"], "methods": ["agreemnt"]}),
+        (
+            "perturbation",
+            {
+                **{"perturbation": "p", "name": "P", "level": "word", "method": "rule"},
+                **{"rule": "delete_word", "degrees": {"minor": {"k": 1}}},
+            },
+        ),
+    ],
+)
+def test_editors_know_the_registered_names(kind: str, card: dict[str, object]) -> None:
+    assert len(invalid(kind, card)) == 1
+    wrong = {"parser": "score", "methods": ["agreement"], "rule": "delete_words"}
+    assert not invalid(kind, card | {key: wrong[key] for key in card.keys() & wrong.keys()})
 
 
 def test_unknown_key_names_file_line_key_and_nearest(tmp_path: Path) -> None:
@@ -71,10 +97,10 @@ def test_unknown_key_deep_inside_a_card(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "parts"),
     [
-        ("aspect", "aspect: a\nname: A\n", ["a needed key is missing", "definition"]),
-        ("aspect", "aspect: A b\nname: A\ndefinition: d\n", ["an id has another form", "'A b'"]),
-        ("model", "model: m\nengine: lexicall\n", ["not known", "nearest: lexical"]),
-        ("judge", "judge: j\nmodel: m\nestimator: men\n", ["not known", "nearest: mean"]),
+        ("aspect", "aspect: a\nname: A\n", ["a required key is missing", "definition"]),
+        ("aspect", "aspect: A b\nname: A\ndefinition: d\n", ["the id has the wrong form", "'A b'"]),
+        ("model", "model: m\nengine: lexicall\n", ["unknown value", "nearest: lexical"]),
+        ("judge", "judge: j\nmodel: m\nestimator: men\n", ["unknown value", "nearest: mean"]),
         ("judge", "judge: j\nmodel: m\ndraws: 0\n", ["greater than or equal to 1", "draws"]),
         (
             "judge",
@@ -86,7 +112,7 @@ def test_unknown_key_deep_inside_a_card(tmp_path: Path) -> None:
             "judge: j\nmodel: m\nscale: {min: 1, max: 5, step: 3}\n",
             ["whole number of steps"],
         ),
-        ("aspect", "- a\n- b\n", ["is a mapping"]),
+        ("aspect", "- a\n- b\n", ["must be a mapping"]),
         ("aspect", "aspect: [\n", ["not YAML"]),
         ("aspect", "aspect: a\naspect: b\n", ["a key comes twice", "lines 1 and 2"]),
     ],
@@ -261,7 +287,7 @@ def test_an_old_key_is_an_error_that_names_the_new_one(
     with pytest.raises(UserErrors) as caught:
         validate_card(kind, content, "x.yaml")
     [error] = [one for one in caught.value.errors if one.where == f"x.yaml, key {key}"]
-    assert error.what == "this key has another name now" and f"`{new}`" in error.todo
+    assert error.what == "this key was renamed" and f"`{new}`" in error.todo
 
 
 def test_a_needed_key_under_its_old_name_is_one_error() -> None:

@@ -1,5 +1,6 @@
 """Whose lists of errors are heard, what one list of all is, and which ensembles cannot be."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -153,7 +154,11 @@ LED = {"combine": "supervisor", "supervisor": {"model": "loop"}}
     [
         ({"combine": "supervisor"}, None, "go together"),
         ({"supervisor": {"model": "loop"}}, None, "go together"),
-        ({**LED, "members": ["one", "three"]}, None, "lists no errors that a supervisor could"),
+        (
+            {**LED, "members": ["one", "three"]},
+            None,
+            "a supervisor merges errors, and this judge lists none",
+        ),
         ({**LED, "supervisor": {"model": "lexical"}}, None, "lexical"),
         ({**LED, "supervisor": {"model": "loop", "form": "no"}}, None, "no prompt of this name"),
         ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ lists }}", "the text that"),
@@ -183,10 +188,10 @@ def test_an_ensemble_has_no_annotator_that_scores_from_0_to_100(
     for name in ("hundred", "more"):
         card = {"model": "loop", "form": "annotate", "annotation": {"score": "percent"}}
         Study(tmp_path).card("judges", name, **card)
-    told = "lists no errors" if combine and "three" in members else "that score from 1 to 5"
+    told = "this judge lists none" if combine and "three" in members else "must score from 1 to 5"
     with pytest.raises(UserError, match=told) as error:
         planned(tmp_path, {**combine, "members": members}, judges=["hundred", "more"])
-    assert error.value.where == "judges/both.yaml, key members"
+    assert re.fullmatch(r"config/judges/both.yaml:\d, key members", error.value.where)
 
 
 @pytest.mark.heavy

@@ -4,7 +4,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgescope.cli.context import check_output, is_dry, plan_of_study, snakemake
+from judgescope.cli.context import (
+    check_output,
+    is_dry,
+    plan_and_results,
+    plan_of_study,
+    snakemake,
+)
+from judgescope.cli.replies import store_folder
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
 
@@ -18,35 +25,38 @@ FILTERS = (
 """The columns by which the rows of a LaTeX table are chosen."""
 ACROSS = ("aspect", "perturbation")
 """What the columns of a LaTeX table can be."""
-EXISTS = "another name, or --force"
+EXISTS = "choose another name, or overwrite the file with --force"
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command `export` to a parser's subcommands; each kind sets `act`."""
     parser = commands.add_parser(
         "export",
-        help="LaTeX tables, a summary in Markdown, or all judgments in one file",
+        help="export tables, judgments, targets, replies, a card",
     )
     parser.add_argument("study", type=Path, help="the study's YAML file")
     kinds = parser.add_subparsers(dest="kind", required=True)
-    latex = kinds.add_parser("tables", help="write numbers of a result table, by judge, as LaTeX")
+    latex = kinds.add_parser("tables", help="write a result table as LaTeX, one row per judge")
     latex.add_argument("table", help="the result table: agreement, discernment, …")
     card = kinds.add_parser("card", help="write a Markdown summary of settings and results")
     judgments = kinds.add_parser(
         "judgments", help="write one row per judgment, with a data dictionary"
     )
+    replies = kinds.add_parser("replies", help="write the stored replies that the study uses")
+    replies.add_argument("--store", type=Path, help="the folder of the store; default: the study's")
     for kind, suffixes, act in (
         (latex, ".tex", export_latex),
         (card, ".md", export_card),
         (judgments, ".parquet or .csv", export_judgments),
+        (replies, ".parquet, for `judgescope replies import`", export_replies),
     ):
         kind.add_argument("file", type=Path, help=f"the file to write: {suffixes}")
         kind.add_argument("--force", action="store_true", help="overwrite an existing file")
         kind.set_defaults(act=act)
-    targets = kinds.add_parser("targets", help="write the judged texts, to score them elsewhere")
+    targets = kinds.add_parser("targets", help="write the judged texts, for scoring elsewhere")
     targets.add_argument("file", type=Path, help="the file to write: .csv, .jsonl or .parquet")
     targets.add_argument(
-        "--made", action="store_true", help="include texts that models write; requests them"
+        "--made", action="store_true", help="include texts that models write (sends requests)"
     )
     targets.set_defaults(act=export_targets, passes_options=True)
     for name in FILTERS:
@@ -55,9 +65,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
             nargs="+",
             default=[],
             type=int if name == "k" else str,
-            help=f"only of this {name}",
+            help=f"only rows with this {name}",
         )
-    latex.add_argument("--columns", choices=ACROSS, help="the table's columns; default: aspects")
+    latex.add_argument("--columns", choices=ACROSS, help="what the columns show; default: aspects")
     judgments.add_argument(
         "--texts", action="store_true", help="include sources, judged texts and rationales"
     )
@@ -97,7 +107,21 @@ def export_judgments(args: argparse.Namespace) -> int:
     out = Path("results") / plan.study.study
     print(export(plan, out, args.file, texts=args.texts, source=str(args.study)))
     _write(beside, dictionary(plan.study.study, texts=args.texts))
-    print(f"{beside}: what the columns mean")
+    print(f"{beside}: the data dictionary")
+    return 0
+
+
+def export_replies(args: argparse.Namespace) -> int:
+    """Write the stored replies that a study uses to one file."""
+    from judgescope.plan.asking_jobs import used_keys
+    from judgescope.replies.compaction import export
+    from judgescope.replies.lookup import having
+
+    _check_new(args, ".parquet")
+    store = store_folder(args)
+    keys = used_keys(plan_and_results(args.study)[0], whole=False)
+    lines = export(store, args.file, {shard: having(of_shard) for shard, of_shard in keys.items()})
+    print(f"{args.file}: {lines:,} lines")
     return 0
 
 

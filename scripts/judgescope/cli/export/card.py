@@ -34,26 +34,28 @@ def _limits(report: Report) -> Iterator[str]:
     """Yield what the numbers do not show."""
     if planned := [dataset.name for dataset in report.datasets if dataset.planned]:
         yield (
-            f"The ratings of {listed(planned)} are the authors' plan: nothing here says that "
-            "people would rate so."
+            f"The authors planned the ratings of {listed(planned)}: people may rate differently."
         )
     items = {dataset.name: dataset.counts.items for dataset in report.datasets}
     if few := [f"{name} ({count(number)})" for name, number in items.items() if number < FEW]:
-        yield f"Few items in {listed(few)}: intervals are wide, and hold the truth less often."
+        yield (
+            f"Few items in {listed(few)}: intervals are wide, and cover the true value in less "
+            "than 95 % of studies."
+        )
     engines = {judge.engine for judge in report.judges if not judge.control}
     if not engines & set(PROMPTED):
-        yield "No judge of this study reads a prompt: nothing here is about LLMs as judges."
+        yield "No judge of this study reads a prompt: the results say nothing about LLM judges."
     elif "repeatability" not in report.tables:
-        yield "Every judge answered once: how much it repeats itself was not measured."
+        yield "Every judge answered once: repeatability was not measured."
     prices = report.rows("cost").where(statistic="usd")
     if names := sorted({row.judge or row.perturbation for row in prices if row.value is None}):
         yield f"The price of {listed([f'`{name}`' for name in names])} is not known."
     facts = report.spec.study
     if facts.share < 1:
-        yield f"Judges that are asked saw {facts.share:g} of the items."
+        yield f"Judges that receive requests saw a share of {facts.share:g} of the items."
     if facts.allow_missing:
-        yield "The study allows that answers are missing: see what lacks above."
+        yield "The study allows missing answers: coverage above counts them."
     yield (
-        "The numbers hold for these texts, aspects and wordings; another kind of text needs a "
-        "study of its own."
+        "The numbers hold for these texts, aspects and wordings; other kinds of text need a study "
+        "of their own."
     )

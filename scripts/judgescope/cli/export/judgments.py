@@ -62,18 +62,24 @@ class Column(NamedTuple):
 
 
 TYPES = {TEXT: "text", NUMBER: "number", COUNT: "whole number"}
-ID, DIGITS = "an id: lower case, digits, - and _", "64 hexadecimal digits"
+ID, DIGITS = "an id: lower-case letters, digits, - and _", "64 hexadecimal digits"
 PAIR, DERIVED = "nothing was compared", "the judge is made from others"
-UNKNOWN = "the judge's card or replies do not say"
+UNKNOWN = "neither the judge's card nor its replies say"
 UNRATED, UNSCALED = "nobody rated this text on this aspect", "there is no scale"
 COLUMNS = (
     Column("dataset", TEXT, "the dataset card", ID),
-    Column("item", TEXT, "the source and all that was written for it"),
+    Column("item", TEXT, "the source with all texts written for it"),
     Column("target", TEXT, "the judged text, unique in its dataset"),
     Column("target_b", TEXT, "the text that it was compared with", empty=PAIR),
     Column("system", TEXT, "who wrote the judged text"),
-    Column("perturbation", TEXT, "what was done to the text", f"original, systems, or {ID}"),
-    Column("degree", TEXT, "how much of it", "minor, major, single, …", "it has no degrees"),
+    Column("perturbation", TEXT, "the perturbation of the text", f"original, systems, or {ID}"),
+    Column(
+        "degree",
+        TEXT,
+        "the degree of the perturbation",
+        "minor, major, single, …",
+        "the perturbation has no degrees",
+    ),
     Column(
         "step",
         COUNT,
@@ -82,35 +88,48 @@ COLUMNS = (
         unit="errors, or steps of a chain",
     ),
     Column("judge", TEXT, "the judge card", ID),
-    Column("engine", TEXT, "what answers for the judge", "openai, vllm, lexical, control, …"),
+    Column("engine", TEXT, "the engine of the judge's model", "openai, vllm, lexical, control, …"),
     Column("model", TEXT, "the model card", ID, DERIVED),
-    Column("form", TEXT, "the prompt, or what is computed", ID, DERIVED),
+    Column("form", TEXT, "the prompt form, or the metric", ID, DERIVED),
     Column("kind", TEXT, "what was asked for", "rate, compare, derive"),
     Column("aspect", TEXT, "the aspect card", ID),
-    Column("criterion", TEXT, "the wording of the aspect", ID, "it is the aspect's own one"),
-    Column("hint", TEXT, "the rating in the judge's hint", "a number as text", "there was none"),
-    Column("draw", COUNT, "which of several replies to the same question", "0, 1, 2, …"),
+    Column("criterion", TEXT, "the wording of the aspect", ID, "the wording is the aspect's own"),
+    Column(
+        "hint", TEXT, "the rating in the judge's hint", "a number as text", "the judge has no hint"
+    ),
+    Column("draw", COUNT, "the number of the reply, among those to one question", "0, 1, 2, …"),
     Column("status", TEXT, "whether the reply could be read", ", ".join(STATUSES)),
     Column(
-        "rule", TEXT, "how the number was found in the reply", "a name of the parser's", UNKNOWN
+        "rule",
+        TEXT,
+        "the rule by which the parser read the score",
+        "a name of the parser's",
+        UNKNOWN,
     ),
-    Column("parser", TEXT, "what read the reply, and its version", "name@version", UNKNOWN),
+    Column("parser", TEXT, "the parser and its version", "name@version", UNKNOWN),
     Column(
         "score",
         NUMBER,
-        "the number of this reply alone",
+        "the score of this reply",
         "scale_min to scale_max where there is a scale",
         "status is not ok",
         "points of the judge's scale; of a comparison 1, 0 or -1",
     ),
-    Column("label", TEXT, "the class that the reply names", empty="it names none"),
+    Column("label", TEXT, "the class that the reply names", empty="the reply names none"),
     Column("scale_min", NUMBER, "the least score", "any number", UNSCALED, "points"),
     Column("scale_max", NUMBER, "the highest score", "any number", UNSCALED, "points"),
-    Column("errors", COUNT, "how many the reply lists", "≥ 0", "the judge lists none", "errors"),
+    Column(
+        "errors",
+        COUNT,
+        "the number of errors that the reply lists",
+        "≥ 0",
+        "the judge lists none",
+        "errors",
+    ),
     Column(
         "rating", NUMBER, "the mean rating", "any number", UNRATED, "points of the dataset's scale"
     ),
-    Column("rating_n", COUNT, "how many it is the mean of", "≥ 0", unit="ratings"),
+    Column("rating_n", COUNT, "the number of ratings in the mean", "≥ 0", unit="ratings"),
     Column("rating_by", TEXT, "who rated", "human, planned, …", UNRATED),
     Column("text_sha256", TEXT, "sha256 of the judged text in UTF-8", DIGITS),
     Column(
@@ -122,10 +141,10 @@ COLUMNS = (
     ),
 )
 TEXTS = (
-    Column("source", TEXT, "what the text was written for", empty="there is none"),
+    Column("source", TEXT, "the source of the text", empty="there is none"),
     Column("text", TEXT, "the judged text"),
     Column("text_b", TEXT, "the text that it was compared with", empty=PAIR),
-    Column("rationale", TEXT, "the judge's reasons", empty="it gave none"),
+    Column("rationale", TEXT, "the judge's reasons", empty="the reply gives none"),
 )
 """Columns that only an export with texts has: the terms of their dataset apply to them."""
 
@@ -146,11 +165,11 @@ def dictionary(study: str, *, texts: bool) -> str:
     lines = [
         f"# Judgments of {escaped(study)}: the columns",
         "",
-        "One row is one judgment: what one reply of one judge says of one text on one aspect. "
-        "In CSV, an empty cell stands for an empty value, and a text that a spreadsheet would take "
-        "for a formula, as it begins with =, +, - or @, has one apostrophe more before it. The "
-        "same columns are described in the field metadata of a Parquet file. "
-        f"Written by judgescope {__version__}.",
+        "One row is one judgment: what one reply of one judge says about one text on one aspect. "
+        "In CSV, an empty cell is a missing value, and a text that a spreadsheet would run as a "
+        "formula (it begins with =, +, - or @) has an additional apostrophe in front. The field "
+        "metadata of a Parquet file describe the same columns. Written by judgescope "
+        f"{__version__}.",
         "",
         table_row(heads),
         table_row(["---"] * len(heads)),
@@ -173,7 +192,7 @@ def export(plan: Plan, out: Path, path: Path, *, texts: bool, source: str) -> st
     files = [Path(plan.file(out, "judgments", cell)) for cell in cells]
     if missing := [file for file in files if not file.is_file()]:
         raise UserError(
-            "not every cell of this study has been judged",
+            "judgments are missing",
             where=str(missing[0]),
             got=f"{len(missing)} cells without judgments",
             todo=f"judgescope run {source}",

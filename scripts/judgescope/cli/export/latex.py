@@ -128,11 +128,11 @@ def _refuse(table: str, rows: Sequence[Row], wanted: Wanted) -> NoReturn:
         if values := _values(_having(rows, others), name):
             fitting.append(f"{_option(name)} {', '.join(sorted(map(str, values)))}")
     raise UserError(
-        f"no row of {table} has all of that",
+        f"no row of {table} matches all filters",
         where=f"table {table}",
         got=" ".join(f"{_option(name)} {' '.join(map(str, v))}" for name, v in wanted.items()),
         allowed="; or ".join(fitting) or None,
-        todo="leave one of them out, or name another",
+        todo="drop or change a filter",
     )
 
 
@@ -201,10 +201,10 @@ def _cells(table: str, rows: Iterable[Row], across: str) -> dict[tuple[str, str]
             differing = [n for n in DIFFERENCES if getattr(row, n) != getattr(other, n)]
             options = [_option(name) for name in differing if name in FILTERS]
             raise UserError(
-                f"several numbers of {table} would stand in one cell",
+                f"several numbers of {table} fall into one cell",
                 where=f"judge {cell[0]}, {across} {cell[1]!r}, statistic {row.statistic}",
                 got=f"rows that differ in {', '.join(differing)}",
-                todo=f"choose one by {' or '.join(options)}; or name the columns: --columns "
+                todo=f"select one with {' or '.join(options)}, or change the columns: --columns "
                 f"{' or '.join(ACROSS)}",
             )
     return cells
@@ -331,8 +331,8 @@ def _sentences(report: Report, grid: Grid) -> Iterator[str]:
     systems = {row.n for row in defined if row.level == BETWEEN_SYSTEMS}
     if few := systems & set(range(ENOUGH_SYSTEMS)):
         yield (
-            f"Only {count(min(few))} systems, fewer than {ENOUGH_SYSTEMS}: such a correlation "
-            "describes these systems and says little of others"
+            f"Only {count(min(few))} systems, fewer than {ENOUGH_SYSTEMS}: such a correlation says "
+            "little about other systems"
         )
     if grid.controls and grid.judges:
         yield "Below the line: controls"

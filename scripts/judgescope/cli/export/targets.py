@@ -54,12 +54,12 @@ def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
     lines = [f"{path}: {len(rows)} targets of {len(plan.datasets)} datasets"]
     left = [f"{name} of {dataset}" for dataset in plan.datasets for name in waiting(plan, dataset)]
     if left and not made:
-        more = "--made adds them, and asks for those that the store lacks"
-        lines.append(f"left out, because a model writes them: {', '.join(left)}; {more}")
+        more = "--made adds them, and requests those that the store lacks"
+        lines.append(f"omitted, because a model writes them: {', '.join(left)}; {more}")
     formulas = sum(str(value).startswith(FORMULA) for row in rows for value in row.values())
     if formulas and path.suffix.lower() == ".csv":
         lines.append(
-            f"{formulas} cells begin like a formula (=, +, -, @) and stand as they are: import "
+            f"{formulas} cells begin like a formula (=, +, -, @) and are written unchanged: import "
             "every column as text, never open this file in a spreadsheet; or export .jsonl"
         )
     return "\n".join(lines)

@@ -38,27 +38,27 @@ NONE = "-"
 T = TypeVar("T")
 TABLE_OPTIONS = {
     "--text": ("COLUMN", "the text that is judged"),
-    "--source": ("COLUMN", "what it was written from; several: once for each"),
-    "--references": ("COLUMN", "texts by people; likewise"),
-    "--item": ("COLUMN", "what rows about one source share"),
-    "--system": ("COLUMN", "who wrote the text"),
+    "--source": ("COLUMN", "the source of the text; repeat it for several columns"),
+    "--references": ("COLUMN", "reference texts; repeat it for several columns"),
+    "--item": ("COLUMN", "the id that rows of one source share"),
+    "--system": ("COLUMN", "the system that wrote the text"),
     "--rating": (
         "ASPECT=COLUMN,…",
-        "ratings of an aspect, with a column for each rater; once for each aspect",
+        "the ratings of an aspect, one column per rater; repeat it for each aspect",
     ),
     "--scale": (
         "[ASPECT=]MIN:MAX[:STEP]",
-        "the values that a rating may have, from worst to best",
+        "the scale of the ratings, from worst to best",
     ),
-    "--define": ("ASPECT=TEXT", "the definition, for judges, of an aspect that has no card"),
+    "--define": ("ASPECT=TEXT", "a definition for judges, of an aspect without a card"),
     "--task": (None, "such as summarization, dialogue, translation"),
 }
 JUDGE_OPTIONS = {
-    "--endpoint": ("URL", "OpenAI-compatible, to its version: …/v1"),
-    "--model": ("NAME", "the model's name there"),
-    "--key-env": ("VARIABLE", "the NAME of the variable with its key, not the key"),
+    "--endpoint": ("URL", "the URL of an OpenAI-compatible endpoint: …/v1"),
+    "--model": ("NAME", "the model's name at the endpoint"),
+    "--key-env": ("VARIABLE", "the NAME of the environment variable that holds the key"),
     "--form": (None, "the prompt; default: analyze-rate"),
-    "--judge": ("CARD", "a judge that has a card"),
+    "--judge": ("CARD", "a judge with an existing card"),
 }
 REPEATED = {"--source", "--references", "--rating", "--scale", "--define", "--judge"}
 
@@ -70,21 +70,21 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Add the command `init` to a parser's subcommands; it sets `act`."""
     parser = commands.add_parser(
         "init",
-        help="create a study from your own table of texts and ratings",
+        help="create a study from your texts and ratings",
         description="Read the header of a CSV, TSV, JSONL or Parquet file, guess what its columns "
         "hold, ask about the rest, and write the cards of a study. Nothing is overwritten.",
     )
-    parser.add_argument("file", type=Path, nargs="?", help="the table; a row for each text")
+    parser.add_argument("file", type=Path, nargs="?", help="the table, one row per text")
     parser.add_argument("--study", help="the study's name; default: the file's")
     table = parser.add_argument_group("the table's columns; those not named are guessed")
-    judge = parser.add_argument_group("who judges; default: measures and controls alone")
+    judge = parser.add_argument_group("judges; default: metrics and controls only")
     for group, options in ((table, TABLE_OPTIONS), (judge, JUDGE_OPTIONS)):
         for flag, (metavar, about) in options.items():
             if flag in REPEATED:
                 group.add_argument(flag, metavar=metavar, action="append", default=[], help=about)
             else:
                 group.add_argument(flag, metavar=metavar, help=about)
-    table.add_argument("--mean", action="store_true", help="the ratings are means of raters")
+    table.add_argument("--mean", action="store_true", help="the ratings are means over raters")
     table.add_argument("--planned", action="store_true", help="the ratings are not by people")
     judge.add_argument(
         "--price", nargs=2, type=float, metavar=("IN", "OUT"), help="US$ per million tokens"
@@ -93,7 +93,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     for name in ("--licence", "--citation"):
         parser.add_argument(name, default=NOT_STATED, help="of the data, for the report")
     parser.add_argument(
-        "--yes", action="store_true", help="ask nothing: take flags, and guesses for the rest"
+        "--yes", action="store_true", help="ask no questions: use the options, and guess the rest"
     )
     parser.set_defaults(act=init)
 
@@ -109,9 +109,9 @@ def init(args: argparse.Namespace) -> int:
             print("\nNothing was written.")
             return INTERRUPTED
     raise UserError(
-        "there is no terminal to ask on",
+        "questions need a terminal",
         where="judgescope init",
-        todo="name the file, the columns that are guessed wrong, and --yes",
+        todo="name the file, every column that is guessed wrong, and --yes",
     )
 
 
@@ -136,7 +136,7 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
     check_new(cards)
     data = tried(cards, HOME)
     counts = f"{len(data.outputs)} texts of {len(data.items)} items, {len(data.ratings)} ratings"
-    print(f"\nread as a run reads it: {counts}")
+    print(f"\na run will read: {counts}")
     for problem in [*data.problems, *_notes(data)]:
         print(f"  note: {plain(problem)}")
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in {"", "y", "yes"}:
@@ -153,8 +153,8 @@ def _notes(rated: Rated) -> Iterator[str]:
     items, sources = len(rated.items), {item.source for item in rated.items if item.source}
     if items < FEWEST_SOURCES:
         yield (
-            f"{items} items: intervals need {FEWEST_SOURCES} at least, and numbers without one "
-            "say little"
+            f"{items} items: intervals need at least {FEWEST_SOURCES}, and numbers without "
+            "intervals say little"
         )
     if 0 < len(sources) < items:
         yield (
@@ -177,20 +177,20 @@ def _guessed(wanted: Wanted, table: Table) -> Iterator[str]:
     if left := [column for column in table.columns if column not in columns.used]:
         yield f"  not used    {plain(', '.join(column or '(no name)' for column in left))}"
         for reason in table.nearly_ratings(columns.used):
-            yield f"  note: not taken for ratings: {plain(reason)}"
+            yield f"  note: not read as ratings: {plain(reason)}"
 
 
 def _next_steps(wanted: Wanted) -> Iterator[str]:
     study, endpoint = card_path("study", wanted.study), wanted.endpoint
     if endpoint is None and not wanted.judges:
-        yield "No model is asked yet: measures and controls alone. Name a judge's card in the"
+        yield "The study has no LLM judge yet, only metrics and controls. Add a judge card to the"
         yield "study's `judges`; `judgescope init` with --endpoint and --model writes one."
     yield "\nnext:"
     if endpoint is not None and endpoint.key_env:
         yield f"  export {endpoint.key_env}=…          # the key is never written anywhere"
-    yield f"  judgescope check {study}    # counts and prices a run's requests, and sends none"
-    yield f"  judgescope run {study}      # asks, computes, writes the report"
-    yield f"  judgescope show {study}     # the numbers, in the terminal"
+    yield f"  judgescope check {study}    # counts and prices the requests, sends none"
+    yield f"  judgescope run {study}      # sends requests, computes, writes the report"
+    yield f"  judgescope show {study}     # prints the numbers"
 
 
 # --- questions on a terminal -----------------------------------------------------------------
@@ -226,11 +226,11 @@ def _ask_columns(guess: Guess, table: Table, ask: Ask) -> Guess:
     """Ask for the columns of every role; a column that is taken is no longer proposed."""
     taken: dict[str, list[str]] = {}
     for role, about in (
-        ("text", "the column with what is judged"),
-        ("source", "what it was written from; several: a, b"),
-        ("references", "texts by people, to compare with"),
-        ("item", "what rows about one source share"),
-        ("system", "who wrote the text"),
+        ("text", "the judged text"),
+        ("source", "the source of the text; several: a, b"),
+        ("references", "reference texts; several: a, b"),
+        ("item", "the id that rows of one source share"),
+        ("system", "the system that wrote the text"),
     ):
         used = {column for group in taken.values() for column in group}
         guessed = [column for column in guess.columns_of(role) if column not in used]
@@ -246,7 +246,7 @@ def _ask_columns(guess: Guess, table: Table, ask: Ask) -> Guess:
             else:
                 names = [answer] if answer else []
             if role == "text" and not names:
-                raise UserError("a study judges texts: one column has them", where=role)
+                raise UserError("a study needs a column with the judged text", where=role)
             for name in names:
                 flags.check_column(name, table.columns, role)
                 flags.check_free(name, taken, role)
@@ -287,7 +287,7 @@ def _ask_endpoint(ask: Ask) -> Endpoint | None:
     url = _until(ask, "\nendpoint of a model (http://…/v1)", NONE, flags.address)
     if not url:
         return None
-    model = _until(ask, "the model's name there", "", flags.model_name)
+    model = _until(ask, "the model's name at the endpoint", "", flags.model_name)
     key = _until(ask, "NAME of the variable that holds its key (not the key)", NONE, flags.key_name)
     price = _until(ask, "US$ per million tokens: of prompts, of replies", NONE, _price)
     return Endpoint(url, model, key, price)

@@ -146,7 +146,9 @@ def check_study(name: str) -> None:
     taken += [path for path in files if named.search(path.read_text("utf-8", errors="replace"))]
     if taken:
         raise UserError(
-            "there is a card of this name" if taken[0] != RESULTS / name else "there are results",
+            "a card of this name exists"
+            if taken[0] != RESULTS / name
+            else ("results of this name exist"),
             where=str(taken[0]),
             got=name,
             todo="choose another name: --study NAME",
@@ -165,7 +167,7 @@ def check_new(cards: NewCards) -> None:
             "aspect": "leave out its --define: the card is used as it is",
         }[kind]
         if (path := card_path(kind, name)).exists():
-            errors.append(UserError("there is a card of this name", where=str(path), todo=todo))
+            errors.append(UserError("a card of this name exists", where=str(path), todo=todo))
     if errors:
         raise UserErrors(errors)
 

@@ -149,10 +149,10 @@ def check_free(name: str, taken: Mapping[str, Iterable[str]], where: str) -> Non
     for role, columns in taken.items():
         if name in columns:
             raise UserError(
-                "one column cannot be two things",
+                "a column can have only one role",
                 where=where,
                 got=name,
-                todo=f"it is named as {role}, too: leave one of them out",
+                todo=f"it is also named as {role}: drop one of the two",
             )
 
 
@@ -269,7 +269,10 @@ def _definition(text: str, aspects: Collection[str]) -> tuple[str, str]:
     name, equals, rest = text.partition("=")
     if not equals:
         raise UserError(
-            "a definition names its aspect", where="--define", got=text, allowed='clarity="How …"'
+            "a definition must name its aspect",
+            where="--define",
+            got=text,
+            allowed='clarity="How …"',
         )
     if slug(name) in aspects:
         raise UserError(
@@ -308,7 +311,7 @@ def check_complete(wanted: Wanted, table: Table) -> None:
         unknown("--source or --item", "which rows are about one source")
     if not columns.ratings:
         passed = table.nearly_ratings([columns.text or "", *columns.source])
-        more = f"; passed over: {', '.join(passed)}" if passed else ""
+        more = f"; skipped: {', '.join(passed)}" if passed else ""
         unknown("--rating", f"which columns have ratings{more}")
     lacking = undefined(columns, wanted.definitions, table)
     others = [
@@ -345,8 +348,8 @@ def _endpoint(args: argparse.Namespace) -> Endpoint | None:
     if args.endpoint is None:
         if more:
             flags = ", ".join(f"--{name.replace('_', '-')}" for name in more)
-            todo = "name --endpoint and --model, too, or leave it out"
-            raise UserError("this says how an endpoint is asked", where=flags, todo=todo)
+            todo = "add --endpoint and --model, or drop this option"
+            raise UserError("this option configures an endpoint", where=flags, todo=todo)
         return None
     more["key_env"] = key_name(args.key_env or "")
     more["price"] = tuple(args.price) if args.price else None
@@ -359,7 +362,8 @@ def key_name(text: str) -> str | None:
         return None
     if not VARIABLE.fullmatch(text) or LONG.fullmatch(text):
         raise UserError(
-            "this is no name of an environment variable; a key itself is never written to a card",
+            "this is not the name of an environment variable; the key itself is never written to "
+            "a card",
             where="--key-env",
             allowed="like MY_KEY",
             todo="export MY_KEY=… and give the name, MY_KEY",
@@ -373,7 +377,7 @@ def address(text: str) -> str:
         return ""
     if not re.search(ADDRESS, text):
         raise UserError(
-            "this is no address of an endpoint",
+            "this is not the URL of an endpoint",
             where="--endpoint",
             allowed="http(s)://host/v1, without a password or ?query",
         )

@@ -6,7 +6,6 @@ of status `error`; a refusal of every request (a wrong key, no credit) ends the 
 
 import asyncio
 import gc
-import os
 import signal
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +19,7 @@ import orjson
 from yarl import URL
 
 from judgescope.core.errors import CONTROL, UserError
-from judgescope.core.redaction import Redactor, check_key
+from judgescope.core.redaction import Redactor
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.openai import wire
 from judgescope.engines.openai.rate import (
@@ -98,12 +97,10 @@ class OpenAIEngine:
     def __init__(
         self, card: OpenAIModel, key: str | None = None, *, budget: Budget | None = None
     ) -> None:
-        """`key`: by default the value of the variable that the card names."""
+        """`key`: by default what the variable or the file holds that the card names."""
         self.card, self.budget = card, budget
         self.url = URL(f"{card.base_url.rstrip('/')}/chat/completions").with_query(card.query)
-        in_variable = os.environ.get(card.api_key_env, "") if card.api_key_env else ""
-        self.key = (in_variable if key is None else key).strip()
-        check_key(self.key, card.model, card.api_key_env)
+        self.key = card.key_source.read() if key is None else key
         self.redactor = Redactor({"<key>": self.key})
 
     def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
@@ -197,7 +194,7 @@ class OpenAIEngine:
             f"the endpoint will not answer: {reason}",
             where=f"models/{self.card.model}.yaml",
             got=self.card.base_url,
-            todo=f"key variable: {self.card.api_key_env or 'none'}; replies so far are kept",
+            todo=f"the card's key: {self.card.key_source}; replies so far are kept",
         )
 
     def clean(self, text: str) -> str:

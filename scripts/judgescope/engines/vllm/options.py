@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from judgescope.data.files import DATA
+from judgescope.data.files import absolute
 from judgescope.schema.cards import VllmModel
 from judgescope.schema.cards.models import ADAPTER_FILES
 
@@ -24,14 +24,11 @@ RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # ranks of an adapter for which 
 
 def located(card: VllmModel, folder: Path, data: Path) -> VllmModel:
     """Return the card with the absolute paths of its folders."""
-
-    def absolute(path: str) -> str:
-        relative = path.removeprefix(DATA)
-        return os.path.abspath((folder if relative == path else data) / relative)
-
-    paths: dict[str, Any] = {"path": card.path and absolute(card.path)}
+    paths: dict[str, Any] = {"path": card.path and absolute(card.path, folder, data)}
     if card.tuned:
-        paths["adapter"] = card.tuned.model_copy(update={"path": absolute(card.tuned.path)})
+        paths["adapter"] = card.tuned.model_copy(
+            update={"path": absolute(card.tuned.path, folder, data)}
+        )
     return card.model_copy(update=paths)
 
 

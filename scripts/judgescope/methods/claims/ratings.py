@@ -304,7 +304,7 @@ def order_claims(study: EvaluationData) -> Iterator[Claim]:
     for judge in study.spec.judges:
         for view, claim in _agreed_texts(study, panels, judge, ORDER):
             yield from _order_claim(study, view, claim)
-        for (name, degree), aspect in product(study.spec.in_a_row, study.spec.aspects):
+        for (name, degree), aspect in product(study.spec.chains, study.spec.aspects):
             texts = f"{name}.{degree}"
             links = chain(study, texts, judge, aspect)
             if links is None:

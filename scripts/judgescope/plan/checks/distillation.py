@@ -23,10 +23,10 @@ def check_distillation(plan: Plan, source: str) -> None:
     if plan.study.distill is None:
         for name in _trained_models(plan):
             raise UserError(
-                "this model has an adapter that a study trains, and this study trains none",
+                "a study has to train this model's adapter, and this study trains none",
                 where=f"models/{name}.yaml, key adapter",
                 got=TRAINED,
-                todo="add the key `distill`, or give path and sha256 of an adapter that is there "
+                todo="add the key `distill`, or give path and sha256 of an existing adapter "
                 "(`judgescope distill card` writes such a card)",
             )
         return
@@ -42,7 +42,7 @@ def _check_teacher(plan: Plan, where: str) -> None:
     able = [name for name in able if name != distill.judge]
     if distill.teacher not in able:
         raise UserError(
-            "no judge of the study with this id lists errors that another could learn to list",
+            "the teacher must be a judge of the study that annotates errors",
             where=f"{where}.teacher",
             got=distill.teacher,
             allowed=able,
@@ -50,14 +50,14 @@ def _check_teacher(plan: Plan, where: str) -> None:
         )
     if distill.teacher in plan.judges and plan.judges[distill.teacher].own_scale != OVERALL:
         raise UserError(
-            "what is taught is made of a score from 1 to 5",
+            "a teacher must score from 1 to 5",
             where=f"judges/{distill.teacher}.yaml, key annotation.score",
             got="percent",
             allowed="categories, integers",
         )
     if distill.judge in plan.teachers:
         raise UserError(
-            "the judge that learns is one of its own teachers",
+            "the student is one of its own teachers",
             where=f"judges/{distill.teacher}.yaml, key members",
             got=distill.judge,
         )
@@ -67,7 +67,7 @@ def _check_student(plan: Plan, where: str) -> None:
     distill = plan.distillation
     if distill.judge not in plan.judges:
         raise UserError(
-            "no judge of the study with this id has a model that could be trained",
+            "the student must be a judge of the study whose model can be trained",
             where=f"{where}.judge",
             got=distill.judge,
             allowed=plan.judges,
@@ -77,21 +77,21 @@ def _check_student(plan: Plan, where: str) -> None:
     model = plan.models[judge.model]
     if not isinstance(model, VllmModel) or model.adapter != TRAINED:
         raise UserError(
-            "the model of the judge that learns has no adapter to be trained",
+            "the student's model has no adapter to train",
             where=f"models/{judge.model}.yaml, key adapter",
             got="another adapter, or none" if model.engine == "vllm" else f"engine {model.engine}",
             allowed=f"`adapter: {TRAINED}`, engine vllm",
         )
     if model.quantization is not None:
         raise UserError(
-            "weights that were made smaller are not trained on",
+            "quantised weights cannot be trained",
             where=f"models/{judge.model}.yaml, key quantization",
             got=model.quantization,
-            todo="leave it out: the adapter goes with the weights as they are",
+            todo="leave it out: the adapter works with the full weights",
         )
     if judge.annotation is None or judge.annotation.score != "percent":
         raise UserError(
-            "what is taught is a list of errors and a score from 0 to 100",
+            "the student must list errors and score from 0 to 100",
             where=f"judges/{distill.judge}.yaml, key annotation",
             got=judge.annotation and judge.annotation.score,
             allowed="annotation: {score: percent}",
@@ -99,7 +99,7 @@ def _check_student(plan: Plan, where: str) -> None:
         )
     if judge.annotation.severity != "integers" or judge.annotation.categories:
         raise UserError(
-            "what is taught are severities from 1 to 5, and no categories",
+            "the student must use severities from 1 to 5, and no categories",
             where=f"judges/{distill.judge}.yaml, key annotation",
             got=judge.annotation.model_dump(include={"severity", "categories"}),
             todo="leave `severity` and `categories` out",
@@ -132,7 +132,7 @@ def _check_uses(plan: Plan) -> None:
     for name in trained:
         if name != plan.judges[plan.distillation.judge].model:
             raise UserError(
-                "a study trains one model",
+                "a study can train only one model",
                 where=f"models/{name}.yaml, key adapter",
                 got=TRAINED,
                 allowed=plan.judges[plan.distillation.judge].model,
@@ -142,7 +142,7 @@ def _check_uses(plan: Plan) -> None:
 def _unjudged(plan: Plan, teacher: str, dataset: str) -> str | None:
     """Return why a teacher cannot judge all that is drawn of a dataset, or None."""
     if teacher not in plan.judges_of(dataset):
-        return "recorded judges know the texts of one dataset alone"
+        return "a recorded judge knows only the texts of its own dataset"
     if not plan.rated_by(teacher, dataset):
         return "it judges other aspects"
     reasons = (plan.excluded(dataset, teacher, name) for name in plan.target_sets(dataset))
@@ -155,7 +155,7 @@ def _check_texts(plan: Plan, where: str) -> None:
         card = plan.datasets[name]
         if card.gives_texts or not card.has_texts:
             raise UserError(
-                "there is nothing to learn from in this dataset: it has no texts of systems",
+                "this dataset has no texts of systems to learn from",
                 where=f"{where}.datasets",
                 got=name,
             )
@@ -176,7 +176,7 @@ def _check_texts(plan: Plan, where: str) -> None:
         check_writer(plan.models[model], f"{where}.write.models")
     if WRITTEN.rstrip(".") in plan.perturbations:
         raise UserError(
-            "texts to learn from are called so",
+            "this id is reserved for the texts to learn from",
             where="perturbations/written.yaml, key perturbation",
             todo="give the perturbation another id",
         )

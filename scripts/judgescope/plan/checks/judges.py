@@ -42,7 +42,7 @@ def check_judge(
         )
     if isinstance(model, CommandModel) and judge.against not in {None, *model.inputs}:
         raise UserError(
-            "what a program is shown stands in its model's card",
+            "the model's card says what a program sees",
             where=f"{where}, key use_reference",
             got=judge.use_reference,
             todo=f"leave it out and add `references` to `inputs` of models/{model.model}.yaml",
@@ -52,7 +52,7 @@ def check_judge(
             "recorded comparisons of two texts cannot be read",
             where=f"{where}, key {'form' if judge.form == COMPARE else 'pairs'}",
             got=judge.form if judge.form == COMPARE else judge.pairs,
-            todo="record a score of each text, or call the form otherwise",
+            todo="record a score of each text, or rename the form",
         )
     if judge.form == COMPARE and judge.against == "references" and model.engine in PROMPTED:
         raise UserError(
@@ -62,7 +62,7 @@ def check_judge(
         )
     if judge.hint is not None and (model.engine not in PROMPTED or judge.form == COMPARE):
         raise UserError(
-            "only a model that reads prompts and rates one text can be given a rating",
+            "a hint needs a model that reads prompts, and a form that rates one text",
             where=f"{where}, key hint",
             got=f"{judge.model}, form {judge.form}",
             todo="leave `hint` out",
@@ -91,7 +91,7 @@ def _check_parser(judge: Judge, model: Model, where: str) -> None:
         )
     if computes(model) and judge.parser not in {None, "number"}:
         raise UserError(
-            "this judge gives numbers, which no parser reads",
+            "this judge returns numbers, which need no parser",
             where=f"{where}, key parser",
             got=judge.parser,
             todo="leave `parser` out; of recorded replies in words, name the column under `rows` "
@@ -102,7 +102,7 @@ def _check_parser(judge: Judge, model: Model, where: str) -> None:
 def _check_spotlight(judge: Judge, model: Model, where: str) -> None:
     if judge.spotlight and model.engine not in PROMPTED:
         raise UserError(
-            "only what a model reads in a prompt can be marked there",
+            "`spotlight` needs a model that reads prompts",
             where=f"{where}, key spotlight",
             got=f"{judge.model} (engine {model.engine})",
             todo="leave `spotlight` out",
@@ -112,14 +112,14 @@ def _check_spotlight(judge: Judge, model: Model, where: str) -> None:
 def _check_stop(judge: Judge, model: Model, where: str) -> None:
     if judge.stop and model.engine not in PROMPTED:
         raise UserError(
-            "only a model that reads prompts ends its reply at a text",
+            "`stop` needs a model that reads prompts",
             where=f"{where}, key stop",
             got=f"{judge.model} (engine {model.engine})",
             todo="leave `stop` out",
         )
     if judge.stop and "stop" in getattr(model, "extra_body", {}):
         raise UserError(
-            "two cards say where replies end",
+            "two cards set where replies end",
             where=f"{where}, key stop; models/{model.model}.yaml, key extra_body.stop",
             todo="leave one of them out",
         )
@@ -131,7 +131,7 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
         return
     if judge.scale is not None:
         raise UserError(
-            "a hint is a rating on people's scale, and a judge with a hint rates on that scale",
+            "a judge with a hint must rate on people's scale, because the hint is a rating on it",
             where=f"judges/{judge.judge}.yaml, key scale",
             got=", ".join(map(_shown, judge.scales)),
             todo="leave `scale` or `hint` out",
@@ -140,8 +140,7 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
     same = base is not None and base.hint is None and base.model == judge.model
     if base is None or not same or base.own_scale != judge.scale or base.form == COMPARE:
         raise UserError(
-            "no judge of the study with this id asks the same model, on the same scale, without "
-            "a hint",
+            "the baseline must be a judge of the study with the same model and scale, and no hint",
             where=f"judges/{judge.judge}.yaml, key hint.baseline",
             got=judge.hint.baseline,
             allowed=[
@@ -165,7 +164,7 @@ def _check_direction(
                 continue
             if scale.best == "min":
                 raise UserError(
-                    "it has to be clear whether this judge's highest or lowest value is the best",
+                    "the judge's highest or its lowest value could be the best",
                     where=f"{where}, key scale",
                     got=f"{dataset.dataset}, {name}: best: min",
                     todo="give the judge a `scale` of its own: as it is for shipped prompts, where "
@@ -178,7 +177,8 @@ def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], wh
     if judge.shots is None:
         return
     if model.engine not in PROMPTED or judge.form == COMPARE:
-        problem, got = "only a model that reads prompts and rates one text is shown", judge.model
+        problem = "demonstrations need a model that reads prompts, and a form that rates one text"
+        got = judge.model
     elif judge.scale is not None:
         problem, got = "demonstrations have people's ratings, on their scale", "a scale of its own"
     elif bare := [name for name, card in datasets.items() if card.ratings == "none"]:
@@ -196,7 +196,7 @@ def _check_estimator(
     for key in (key for key, used in special.items() if used):
         if model.engine not in PROMPTED or judge.form == COMPARE:
             raise UserError(
-                "only the ratings of a model that reads prompts can have this",
+                "this key needs a model that reads prompts and rates",
                 where=f"{where}, key {key}",
                 got=getattr(judge, key),
                 todo="leave it out",
@@ -206,7 +206,7 @@ def _check_estimator(
                 own = judge.scale_on(name) or scale
                 if own.step is None and name in (judge.aspects or [name]):
                     raise UserError(
-                        "this needs a scale with steps",
+                        "this key needs a scale with steps",
                         where=f"{where}, key {key}",
                         got=f"{dataset.dataset}, {name}: {_shown(own)}",
                         todo="give the judge a `scale` of its own with a `step`",
@@ -242,7 +242,7 @@ def check_derived(plan: Plan, card: DerivedJudge) -> None:
     for member in card.members:
         if member not in judges or judges[member].form == COMPARE:
             raise UserError(
-                "no judge of the study with this id gives scores",
+                "a member must be a judge of the study that gives scores",
                 where=f"judges/{card.judge}.yaml, key members",
                 got=member,
                 allowed=[name for name, judge in judges.items() if judge.form != COMPARE],
@@ -250,7 +250,7 @@ def check_derived(plan: Plan, card: DerivedJudge) -> None:
             )
         if card.supervisor and not plan.annotates(member):
             raise UserError(
-                "this judge lists no errors that a supervisor could merge",
+                "a supervisor merges errors, and this judge lists none",
                 where=f"judges/{card.judge}.yaml, key members",
                 got=member,
                 allowed=[name for name in judges if plan.annotates(name)],
@@ -258,8 +258,8 @@ def check_derived(plan: Plan, card: DerivedJudge) -> None:
             )
         if plan.annotates(member) and judges[member].own_scale != OVERALL:
             raise UserError(
-                "an ensemble is of annotators that score from 1 to 5, as a member's errors are "
-                "left out where its score is a point of that scale away from the others'",
+                "annotators of an ensemble must score from 1 to 5: a member's errors are left out "
+                "where its score is a point of that scale away from the others'",
                 where=f"judges/{card.judge}.yaml, key members",
                 got=member,
                 allowed=[
@@ -280,7 +280,7 @@ def check_annotator(plan: Plan, judge: Judge) -> None:
     if not plan.is_prompted(judge.model):
         if judge.annotation is not None:
             raise UserError(
-                "only a model that reads prompts can be asked for annotations",
+                "`annotation` needs a model that reads prompts",
                 where=where,
                 got=f"{judge.model} (engine {plan.models[judge.model].engine})",
                 allowed=f"a model of engine {' or '.join(PROMPTED)}",
@@ -291,7 +291,7 @@ def check_annotator(plan: Plan, judge: Judge) -> None:
     prints = any("annotation" in undeclared(parsed(source)) for source in sources)
     if prints and judge.annotation is None:
         raise UserError(
-            f"the form {judge.form} asks for annotations, and this card does not say which",
+            f"the form {judge.form} asks for annotations, and this card does not define them",
             where=where,
             todo="add `annotation: {}`",
         )
@@ -299,6 +299,6 @@ def check_annotator(plan: Plan, judge: Judge) -> None:
         raise UserError(
             "this prompt does not ask for annotations",
             where=f"prompts/{judge.form}{SUFFIX}",
-            todo="print what the name `annotation` has, as the form annotate does; or leave "
+            todo="print the variable `annotation`, as the form annotate does, or leave "
             f"`annotation` out of judges/{judge.judge}.yaml",
         )

@@ -264,13 +264,13 @@ def _without_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> User
     aspect, key = lowered_by(plan, dataset.dataset, made), f"tasks.{dataset.task}.sub_aspects"
     if aspect is None:
         return UserError(
-            f"the form {made.form} shows the parts of an aspect, and this card lowers none",
+            f"the form {made.form} shows an aspect's sub-aspects, and this card lowers no aspect",
             where=f"perturbations/{made.perturbation}.yaml, key aspects",
             got=", ".join(made.aspects) or "no aspects",
             todo=f"name one whose card has {key}",
         )
     return UserError(
-        f"the form {made.form} shows the parts of an aspect, and this card has none",
+        f"the form {made.form} shows an aspect's sub-aspects, and this card has none",
         where=f"aspects/{aspect}.yaml, key {key}",
         todo="write them, or let a model draft them: judgescope draft <study>",
     )
@@ -329,7 +329,7 @@ def _rehearse_errors(plan: Plan, card: GradedPerturbation, dataset: Dataset) -> 
     aspect = lowered(plan, dataset.dataset, card)
     if not aspect:
         raise UserError(
-            "a model that puts errors in needs the parts of the aspect, and there are none",
+            "a model that injects errors needs the aspect's sub-aspects, and its card has none",
             where=f"perturbations/{card.perturbation}.yaml, key aspects",
             got=plan.lowered(dataset.dataset, card),
             todo=f"name one whose card has tasks.{dataset.task}.sub_aspects: write them, or let a "

@@ -38,7 +38,7 @@ def check_method_names(study: Study, source: str) -> None:
     for number, name in enumerate(study.methods):
         if name not in selectable:
             where = f"{source}, key methods.{number}"
-            raise UserError("this value is not known", where=where, got=name, allowed=selectable)
+            raise UserError("unknown value", where=where, got=name, allowed=selectable)
         if "once" in METHODS[name].texts and not study.perturbations:
             raise UserError(
                 f"the method {name} needs `perturbations`",
@@ -60,7 +60,7 @@ def check_study(
     for name, dataset in datasets.items():
         if study.aspects and not set(study.aspects) & set(dataset.aspects):
             raise UserError(
-                "none of the study's aspects is rated by this dataset",
+                "this dataset rates none of the study's aspects",
                 where=f"{source}, key datasets",
                 got=name,
                 allowed=dataset.aspects,
@@ -80,7 +80,7 @@ def check_study(
     for model in models.values():
         if model.engine == "recorded" and model.dataset not in {None, *datasets}:
             raise UserError(
-                "this recorded model belongs to a dataset that the study does not have",
+                "this recorded model judges a dataset that the study does not have",
                 where=f"{source}, key judges",
                 got=f"{model.model} (recorded for {model.dataset})",
                 allowed=datasets,
@@ -94,7 +94,7 @@ def _check_best(study: Study, datasets: Mapping[str, Dataset], source: str) -> N
         for aspect, scale in dataset.aspects.items():
             if scale.best == "min" and unread and aspect in (study.aspects or [aspect]):
                 raise UserError(
-                    "this method does not know scales whose best end is the lowest",
+                    "this method does not support scales whose lowest value is the best",
                     where=f"{source}, key methods",
                     got=f"{unread[0]} (dataset {dataset.dataset}, aspect {aspect}: best: min)",
                     todo="leave the method or the aspect out, or turn the ratings in the data "
@@ -138,7 +138,7 @@ def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
         where = f"{source}, key require"
         if not has_bar(name):
             raise UserError(
-                "no statistic with this name has an interval that could be held against a bar",
+                "a bar needs a statistic with an interval",
                 where=where,
                 got=name,
                 allowed=[one for one in STATISTICS if has_bar(one)],
@@ -185,7 +185,7 @@ def check_caps(study: Study, models: Mapping[str, Model], source: str) -> None:
     for name in study.caps:
         if name not in [*asked, study.drafter]:
             raise UserError(
-                "no model of the study with this id is asked",
+                "a cap needs a model of the study that receives requests",
                 where=f"{source}, key caps",
                 got=name,
                 allowed=asked,
@@ -195,7 +195,7 @@ def check_caps(study: Study, models: Mapping[str, Model], source: str) -> None:
             bound = unit == NANOS and only in (None, name)
             if bound and isinstance(card, PromptedModel) and card.price is None:
                 raise UserError(
-                    f"{key} needs the price of every model that it binds",
+                    f"{key} needs the price of every model that it covers",
                     where=f"models/{name}.yaml",
                     todo="give the card a `price` (input and output 0 if it costs nothing), or cap "
                     "`max_requests`",
@@ -210,7 +210,7 @@ def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
     sets = plan.target_sets(dataset.dataset)
     if not sets:
         raise UserError(
-            "no method of the study judges anything of this dataset",
+            "no method of the study uses this dataset",
             where=f"{source}, key datasets",
             got=dataset.dataset,
             todo="add the method perspectives, or leave it out"
@@ -238,7 +238,7 @@ def _check_originals(plan: Plan, dataset: Dataset, source: str) -> None:
     """Texts can only be made of something: a reference, a system's text, or a model's."""
     if plan.study.references is None:
         raise UserError(
-            "the study makes texts of originals, and this dataset has none",
+            "the study perturbs originals, and this dataset has none",
             where=f"{source}, key datasets",
             got=f"{dataset.dataset} (select.original: none)",
             todo="let a model write references (`references: {model: …}` in the study), choose "
@@ -278,7 +278,7 @@ def check_expectations(plan: Plan, source: str) -> None:
         expected = [known[name] for name in perturbations & known.keys()]
         if perturbations and not any(aspects & {*card.drop, *card.same} for card in expected):
             raise UserError(
-                f"nothing is expected of any perturbation of {dataset}",
+                f"the card expects nothing of any perturbation of {dataset}",
                 where=f"{source}, key confusion.expectations",
                 got=plan.expectations.expectations,
                 allowed=known,
@@ -290,14 +290,14 @@ def check_methods(plan: Plan, source: str) -> None:
     """Check that the methods ensemble and spans have judges for them."""
     if "ensemble" in plan.study.methods and not plan.derived:
         raise UserError(
-            "the method ensemble needs a judge that is made from others",
+            "the method ensemble needs a judge with `members`",
             where=f"{source}, key judges",
             got=plan.study.judges,
             todo="name a judge card with `members`, or leave the method out",
         )
     if "spans" in plan.study.methods and not annotators(plan):
         raise UserError(
-            "no judge of the study lists errors with their places",
+            "no judge of the study lists errors with their positions",
             where=f"{source}, key methods",
             got="spans",
             todo="add a judge with the key `annotation` or that parser, or leave the method out",

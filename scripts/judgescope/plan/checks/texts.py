@@ -88,7 +88,7 @@ def check_writer(model: Model, where: str) -> None:
     """Check that a model reads prompts, and so can write."""
     if model.engine not in PROMPTED:
         raise UserError(
-            "this model cannot write",
+            "this model cannot write texts",
             where=where,
             got=f"{model.model} (engine {model.engine})",
             allowed=f"a model of engine {' or '.join(PROMPTED)}",
@@ -159,7 +159,8 @@ def _check_anchors(
     judge = plan.judges.get(anchors.judge)
     if judge is None or not _rates_anchors(plan, judge, dataset, aspect):
         raise UserError(
-            "no judge of the study with this id rates the anchors' aspect, on its own scale",
+            "the anchors need a judge of the study that rates their aspect on the aspect's own "
+            "scale",
             where=f"{where}, key anchors.judge",
             got=anchors.judge,
             allowed=list(plan.judges),

@@ -361,7 +361,7 @@ PARTS: dict[str, Callable[[Plan, str], Part]] = {
     "ensembles": _ensembles,
     "expected": _expected,
     "graded": _graded,
-    "in_a_row": lambda plan, name: Part({"in_a_row": plan.perturbed(name, "row")}),
+    "chains": lambda plan, name: Part({"chains": plan.perturbed(name, "row")}),
     "robust": _robust,
     "spans": _spans,
     "training": _training,

@@ -1,7 +1,10 @@
 """The specs of the jobs that check a study before anything of it runs."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
+from judgescope.core.api_keys import KeySource
+from judgescope.engines.factory import located
 from judgescope.plan.code import computing
 from judgescope.plan.judges import card_hash, engine_of
 from judgescope.plan.preflight import CheckSpec, FileOwner, PreflightSpec
@@ -44,11 +47,7 @@ def preflight(plan: Plan) -> PreflightSpec:
             for name in plan.models
             if plan.is_asked(name)
         },
-        keys={
-            name: card.api_key_env
-            for name, card in plan.models.items()
-            if isinstance(card, OpenAIModel) and card.api_key_env
-        },
+        keys=key_sources(plan, plan.models),
         programs={
             name: card.model_dump(mode="json")
             for name, card in plan.models.items()
@@ -56,6 +55,16 @@ def preflight(plan: Plan) -> PreflightSpec:
         },
         output=plan.paths.preflight(),
     )
+
+
+def key_sources(plan: Plan, models: Iterable[str]) -> list[KeySource]:
+    """Return what holds the keys of some models' endpoints."""
+    cards = [
+        located(card, Path(plan.folders["model", name]), Path(plan.study.data))
+        for name in models
+        if isinstance(card := plan.models[name], OpenAIModel)
+    ]
+    return [card.key_source for card in cards if card.api_key_env or card.api_key_file]
 
 
 def check(

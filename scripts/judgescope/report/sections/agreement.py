@@ -21,7 +21,7 @@ from judgescope.report.tables import (
     statistic_columns,
 )
 from judgescope.report.words import LEVELS, SWAYS, label, listed
-from judgescope.statistics.registry import STATISTICS
+from judgescope.statistics.registry import STATISTICS, statistic
 
 FIGURE = ("spearman", "by_source")
 CEILINGS = (
@@ -33,13 +33,14 @@ CEILINGS = (
 )
 """What is shown of people among themselves; agreement.csv has all."""
 REPEATED = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
+POSITION, FAIR = "first_position_rate", 0.5
 PAIRS = (
-    *("order_consistency", "first_position_rate", "nontransitive_share"),
+    *("order_consistency", POSITION, "nontransitive_share"),
     *("accuracy_comparison", "accuracy_comparison_half", "tie_rate"),
 )
 
 LETTERS = (
-    "Judges that share a letter are not told apart by a paired permutation test (Holm over all "
+    "Judges that share a letter do not differ by a paired permutation test (Holm over all "
     "pairs of the column, p ≤ 0.05)."
 )
 
@@ -104,12 +105,10 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Table:
     others.
     """
     lines = []
-    for statistic, level in CEILINGS:
-        each = [
-            rows.at(PEOPLE, statistic, aspect=aspect, level=level) for aspect in dataset.aspects
-        ]
+    for measure, level in CEILINGS:
+        each = [rows.at(PEOPLE, measure, aspect=aspect, level=level) for aspect in dataset.aspects]
         if any(each):
-            name = f"{label(statistic)}, {LEVELS[level][0]}"
+            name = f"{label(measure)}, {LEVELS[level][0]}"
             lines.append(Line(name, [estimate(row, counts=True) for row in each]))
     return Table(
         f"{dataset.name}: agreement of people among themselves; correlations are of each rater "
@@ -128,15 +127,15 @@ def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
     First by the main statistic; then, folded, by every statistic and level: does it change the
     order?
     """
-    statistic, level = FIGURE
+    measure, level = FIGURE
     rows = report.rows("comparison", dataset.id)
     source = "tables/comparison.csv"
-    if len(rows.where(statistic=f"rank_{statistic}", level=level)):
+    if len(rows.where(statistic=f"rank_{measure}", level=level)):
         yield TableSpec(
-            f"{dataset.name}: ranks by {label(statistic)}, {LEVELS[level][0]}, with the 95 % "
+            f"{dataset.name}: ranks by {label(measure)}, {LEVELS[level][0]}, with the 95 % "
             f"interval of the rank. {LETTERS}",
             aspect_columns(report, dataset.aspects),
-            statistic=f"rank_{statistic}",
+            statistic=f"rank_{measure}",
             level=level,
             source=source,
             cell=_rank,
@@ -169,11 +168,9 @@ def _rank(row: Row | None) -> Cell:
 
 
 def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
-    statistic, level = FIGURE
+    measure, level = FIGURE
     judges = tuple(judge.id for judge in report.judges)
-    chosen = rows.where(
-        statistic=statistic, level=level, judge=judges, judged=tuple(dataset.aspects)
-    )
+    chosen = rows.where(statistic=measure, level=level, judge=judges, judged=tuple(dataset.aspects))
     known = [row for row in chosen if row.value is not None]
     names = {judge.id: labelled(judge) for judge in report.judges}
     shown = [judge for judge in report.judges if any(row.judge == judge.id for row in known)]
@@ -182,13 +179,13 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
     best = leaders(report.judges, known)
     who = listed([f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best])
     summary = (
-        f"{label(statistic)} of {len(shown)} judges and controls on {len(dataset.aspects)} "
+        f"{label(measure)} of {len(shown)} judges and controls on {len(dataset.aspects)} "
         f"aspects. The highest is {who}: {figures(best[0])}."
     )
     numbers = TableSpec(
-        f"{dataset.name}: {label(statistic)}, {LEVELS[level][0]}; {agreed_with(dataset)}.",
+        f"{dataset.name}: {label(measure)}, {LEVELS[level][0]}; {agreed_with(dataset)}.",
         aspect_columns(report, dataset.aspects),
-        statistic=statistic,
+        statistic=measure,
         level=level,
         every_judge=True,
     ).filled(report.judges, chosen)
@@ -198,7 +195,7 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
         numbers,
         [(names[row.judge], report.aspect(row.judged), row) for row in known],
         line=0,
-        axis=f"{label(statistic)}, {LEVELS[level][0]}, with 95 % interval",
+        axis=f"{label(measure)}, {LEVELS[level][0]}, with 95 % interval",
         groups=[names[judge.id] for judge in shown],
         names=[report.aspect(aspect) for aspect in dataset.aspects],
     )
@@ -218,7 +215,7 @@ def repeatability(report: Report) -> Section | None:
 
 
 def pairwise(report: Report) -> Section | None:
-    """Return, per dataset and set of texts, a table of judges that choose between two texts."""
+    """Return, per dataset and set of texts, the position bias of judges that choose, and more."""
     lead = (
         "Judges that choose between two texts are asked in both orders. A first-position rate "
         "of 50 % is fair; accuracy is over the pairs that people do not tie."
@@ -226,11 +223,36 @@ def pairwise(report: Report) -> Section | None:
 
     def tables(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         for cell in rows.names("cell"):
-            caption = f"{dataset.name}, {cell}." if cell else f"{dataset.name}."
+            name = ", ".join(filter(None, (dataset.name, cell)))
             part = rows.where(cell=cell)
-            yield _by_aspect(report, dataset, part, PAIRS, caption, "pairwise", cell)
+            table = _by_aspect(report, dataset, part, PAIRS, f"{name}.", "pairwise", cell)
+            yield _position_bias(report, part, name, table)
 
-    return section_of(report, "pairwise", "Comparing judges", lead, tables)
+    return section_of(report, "pairwise", "Position bias and pairwise comparison", lead, tables)
+
+
+def _position_bias(report: Report, rows: Rows, name: str, table: Table) -> Figure | Table:
+    """Return how often judges choose the first text, beside the table; that alone without votes."""
+    known = [
+        (abs(row.value - FAIR), row)
+        for row in rows.where(statistic=POSITION)
+        if row.value is not None
+    ]
+    if not known:
+        return table
+    _, worst = max(known, key=lambda pair: pair[0])
+    summary = (
+        f"How often the text that is shown first wins, {statistic(POSITION).meaning}. Farthest "
+        f"from 50 %: {figures(worst)} ({worst.judge}, {report.aspect(worst.judged).lower()})."
+    )
+    return chart(
+        f"{name}: position bias",
+        summary,
+        table,
+        [(report.aspect(row.judged), row.judge, row) for _, row in known],
+        line=FAIR,
+        axis="first text chosen, with 95 % interval; the line is fair",
+    )
 
 
 def _by_aspect(

@@ -1,4 +1,4 @@
-"""Confusion of criteria: does perturbing one quality lower other scores; do aspects correlate?"""
+"""Criterion confusion: does perturbing one quality lower other scores; do aspects correlate?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,8 +19,9 @@ from judgescope.report.elements import (
     Table,
     Text,
 )
+from judgescope.report.heatmaps import HeatMap, heat_keys, heatmap_spec
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Rows
+from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import (
     PEOPLE,
     TableSpec,
@@ -39,9 +40,9 @@ SHARES = ("s_t_significant_share", "unwanted_no_drop", "unwanted_drop", "unwante
 WANTED, KEPT = "should drop", "should stay"
 SERIES = (Series(WANTED, "blue", FILL_BLUE, BLUE), Series(KEPT, "red", FILL_RED, RED))
 LEAD = (
-    "Perturbing one quality should lower that quality's score and leave others as they are. Δ is "
-    "the mean drop of a score; S_T is its mean where a drop is wanted, S_F where none is. A judge "
-    "that keeps qualities apart has a confusion index, S_F over S_T, near 0 and an AUC near 1."
+    "Does perturbing one quality lower the scores of others (Hu et al. 2024)? Δ is the mean drop "
+    "of a score; S_T is its mean where a drop is wanted, S_F where none is. A judge that separates "
+    "qualities has a confusion index, S_F over S_T, near 0 and an AUC near 1."
 )
 SUMS = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
 OWN_WORDING = "the cards' wording"
@@ -61,8 +62,8 @@ CHANGE_NOTES = (
     "read the index and the AUC.",
 )
 CRITERIA_LEAD = (
-    "A judge that is asked about one aspect may rate another: its scores of two aspects are then "
-    "one, or go with the ratings of the other aspect more than with those of its own."
+    "Does a judge that is asked about one aspect rate another (Hu et al. 2024)? Its scores of two "
+    "aspects then agree, or follow the ratings of the other aspect more than those of its own."
 )
 
 
@@ -71,7 +72,7 @@ def section(report: Report) -> Section | None:
 
     Then what other forms and wordings change.
     """
-    return section_of(report, "confusion", "Confusion of criteria", LEAD, _dataset)
+    return section_of(report, "confusion", "Criterion confusion", LEAD, _dataset)
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
@@ -97,10 +98,9 @@ def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> It
         for judge in report.judges
         if any(row.value is not None for row in rows.where(judge=judge.id, statistic="delta"))
     ]
+    yield from _heat_maps(report, rows, present, name)
     yield from _figure(rows, present, name)
     yield from matrix(rows, present, "confusion_index", name, criterion=criterion)
-    for judge in present:
-        yield Fold(f"Drops of {judge.id}: {name}", [_drops(report, dataset, rows, judge, name)])
 
 
 def _figure(rows: Rows, judges: Sequence[Judge], name: str) -> Iterator[Figure]:
@@ -131,7 +131,7 @@ def _figure(rows: Rows, judges: Sequence[Judge], name: str) -> Iterator[Figure]:
     yield Figure(
         f"{name}: wanted and unwanted drops of each judge",
         svg(box_spec(boxes, groups, SERIES, line=0, x=axis)),
-        "The two boxes of a judge that keeps qualities apart do not overlap.",
+        "The two boxes of a judge that separates qualities do not overlap.",
         [Key(one.sign, one.style, one.name) for one in SERIES],
         Table(f"{name}: the drops of every cell.", "Judge", columns, [Body(lines)]),
     )
@@ -142,21 +142,43 @@ def _quartiles(values: np.ndarray) -> list[float]:
     return quartiles
 
 
-def _drops(report: Report, dataset: Dataset, rows: Rows, judge: Judge, name: str) -> Table:
-    """Return perturbations by aspect: wanted drops outlined, a shade for every step of the drop."""
-    mine = rows.where(judge=judge.id)
-    deltas = mine.where(statistic="delta")
-    largest = max((abs(row.value) for row in deltas if row.value is not None), default=0)
-    aspects = [aspect for aspect in dataset.aspects if len(deltas.where(judged=aspect))]
-    lines = []
-    for perturbation in report.perturbations:
-        if len(deltas.where(cell=perturbation.cell)):
-            here = mine.where(cell=perturbation.cell)
+def _heat_maps(report: Report, rows: Rows, judges: Sequence[Judge], name: str) -> Iterator[Figure]:
+    """Yield every judge's drops, perturbations by aspect, with their numbers."""
+    deltas = rows.where(statistic="delta")
+    aspects = deltas.names("judged")
+    known = set(deltas.names("cell"))
+    perturbations = [one for one in report.perturbations if one.cell in known]
+    titles = {one.cell: one.title for one in perturbations}
+    panels, bodies = [], []
+    for judge in judges:
+        mine = rows.where(judge=judge.id)
+        each = [row for row in mine.where(statistic="delta") if row.value is not None]
+        largest = max(abs(row.value or 0) for row in each)
+        places = {(titles[row.cell], report.aspect(row.judged)): row for row in each}
+        values = {place: (row.value or 0) / (largest or 1) for place, row in places.items()}
+        outlined = [place for place, row in places.items() if WANTED in row.note]
+        panels.append(HeatMap(labelled(judge), values, outlined))
+        lines = []
+        for one in perturbations:
+            here = mine.where(cell=one.cell)
             cells = [_drop(here.where(judged=aspect), largest) for aspect in aspects]
-            lines.append(Line(perturbation.name, cells, about=perturbation.degree))
-    caption = f"{name}: Δ of {judge.id}, {statistic('delta').meaning}."
+            lines.append(Line(one.name, cells, about=one.degree))
+        bodies.append(Body(lines, judge.id))
+    if not panels:
+        return
+    caption = f"{name}: Δ, {statistic('delta').meaning}."
     columns = aspect_columns(report, aspects)
-    return Table(caption, "Perturbation", columns, [Body(lines)], [DROP_NOTE], code=False)
+    yield Figure(
+        f"{name}: drops by perturbation and aspect",
+        svg(heatmap_spec(panels, [*titles.values()], [column.text for column in columns])),
+        "A judge that separates qualities lowers the outlined cells and no others.",
+        heat_keys(
+            "the score drops: the darker, the larger a share of the judge's largest change",
+            "the score rises",
+            "a drop is wanted",
+        ),
+        Table(caption, "Perturbation", columns, bodies, [DROP_NOTE], code=False),
+    )
 
 
 def _drop(rows: Rows, largest: float) -> Cell:
@@ -215,59 +237,76 @@ def _changed_wordings(report: Report, rows: Rows) -> Iterator[Body]:
             yield Body(lines, f"{judge.id}, less the wording {first}")
 
 
-# --- which aspects judges keep apart ---------------------------------------------------------
+# --- correlations of aspects ----------------------------------------------------------------
 
 
 def criteria(report: Report) -> Section | None:
     """Return per dataset the correlations of each judge's aspects and wordings, folded."""
-    return section_of(report, "criteria", "Aspects kept apart", CRITERIA_LEAD, _correlations)
+    return section_of(report, "criteria", "Correlated criteria", CRITERIA_LEAD, _correlations)
 
 
-def _correlations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Fold]:
+def _correlations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     whose = "the planned ratings" if dataset.planned else "people's ratings"
-    for judge in report.judges:
-        mine = rows.where(judge=judge.id)
-        correlations = mine.where(statistic="pearson")
-        tables = [
-            table
-            for texts, other, about in (
-                ("systems", PEOPLE, f"{judge.id} (rows) with {whose} (columns), texts of systems"),
-                ("systems", "", f"{judge.id} with itself, texts of systems"),
-                ("all", "", f"{judge.id} with itself, originals and perturbed texts"),
-            )
-            for table in _pairs(
-                report, correlations.where(perturbation=texts, judge_b=other), about
-            )
-        ]
-        if tables:
-            sentences = [
-                Text(
-                    f"{round(row.value * row.n)} of {row.n} aspects"
-                    f"{f' in the criterion {row.criterion}' if row.criterion else ''} correlate "
-                    f"more with {whose} of another aspect than with those of their own."
-                )
-                for row in mine.where(statistic="cross_aspect_share")
-                if row.value is not None
-            ]
-            title = f"Correlations between aspects, {judge.id}: {dataset.name}"
-            yield Fold(title, [*sentences, *tables])
-
-
-def _pairs(report: Report, rows: Rows, about: str) -> Iterator[Table]:
-    """Yield the table of r of every two aspects, or wordings, that the rows have."""
-    if not len(rows):
-        return
-    pairs = {
-        (row.judged, ".".join(filter(None, (row.aspect_b, row.criterion_b)))): row for row in rows
+    sentences = [
+        f"`{row.judge}`: {round(row.value * row.n)} of {row.n} aspects"
+        f"{f' in the criterion {row.criterion}' if row.criterion else ''} correlate "
+        f"more with {whose} of another aspect than with those of their own."
+        for row in rows.where(statistic="cross_aspect_share")
+        if row.value is not None
+    ]
+    if sentences:
+        yield Text(f"Judges of {dataset.name} and {whose}:", items=sentences)
+    correlations = rows.where(statistic="pearson", judge=tuple(judge.id for judge in report.judges))
+    kinds = {
+        ("systems", PEOPLE): f"each judge (rows) with {whose} (columns), texts of systems",
+        ("systems", ""): "each judge with itself, texts of systems",
+        ("all", ""): "each judge with itself, originals and perturbed texts",
     }
-    others = list(dict.fromkeys(other for _, other in pairs))
-    lines = []
-    for aspect in dict.fromkeys(aspect for aspect, _ in pairs):
-        found = [pairs.get((aspect, other)) for other in others]
-        cells = [
-            Cell(figures(row), sort=row.value, title=f"n = {row.n}", row=row) if row else NO_CELL
-            for row in found
+    drawn = [
+        _pairs(report, part, f"{dataset.name}: {about}")
+        for (texts, other), about in kinds.items()
+        if len(part := correlations.where(perturbation=texts, judge_b=other))
+    ]
+    if drawn:
+        first, *others = drawn
+        yield first
+        if others:
+            yield Fold(f"{dataset.name}: each judge's aspects with each other", others)
+
+
+def _pairs(report: Report, rows: Rows, about: str) -> Figure:
+    """Return r of every two aspects, or wordings, that the rows have, for every judge."""
+    pairs = {
+        (row.judge, row.judged, ".".join(filter(None, (row.aspect_b, row.criterion_b)))): row
+        for row in rows
+    }
+    aspects, others = (list(dict.fromkeys(place[at] for place in pairs)) for at in (1, 2))
+    names = {aspect: report.aspect(aspect) for aspect in (*aspects, *others)}
+    panels, bodies = [], []
+    for judge in report.judges:
+        mine = {(one, other): row for (name, one, other), row in pairs.items() if name == judge.id}
+        if not mine:
+            continue
+        known = {
+            (names[one], names[other]): row.value
+            for (one, other), row in mine.items()
+            if row.value is not None
+        }
+        panels.append(HeatMap(labelled(judge), known, [(name, name) for name in names.values()]))
+        lines = [
+            Line(names[one], [_correlation(mine.get((one, other))) for other in others])
+            for one in aspects
         ]
-        lines.append(Line(report.aspect(aspect), cells))
+        bodies.append(Body(lines, judge.id))
     columns = aspect_columns(report, others)
-    yield Table(f"Pearson r: {about}.", "Aspect", columns, [Body(lines)], code=False)
+    return Figure(
+        about,
+        svg(heatmap_spec(panels, [names[one] for one in aspects], [names[one] for one in others])),
+        "Pearson's r of two aspects; where a judge separates them, each row is darkest in its own.",
+        heat_keys("r above 0: the darker, the closer to 1", "r below 0", "the same aspect"),
+        Table(f"Pearson r: {about}.", "Aspect", columns, bodies, code=False),
+    )
+
+
+def _correlation(row: Row | None) -> Cell:
+    return Cell(figures(row), sort=row.value, title=f"n = {row.n}", row=row) if row else NO_CELL

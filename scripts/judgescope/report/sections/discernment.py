@@ -53,10 +53,11 @@ MIXED = (
     "columns are of one test."
 )
 LEAD = (
-    "D is log p to the base 0.05 of a one-sided test that a judge scores perturbed texts below "
-    "their originals: it is 1 at p = 0.05, and every further unit divides p by 20. It grows with "
-    "the number of items, so it is evidence and no size of effect: that is the rank-biserial "
-    "correlation in the folded tables."
+    "Does a judge score perturbed texts below their originals (Wang et al. 2024)? D is log p to "
+    "the base 0.05 of a one-sided test that a judge scores perturbed texts below their originals: "
+    "it is 1 at p = 0.05, and every further unit divides p by 20. It grows with the number of "
+    "items, so it is evidence and no size of effect: that is the rank-biserial correlation in the "
+    "folded tables."
 )
 READING = (
     "D as published adds up over aspects and passes 1 by chance far more often than one time in "
@@ -273,8 +274,8 @@ def _style_summary(rows: Rows, judges: list[Judge]) -> str:
     ]
     said = f" Mean scores of originals and of perturbed texts: {'; '.join(both)}." if both else ""
     return (
-        "Scores, averaged over the aspects, of originals and of all perturbed texts. Where a judge "
-        f"puts them is its style; discernment asks only whether they part.{said}"
+        "Scores, averaged over the aspects, of originals and of all perturbed texts. Their "
+        f"position is the judge's style; discernment asks only whether they differ.{said}"
     )
 
 

@@ -31,9 +31,10 @@ TOGETHER = "+"
 MAIN = ("spearman", "pooled")
 MEASURES = [(name, level) for level in LEVELS for name in ("pearson", "spearman", "kendall_b")]
 LEAD = (
-    "An ensemble's score is the mean of its members' scores. Does it agree with people more than "
-    "its members do, with how many members, and which of them does it need? Members whose errors "
-    "go together are worth fewer judges than they are: as many as their effective number says."
+    "An ensemble's score is the mean of its members' scores (Kartáč et al. 2025). Does it agree "
+    "with people more than its members do, with how many members, and which of them does it need? "
+    "Members whose errors go together are worth fewer judges than they are: as many as their "
+    "effective number says."
 )
 BEST_NOTE = (
     "The best member is chosen on the same data as it is measured: its value is likely too "
@@ -59,7 +60,7 @@ LOSSES = ("held_out_loss_before", "held_out_loss_after", "held_out_loss_change")
 DISTILLED_LEAD = (
     "A small model was taught to say what its teacher says: the errors that it lists, and its "
     "score, from 0 to 100. What is held out was not taught. Its loss tells how well the model "
-    "foresees the teacher's words, not whether it judges well: that is told where judges are."
+    "foresees the teacher's words, not whether it judges well: see Agreement for that."
 )
 
 
@@ -178,7 +179,8 @@ class _Ensemble:
         ]
         caption = (
             f"{self.name}: {statistic(name).meaning}. Effective judges: "
-            f"{statistic('effective_judges').meaning}; of {self.size} that err apart, {self.size}."
+            f"{statistic('effective_judges').meaning}; of {self.size} with independent errors, "
+            f"{self.size}."
         )
         bodies = [Body(sums), Body(pairs, "Error correlation of two members")]
         return self._table(caption, "Members", bodies, ERROR_NOTE)

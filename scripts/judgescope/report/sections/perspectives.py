@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import product
 from typing import Unpack
 
 from judgescope.report.cells import Cell, count_cell, estimate, figures, heat
-from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import (
     Block,
     Body,
@@ -31,7 +30,6 @@ from judgescope.report.tables import (
     judge_bodies,
     labelled,
     leaders,
-    matrix,
     mean_differences,
     section_of,
     statistic_caption,
@@ -51,19 +49,20 @@ MEASURES = {
 }
 OF_ASPECTS = {**MEASURES, "accuracy_adjacent_complete": DIRECT, "tie_rate": DIRECT}
 OVERALL = "overall"
+QUESTION = "Does a judge find a known rating, and a known order (Hu et al. 2025)? "
 SOURCE = "tables/perspectives.csv"
 LEAD = (
     "Correlation with the mean rating of all texts is the traditional view. The direct view keeps "
     "the texts on whose rating all raters agree, and asks two questions apart: does the judge find "
     "that rating (κ, CEM-ORD), and does it order texts of one source that are rated differently? "
-    "Judges that are good at one need not be good at the other. Texts in a row, each with one "
-    "error more than the last, ask the second question of texts that nobody rated; texts of every "
-    "rating, made with more or fewer errors, ask the first."
+    "Judges that are good at one need not be good at the other. Error-injection "
+    "chains, each text with one more error than the last, ask the second question without ratings; "
+    "graded sets, texts of every rating made with more or fewer errors, ask the first."
 )
-EVERY_RATING = "texts of every rating"
+EVERY_RATING = "graded sets"
 NOTE = "The texts of a graded set were made to have every rating, so no person has to rate them"
 RANGE_MEASURES = {
-    ("accuracy_adjacent", "local"): ", texts in a row",
+    ("accuracy_adjacent", "local"): ", chains",
     ("accuracy_adjacent", "direct"): ", rated texts",
     ("kappa_linear", "direct"): "",
     ("pearson", "traditional"): "",
@@ -74,7 +73,7 @@ STRICT, BY_PLACE, BY_DISTANCE = "accuracy_adjacent", "accuracy_by_position", "ac
 COMPARED = "accuracy_comparison_by_distance"
 LENIENT = ("accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
 ROW_NOTE = (
-    "Each text of a row has one error more than the one before, so no person has to rate it. A "
+    "Each text of a chain has one error more than the one before, so no person has to rate it. A "
     "judge is right where it scores the better of two neighbours higher; a tie is wrong here, half "
     "right in the tables below."
 )
@@ -92,7 +91,7 @@ def section(report: Report) -> Section | None:
 
     Means over several datasets come first.
     """
-    section = section_of(report, "perspectives", "Perspectives", LEAD, _dataset)
+    section = section_of(report, "perspectives", "Perspectives", QUESTION + LEAD, _dataset)
     overall = report.rows("perspectives", OVERALL)
     if section is None or not len(overall):
         return section
@@ -110,7 +109,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         part = views.where(criterion=criterion)
         yield from _averages(report, part, name, criterion)
         judges = [j for j in report.judges if len(part.where(judge=j.id, aspect=AVERAGE))]
-        yield from _differences(part, judges, name, criterion)
+        yield from _differences(report, part, dataset.name)
         aspects = [aspect for aspect in dataset.aspects if len(part.where(judged=aspect))]
         table = TableSpec(
             f"{dataset.name}: both views of every aspect; n counts texts, or pairs of texts.",
@@ -124,7 +123,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         yield from _classes(report, part, rows, judges, aspects, name)
     yield from scale_ranges(report, dataset, rows)
     yield from graded_sets(report, dataset, rows)
-    yield from in_a_row(report, dataset, rows)
+    yield from chains(report, dataset, rows)
 
 
 def _view_columns(
@@ -154,16 +153,13 @@ def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator
         ).filled(report.judges, rows)
 
 
-def _differences(rows: Rows, judges: Sequence[Judge], name: str, criterion: str) -> Iterator[Fold]:
+def _differences(report: Report, rows: Rows, name: str) -> Iterator[Fold]:
     """Yield, folded, the differences of the averages of both questions of the direct view."""
-    folds: list[Fold] = []
-    for measure in ("kappa_linear", "accuracy_adjacent"):
-        part = rows.where(aspect=AVERAGE, statistic=f"difference_{measure}")
-        known = {each for row in part if row.value is not None for each in (row.judge, row.judge_b)}
-        shown = [judge for judge in judges if judge.id in known]
-        if shown:
-            place: Place = {"criterion": criterion, "aspect": AVERAGE, "level": DIRECT}
-            folds += matrix(part, shown, measure, name, **place)
+    folds = [
+        fold
+        for measure in ("kappa_linear", "accuracy_adjacent")
+        for fold in mean_differences(report, rows, measure, name, DIRECT)
+    ]
     if folds:
         yield Fold(folds[0].summary, [table for fold in folds for table in fold.blocks])
 
@@ -298,8 +294,8 @@ def _range_figure(name: str, ranges: Sequence[_Range]) -> Figure:
         for one in ranges
     ]
     table = Table(
-        f"{title}: means over aspects; n counts aspects, or rows of texts. How many texts and "
-        "pairs stand behind each aspect is told with every aspect.",
+        f"{title}: means over aspects; n counts aspects, or chains. The tables of every aspect "
+        "count texts and pairs.",
         "Judge",
         [Column("Points"), *(Column(each) for each in names.values())],
         [Body(lines)],
@@ -322,7 +318,7 @@ def _range_figure(name: str, ranges: Sequence[_Range]) -> Figure:
     )
 
 
-# --- constructed sets: texts of every rating, and texts in a row -----------------------------
+# --- constructed sets: graded sets and error-injection chains --------------------------------
 
 
 def constructed_table(
@@ -385,21 +381,21 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
     yield Fold(f"{name}, the classes of each judge", tables)
 
 
-def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    """Yield the accuracies on texts in a row, what ties make of them, and those further apart."""
+def chains(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield the accuracies on chains, the effect of ties, and accuracies at larger distances."""
     rows = rows.where(level=LOCAL)
     strict = rows.where(statistic=STRICT)
     sets = list(dict.fromkeys((row.judged, row.cell) for row in strict if row.perturbation))
     if not sets:
         return
-    name = f"{dataset.name}, texts in a row"
+    name = f"{dataset.name}, error-injection chains"
 
     def table(measure: str, *notes: str) -> Table:
         return constructed_table(
             *(report, rows, sets, name),
             measure=measure,
             level=LOCAL,
-            group="Row of texts",
+            group="Chain",
             notes=notes,
         )
 
@@ -407,7 +403,7 @@ def in_a_row(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     for judged_set in sets:
         yield from scored_and_compared(report, dataset, rows, judged_set)
     yield from mean_differences(report, rows, STRICT, name, LOCAL)
-    title = f"{dataset.name}: texts in a row"
+    title = f"{dataset.name}: error-injection chains"
     yield Fold(f"{title}, ties and missing scores", [table(measure) for measure in LENIENT])
     further = [figure for one in sets for figure in _further_apart(report, dataset, rows, one)]
     yield Fold(f"{title}, further apart", further)
@@ -449,7 +445,7 @@ def _further_apart(
 def _every_two_places(
     report: Report, dataset: Dataset, rows: Rows, judge: Judge, judged_set: JudgedSet
 ) -> Iterator[Table]:
-    """Yield the accuracy of a judge on every two places of a row of texts."""
+    """Yield the accuracy of a judge on every two places of a chain."""
     judged, cell = judged_set
     mine = _of_set(rows.where(statistic=BY_PLACE, judge=judge.id), judged_set)
     if not len(mine):
@@ -481,7 +477,7 @@ def scored_and_compared(
 ) -> Iterator[Figure]:
     """Yield the figure of judges that compare and judges that score; none without both.
 
-    `rows` are those of perspectives.csv on texts in a row. Judges of the models that compare come
+    `rows` are those of perspectives.csv on chains. Judges of the models that compare come
     first among those that score; controls are in the figure of all that score.
     """
     judged, cell = judged_set
@@ -520,15 +516,12 @@ def distance_figure(
 ) -> Figure:
     """Return accuracies by the number of errors between two texts, and their table.
 
-    `known` has the rows of all judges; the first MOST_SIGNS of these are in the figure.
+    `known` has the rows of all judges.
     """
-    every = {judge.id: name for names in judges.values() for judge, name in names.items()}
-    names = dict(islice(every.items(), MOST_SIGNS))
+    names = {judge.id: name for names in judges.values() for judge, name in names.items()}
     steps = sorted({row.k for row in known})
     at = {(row.judge, row.k): row for row in known}
     summary = f"{subject} by the number of errors between two texts. {_best(judges, known)}"
-    if len(every) > MOST_SIGNS:
-        summary += f" Drawn are the first {MOST_SIGNS} of {len(every)} judges; the table has all."
 
     def cells(judge: Judge) -> list[Cell]:
         return [estimate(at.get((judge.id, k)), counts=True) for k in steps]

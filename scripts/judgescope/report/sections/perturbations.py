@@ -34,8 +34,8 @@ SOURCE = "tables/construction.csv"
 LEAD = (
     "How texts with known quality were made for this study. A graded set has texts of every "
     "rating: errors are put into references, and a text's rating is told by their number, or by "
-    "comparing it with anchors, texts on whose rating people (and a judge) agree. Texts in a row "
-    "have one error more each. No number here is about a judge."
+    "comparing it with anchors, texts on whose rating people (and a judge) agree. The texts of "
+    "an error-injection chain have one more error each. No number here is about a judge."
 )
 CANDIDATE_NOTE = (
     "Unresolved: no anchor is better or worse, or none of a rating got an answer. Failed: the "
@@ -169,7 +169,7 @@ def _faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 def _fault_lines(
     report: Report, dataset: Dataset, rows: Rows, judge: Judge, kinds: Sequence[str], counts: bool
 ) -> Iterator[Line]:
-    """Yield a judge's rows: one for all aspects that it cannot tell apart, else one for each."""
+    """Yield a judge's rows: one for all aspects that it scores alike, else one for each."""
     aspects: dict[tuple[float | None, ...], list[str]] = {}
     numbers: dict[tuple[float | None, ...], list[Row | None]] = {}
     for aspect in dataset.aspects:
@@ -211,7 +211,7 @@ def _construction(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Tabl
     known = built_sets(rows)
     if built := [name for name in sets if name in known]:
         yield Table(
-            f"{dataset.name}: what became of the candidates.",
+            f"{dataset.name}: outcomes of the candidates.",
             "Graded set",
             [Column(title) for title in CANDIDATES.values()],
             [Body([Line(name, _named(rows.where(cell=name), CANDIDATES, True)) for name in built])],

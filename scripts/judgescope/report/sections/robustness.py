@@ -1,4 +1,4 @@
-"""How the form matters, how consistent judges are over forms, and how far they follow hints."""
+"""What prompt forms change, how consistent judges are over them, and how far they follow hints."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -6,7 +6,6 @@ from itertools import compress
 
 from judgescope.parsing.judgment import NO_VALUE
 from judgescope.report.cells import estimate, figures
-from judgescope.report.charts import MOST_SIGNS
 from judgescope.report.elements import (
     Block,
     Body,
@@ -44,10 +43,10 @@ SHIFT = "hint_shift"
 REASONS = ("sentiment", "rationale_length")
 CHANGES = ("difference_sentiment", "p_sentiment", "difference_rationale_length")
 LEAD = (
-    "A judge is asked about the same texts in several forms; some forms tell it a rating first, a "
-    "wrong one or people's own. How far do its ratings agree with each other, with people, and "
-    "with what it was told? A judge that follows a wrong rating as readily as a right one follows "
-    "ratings, not texts."
+    "How far do a judge's ratings depend on the form of the prompt and on a rating in it "
+    "(Chaudhary et al. 2024)? Forms ask about the same texts; some give the judge a rating first, "
+    "a wrong one or people's own. A judge that follows a wrong rating as readily as a right one "
+    "follows ratings, not texts."
 )
 SHIFTED, OBEYED, P = "injection_shift", "obey_rate", "p_injection"
 ATTACK, INERT = "attack", "inert"
@@ -277,7 +276,7 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 def forms(report: Report) -> Section | None:
     """Return per dataset what each model's judges reach, by one statistic; the others folded."""
     blocks = by_dataset(report.datasets, "forms", partial(_forms, report))
-    return Section("forms", "How the form matters", FORMS_LEAD, blocks) if blocks else None
+    return Section("forms", "Prompt forms", FORMS_LEAD, blocks) if blocks else None
 
 
 def _forms(report: Report, dataset: Dataset) -> Iterator[Block]:
@@ -378,10 +377,9 @@ class _FormNumbers:
         The table alone where none is defined.
         """
         others = [(first, judge) for first, *judges in self.models.values() for judge in judges]
-        drawn = others[:MOST_SIGNS]
         values = [
             (self.report.aspect(aspect), judge.id, row)
-            for first, judge in drawn
+            for first, judge in others
             for aspect, row in zip(self.aspects, self._differences(first, judge), strict=True)
             if row and row.value is not None
         ]
@@ -392,11 +390,9 @@ class _FormNumbers:
             for *_, row in values
         )
         summary = (
-            f"{table.caption} Of {plural(len(values), 'difference')} drawn, {apart} have an "
-            "interval that does not hold 0."
+            f"{table.caption} Of {plural(len(values), 'difference')}, {apart} have an interval "
+            "that does not hold 0."
         )
-        if len(others) > MOST_SIGNS:
-            summary += f" Drawn are the first {MOST_SIGNS} judges; the table has all."
         return chart(
             f"{self.dataset.name}: what the form changes",
             summary,
@@ -404,7 +400,7 @@ class _FormNumbers:
             values,
             line=0,
             axis=f"difference in {label(self.name)}",
-            names=[judge.id for _, judge in drawn],
+            names=[judge.id for _, judge in others],
         )
 
 

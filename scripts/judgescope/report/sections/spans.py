@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import count
 
-from judgescope.report.cells import Cell, estimate
 from judgescope.report.elements import (
     Block,
-    Body,
     Column,
     Fold,
     Group,
@@ -21,11 +18,10 @@ from judgescope.report.elements import (
 )
 from judgescope.report.items import DRAWN, LEAST, AnnotatedText, Reading
 from judgescope.report.marked import Error, Piece, grouped, pieces
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Dataset, Report
 from judgescope.report.rows import Rows
-from judgescope.report.tables import judge_bodies, section_of
+from judgescope.report.tables import TableSpec, aspect_groups, section_of, statistic_columns
 from judgescope.report.words import STATUSES, label, plural
-from judgescope.statistics.registry import statistic
 
 LISTED = ("span_errors", "span_clean", "span_severity", "span_placeless")
 FOUND = ("span_match_rate", "span_match_exact", "span_match_normalised", "span_match_fuzzy")
@@ -44,11 +40,12 @@ SOURCE = "tables/spans.csv"
 MOST_ERRORS, MOST_MARKINGS = 40, 400
 """Errors that are shown of a marked text, and marked texts of a dataset."""
 LEAD = (
-    "Some judges list errors and quote where they are. Is what they quote in the text, and, where "
-    "people marked errors too, is it what people marked? An annotation is one list of errors with "
-    "its verdict: a judge's reply, or what an ensemble makes of its members' lists. Every one "
-    f"counts, also several of one text. Below the tables are {DRAWN} texts of each dataset with "
-    f"the errors in them, spread over its aspects, but at least {LEAST} for each aspect."
+    "Some judges list errors and quote where they are (Kartáč et al. 2025). Is what they quote in "
+    "the text, and, where people marked errors too, is it what people marked? An annotation is "
+    "one list of errors with its verdict: a judge's reply, or what an ensemble makes of its "
+    f"members' lists. Every one counts, also several of one text. Below the tables are {DRAWN} "
+    f"texts of each dataset with the errors in them, spread over its aspects, but at least {LEAST} "
+    "for each aspect."
 )
 COMPARED = (
     "Errors that people marked are of no aspect, so that each of a judge's lists is compared with "
@@ -59,8 +56,8 @@ COMPARED = (
 HINT = (
     "Texts drawn by the study's seed, with the first annotation of each judge. The darker, the "
     "more severe (the small number, up to 5); point at a marked place, or go there with the tab "
-    "key, for what is told of it at the foot of the window. Where much is told of errors that "
-    "overlap, the tab key goes into all of it after the last of them, to scroll."
+    "key, for its description at the foot of the window. Long descriptions of errors that overlap "
+    "take the focus after the last of them, to be scrolled."
 )
 
 
@@ -97,48 +94,33 @@ def _of_set(report: Report, dataset: Dataset, rows: Rows, cell: str, names: Sequ
         one.cell: " ".join(filter(None, (one.name, one.degree))) for one in report.perturbations
     }
     caption = f"{dataset.name}, {sets.get(cell, cell)}: the errors that judges list."
-    columns = {("", name): Column(label(name), statistic(name).meaning) for name in names}
-    return _by_aspect(report, caption, rows.where(cell=cell, statistic=tuple(names)), columns)
+    part = rows.where(cell=cell, statistic=tuple(names))
+    return TableSpec(
+        caption,
+        statistic_columns(names, cell=cell),
+        aspect_groups(report, part.names("judged")),
+        source=SOURCE,
+    ).filled(report.judges, part)
 
 
 def _agreement(
     report: Report, dataset: Dataset, rows: Rows, level: str, forms: Mapping[str, str]
 ) -> Table:
     """Return precision, recall and F1 of spans that are compared in some forms."""
-    caption = f"{dataset.name}, {LEVELS[level]}: the spans of judges and those that people marked."
-    columns = {
-        (form, name): Column(label(name), "", title)
-        for form, title in forms.items()
-        for name in AGREED
-    }
     part = rows.where(statistic=AGREED, level=level)
-    return _by_aspect(report, caption, part, columns, COMPARED)
-
-
-def _by_aspect(
-    report: Report,
-    caption: str,
-    rows: Rows,
-    columns: Mapping[tuple[str, str], Column],
-    notes: Sequence[str] = (),
-) -> Table:
-    """Return a table with a body for each aspect and a row for each judge.
-
-    `columns` are those of a form of comparison ("" for any) and a statistic.
-    """
-    known = {
-        (row.judged, row.judge, form, row.statistic): row for row in rows for form in (row.form, "")
-    }
-    judged = {(row.judged, row.judge) for row in rows}
-
-    def cells(aspect: str, judge: Judge) -> list[Cell] | None:
-        place = (aspect, judge.id)
-        return [estimate(known.get((*place, *c))) for c in columns] if place in judged else None
-
-    bodies: list[Body] = []
-    for aspect in rows.names("judged"):
-        bodies += judge_bodies(report.judges, partial(cells, aspect), report.aspect(aspect))
-    return Table(caption, "Judge", [*columns.values()], bodies, notes, source=SOURCE)
+    (cell,) = part.names("cell")  # people mark errors in one set of texts
+    return TableSpec(
+        f"{dataset.name}, {LEVELS[level]}: the spans of judges and those that people marked.",
+        [
+            Column(label(name), "", title, statistic=name, where={"form": form, "cell": cell})
+            for form, title in forms.items()
+            for name in AGREED
+        ],
+        aspect_groups(report, part.names("judged")),
+        level=level,
+        notes=COMPARED,
+        source=SOURCE,
+    ).filled(report.judges, part)
 
 
 def _marked_texts(report: Report, dataset: Dataset) -> Iterator[Fold]:
@@ -234,4 +216,4 @@ def _remark(error: Error, *, quoted: bool = False) -> str:
     severity = f"severity {error.severity}" if error.severity else ""
     quote = f"“{error.quoted}”" if quoted and error.quoted else ""
     head = ", ".join(filter(None, (quote, severity, error.category)))
-    return ": ".join(filter(None, (head, error.explanation))) or "nothing is told of it"
+    return ": ".join(filter(None, (head, error.explanation))) or "no description"

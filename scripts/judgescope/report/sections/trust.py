@@ -54,17 +54,17 @@ RESPECTS = {
     ORDER: "ordering texts of one source as people do on {}",
     PAIRS: "choosing the better of two texts by {}",
     GRADED: "finding the rating of graded texts ({})",
-    SEQUENCE: "ordering texts in a row by their errors ({})",
+    SEQUENCE: "ordering the texts of a chain by their errors ({})",
     SPANS: "marking the words that people mark as faulty ({})",
     PERTURBATION: "noticing {}",
-    CRITERIA: "telling perturbing an aspect from perturbation beside it",
+    CRITERIA: "lowering the perturbed criterion alone",
     HINTS: "withstanding false hints",
     FIRST: "being above every other judge on {}",
 }
 """Kind -> what the claim is about, with a placeholder for its subject."""
 COUNTED = {
     **dict.fromkeys((AGREEMENT, RATING, ORDER, PAIRS, SPANS, FIRST), "aspects"),
-    **{PERTURBATION: "perturbations", GRADED: "graded sets", SEQUENCE: "series of texts"},
+    **{PERTURBATION: "perturbations", GRADED: "graded sets", SEQUENCE: "chains"},
 }
 """Kind -> what its subjects are, for sentences that give their number."""
 GOOD = {Outcome.BETTER, Outcome.AS_RATER, Outcome.MEETS, Outcome.NOTICED, Outcome.WITHSTANDS}

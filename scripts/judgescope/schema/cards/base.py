@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
@@ -60,10 +60,15 @@ def _form(value: object) -> str:
     return "[path]" if isinstance(value, str) else "[hub]"
 
 
-Files = Annotated[dict[str, str], BeforeValidator(_as_roles)]
+def alternatives(validator: Callable[[object], object], types: object) -> BeforeValidator:
+    """Return a validator that turns short forms into the value; `types` is what schemas say."""
+    return BeforeValidator(validator, json_schema_input_type=types)
+
+
+Files = Annotated[dict[str, str], alternatives(_as_roles, str | dict[str, str])]
 """Role -> path; one path alone has the role `data`. Paths: docs/guide/own-data.md."""
-Hashes = Annotated[dict[str, Sha256], BeforeValidator(_as_roles)]
-Columns = Annotated[list[str], BeforeValidator(_as_list)]
+Hashes = Annotated[dict[str, Sha256], alternatives(_as_roles, Sha256 | dict[str, Sha256])]
+Columns = Annotated[list[str], alternatives(_as_list, str | list[str])]
 
 
 class Card(BaseModel):
@@ -95,8 +100,8 @@ class Hub(Card):
     def _pinned(cls, revision: str) -> str:
         if not COMMIT.fullmatch(revision):
             raise ValueError(
-                "a revision is a commit, all 40 hexadecimal digits of it: what a branch or a tag "
-                "stands for may change"
+                "a revision must be a commit, with all its 40 hexadecimal digits: a branch or a "
+                "tag may move"
             )
         return revision
 
@@ -112,7 +117,7 @@ DataFiles = Annotated[
             Annotated[str, Tag("[path]")] | Annotated[Hub, Tag("[hub]")], Discriminator(_form)
         ],
     ],
-    BeforeValidator(_as_roles),
+    alternatives(_as_roles, str | Hub | dict[str, str | Hub]),
 ]
 """Role -> path or file on a hub; one alone has the role `data`."""
 
@@ -150,16 +155,18 @@ class Scale(Card):
         if self.max <= self.min:
             raise ValueError(f"max ({self.max}) must be above min ({self.min})")
         if self.step and abs((steps := (self.max - self.min) / self.step) - round(steps)) > 1e-9:
-            raise ValueError(f"from min to max is no whole number of steps: {steps:g}")
+            raise ValueError(f"min to max must be a whole number of steps, not {steps:g}")
         if self.step and steps > MOST_VALUES:
-            raise ValueError(f"{steps:g} steps are too many: leave `step` out for any value")
+            raise ValueError(
+                f"{steps:g} steps are too many: leave `step` out for a continuous scale"
+            )
         if self.labels and len(self.labels) != len(self.values() or []):
             raise ValueError(f"{len(self.labels)} labels for {len(self.values() or [])} values")
         words = [" ".join(label.split()).casefold() for label in self.labels]
         if twice := [label for n, label in enumerate(self.labels) if words[n] in words[:n]]:
             raise ValueError(
-                f"the label {twice[0]!r} comes twice, case and blanks aside: no reply could tell "
-                "which of its values is meant; give each value a label of its own"
+                f"the label {twice[0]!r} has two values (case and blanks do not count): give each "
+                "value a distinct label"
             )
         return self
 

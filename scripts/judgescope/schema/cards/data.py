@@ -3,10 +3,20 @@
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from msgspec import Struct, convert
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from judgescope.core.declarations import declarations
-from judgescope.schema.cards.base import Asking, Card, Columns, DataFiles, Hashes, Hub, Scale, Slug
+from judgescope.schema.cards.base import (
+    Asking,
+    Card,
+    Columns,
+    DataFiles,
+    Hashes,
+    Hub,
+    Scale,
+    Slug,
+    alternatives,
+)
 from judgescope.schema.cards.judges import Attempts, Decoding
 from judgescope.schema.cards.perturbations import Degree
 
@@ -21,7 +31,8 @@ class Improvement(Decoding):
     form: Slug = Field(description="The instruction, a file of config/prompts.")
     checks: list[Literal["not_refusal", "length"]] = Field(
         ["not_refusal", "length"],
-        description="What a text must pass; `length`: half to twice that of the reference.",
+        description="Checks that a text must pass; `length`: half to twice the length of the "
+        "reference.",
     )
     attempts: Attempts = 2
     fallback_to_reference: bool = Field(
@@ -38,13 +49,16 @@ class References(Improvement):
     """A model writes references for every item, of which the most diverse are kept."""
 
     form: Slug = Field("write-reference", description="The instruction, a file of config/prompts.")
-    draws: int = Field(20, ge=1, le=1000, description="How many it writes of an item.")
+    draws: int = Field(20, ge=1, le=1000, description="Number of texts that it writes for an item.")
     keep: int = Field(
         1,
         ge=1,
-        description="So many of them are kept; the one most like all others is the original.",
+        description="Number of texts that are kept; the one most similar to all others is the "
+        "original.",
     )
-    temperature: float = Field(1.0, gt=0, description="They must differ.")
+    temperature: float = Field(
+        1.0, gt=0, description="The sampling temperature: above 0, because the texts must differ."
+    )
 
 
 class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -86,20 +100,22 @@ else:
 class SubAspect(Card):
     """A part of an aspect: what an error can be about."""
 
-    name: str = Field(min_length=1, description="What it is called.")
+    name: str = Field(min_length=1, description="The name of the sub-aspect.")
     definition: str = Field(min_length=1, description="What a text without such errors is like.")
 
 
 class AspectInTask(Card):
     """What is said of an aspect in one task, in place of what is said in all."""
 
-    definition: str | None = Field(None, description="What it means there.")
-    steps: list[str] = Field([], description="How to judge it there, step by step.")
-    unlike: list[str] = Field([], description="Other qualities that it is mistaken for there.")
-    worst: str | None = Field(None, description="What the worst text is like there.")
-    best: str | None = Field(None, description="What the best text is like there.")
+    definition: str | None = Field(None, description="The definition for this task.")
+    steps: list[str] = Field([], description="Evaluation steps for this task.")
+    unlike: list[str] = Field(
+        [], description="Qualities that are confused with the aspect in this task."
+    )
+    worst: str | None = Field(None, description="What the worst text of this task is like.")
+    best: str | None = Field(None, description="What the best text of this task is like.")
     sub_aspects: list[SubAspect] = Field(
-        [], description="Its parts there, for writers that put errors of the aspect into a text."
+        [], description="Sub-aspects for this task, for models that inject errors of the aspect."
     )
 
 
@@ -126,25 +142,23 @@ class Aspect(Card):
 
     aspect: Asking[Slug] = Field(description="The id, equal to the file's name.")
     name: Asking[str] = Field(description="What the report calls it.")
-    definition: Asking[str] = Field(description="What it means, as judges are told.")
+    definition: Asking[str] = Field(description="The definition that judges see.")
     parent: Slug | None = Field(None, description="The aspect above it in the tree of aspects.")
-    steps: Asking[list[str]] = Field(
-        [], description="How to judge it, step by step; for forms that show steps."
-    )
+    steps: Asking[list[str]] = Field([], description="Evaluation steps, for forms that show steps.")
     unlike: Asking[list[str]] = Field(
-        [], description="Other qualities, in plain words, that it is mistaken for."
+        [], description="Qualities, in plain words, that are confused with the aspect."
     )
     worst: Asking[str | None] = Field(
         None,
-        description="What the worst text is like, to complete: the text is …; for forms that show "
-        "it, such as `annotate`. Of an aspect of which more is worse, a text with much of it.",
+        description="Completes `the text is …` for the worst text; for forms that show it, such "
+        "as `annotate`. If more of the aspect is worse: a text with much of it.",
     )
-    best: Asking[str | None] = Field(None, description="The same of the best text.")
+    best: Asking[str | None] = Field(None, description="The same for the best text.")
     tasks: dict[Slug, AspectInTask] = Field(
-        {}, description="Task -> what is said of the aspect there."
+        {}, description="Task -> the aspect's wording for that task."
     )
 
-    criteria: dict[Slug, Annotated[Wording, BeforeValidator(_as_wording)]] = Field(
+    criteria: dict[Slug, Annotated[Wording, alternatives(_as_wording, str | Wording)]] = Field(
         {}, description="Criterion -> another wording: a definition, or more of it (see below)."
     )
 
@@ -220,7 +234,9 @@ class ColumnMapping(Card):
     item: str | None = Field(None, description="The item's id; default: rows of equal source.")
     source: Columns = Field([], description="Columns joined by a blank line.")
     references: Columns = Field([], description="Columns of references; a list in a cell is many.")
-    system: str | None = Field(None, description="Who wrote the text; default: one system.")
+    system: str | None = Field(
+        None, description="The system that wrote the text; default: one system."
+    )
     text: str | None = Field(
         None, description="The text that is judged; needed where `files` has the role data."
     )
@@ -268,7 +284,8 @@ class Dataset(Card):
         "where it is one; else places, if over 95 % of the texts have their ratings in order.",
     )
     ratings: Literal["human", "planned", "none"] = Field(
-        "human", description="Whose ratings they are; `planned` is never shown as human."
+        "human",
+        description="The source of the ratings; `planned` ratings are never shown as human.",
     )
     fault_free_system: str | None = Field(
         None,
@@ -284,7 +301,7 @@ class Dataset(Card):
     )
     families: dict[Slug, Slug] = Field(
         {},
-        description="System -> family of the model that wrote its texts; see self-preference.",
+        description="System -> family of the model that wrote its texts; for self-preference.",
     )
     reference_systems: list[Slug] = Field(
         [],
@@ -292,7 +309,7 @@ class Dataset(Card):
         "references is not rated on them (study key exclude_reference_systems).",
     )
     licence: str = Field(description="The data's licence, shown in the report.")
-    citation: str = Field(description="Whom to cite, shown in the report.")
+    citation: str = Field(description="The publication to cite, shown in the report.")
     select: Select = Field(Select(), description="Which items are used.")
     rewrite_references: Improvement | None = Field(
         None,

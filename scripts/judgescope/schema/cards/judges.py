@@ -80,7 +80,10 @@ CONTROL_FORMS = (*NULL_FORMS, ORACLE)
 Attempts = Annotated[
     int,
     Field(
-        ge=1, le=10, description="So often is a text asked for; from the second on with a reason."
+        ge=1,
+        le=10,
+        description="Maximum number of requests for one text; from the second on, "
+        "the prompt gives the reason.",
     ),
 ]
 MOST_DRAWS = 10_000
@@ -90,12 +93,12 @@ MOST_DRAWS = 10_000
 class Decoding(Card):
     """How a model chooses its words; part of every request's key."""
 
-    temperature: Asking[float] = Field(0.0, ge=0, description="0: always the likeliest word.")
+    temperature: Asking[float] = Field(0.0, ge=0, description="0: always the most likely token.")
     top_p: Asking[float] = Field(
-        1.0, gt=0, le=1, description="Only the likeliest words of this mass."
+        1.0, gt=0, le=1, description="Only the most likely tokens with this total probability."
     )
     max_tokens: Asking[int] = Field(
-        512, ge=1, description="A longer reply is cut, and no answer then."
+        512, ge=1, description="Maximum tokens of a reply; a cut reply is no answer."
     )
     seed: Asking[Literal["request", "study"]] = Field(
         "request",
@@ -107,7 +110,7 @@ class Decoding(Card):
 class Fallback(Card):
     """How a judge of estimator logprob_mean is asked where the endpoint tells no probabilities."""
 
-    draws: int = Field(20, ge=1, le=MOST_DRAWS, description="How many replies per target are used.")
+    draws: int = Field(20, ge=1, le=MOST_DRAWS, description="Number of replies per target.")
     temperature: float = Field(1.0, gt=0, description="Of these draws.")
 
 
@@ -124,7 +127,7 @@ class Analyses(Decoding):
 class Shots(Card):
     """Demonstrations in a judge's prompt: texts of the dataset with people's ratings."""
 
-    n: int = Field(ge=1, le=20, description="How many, each of another item than all others.")
+    n: int = Field(ge=1, le=20, description="Number of demonstrations, each of a different item.")
     analyses: Analyses | None = Field(
         None,
         description="Let a model write why each text deserves its rating; for forms that print "
@@ -143,10 +146,12 @@ class Hint(Card):
         "the other end of the scale from it.",
     )
     attributed: bool = Field(
-        True, description="Whether it is said to be an expert's; forms see `attributed`."
+        True,
+        description="Whether the prompt attributes the rating to an expert; forms see "
+        "`attributed`.",
     )
     baseline: Slug = Field(
-        description="The judge of the study that is asked the same without a hint, for comparison."
+        description="The judge of the study that answers the same questions without a hint."
     )
 
 
@@ -157,19 +162,23 @@ class Severities(Card):
     """
 
     minor: float = Field(1.0, ge=0, description="The penalty of a minor error.")
-    major: float = Field(5.0, ge=0, description="Of a major error; no less than of a minor one.")
-    critical: float = Field(10.0, ge=0, description="Of a critical error; no less than of major.")
+    major: float = Field(
+        5.0, ge=0, description="The penalty of a major error; at least that of a minor one."
+    )
+    critical: float = Field(
+        10.0, ge=0, description="The penalty of a critical error; at least that of a major one."
+    )
     bottom: float = Field(
         25.0,
         gt=0,
-        description="The sum of penalties that takes a text to the bottom of the scale; of less, "
-        "its share of the scale is taken off the top.",
+        description="The sum of penalties that takes a text to the bottom of the scale; a smaller "
+        "sum lowers the score in proportion.",
     )
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if not self.minor <= self.major <= self.critical:
-            raise ValueError("a more severe error has a penalty that is no smaller")
+            raise ValueError("a more severe error needs at least the same penalty")
         return self
 
 
@@ -216,7 +225,7 @@ class Judge(Decoding):
         "not named: the aspect's.",
     )
     draws: Answering[int] = Field(
-        1, ge=1, le=MOST_DRAWS, description="How many replies per target are used."
+        1, ge=1, le=MOST_DRAWS, description="Number of replies per target."
     )
     share: Answering[float] = Field(
         1.0,
@@ -233,12 +242,15 @@ class Judge(Decoding):
         "the tokens that say them.",
     )
     top_logprobs: Asking[int] = Field(
-        20, ge=1, le=20, description="For logprob_mean: of how many tokens at each place."
+        20,
+        ge=1,
+        le=20,
+        description="For logprob_mean: number of tokens with probabilities at each position.",
     )
     fallback: Asking[Fallback | None] = Field(
         None,
-        description="For logprob_mean where the endpoint tells no probabilities: draw so many "
-        "replies and take their mean; default: stop. Each score says how it was made.",
+        description="For logprob_mean, if the endpoint returns no probabilities: the mean of this "
+        "many replies; default: stop. Each score says how it was made.",
     )
     structured: Asking[Literal["choice", "json"] | None] = Field(
         None,
@@ -264,12 +276,12 @@ class Judge(Decoding):
         "",
         pattern="^[C-Zc-z]?$",
         description="For the parser choice: the letter that the form gives to a tie, such as `C`; "
-        "the word `tie` always is one. Another one asks nothing again.",
+        "the word `tie` always is one. Changing it sends no request.",
     )
     severities: Severities = Field(
         Severities(),
-        description="For the parser errors: what an error takes off the score. Another one asks "
-        "nothing again.",
+        description="For the parser errors: what an error takes off the score. Changing it sends "
+        "no request.",
     )
     annotation: Asking[Annotation | None] = Field(
         None,
@@ -284,12 +296,13 @@ class Judge(Decoding):
     )
     hint: Asking[Hint | None] = Field(
         None,
-        description="Tell the form a rating of the very text, as `hint`; for robustness.",
+        description="Give the form a rating of the judged text, as `hint`; for robustness.",
     )
     spotlight: Asking[bool] = Field(
         False,
-        description="Put marks with a tag of the request's own around every text from data or "
-        "models in the prompt, and say that what is between them is no instruction.",
+        description="Enclose every text from data or models in the prompt in marks with a tag "
+        "that is unique to the request, and state that text between them is not an "
+        "instruction.",
     )
     columns: list[str] = Field(
         [],
@@ -297,7 +310,7 @@ class Judge(Decoding):
         "{aspect} in a name stands for the aspect's entry in the model's `scores`.",
     )
     family: Slug | None = Field(
-        None, description="The model's family, where its card does not say; see `families`."
+        None, description="The model's family, if its card has none; see `families`."
     )
     aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
     stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field(
@@ -327,7 +340,7 @@ class Judge(Decoding):
             raise ValueError("severities are for the parser errors")
         computed = self.estimator == "logprob_mean" or self.structured is not None
         if self.parser == "errors" and computed:
-            raise ValueError("with the parser errors no reply says the score")
+            raise ValueError("replies for the parser errors contain no score")
         if self.annotates:
             self._check_annotation()
         return self
@@ -394,7 +407,9 @@ class Supervisor(Decoding):
     form: Slug = Field(
         "merge-errors", description="The instruction, a file of config/prompts that shows `lists`."
     )
-    max_tokens: int = Field(2048, ge=1, description="A longer reply is cut, and no list then.")
+    max_tokens: int = Field(
+        2048, ge=1, description="Maximum tokens of a reply; a cut reply is no list."
+    )
 
 
 class DerivedJudge(Card):
@@ -413,7 +428,9 @@ class DerivedJudge(Card):
     )
     supervisor: Supervisor | None = Field(None, description="For combine: supervisor.")
     min_annotators: int = Field(
-        1, ge=1, description="Of so many members a target needs a score, or it has none."
+        1,
+        ge=1,
+        description="Number of members that must score a target; with fewer, it has no score.",
     )
 
     @model_validator(mode="after")

@@ -13,6 +13,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgescope.core.api_keys import KeySource
 from judgescope.schema.cards.base import Access, Asking, Card, Columns, Files, Hashes, Sha256, Slug
 
 
@@ -20,21 +21,23 @@ class LexicalModel(Card):
     """A scorer that computes: no request, no price."""
 
     model: Slug = Field(description="The id, equal to the file's name.")
-    engine: Literal["lexical"] = Field(description="What answers.")
+    engine: Literal["lexical"] = Field(description="The engine that answers.")
 
 
 class ControlModel(Card):
     """A null judge, which knows nothing of the text's quality."""
 
     model: Slug = Field(description="The id, equal to the file's name.")
-    engine: Literal["control"] = Field(description="What answers.")
+    engine: Literal["control"] = Field(description="The engine that answers.")
 
 
 class RecordedRows(Card):
     """Which column or JSON path of a recorded row holds what."""
 
     dataset: str | None = Field(
-        None, description="The row's dataset, where a file mixes them: others' rows are left out."
+        None,
+        description="The column of the dataset, if a file mixes datasets: rows of others "
+        "are left out.",
     )
     target: str | None = Field(
         None,
@@ -46,7 +49,9 @@ class RecordedRows(Card):
     system: str | None = Field(None, description="The system, beside `item` or `text`.")
     source: Columns = Field([], description="Join by text: the source's columns, beside `text`.")
     text: str | None = Field(None, description="Join by text: the judged text's column.")
-    aspect: str | None = Field(None, description="The row's aspect, where a file mixes them.")
+    aspect: str | None = Field(
+        None, description="The column of the aspect, if a file mixes aspects."
+    )
     aspects: dict[Slug, str] = Field(
         {}, description="Aspect -> what the rows call it under `aspect`; default: its id or name."
     )
@@ -54,7 +59,9 @@ class RecordedRows(Card):
     scores: dict[str, str] = Field(
         {}, description="Scores that exist: aspect -> column; * stands for every aspect."
     )
-    missing: list[str] = Field([], description="Cell contents that mean: no reply or score.")
+    missing: list[str] = Field(
+        [], description="Cell contents that stand for a missing reply or score."
+    )
     repeated: Literal["stop", "first", "last", "mean"] = Field(
         "stop",
         description="Which of several rows about one text counts, where they say different things "
@@ -69,7 +76,7 @@ class RecordedRows(Card):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.target is not None and (self.item or self.system or self.source):
-            raise ValueError("`target` alone tells what a row is about, if need be with `text`")
+            raise ValueError("`target` identifies a row: combine it with `text` only")
         if self.target is None and (self.item is None) == (self.text is None):
             raise ValueError(
                 "rows join either by `target`, or by `item` (and `system`), or by `text`: give one"
@@ -77,9 +84,9 @@ class RecordedRows(Card):
         if (self.reply is None) == (not self.scores):
             raise ValueError("rows hold either a `reply` or `scores`: give one")
         if self.repeated == "mean" and self.reply is not None:
-            raise ValueError("repeated: mean is of scores: replies have no mean")
+            raise ValueError("`repeated: mean` needs scores: replies have no mean")
         if self.aspects and self.aspect is None:
-            raise ValueError("`aspects` says what rows call aspects: map the column `aspect` too")
+            raise ValueError("`aspects` renames the values of a column: map `aspect` too")
         return self
 
     @model_validator(mode="before")
@@ -101,9 +108,9 @@ class RecordedModel(Card):
     """Replies or scores that exist already, read as they are."""
 
     model: Slug = Field(description="The id, equal to the file's name.")
-    engine: Literal["recorded"] = Field(description="What answers.")
+    engine: Literal["recorded"] = Field(description="The engine that answers.")
     dataset: Slug | None = Field(
-        None, description="The dataset whose targets were judged; default: `rows.dataset` tells it."
+        None, description="The dataset whose targets were judged; default: given by `rows.dataset`."
     )
     files: Files = Field(
         description="Role -> path. A role named like a judge's form holds that form's rows; other "
@@ -111,14 +118,16 @@ class RecordedModel(Card):
     )
     sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
     kind: Literal["jsonl", "json", "csv", "tsv", "parquet"] | None = Field(
-        None, description="What the files are, where the ending of their names does not tell."
+        None, description="The file type, if the file name's suffix does not show it."
     )
-    rows: RecordedRows = Field(description="What a row holds, and how it finds its target.")
+    rows: RecordedRows = Field(
+        description="The columns of a row, and how a row is joined to its target."
+    )
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:
         if self.dataset is None and self.rows.dataset is None:
-            raise ValueError("whose targets were judged: give `dataset`, or `rows.dataset`")
+            raise ValueError("the judged dataset is missing: give `dataset` or `rows.dataset`")
         return self
 
     @cached_property
@@ -146,41 +155,45 @@ class Limits(Card):
     concurrency: int = Field(
         16,
         ge=1,
-        description="Requests under way at the endpoint at once, of all jobs on one machine "
-        "together; halved when the endpoint says that it is too many (429), and slowly more again.",
+        description="Maximum number of concurrent requests at the endpoint, for all jobs on one "
+        "machine together; halved when the endpoint refuses some (429), then raised "
+        "slowly.",
     )
     requests_per_minute: float | None = Field(
-        None, gt=0, description="No more requests than this, of each job."
+        None, gt=0, description="Maximum number of requests per minute, for each job."
     )
     tokens_per_minute: float | None = Field(
-        None, gt=0, description="No more tokens than this, of prompts and replies, of each job."
+        None,
+        gt=0,
+        description="Maximum number of tokens per minute, in prompts and replies, for each job.",
     )
     draws_per_request: int | None = Field(
         None,
         ge=1,
-        description="Draws asked for in one request (`n`); default: as many as the endpoint gives.",
+        description="Maximum number of draws in one request (`n`); default: as many as the "
+        "endpoint returns.",
     )
     attempts: int = Field(
         6,
         ge=1,
-        description="Times that a request is sent while it fails for a passing reason other than "
-        "429.",
+        description="Maximum number of attempts, while a request fails for a transient reason "
+        "other than 429.",
     )
-    timeout: float = Field(300, gt=0, description="Seconds until an answer counts as lost.")
+    timeout: float = Field(300, gt=0, description="Seconds until an unanswered attempt fails.")
     backoff: float = Field(
         1,
         gt=0,
-        description="Most seconds before the second attempt; doubled each time, up to 60. The wait "
-        "is drawn between none and that, after 429 between half of it and all.",
+        description="Maximum wait before the second attempt, in seconds; doubled each time, up to "
+        "60. The wait is drawn from 0 to this value, after 429 from half of it.",
     )
     patience: float = Field(
-        1800, gt=0, description="Seconds for one request in all, with its waits and attempts."
+        1800, gt=0, description="Maximum seconds for one request, with its waits and attempts."
     )
     max_consecutive_failures: int = Field(
         50,
         ge=1,
-        description="So many requests in a row that fail alike, with the same status and type of "
-        "error, end the job.",
+        description="Number of consecutive failures with the same status and type of error that "
+        "ends the job.",
     )
 
 
@@ -204,9 +217,8 @@ Parts = Access[
         Field(
             ge=1,
             le=1000,
-            description="So many jobs ask this model about a dataset, each with a part of the "
-            "requests and a journal of its own: for more GPUs or nodes at once. No reply depends "
-            "on it.",
+            description="Number of jobs that share the requests to this model for a dataset, each "
+            "with its own journal: for several GPUs or nodes. No reply depends on it.",
         ),
     ]
 ]
@@ -217,10 +229,10 @@ class OpenAIModel(Card):
 
     renamed: ClassVar[dict[str, str]] = {"spelling": "field_names"}
     model: Asking[Slug] = Field(description="The id, equal to the file's name.")
-    engine: Asking[Literal["openai"]] = Field(description="What answers.")
+    engine: Asking[Literal["openai"]] = Field(description="The engine that answers.")
     base_url: Access[str] = Field(
         pattern=ADDRESS,
-        description="The endpoint, up to and with its version: `.../v1`; without a password.",
+        description="The URL of the endpoint, with its version: `.../v1`; without a password.",
     )
     name: Asking[str | None] = Field(
         None, description="The name by which the endpoint knows the model; default: the id."
@@ -230,30 +242,39 @@ class OpenAIModel(Card):
         pattern=r"^[A-Za-z_]\w*$",
         description="The environment variable that holds the key; never the key itself.",
     )
+    api_key_file: Access[str | None] = Field(
+        None,
+        min_length=1,
+        description="A file that holds the key, in place of `api_key_env`: relative to the card's "
+        "folder or absolute, for your eyes only (`chmod 600`), outside `config` and `results`.",
+    )
     key_header: Access[str] = Field(
         "Authorization",
         pattern=r"^[A-Za-z][A-Za-z-]*$",
-        description="The header that brings the key: `Authorization` (as a bearer's), or its own, "
-        "such as Azure's `api-key`.",
+        description="The header that carries the key: `Authorization` (as a bearer token), or the "
+        "endpoint's own, such as Azure's `api-key`.",
     )
     headers: Access[dict[str, str]] = Field({}, description="Further headers of every request.")
     query: Access[dict[str, str]] = Field(
-        {}, description="What follows the address after `?`, such as Azure's `api-version`."
+        {}, description="Query parameters of the URL, such as Azure's `api-version`."
     )
     field_names: Asking[dict[str, str | None]] = Field(
         {},
-        description="What the endpoint calls a field, such as max_tokens: max_completion_tokens; "
-        "null: the field is not sent, and the endpoint's own value holds.",
+        description="The endpoint's names of fields, such as max_tokens: max_completion_tokens; "
+        "null: the field is not sent, and the endpoint's default holds.",
     )
     revision: Asking[str | None] = Field(
         None, description="The revision of the weights, where known."
     )
     variant: Asking[str | None] = Field(
         None,
-        description="What the name does not tell: quantisation, server, build. Replies are kept by "
-        "name, revision and variant, not by address: give other weights another variant.",
+        description="What the name does not show: quantisation, server, build. Replies are stored "
+        "by name, revision and variant, not by URL: give different weights a "
+        "different variant.",
     )
-    family: Slug | None = Field(None, description="Models of one family may favour each other.")
+    family: Slug | None = Field(
+        None, description="The model's family; models of one family may favour each other."
+    )
     extra_body: Asking[dict[str, Any]] = Field(
         {},
         description="Further fields of every request, such as chat_template_kwargs or "
@@ -261,18 +282,18 @@ class OpenAIModel(Card):
     )
     probe: Access[bool] = Field(
         True,
-        description="Whether a few small requests find out, before the first of a study, which "
-        "fields the endpoint honours.",
+        description="Whether to test with a few small requests, before the first request of a "
+        "study, which fields the endpoint honours.",
     )
     price: Access[Price | None] = Field(
-        None, description="What its tokens cost; default: not known."
+        None, description="The price of its tokens; default: not known."
     )
     tokenizer: Access[str | None] = Field(
         None,
         description="The model's tokenizer.json, from the card's folder, by which `check` counts "
         "tokens (needs the package tokenizers); default: by the replies so far.",
     )
-    limits: Access[Limits] = Field(Limits(), description="How it is asked.")
+    limits: Access[Limits] = Field(Limits(), description="Limits of requests.")
     parts: Parts = 1
 
     @field_validator("base_url")
@@ -282,40 +303,45 @@ class OpenAIModel(Card):
             address = urlsplit(base_url)
             host, port = address.hostname or "", address.port
         except ValueError as error:
-            raise ValueError(f"this is no address: {error}") from None
+            raise ValueError(f"this is not a URL: {error}") from None
         labels = host.removesuffix(".").split(".")
         if (
             port == 0
             or not host.isprintable()
             or not all(1 <= len(label) <= 63 for label in labels)
         ):
-            raise ValueError("this is no address: its host or its port cannot be one")
+            raise ValueError("this is not a URL: the host or the port is invalid")
         return base_url
 
     @model_validator(mode="after")
     def _unreserved(self) -> Self:
+        if self.api_key_env and self.api_key_file:
+            raise ValueError("the key is either in `api_key_env` or in `api_key_file`: name one")
         if unknown := sorted(self.field_names.keys() - set(SPELLED)):
-            raise ValueError(
-                f"field_names knows {', '.join(SPELLED)}, and not {', '.join(unknown)}"
-            )
+            raise ValueError(f"field_names may hold {', '.join(SPELLED)}, not {', '.join(unknown)}")
         headers, body = {name.lower() for name in self.headers}, set(self.extra_body)
         for key, taken, reason in (
-            ("extra_body", body & RESERVED, "other keys say it"),
-            ("extra_body", body & set(self.field_names.values()), "field_names says it"),
-            ("headers", headers & SECRET_HEADERS, "api_key_env says it"),
-            ("headers", headers & FRAMING, "it follows from the rest"),
+            ("extra_body", body & RESERVED, "other keys set it"),
+            ("extra_body", body & set(self.field_names.values()), "field_names sets it"),
+            ("headers", headers & SECRET_HEADERS, "api_key_env or api_key_file sets it"),
+            ("headers", headers & FRAMING, "the HTTP client sets it"),
         ):
             if taken:
                 raise ValueError(f"{key} may not hold {', '.join(sorted(taken))}: {reason}")
         for name, value in self.headers.items():
             if not HEADER.fullmatch(name) or not value.isprintable():
-                raise ValueError(f"headers: no endpoint would read {name!r} as it stands here")
+                raise ValueError(f"headers: {name!r} is not a valid HTTP header")
         return self
 
     @property
     def served_name(self) -> str:
         """Return the name by which the endpoint knows the model."""
         return self.name or self.model
+
+    @property
+    def key_source(self) -> KeySource:
+        """Return what holds the endpoint's key, of a card with absolute paths."""
+        return KeySource(model=self.model, variable=self.api_key_env, file=self.api_key_file)
 
     @property
     def unsent(self) -> set[str]:
@@ -344,7 +370,7 @@ class CommandModel(Card):
 
     renamed: ClassVar[dict[str, str]] = {"sees": "inputs"}
     model: Asking[Slug] = Field(description="The id, equal to the file's name.")
-    engine: Asking[Literal["command"]] = Field(description="What answers.")
+    engine: Asking[Literal["command"]] = Field(description="The engine that answers.")
     argv: Asking[list[str]] = Field(
         min_length=1,
         description="The program and its arguments, word by word; no shell reads them. `{role}` "
@@ -360,30 +386,33 @@ class CommandModel(Card):
     )
     variant: Asking[str | None] = Field(
         None,
-        description="What words and files do not tell: the version of a library, weights that it "
-        "fetches itself. Replies are kept by it too.",
+        description="What words and files do not show: the version of a library, weights that the "
+        "program downloads. It is part of every reply's key.",
     )
     inputs: Asking[list[Literal["aspect", "source", "references"]]] = Field(
         ["aspect", "source"],
-        description="What the program is shown beside the text: the aspect with its scale, the "
-        "source where raters saw it, the references. What it does not see makes no other request.",
+        description="What the program sees in addition to the text: the aspect with its scale, "
+        "the source if raters saw it, the references. What it does not see is not "
+        "part of the request.",
     )
     batch: Access[int] = Field(
-        1000, ge=1, description="Targets that one start of the program is given."
+        1000, ge=1, description="Number of targets per start of the program."
     )
     timeout: Access[float] = Field(
-        3600, gt=0, description="Seconds after which a start counts as hung."
+        3600, gt=0, description="Seconds after which a start fails as hung."
     )
-    workers: Access[int] = Field(1, ge=1, description="Starts that run at the same time.")
+    workers: Access[int] = Field(1, ge=1, description="Maximum number of concurrent starts.")
     env: Access[list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]]] = Field(
         [],
         description="Names of environment variables that the program needs; of all others it sees "
         "PATH, HOME, those of language, temporary folder and GPU.",
     )
-    family: Slug | None = Field(None, description="Models of one family may favour each other.")
+    family: Slug | None = Field(
+        None, description="The model's family; models of one family may favour each other."
+    )
     parts: Parts = 1
     price: Access[Price | None] = Field(
-        None, description="What tokens cost, where the program reports usage; default: nothing."
+        None, description="The price of tokens, if the program reports usage; default: nothing."
     )
 
     @model_validator(mode="after")
@@ -451,11 +480,12 @@ class VllmModel(Card):
     """A model that a job itself loads with vLLM, in its own process or behind its own server."""
 
     model: Asking[Slug] = Field(description="The id, equal to the file's name.")
-    engine: Asking[Literal["vllm"]] = Field(description="What answers.")
+    engine: Asking[Literal["vllm"]] = Field(description="The engine that answers.")
     mode: Access[Literal["offline", "served"]] = Field(
         "offline",
-        description="How it is asked, which changes no reply: `offline`, inside the job; `served`, "
-        "by a server that the job starts and ends: for data_parallel, and models that need it.",
+        description="How the model runs, which changes no reply: `offline`, inside the job; "
+        "`served`, in a server that the job starts and stops: for data_parallel, and "
+        "models that need it.",
     )
     name: Asking[str] = Field(description="The name of the weights on the hub.")
     path: str | None = Field(
@@ -467,15 +497,15 @@ class VllmModel(Card):
     revision: Asking[str | None] = Field(
         None, description="The commit of the weights; without one, the hub's newest."
     )
-    variant: Asking[str | None] = Field(
-        None, description="What else tells these weights from others."
+    variant: Asking[str | None] = Field(None, description="What else distinguishes these weights.")
+    family: Slug | None = Field(
+        None, description="The model's family; models of one family may favour each other."
     )
-    family: Slug | None = Field(None, description="Models of one family may favour each other.")
     dtype: Asking[str | None] = Field(
-        None, description="Numbers of the weights; default: their own."
+        None, description="The number format of the weights; default: their own."
     )
     quantization: Asking[str | None] = Field(
-        None, description="How weights are made smaller; default: as they are."
+        None, description="The quantisation of the weights; default: none."
     )
     adapter: Adapter | Literal["trained"] | None = Field(
         None,
@@ -491,13 +521,13 @@ class VllmModel(Card):
         {}, description="Further arguments of vLLM's engine that may change replies."
     )
     engine_args: Access[dict[str, Any]] = Field(
-        {}, description="Further arguments that say how it works only, such as max_num_seqs."
+        {}, description="Further arguments that change no reply, such as max_num_seqs."
     )
     tensor_parallel: Access[int] = Field(
-        1, ge=1, description="So many GPUs hold the weights together."
+        1, ge=1, description="Number of GPUs that share the weights."
     )
     data_parallel: Access[int] = Field(
-        1, ge=1, description="Mode served: so many copies of the weights."
+        1, ge=1, description="Mode served: number of copies of the weights."
     )
     max_model_len: int | None = Field(
         None,
@@ -526,10 +556,10 @@ class VllmModel(Card):
         1800, gt=0, description="Mode served: seconds until the server must be ready."
     )
     price: Access[Price | None] = Field(
-        None, description="What its tokens cost; default: not known."
+        None, description="The price of its tokens; default: not known."
     )
     limits: Access[Limits] = Field(
-        Limits(concurrency=256), description="Mode served: how it is asked."
+        Limits(concurrency=256), description="Mode served: limits of requests."
     )
     parts: Parts = 1
 
@@ -544,7 +574,7 @@ class VllmModel(Card):
                 "change replies: model_args"
             )
         if taken := sorted(set(self.model_args) & (SPOKEN_FOR | HARMLESS)):
-            raise ValueError(f"model_args may not hold {', '.join(taken)}: other keys say it")
+            raise ValueError(f"model_args may not hold {', '.join(taken)}: other keys set it")
         if self.data_parallel > 1 and self.mode == "offline":
             raise ValueError("data_parallel needs `mode: served`")
         return self

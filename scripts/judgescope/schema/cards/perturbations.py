@@ -28,24 +28,26 @@ class Degree(Card):
     renamed: ClassVar[dict[str, str]] = {"least": "min_edits"}
 
     k: Annotated[int | Literal["all"] | None, BeforeValidator(_as_count)] = Field(
-        None, description="How many edits."
+        None, description="Number of edits."
     )
     min_edits: int | None = Field(
-        None, ge=1, description="At least so many edits; for what a model makes, in place of k."
+        None,
+        ge=1,
+        description="Minimum number of edits; for texts that a model makes, in place of k.",
     )
 
     @model_validator(mode="after")
     def _one_amount(self) -> Self:
         if self.k is not None and self.min_edits is not None:
             raise ValueError(
-                "`k` is how many edits there are, `min_edits` how many at least: give one"
+                "`k` is the number of edits, `min_edits` the minimum: give one of them"
             )
         return self
 
 
 PerturbationKind = Literal["once", "row", "graded", "attack"]
-"""A text of each original; texts in a row, each with one error more; texts of every rating; the
-original with something added that is meant for the judge."""
+"""A text of each original; a chain, each text with one more error; a graded set, texts of every
+rating; the original with something added that is meant for the judge."""
 Degrees = dict[Literal["minor", "major", "single"], Degree]
 
 
@@ -53,7 +55,7 @@ class BasePerturbation(Card):
     """What all ways to perturb a text share."""
 
     perturbation: Slug = Field(description="The id, equal to the file's name.")
-    name: str = Field(description="What the report calls it.")
+    name: str = Field(description="The name in the report.")
     level: Literal["character", "word", "sentence"] = Field(
         description="What it changes; levels weigh the same in D_avg."
     )
@@ -66,12 +68,12 @@ class BasePerturbation(Card):
         1,
         ge=1,
         le=100,
-        description="So many texts in a row, each from the one before, all of them judged: method "
+        description="Length of a chain: each text made from the one before, all judged; method "
         "inject, or rule inject_errors.",
     )
     aspects: list[Slug] = Field(
         [],
-        description="Texts in a row are judged on these aspects alone; default: all. A graded set "
+        description="A chain is judged on these aspects alone; default: all. A graded set "
         "is about the first of them that a dataset has.",
     )
     issue: str | None = Field(
@@ -81,7 +83,7 @@ class BasePerturbation(Card):
     @model_validator(mode="after")
     def _of_a_row(self) -> Self:
         if self.aspects and self.kind == "once":
-            raise ValueError("`aspects` are for texts in a row (give `steps`) and graded sets")
+            raise ValueError("`aspects` are for chains (give `steps`) and graded sets")
         return self
 
     @property
@@ -113,7 +115,7 @@ class Demonstration(Card):
 class RulePerturbation(BasePerturbation):
     """A way to perturb a text by rule."""
 
-    method: Literal["rule"] = Field(description="How it is made.")
+    method: Literal["rule"] = Field(description="The method that makes the texts.")
     rule: str = Field(description="The rule; the list is below.")
     errors: list[str] = Field(
         [], description="Rule inject_errors: the kinds of error, of which each step draws one."
@@ -187,8 +189,8 @@ class Anchoring(Decoding):
         description="A judge of the study with whose ratings people's must agree where a text is "
         "an anchor; default: people's alone count.",
     )
-    per_rating: int = Field(5, ge=1, le=50, description="Anchors of each rating.")
-    max_errors: int = Field(ge=1, le=100, description="The most errors that are tried.")
+    per_rating: int = Field(5, ge=1, le=50, description="Number of anchors for each rating.")
+    max_errors: int = Field(ge=1, le=100, description="Maximum number of errors that are tried.")
     calibration_share: float = Field(
         0.1,
         gt=0,
@@ -197,7 +199,10 @@ class Anchoring(Decoding):
         "many errors a rating has.",
     )
     oversample: float = Field(
-        1.3, ge=1, le=5, description="So many times the texts that are wanted are made and rated."
+        1.3,
+        ge=1,
+        le=5,
+        description="How many times the required number of texts is made and rated.",
     )
     least_accuracy: float = Field(
         0.7,
@@ -211,12 +216,14 @@ class Anchoring(Decoding):
 class GradedPerturbation(BasePerturbation, Decoding):
     """Texts of every rating, made by putting more or fewer errors into references at once."""
 
-    method: Literal["graded"] = Field(description="How it is made.")
+    method: Literal["graded"] = Field(description="The method that makes the texts.")
     targets: int = Field(
         ge=1, le=1000, description="Texts per item, of every rating as many as can be."
     )
     references: int = Field(
-        1, ge=1, description="So many references of an item get errors; the most diverse are taken."
+        1,
+        ge=1,
+        description="Number of references of an item that get errors; the most diverse are chosen.",
     )
     rating: Literal["errors", "anchors"] = Field(
         "errors",
@@ -224,7 +231,10 @@ class GradedPerturbation(BasePerturbation, Decoding):
         "`anchors`.",
     )
     errors_per_rating: int = Field(
-        1, ge=1, le=20, description="With `rating: errors`: so many errors lower it by one class."
+        1,
+        ge=1,
+        le=20,
+        description="With `rating: errors`: number of errors that lower the rating by one class.",
     )
     anchors: Anchoring | None = Field(None, description="With `rating: anchors`: how.")
     errors: list[str] = Field(
@@ -262,7 +272,7 @@ ATTACKS: Final = ("attack", "inert")
 class AttackPerturbation(BasePerturbation):
     """Something added to every original that is meant for the judge: it claims the top score."""
 
-    method: Literal["attack"] = Field(description="How it is made.")
+    method: Literal["attack"] = Field(description="The method that makes the texts.")
     level: Literal["character", "word", "sentence"] = "sentence"
     text: str = Field(
         min_length=1,
@@ -270,7 +280,9 @@ class AttackPerturbation(BasePerturbation):
         "stands for the number.",
     )
     renamed: ClassVar[dict[str, str]] = {"place": "position"}
-    position: Literal["start", "end"] = Field("end", description="Before the text, or behind it.")
+    position: Literal["start", "end"] = Field(
+        "end", description="Position of the addition: before or after the text."
+    )
     degrees: dict[Literal["attack", "inert"], Degree] = Field(  # type: ignore[assignment]
         dict.fromkeys(ATTACKS, Degree()),
         description="Both always: the attack, and a note of no meaning of the same length in its "

@@ -15,29 +15,28 @@ class Recipe(Card):
     rank: int = Field(16, ge=1, description="The rank of the matrices.")
     alpha: int = Field(32, ge=1, description="Their product counts alpha / rank times.")
     dropout: float = Field(0.0, ge=0, lt=1, description="The share of their input left out.")
-    epochs: int = Field(1, ge=1, description="How often every example is seen.")
+    epochs: int = Field(1, ge=1, description="Number of passes over the examples.")
     learning_rate: float = Field(
         2e-4, gt=0, description="At its highest, after the warm-up; then it falls to 0 in a line."
     )
     weight_decay: float = Field(0.01, ge=0, description="Of AdamW.")
     warmup: float = Field(0.05, ge=0, lt=1, description="The share of the steps until then.")
-    batch: int = Field(16, ge=1, description="Examples of a step.")
+    batch: int = Field(16, ge=1, description="Number of examples per step.")
     device_batch: int = Field(
-        1, ge=1, description="So many of them at once, for which the device must have the memory."
+        1, ge=1, description="Number of examples that the device processes at once."
     )
     checkpoint_steps: int = Field(
-        50, ge=1, description="After so many steps all is saved, and the held-out loss is taken."
+        50, ge=1, description="Number of steps between checkpoints, each with the held-out loss."
     )
     device: Literal["cuda", "cpu"] = Field(
-        "cuda", description="What trains; `cpu` is for models of toy size."
+        "cuda", description="The device that trains; `cpu` is for models of toy size."
     )
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.batch % self.device_batch:
             raise ValueError(
-                f"a batch of {self.batch} is no whole number of times {self.device_batch} "
-                "(device_batch)"
+                f"batch must be a multiple of device_batch: {self.batch}, {self.device_batch}"
             )
         return self
 
@@ -47,7 +46,7 @@ class NewTexts(Decoding):
 
     models: list[Slug] = Field(min_length=1, description="Model cards.")
     form: Slug = Field("write-reference", description="The instruction, a file of config/prompts.")
-    temperature: float = Field(1.0, ge=0, description="0: always the likeliest word.")
+    temperature: float = Field(1.0, ge=0, description="0: always the most likely token.")
 
 
 class Distillation(Card):
@@ -64,8 +63,10 @@ class Distillation(Card):
         min_length=1,
         description="The texts to learn from: datasets that the study does not evaluate on.",
     )
-    systems: int = Field(4, ge=1, description="Of each item the texts of so many systems, drawn.")
-    aspects: int = Field(3, ge=1, description="Of each text so many aspects, drawn.")
+    systems: int = Field(
+        4, ge=1, description="Number of systems, drawn for each item, whose texts are used."
+    )
+    aspects: int = Field(3, ge=1, description="Number of aspects, drawn for each text.")
     held_out: float = Field(
         0.05,
         gt=0,
@@ -80,7 +81,7 @@ class Distillation(Card):
     )
     write: NewTexts | None = Field(None, description="Let models write more texts to learn from.")
     recipe: Recipe = Field(
-        Recipe(), description="How the model is trained; default: as in (Kartáč et al. 2025)."
+        Recipe(), description="The training recipe; default: as in (Kartáč et al. 2025)."
     )
     checkpoints: str = Field(
         "cache/training",
@@ -92,9 +93,9 @@ class Distillation(Card):
         if self.teacher == self.judge:
             raise ValueError("a judge cannot be its own teacher")
         if len(set(self.datasets)) < len(self.datasets):
-            raise ValueError("datasets names one twice")
+            raise ValueError("datasets names a dataset twice")
         if self.write and len(set(self.write.models)) < len(self.write.models):
-            raise ValueError("write.models names one twice")
+            raise ValueError("write.models names a model twice")
         return self
 
 
@@ -125,11 +126,13 @@ class Comparison(Card):
         None,
         ge=99,
         le=10_000_000,
-        description="How many permutations. Default: 40 for each pair of judges, at least 1,000: "
+        description="Number of permutations. Default: 40 for each pair of judges, at least 1,000: "
         "so Holm's correction over all pairs can reach .025.",
     )
     wished: float = Field(
-        0.05, gt=0, description="The difference for which the sources needed are told."
+        0.05,
+        gt=0,
+        description="The difference for which the study reports the number of sources needed.",
     )
 
 
@@ -155,7 +158,9 @@ class Caps(Card):
         None, ge=0, description="US dollars, by the model cards' prices; default: no limit."
     )
     max_requests: Access[int | None] = Field(
-        None, ge=0, description="Replies asked for (two draws are two); default: no limit."
+        None,
+        ge=0,
+        description="Maximum number of replies requested (two draws are two); default: no limit.",
     )
 
 
@@ -177,13 +182,13 @@ class Study(Caps):
     )
     perturbations: list[Slug] = Field(
         [],
-        description="Perturbation cards: of single texts for discernment and confusion; texts in "
-        "a row, and texts of every rating.",
+        description="Perturbation cards: of single texts for discernment and confusion; "
+        "error-injection chains; graded sets.",
     )
     methods: list[Slug] = Field(
         min_length=1,
-        description="What is computed; coverage and cost always are, and spans "
-        "where a judge lists errors with their places.",
+        description="What is computed; always coverage and cost, and spans if a judge lists "
+        "errors with positions.",
     )
     references: References | None = Field(
         None,
@@ -212,15 +217,17 @@ class Study(Caps):
     caps: Access[dict[Slug, Caps]] = Field(
         {}, description="Model -> its own caps, beside those of the whole study."
     )
-    comparison: Comparison = Field(Comparison(), description="How judges are compared.")
-    confusion: Confusion = Field(Confusion(), description="How the method confusion is computed.")
+    comparison: Comparison = Field(
+        Comparison(), description="Settings of the comparison of judges."
+    )
+    confusion: Confusion = Field(Confusion(), description="Settings of the method confusion.")
     distill: Distillation | None = Field(
-        None, description="Train the model of a judge on what another judge says."
+        None, description="Train a judge's model on the judgments of another judge."
     )
     as_rater_margin: float = Field(
         0.05,
         gt=0,
-        description="A judge is as good as one more rater where it is less than this worse, in "
+        description="A judge is as good as one more rater if it is worse by less than this, in "
         "units of the statistic.",
     )
     require: dict[str, Bar | dict[Slug, Bar]] = Field(
@@ -244,7 +251,7 @@ class Study(Caps):
         "scale keep theirs missing. Nothing is asked again.",
     )
     allow_missing: bool = Field(
-        False, description="Go on where a planned cell of a perturbation is missing, and say so."
+        False, description="Continue if a planned cell of a perturbation is missing, and report it."
     )
 
     @property
@@ -259,8 +266,8 @@ class Study(Caps):
                 raise ValueError(f"{key} names {twice} twice")
         if self.distill and (both := sorted({*self.distill.datasets} & {*self.datasets})):
             raise ValueError(
-                f"distill.datasets and datasets both name {', '.join(both)}: what a judge has "
-                "learnt from says nothing of how good it is; leave it out of one of them"
+                f"distill.datasets and datasets both name {', '.join(both)}: training data cannot "
+                "evaluate the judge; leave it out of one of them"
             )
         if "discernment" in self.methods and len(self.criteria) > 1:
             raise ValueError("discernment adds up over aspects: give one of `criteria` at most")

@@ -1,0 +1,56 @@
+"""Judges that choose between two texts: their position bias as a figure, all numbers beside it."""
+
+from pathlib import Path
+from typing import Any
+
+import report_study as study
+from judgescope.report.charts import MOST_SIGNS
+from judgescope.report.elements import Figure, Table
+from judgescope.report.sections import agreement
+
+Row = dict[str, Any]
+PLACE = {"aspect": "fluency", "level": "pooled", "perturbation": "systems"}
+
+
+def blocks(folder: Path, *rows: Row) -> list[Any]:
+    section = agreement.pairwise(study.loaded(study.make(folder, {"pairwise": list(rows)})))
+    assert section is not None
+    return [block for block in section.blocks if isinstance(block, Figure | Table)]
+
+
+def test_the_judge_farthest_from_half_is_named_and_every_number_is_in_the_table(
+    tmp_path: Path,
+) -> None:
+    rates = {"alpha": 0.55, "beta": 0.2, "gamma": None}
+    (figure,) = blocks(
+        tmp_path,
+        *(
+            study.row("news", judge, "first_position_rate", v, **PLACE)
+            for judge, v in rates.items()
+        ),
+        study.row("news", "gamma", "order_consistency", 0.75, **PLACE),
+    )
+    assert figure.title == "The news, systems: position bias"
+    assert "Farthest from 50 %: 20\u202f% [10\u202f%, 30\u202f%] (beta, fluency)." in figure.summary
+    assert [key.text for key in figure.keys] == ["alpha", "beta"]
+    (body,) = figure.table.bodies
+    cells = {line.head: [cell.text for cell in line.cells] for line in body.lines}
+    assert cells["gamma"] == ["75\u202f%", "–"] and cells["beta"] == ["–", "20\u202f%"]
+
+
+def test_without_any_vote_the_table_stands_alone(tmp_path: Path) -> None:
+    undefined = study.row("news", "alpha", "first_position_rate", None, **PLACE)
+    (table,) = blocks(tmp_path, undefined)
+    assert isinstance(table, Table) and table.caption == "The news, systems."
+
+
+def test_more_judges_than_signs_are_all_in_the_table(tmp_path: Path) -> None:
+    rows = [study.row("news", j, "first_position_rate", 0.5, **PLACE) for j in study.JUDGES]
+    (figure,) = blocks(tmp_path, *rows)
+    assert len(figure.keys) == MOST_SIGNS < len(study.JUDGES)
+    assert (
+        f"Drawn are the first {MOST_SIGNS} of {len(study.JUDGES)}; the table has all."
+        in figure.summary
+    )
+    lines = [line.head for body in figure.table.bodies for line in body.lines]
+    assert sorted(lines) == sorted(study.JUDGES)

@@ -201,11 +201,11 @@ def test_the_shipped_judge_has_the_usual_numbers_and_compares_with_ten_draws() -
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
-        ({"severities": {"minor": 6}}, "no smaller"),
+        ({"severities": {"minor": 6}}, "needs at least the same penalty"),
         ({"severities": {"bottom": 0}}, "greater than 0"),
         ({"severities": {"minor": -1}}, "greater than or equal to 0"),
-        ({"estimator": "logprob_mean"}, "no reply says the score"),
-        ({"structured": "choice"}, "no reply says the score"),
+        ({"estimator": "logprob_mean"}, "replies for the parser errors contain no score"),
+        ({"structured": "choice"}, "replies for the parser errors contain no score"),
         ({"parser": "score", "severities": {"minor": 2}}, "for the parser errors"),
     ],
 )

@@ -45,7 +45,7 @@ soak: SHELL := bash
 soak: .venv/test ## twenty runs that are killed, 100,000 requests (half an hour)
 	set -o pipefail; JUDGESCOPE_KILLS=20 JUDGESCOPE_STORM=100000 $(BIN)/python -m pytest -s -rs tests/faults/test_storm.py tests/faults/test_stages_killed.py $(PYTEST) 2>&1 | tee soak.log
 
-# Do the tests notice faults? docs/mutants.md; MUTANTS="--share 0.2" takes every fifth.
+# Do the tests notice faults? docs/mutants.md; MUTANTS="--sample 300" draws so many.
 mutants: .venv/measure ## do the tests notice faults? (hours)
 	$(BIN)/python tests/support/mutating.py $(MUTANTS)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from asking import Study, rate
+from asking import AskedStudy, rate
 from running import copy_demo, copy_project, run
 from scripted import Endpoint, serve
 
@@ -80,6 +80,6 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 @pytest.fixture
-def study(tmp_path: Path, endpoint: Endpoint) -> Study:
+def study(tmp_path: Path, endpoint: Endpoint) -> AskedStudy:
     """A study on the demo's dialogues that asks the endpoint."""
-    return Study(tmp_path, endpoint)
+    return AskedStudy(tmp_path, endpoint)

@@ -13,19 +13,16 @@ import pytest
 import cards_study
 import pages
 import report_study
-from annotations_study import AnnotationsStudy
 from browser import Browser, browser, needs_browser
 from explore_study import ExploreStudy
 from judgescope.people import weights
 from judgescope.people.pairs import read as read_votes
 from judgescope.report import judge_card as cards
 from judgescope.report.page import render
+from people_studies import AnnotationsStudy, RatingsStudy, VotesStudy, plan_of
 from people_tables import rows_of
-from ratings_setup import RatingsStudy
 from running import HOME
 from spotcheck_study import Study
-from survey_setup import plan_of
-from votes_study import VotesStudy
 
 pytestmark = [pytest.mark.heavy, needs_browser]
 TEMPLATES, TEXTS = HOME / "workflow" / "report", HOME / "workflow" / "texts"
@@ -79,7 +76,7 @@ def made(name: str, folder: Path) -> Path:
     with chdir(folder):
         if name == "votes":
             votes = VotesStudy(folder)
-            return folder / "pages" / votes.make(votes.plan())[0].file
+            return folder / "pages" / votes.pages(votes.plan())[0].file
         if name == "ratings":
             rated = RatingsStudy(folder)
             return folder / "pages" / rated.ask(rated.plan())[0].file
@@ -332,7 +329,7 @@ def test_votes_are_given_by_keyboard_and_read_back(
     monkeypatch.chdir(tmp_path)
     study = VotesStudy(tmp_path)
     plan = study.plan()
-    [page] = study.make(plan)
+    [page] = study.pages(plan)
     with browser(tmp_path / "browser") as window:
         window.open(tmp_path / "pages" / page.file)
         chosen = answered(window)

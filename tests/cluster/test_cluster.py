@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import running
-from asking import FAST, Study, rate
+from asking import FAST, AskedStudy, rate
 from running import HOME, outputs
 from scripted import refusal
 
@@ -27,14 +27,14 @@ MADE = {"name": "Wrong", "level": "word", "method": "llm", "form": "wrong-fact"}
 
 
 @pytest.fixture
-def kinds(study: Study, monkeypatch: pytest.MonkeyPatch) -> Study:
+def kinds(study: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> AskedStudy:
     """A study with an asking job of every kind, and texts that a model writes."""
     monkeypatch.setenv("JUDGESCOPE_PYTHON_VLLM", "/bin/true")
     study.card("models", "big", **BIG)
     study.card("judges", "large", model="big", form="score-only")
     study.card("perturbations", "wrong", model="loop", **MADE)
     methods = ["agreement", "discernment"]
-    study.study(judges=["terse", "large", "rules"], perturbations=["wrong"], methods=methods)
+    study.write(judges=["terse", "large", "rules"], perturbations=["wrong"], methods=methods)
     return study
 
 
@@ -55,7 +55,7 @@ def profile(folder: Path, *, edited: bool = False) -> Path:
     return place
 
 
-def resources(study: Study, place: Path, *options: str) -> dict[str, dict[str, str]]:
+def resources(study: AskedStudy, place: Path, *options: str) -> dict[str, dict[str, str]]:
     """Return what every job that asks would be given."""
     told = ["--workflow-profile", str(place), "--configfile", "study.yaml", *options]
     done = running.run(
@@ -78,7 +78,7 @@ PLAIN = {"mem_mb": "4000", "runtime": "240"}
 ENDPOINT = {"api": "1", "mem_mb": "4000", "runtime": "1440"}
 
 
-def test_each_kind_of_asking_job_asks_for_its_own(kinds: Study) -> None:
+def test_each_kind_of_asking_job_asks_for_its_own(kinds: AskedStudy) -> None:
     assert resources(kinds, profile(kinds.folder)) == {
         "loop": ENDPOINT,
         "wrong.single": ENDPOINT,
@@ -88,7 +88,7 @@ def test_each_kind_of_asking_job_asks_for_its_own(kinds: Study) -> None:
     }
 
 
-def test_the_card_of_a_model_goes_before_the_profile(kinds: Study) -> None:
+def test_the_card_of_a_model_goes_before_the_profile(kinds: AskedStudy) -> None:
     machine = {"gpu_model": "h100", "mem_mb": 1500, "runtime": 7}
     kinds.card("models", "big", **BIG, **machine, tensor_parallel=2, data_parallel=4)
     found = resources(kinds, profile(kinds.folder))
@@ -96,14 +96,14 @@ def test_the_card_of_a_model_goes_before_the_profile(kinds: Study) -> None:
     assert found["loop"] == ENDPOINT
 
 
-def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(kinds: Study) -> None:
+def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(kinds: AskedStudy) -> None:
     """`set-resources` goes by the names of rules, and by no others; cards go before both."""
     kinds.card("models", "big", **BIG, mem_mb=1500)
     kinds.card("models", "plain", **BIG)
     kinds.card("perturbations", "wrong", **MADE | {"model": "big"})
     kinds.card("perturbations", "worse", **MADE | {"model": "plain"})
     methods = ["agreement", "discernment"]
-    kinds.study(judges=["terse"], perturbations=["wrong", "worse"], methods=methods)
+    kinds.write(judges=["terse"], perturbations=["wrong", "worse"], methods=methods)
     told = [
         "write_gpu:mem_mb=9",
         "write_gpu:runtime=8",
@@ -117,7 +117,7 @@ def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(kinds: Stud
     }
 
 
-def test_what_the_profile_invites_to_edit_can_be_edited(kinds: Study) -> None:
+def test_what_the_profile_invites_to_edit_can_be_edited(kinds: AskedStudy) -> None:
     all_of = {"slurm_account": "my_account", "slurm_partition": "cpu"}
     found = resources(kinds, profile(kinds.folder, edited=True))
     assert found["lexical"] == PLAIN | all_of
@@ -126,14 +126,14 @@ def test_what_the_profile_invites_to_edit_can_be_edited(kinds: Study) -> None:
     assert found["big"] == all_of | on_gpus | {"mem_mb": "64000", "runtime": "720"}
 
 
-def test_a_workstation_limits_gpus_and_asks_for_nothing_else(kinds: Study) -> None:
+def test_a_workstation_limits_gpus_and_asks_for_nothing_else(kinds: AskedStudy) -> None:
     kinds.card("models", "big", **BIG, tensor_parallel=4)
     found = resources(kinds, WORKSTATION)
     assert found["big"] == {"gpu": "1"} and found["lexical"] == {}
     assert resources(kinds, WORKSTATION, "--resources", "gpu=4")["big"] == {"gpu": "4"}
 
 
-def on_cluster(study: Study) -> "subprocess.CompletedProcess[str]":
+def on_cluster(study: AskedStudy) -> "subprocess.CompletedProcess[str]":
     """Run the study with the profile, but not with SLURM."""
     submit = f"{HOME / 'tests' / 'support' / 'submit.sh'} {{rule}} {{resources.mem_mb}}"
     told = ["--workflow-profile", str(profile(study.folder)), "--executor", "cluster-generic"]
@@ -141,10 +141,10 @@ def on_cluster(study: Study) -> "subprocess.CompletedProcess[str]":
     return study.run(*told)
 
 
-def test_a_submit_script_is_enough(study: Study) -> None:
+def test_a_submit_script_is_enough(study: AskedStudy) -> None:
     """Only what asks is submitted; a job that fails is submitted again, with more memory."""
     study.card("perturbations", "wrong", model="loop", **MADE)
-    study.study(perturbations=["wrong"], methods=["discernment"])
+    study.write(perturbations=["wrong"], methods=["discernment"])
     study.endpoint.script = lambda body: (
         rate(body) if len(study.endpoint.asked) > 1 else refusal(401, "not yet")
     )

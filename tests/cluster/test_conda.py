@@ -9,6 +9,7 @@ import pytest
 
 import running
 from running import HOME
+from study import Study
 
 RULE = re.compile(r"^\s*(?:rule|use rule)\b.*?(?=^\s*(?:rule|use rule)\b|\Z)", re.M | re.S)
 NAMES = re.compile(r"\A\s*(?:use rule (\w+) as|rule) (\w+)")
@@ -56,7 +57,7 @@ def test_jobs_call_the_interpreter_that_conda_has_activated(
     conda.write_text(f"#!/bin/sh\necho '{json.dumps(INFO)}'\n", encoding="utf-8")
     conda.chmod(0o755)
     monkeypatch.setenv("PATH", f"{conda.parent}{os.pathsep}{os.environ['PATH']}")
-    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     (tmp_path / "Snakefile").write_text(OUTER.format(home=HOME), encoding="utf-8")
     options = ("-m", "snakemake", "--configfile", "study.yaml", "-n", "-p", "--cores", "1")
     built = running.run(*options, "--sdm", "conda", cwd=tmp_path)

@@ -16,7 +16,7 @@ import pytest
 
 import running
 import slurm
-from asking import FAST, Study, rate
+from asking import FAST, AskedStudy, rate
 from running import HOME, outputs
 from scripted import Body, Said, serve
 from slurm import Cluster, cluster, until
@@ -61,14 +61,14 @@ def queue(one_node: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluste
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What the study of these tests gives on a workstation."""
     with serve(rate) as endpoint:
-        study = Study(tmp_path_factory.mktemp("workstation"), endpoint)
+        study = AskedStudy(tmp_path_factory.mktemp("workstation"), endpoint)
         done = study.run()
         assert done.returncode == 0, done.stdout
         assert len(endpoint.asked) == TEXTS
         return found(study)
 
 
-def found(study: Study) -> dict[str, bytes]:
+def found(study: AskedStudy) -> dict[str, bytes]:
     return outputs(study.folder / "results" / "asked")
 
 
@@ -91,7 +91,7 @@ class Gate:
 
 
 @pytest.fixture
-def gate(study: Study) -> Iterator[Gate]:
+def gate(study: AskedStudy) -> Iterator[Gate]:
     made = Gate()
     study.model(limits=LIMITS)
     study.endpoint.script = made
@@ -99,7 +99,7 @@ def gate(study: Study) -> Iterator[Gate]:
     made.open.set()
 
 
-def start(study: Study) -> "subprocess.Popen[bytes]":
+def start(study: AskedStudy) -> "subprocess.Popen[bytes]":
     with (study.folder / "told.txt").open("wb") as told:
         return subprocess.Popen(
             [sys.executable, "-m", "judgescope", "run", "study.yaml", *ON_SLURM],
@@ -111,18 +111,18 @@ def start(study: Study) -> "subprocess.Popen[bytes]":
         )
 
 
-def halfway(process: "subprocess.Popen[bytes]", study: Study, gate: Gate, held: int) -> None:
+def halfway(process: "subprocess.Popen[bytes]", study: AskedStudy, gate: Gate, held: int) -> None:
     """Wait until so many requests are held; all that was answered is in the store then."""
     until(lambda: process.poll() is not None or len(gate.held) == held, f"{held} requests held")
     assert process.poll() is None, (study.folder / "told.txt").read_text("utf-8")
     assert study.journalled() == TEXTS // 2
 
 
-def end(process: "subprocess.Popen[bytes]", study: Study) -> None:
+def end(process: "subprocess.Popen[bytes]", study: AskedStudy) -> None:
     assert process.wait() == 0, (study.folder / "told.txt").read_text("utf-8")
 
 
-def doubles(study: Study) -> set[str]:
+def doubles(study: AskedStudy) -> set[str]:
     """Return the prompts that were asked more than once; every text was asked about."""
     counts = Counter(study.endpoint.prompts)
     assert len(counts) == TEXTS
@@ -156,7 +156,7 @@ def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
 
 
 def test_an_endpoint_is_asked_from_the_queue(
-    queue: Cluster, study: Study, expected: dict[str, bytes]
+    queue: Cluster, study: AskedStudy, expected: dict[str, bytes]
 ) -> None:
     before = queue.jobs()
     done = study.run(*ON_SLURM)
@@ -170,7 +170,7 @@ def test_an_endpoint_is_asked_from_the_queue(
 
 
 def test_a_cancelled_job_is_tried_again_with_more_memory(
-    queue: Cluster, study: Study, gate: Gate, expected: dict[str, bytes]
+    queue: Cluster, study: AskedStudy, gate: Gate, expected: dict[str, bytes]
 ) -> None:
     process = start(study)
     halfway(process, study, gate, WORKERS)
@@ -195,7 +195,7 @@ def resumed(queue: Cluster) -> bool:
 
 
 def test_a_node_that_went_away_gets_its_job_again(
-    queue: Cluster, study: Study, gate: Gate, expected: dict[str, bytes]
+    queue: Cluster, study: AskedStudy, gate: Gate, expected: dict[str, bytes]
 ) -> None:
     process = start(study)
     halfway(process, study, gate, WORKERS)
@@ -211,7 +211,7 @@ def test_a_node_that_went_away_gets_its_job_again(
 
 
 def test_a_killed_master_and_two_copies_of_a_job(
-    queue: Cluster, study: Study, gate: Gate, expected: dict[str, bytes]
+    queue: Cluster, study: AskedStudy, gate: Gate, expected: dict[str, bytes]
 ) -> None:
     """Snakemake does not know a job that it did not submit: the same command starts another."""
     process = start(study)
@@ -253,7 +253,7 @@ CARD = {"engine": "vllm", "name": "org/it", "path": "weights", "mode": "served",
 MACHINE = {"gpu_model": slurm.GPU, "mem_mb": 1500, "runtime": 7}
 
 
-def with_vllm(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
+def with_vllm(study: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let the study's model be one that a job loads; return the file with a line per request."""
     study.card("models", "loop", **CARD, **MACHINE)
     (study.folder / "pids").mkdir()
@@ -272,7 +272,7 @@ def with_vllm(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_model_gets_the_gpu_that_its_card_names(
-    queue: Cluster, study: Study, monkeypatch: pytest.MonkeyPatch
+    queue: Cluster, study: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = with_vllm(study, monkeypatch)
     done = study.run()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import running
-from best_end_setup import card, write
+from best_end_setup import write
 from judgescope.replies.retry import cut_files
 from judgescope.schema.tables import table_of, write_table
 
@@ -42,13 +42,13 @@ def test_what_is_cut_or_gone_is_found_and_nothing_else(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_makes_cut_replies_and_scores_again(tmp_path: Path) -> None:
-    write(tmp_path, flipped=False)
+    study = write(tmp_path, flipped=False)
     names = {"item": "id", "system": "by", "reply": "said"}
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()]
     lines = [json.dumps({**row, "said": f"Rating: {row['score']}"}) for row in rows]
     (tmp_path / "said.jsonl").write_text("\n".join(lines), encoding="utf-8")
     model = {"engine": "recorded", "dataset": "mine", "files": "../../said.jsonl", "rows": names}
-    card(tmp_path, "config/models/it", model="it", **model)
+    study.card("models", "it", **model)
 
     def run() -> str:
         done = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import running
-from asking import FAST, Study
+from asking import FAST, AskedStudy
 from scripted import Body, Said, reply, serve
+from study import Study
 
 pytestmark = pytest.mark.slow
 ITEMS, STEPS = 24, 3
@@ -26,11 +27,9 @@ def write(body: Body) -> Said:
 
 def test_killed_in_the_middle_of_the_second_step(tmp_path: Path) -> None:
     with serve(write) as endpoint:
-        study = Study(tmp_path, endpoint)
-        running.write_card(
-            tmp_path, "perturbations", "local-llm-fluency", model="loop", steps=STEPS
-        )
-        study.study(
+        study = AskedStudy(tmp_path, endpoint)
+        Study(tmp_path).change("perturbations", "local-llm-fluency", model="loop", steps=STEPS)
+        study.write(
             datasets=["demo-news"],
             aspects=["fluency"],
             judges=["rouge-l", "oracle"],

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import running
-from asking import FAST, Study
+from asking import FAST, AskedStudy
 from judgescope.replies.ledger import FOLDER, REQUESTS, Ledger
 from programs import gone
 from scripted import Body, Said, reply, serve
@@ -48,16 +48,16 @@ def pace() -> Iterator[Pace]:
 
 
 @pytest.fixture
-def study(tmp_path: Path, pace: Pace) -> Iterator[Study]:
+def study(tmp_path: Path, pace: Pace) -> Iterator[AskedStudy]:
     with serve(pace) as endpoint:
-        made = Study(tmp_path, endpoint)
+        made = AskedStudy(tmp_path, endpoint)
         made.model(limits=FAST | {"concurrency": CONCURRENCY, "timeout": LONG})
         yield made
         pace.go_on.set()
 
 
 @contextmanager
-def started(study: Study, replies: int = 4) -> Iterator["subprocess.Popen[str]"]:
+def started(study: AskedStudy, replies: int = 4) -> Iterator["subprocess.Popen[str]"]:
     """Run the study as a user does until it has some replies; nothing is left of it afterwards."""
     with subprocess.Popen(
         [sys.executable, "-m", "judgescope", "run", "study.yaml"],
@@ -85,7 +85,7 @@ def end(process: "subprocess.Popen[str]") -> str:
     return told
 
 
-def asks_only_the_rest(study: Study, pace: Pace) -> None:
+def asks_only_the_rest(study: AskedStudy, pace: Pace) -> None:
     """The same command goes on, without --unlock, and asks for what is not there."""
     pace.seconds, pace.hold, kept = 0, False, study.journalled()
     pace.go_on.set()
@@ -98,7 +98,7 @@ def asks_only_the_rest(study: Study, pace: Pace) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_to_the_group_ends_the_run_and_its_number_is_the_status(
-    study: Study, pace: Pace, number: int
+    study: AskedStudy, pace: Pace, number: int
 ) -> None:
     """As `timeout`, a terminal that closes, and Ctrl-C send it."""
     with started(study) as process:
@@ -111,7 +111,7 @@ def test_a_signal_to_the_group_ends_the_run_and_its_number_is_the_status(
     asks_only_the_rest(study, pace)
 
 
-def test_sigterm_to_every_process_twice_is_one_wish(study: Study) -> None:
+def test_sigterm_to_every_process_twice_is_one_wish(study: AskedStudy) -> None:
     """As a service manager and a cluster send it; `timeout` sends it to the command twice."""
     with started(study) as process:
         for _ in range(2):
@@ -123,7 +123,7 @@ def test_sigterm_to_every_process_twice_is_one_wish(study: Study) -> None:
     assert study.journalled() == len(study.endpoint.asked) < TEXTS
 
 
-def test_a_command_that_is_killed_leaves_nothing_that_asks(study: Study, pace: Pace) -> None:
+def test_a_command_that_is_killed_leaves_nothing_that_asks(study: AskedStudy, pace: Pace) -> None:
     with started(study) as process:
         there = running.in_session(process.pid)
         process.kill()
@@ -136,9 +136,9 @@ def test_a_command_that_is_killed_leaves_nothing_that_asks(study: Study, pace: P
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_what_is_not_answered_is_counted_as_what_may_be_billed(
-    study: Study, pace: Pace, times: int
+    study: AskedStudy, pace: Pace, times: int
 ) -> None:
-    study.study(max_requests=1000)
+    study.write(max_requests=1000)
     with started(study) as process:
         pace.hold = True
         while pace.held < CONCURRENCY:
@@ -156,7 +156,7 @@ def test_what_is_not_answered_is_counted_as_what_may_be_billed(
     assert study.journalled() == sent - CONCURRENCY
 
 
-def test_no_lock_is_taken_away_from_a_run_that_lives(study: Study, pace: Pace) -> None:
+def test_no_lock_is_taken_away_from_a_run_that_lives(study: AskedStudy, pace: Pace) -> None:
     pace.seconds = 3
     with started(study) as process:
         for options in ((), ("--unlock",)):
@@ -171,7 +171,7 @@ def test_no_lock_is_taken_away_from_a_run_that_lives(study: Study, pace: Pace) -
 
 
 def test_the_lock_of_a_run_that_was_killed_whole_can_be_taken_away(
-    study: Study, pace: Pace
+    study: AskedStudy, pace: Pace
 ) -> None:
     with started(study) as process:
         running.kill_all(process.pid)

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 import trusting
-from asking import Study
+from asking import AskedStudy
 from data_samples import REAL, needs_real_data
 from judgescope.perturb.inject import OFF_TOPIC
 from running import HOME
@@ -28,9 +28,9 @@ def counting(body: Body) -> Said:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(counting) as endpoint:
-        own = Study(tmp_path_factory.mktemp("both"), endpoint)
+        own = AskedStudy(tmp_path_factory.mktemp("both"), endpoint)
         own.card("judges", "rater", model="loop", form="score-only")
         hundred = {"min": 1, "max": 100, "step": 1}
         own.card("judges", "counter", model="loop", form="score-only", scale=hundred)
@@ -45,7 +45,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
             graded: Row = {"name": "every rating", "method": "graded", "errors": ["off-topic"]}
             graded |= {"targets": 15, "references": 3, **shared}
             own.card("perturbations", f"graded-{name}", **graded)
-        own.study(
+        own.write(
             data=str(REAL),
             datasets=[*SETS],
             aspects=[aspect for aspect, *_ in SETS.values()],
@@ -68,7 +68,7 @@ def own_card(card: Row) -> Row:
     return {**kept, "select": select}
 
 
-def found(study: Study, name: str, judge: str, statistic: str, level: str) -> Row:
+def found(study: AskedStudy, name: str, judge: str, statistic: str, level: str) -> Row:
     """Return a judge's row of a statistic on the benchmark of a dataset."""
     [row] = [
         row
@@ -81,7 +81,7 @@ def found(study: Study, name: str, judge: str, statistic: str, level: str) -> Ro
 
 @pytest.mark.parametrize("name", SETS)
 def test_whoever_counts_the_errors_finds_every_rating_and_the_order(
-    study: Study, name: str
+    study: AskedStudy, name: str
 ) -> None:
     for judge in ("rater", "oracle"):
         kappa = found(study, name, judge, "kappa_linear", "global")
@@ -100,7 +100,9 @@ def test_whoever_counts_the_errors_finds_every_rating_and_the_order(
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_controls_reach_what_chance_gives_and_the_length_is_shown(study: Study, name: str) -> None:
+def test_controls_reach_what_chance_gives_and_the_length_is_shown(
+    study: AskedStudy, name: str
+) -> None:
     assert found(study, name, "constant-top", "kappa_linear", "global")["value"] == 0
     assert found(study, name, "constant-top", "accuracy_adjacent", "local")["value"] == 0
     assert found(study, name, "constant-top", "accuracy_adjacent_half", "local")["value"] == 0.5
@@ -117,7 +119,7 @@ def test_controls_reach_what_chance_gives_and_the_length_is_shown(study: Study, 
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_ratings_are_balanced_as_far_as_there_are_references(study: Study, name: str) -> None:
+def test_ratings_are_balanced_as_far_as_there_are_references(study: AskedStudy, name: str) -> None:
     counts = {
         row["k"]: row["value"]
         for row in study.rows("construction")

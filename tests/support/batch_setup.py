@@ -21,11 +21,7 @@ MODEL = OpenAIModel.model_validate(
     {"model": "it", "name": "org/it", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"}
     | {"field_names": {"max_tokens": "max_completion_tokens"}, "extra_body": {"top_k": 3}}
 )
-
-
 ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
-
-
 Row = dict[str, Any]
 
 

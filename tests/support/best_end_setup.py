@@ -2,23 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
-import yaml
+from study import Study
 
 FIVE = {"min": 1, "max": 5, "step": 1}
-
-
 JUDGES = ["it", "rouge-1"]
+BEST = {"study": "best", "seed": 3, "datasets": ["mine"], "judges": JUDGES}
 
 
-def card(folder: Path, file: str, **content: Any) -> None:
-    path = folder / f"{file}.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
-
-
-def write(folder: Path, *, flipped: bool, methods: list[str] | None = None) -> dict[str, Any]:
+def write(folder: Path, *, flipped: bool, methods: list[str] | None = None) -> Study:
     """Write a study of 12 items by three systems, on a scale as usual or turned around."""
     rows = []
     for at in range(36):
@@ -33,10 +25,11 @@ def write(folder: Path, *, flipped: bool, methods: list[str] | None = None) -> d
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "rows.jsonl").write_text(text, encoding="utf-8")
     scale = {**FIVE, "best": "min"} if flipped else FIVE
-    card(
-        folder,
-        "config/datasets/mine",
-        **{"dataset": "mine", "name": "Mine", "task": "dialogue", "format": "table"},
+    study = Study(folder, BEST, methods=methods or ["agreement"])
+    study.card(
+        "datasets",
+        "mine",
+        **{"name": "Mine", "task": "dialogue", "format": "table"},
         **{"files": "../../rows.jsonl", "licence": "-", "citation": "-"},
         columns={"item": "id", "source": "source", "references": "gold", "system": "by"}
         | {"text": "text"},
@@ -44,9 +37,7 @@ def write(folder: Path, *, flipped: bool, methods: list[str] | None = None) -> d
     )
     names = {"item": "id", "system": "by", "scores": {"fluency": "score"}}
     model = {"engine": "recorded", "dataset": "mine", "files": "../../rows.jsonl", "rows": names}
-    card(folder, "config/models/it", model="it", **model)
-    card(folder, "config/judges/it", judge="it", model="it")
-    study = {"study": "best", "seed": 3, "datasets": ["mine"], "judges": JUDGES}
-    study |= {"methods": methods or ["agreement"]}
-    card(folder, "study", **study)
+    study.card("models", "it", **model)
+    study.card("judges", "it", model="it")
+    study.write()
     return study

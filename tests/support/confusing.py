@@ -14,8 +14,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-import protocols
-import running
 from judgescope.perturb.edit_checks import KINDS
 from judgescope.perturb.edits import Amount
 from judgescope.perturb.sentences import split_sentences
@@ -24,6 +22,7 @@ from judgescope.schema.loading import load_yaml, read_card
 from protocols import named_folder, run_whole, serving
 from running import HOME
 from scripted import Body, Said, replies
+from study import Study, shipped
 
 SETS = [f"demo-confusion-{name}" for name in ("news", "dialogue", "paraphrase", "table")]
 CONTROLS = ["rouge-l-source", "rules", "constant-top", "random", "length"]
@@ -170,26 +169,33 @@ class Script:
 
 
 @contextmanager
-def endpoint(folder: Path, study: str) -> Iterator[Script]:
-    """Serve writer and judges of a study that runs in `folder`, with the card of `clear`."""
-    script = Script(folder / "results" / study)
-    with serving(folder, script):
-        running.write_card(folder, "judges", "ten-draws", judge="clear", temperature=0, draws=1)
-        shown = folder / "config" / "judges"
-        (shown / "ten-draws.yaml").rename(shown / "clear.yaml")
+def endpoint(study: Study) -> Iterator[Script]:
+    """Serve writer and judges of a study, with the card of `clear`."""
+    script = Script(study.out)
+    with serving(study, script):
+        study.change("judges", "ten-draws", judge="clear", temperature=0, draws=1)
         yield script
 
 
-def shipped_study(**keys: Any) -> dict[str, Any]:
-    """Return the study of the paper as it is shipped, on the shipped texts, with changed keys."""
-    judges = ["clear", "ten-draws", *CONTROLS]
-    return protocols.shipped_study("confusion", **{"datasets": SETS, "judges": judges} | keys)
+def shipped_texts(folder: Path, **keys: Any) -> Study:
+    """Return the study of the paper on the shipped texts, with changed keys."""
+    own = {"datasets": SETS, "judges": ["clear", "ten-draws", *CONTROLS]}
+    return Study(folder, shipped("studies", "confusion", **own | keys))
+
+
+def few_news(folder: Path, items: int, **keys: Any) -> Study:
+    """Return the same for so many of the shipped news texts."""
+    study = shipped_texts(folder, datasets=SETS[:1], **keys)
+    files = {"items": str(HOME / "config" / "demo" / "confusion_news.jsonl")}
+    study.change("datasets", SETS[0], select={"n": items}, files=files)
+    study.write()
+    return study
 
 
 def main() -> None:
     """Run the study and print what came of it."""
-    folder, told = named_folder(), shipped_study(criteria=[])
-    run_whole(folder, told, endpoint(folder, told["study"]))
+    study = shipped_texts(named_folder(), criteria=[])
+    run_whole(study, endpoint(study))
 
 
 if __name__ == "__main__":

@@ -1,40 +1,27 @@
 """What several tests of confusion rows share."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from confusion_setup import Floats
 from judgescope.core.cells import split
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
 from statistics_spec import spec_of
 
+TABLE = Path(__file__).resolve().parents[3] / "shared" / "reference" / "s001_table4.csv"
+Floats = NDArray[np.float64]
 ITEMS = [f"i{item:02}" for item in range(30)]
-
-
 EXPECTED = {"typos": {"drop": ["clear"], "same": ["true"]}, "cuts": {"drop": ["true"], "same": []}}
-
-
 PERTURBED = [["typos", "single", "character"], ["cuts", "single", "sentence"]]
-
-
 ASPECTS = ("clear", "true")
-
-
 RNG = np.random.default_rng(4)
-
-
 BEFORE = RNG.integers(3, 6, len(ITEMS)).astype(float)
-
-
 NAN = float("nan")
-
-
 Row = dict[str, Any]
-
-
 Scores = Mapping[tuple[str, str], Floats]
 """(perturbation, aspect as cells call it) -> a score per item."""
 

@@ -9,11 +9,7 @@ from running import HOME
 from scripted import Body, Said, reply
 
 DATA = HOME / "config" / "demo" / "confusion_news.jsonl"
-
-
 WORDS = re.compile(r"\w+")
-
-
 ASPECTS = ["fluency", "coherence", "informativeness"]
 
 

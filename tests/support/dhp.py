@@ -18,12 +18,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-import protocols
-from data_originals_setup import COLUMNS, xml
+from data_samples import COLUMNS, xml
 from judgescope.perturb.sentences import split_sentences
 from protocols import named_folder, run_whole, serving
 from running import SHARED
 from scripted import Body, Said, reply
+from study import Study, shipped
 
 PEOPLE = ["Ana", "Bo", "Cem", "Dina"]
 STORY = "story_cloze/cloze_test_val__spring2016 - cloze_test_ALL_val.csv"
@@ -207,16 +207,22 @@ def twice(text: str, count: int) -> str:
 
 
 @contextmanager
-def endpoint(folder: Path, study: str) -> Iterator[Script]:
-    """Serve writer and judge of a study that runs in `folder`."""
-    script = Script(folder / "results" / study)
-    with serving(folder, script):
+def endpoint(study: Study) -> Iterator[Script]:
+    """Serve writer and judge of a study."""
+    script = Script(study.out)
+    with serving(study, script):
         yield script
 
 
-def shipped_study(**keys: Any) -> dict[str, Any]:
-    """Return the study of the paper as it is shipped, with changed keys."""
-    return protocols.shipped_study("discernment", **keys)
+def few_items(folder: Path, items: int, **keys: Any) -> Study:
+    """Return the shipped study with so many items of each dataset, and changed keys."""
+    study = Study(folder, shipped("studies", "discernment", data="public", **keys))
+    for name in study.keys["datasets"]:
+        select = shipped("datasets", name).get("select", {}) | {"n": items}
+        study.change("datasets", name, select=select)
+    study.change("judges", "steps", draws=1)
+    study.write()
+    return study
 
 
 def main() -> None:
@@ -227,8 +233,9 @@ def main() -> None:
     if not (folder / "public").is_dir():
         write_data(folder / "public")
         link_data(folder / "public")
-    told = shipped_study(data="public", judges=[*judges, *controls])
-    run_whole(folder, told, endpoint(folder, told["study"]))
+    keys = {"data": "public", "judges": [*judges, *controls]}
+    study = Study(folder, shipped("studies", "discernment"), **keys)
+    run_whole(study, endpoint(study))
 
 
 if __name__ == "__main__":

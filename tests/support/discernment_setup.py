@@ -11,18 +11,12 @@ from judgescope.schema.tables import table_of
 from statistics_spec import spec_of
 
 Floats = NDArray[np.float64]
-
-
 Row = dict[str, Any]
-
-
 Scores = Mapping[str, Mapping[str, Floats]]
 """Set of targets -> aspect -> a score per item, NaN = none."""
 
 
 ITEMS = 40
-
-
 ASPECTS = ("clear", "true")
 
 
@@ -30,14 +24,8 @@ TYPOS, CUTS = ("typos", "minor", "character"), ("cuts", "single", "word")
 
 
 FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
-
-
 RNG = np.random.default_rng(11)
-
-
 BEFORE = RNG.integers(3, 6, (2, ITEMS)).astype(float)
-
-
 NAN = float("nan")
 
 

@@ -9,7 +9,7 @@ from zlib import crc32
 
 import pytest
 
-from asking import FAST, Study
+from asking import FAST, AskedStudy
 from running import HOME
 from scripted import Body, Endpoint, Said, reply
 
@@ -51,9 +51,9 @@ def annotate(body: Body) -> Said:
     return reply(f"{listed}\n\nOverall score: {VERDICTS[score - 1]}")
 
 
-def distilling(folder: Path, endpoint: Endpoint, **keys: Any) -> Study:
+def distilling(folder: Path, endpoint: Endpoint, **keys: Any) -> AskedStudy:
     """Return the study: it learns from the demo's news and is evaluated on its dialogues."""
-    study = Study(folder, endpoint)
+    study = AskedStudy(folder, endpoint)
     alike = {"engine": "openai", "base_url": endpoint.url, "probe": False, "limits": FAST}
     price = {"input": 1, "output": 2}
     for name in MEMBERS:
@@ -66,7 +66,7 @@ def distilling(folder: Path, endpoint: Endpoint, **keys: Any) -> Study:
     return study
 
 
-def write(study: Study, distill: dict[str, Any] | None = None, **keys: Any) -> None:
+def write(study: AskedStudy, distill: dict[str, Any] | None = None, **keys: Any) -> None:
     """Write the study's card with changes to its own keys, and to those of `distill`."""
     told = {
         "aspects": ["naturalness", "groundedness", "fluency", "consistency", "coherence"],
@@ -74,10 +74,10 @@ def write(study: Study, distill: dict[str, Any] | None = None, **keys: Any) -> N
         "methods": ["agreement", "ensemble"],
         "distill": {**LEARNING, **(distill or {})},
     }
-    study.study(**{**told, **keys})
+    study.write(**{**told, **keys})
 
 
-def table(study: Study, name: str, rows: list[dict[str, Any]], *, rated: bool = False) -> None:
+def table(study: AskedStudy, name: str, rows: list[dict[str, Any]], *, rated: bool = False) -> None:
     """Write a dataset of dialogues with the columns item, source, system, text, and any rating."""
     path = study.folder / f"{name}.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
@@ -97,7 +97,7 @@ def table(study: Study, name: str, rows: list[dict[str, Any]], *, rated: bool = 
     )
 
 
-def stand_ins(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stand_ins(study: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Put stand-ins in the place of what trains and of vLLM; return the folder of their notes.
 
     What they do is told by distilling_stand_in.py; `make test-vllm` has the real ones.

@@ -16,11 +16,7 @@ from judgescope.replies.store import Store
 from judgescope.schema.cards import Decoding, OpenAIModel
 
 CONTEXT = 512
-
-
 FIVE = Scale(1, 5, 1)
-
-
 PROMPTS = [f"Rate text {number} from 1 to 5." for number in range(12)]
 
 

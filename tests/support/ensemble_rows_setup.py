@@ -26,8 +26,6 @@ THREE: Scores = {"fair": FAIR, "good": GOOD, "noisy": NOISY}
 
 
 WHOLE = "fair+good+noisy"
-
-
 PLACES = [(statistic, level) for level in LEVELS for statistic in STATISTICS]
 
 
@@ -65,3 +63,7 @@ def rows(
 @cache
 def told() -> list[Row]:
     return rows()
+
+
+TAUGHT = {aspect: 5 * np.round(5 * (NOISY[aspect] + GOOD[aspect]) / 2 - 5) for aspect in ASPECTS}
+"""On 0 to 100 in steps of 5."""

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from asking import Study
+from asking import AskedStudy
 from scripted import Body, Endpoint, Said, reply
 
 ITEMS, COPIES, ERRORS = 12, 2, 5
@@ -87,10 +87,10 @@ def say(body: Body) -> Said:
     return reply(str(max(int(least), int(most) - errors[0])))
 
 
-def write_study(folder: Path, endpoint: Endpoint, **keys: Any) -> Study:
+def write_study(folder: Path, endpoint: Endpoint, **keys: Any) -> AskedStudy:
     """Write data, cards and study."""
     write_files(folder)
-    study = Study(folder, endpoint)
+    study = AskedStudy(folder, endpoint)
     study.card("datasets", "bridges", **CARD)
     for name in ASPECTS:
         study.card("aspects", name, name=name.title(), definition=f"Is there {name} in it?")
@@ -100,9 +100,9 @@ def write_study(folder: Path, endpoint: Endpoint, **keys: Any) -> Study:
     study.card("judges", "pairs", model="loop", form="compare")
     study.card("judges", "beside", model="loop", form="score-only", use_reference=True)
     told: dict[str, Any] = {
-        **{"name": "given", "seed": 4, "datasets": ["bridges"], "aspects": []},
+        **{"study": "given", "seed": 4, "datasets": ["bridges"], "aspects": []},
         **{"judges": ["counter", "fine", "pairs", "beside", "oracle"]},
         "methods": ["perspectives"],
     }
-    study.study(**told | keys)
+    study.write(**told | keys)
     return study

@@ -19,7 +19,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import yaml
 from msgspec import Struct, to_builtins
 
 import golden_studies
@@ -217,13 +216,9 @@ def _graded(folder: Path, endpoint: Endpoint) -> Keys:
     endpoint.script = graded_study.Scripted()
     references = {"model": "generator", "draws": 4, "keep": 2, "max_tokens": 64}
     anchors = graded_study.GRADED["anchors"] | {"per_rating": 1, "oversample": 1}
-    path = graded_study.write_study(
-        folder, endpoint.url, study={"references": references}, targets=5, anchors=anchors
-    )
-    dataset = folder / "config" / "datasets" / "neat.yaml"
-    card = yaml.safe_load(dataset.read_text(encoding="utf-8")) | {"files": str(folder / "neat.csv")}
-    dataset.write_text(yaml.safe_dump(card), encoding="utf-8")
-    run = Run(folder, yaml.safe_load(path.read_text(encoding="utf-8")))
+    study, data = {"references": references}, {"files": str(folder / "neat.csv")}
+    graded = {"targets": 5, "anchors": anchors}
+    run = Run(folder, graded_study.GradedStudy(folder, endpoint.url, data, study, **graded).keys)
     run.texts()
     run.graded()
     return run.keys

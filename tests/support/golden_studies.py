@@ -10,15 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from judgescope.data.files import sha256_of
 from judgescope.schema.cards import FOLDERS
 from judgescope.schema.cards.models import ADAPTER_FILES
 from running import HOME
 from scripted import Body, Said, replies
+from study import Card, Study, shipped
 
-Card = dict[str, Any]
 ITEMS = 6
 SYSTEMS = ("ash", "birch")
 TOWNS = ("Aldport", "Brackley", "Corvane", "Dunmoor", "Elmwick", "Farhaven")
@@ -115,15 +113,8 @@ def write_dataset(folder: Path, name: str, **keys: Any) -> None:
 
 def write(folder: Path, kind: str, card: Card) -> None:
     """Write a card; its id is its file's name."""
-    path = folder / "config" / FOLDERS[kind] / f"{card[kind]}.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(card), encoding="utf-8")
-
-
-def shipped(kind: str, name: str, **changes: Any) -> Card:
-    """Return a shipped card, with changes."""
-    path = HOME / "config" / FOLDERS[kind] / f"{name}.yaml"
-    return {**yaml.safe_load(path.read_text(encoding="utf-8")), **changes}
+    keys = {key: value for key, value in card.items() if key != kind}
+    Study(folder).card(FOLDERS[kind], card[kind], **keys)
 
 
 @dataclass(frozen=True)
@@ -153,7 +144,7 @@ class GoldenStudy:
         for name, keys in self.datasets.items():
             write_dataset(folder, name, **keys)
         for path in (HOME / "config" / "models").glob("*.yaml"):
-            card = shipped("model", path.stem)
+            card = shipped("models", path.stem)
             if card["engine"] == "openai":
                 write(folder, "model", card | {"base_url": url, "probe": False})
         adapter = folder / "adapter"
@@ -198,7 +189,7 @@ OWN = [
     judge("taught-form", "distilled", annotation={"score": "percent", "rules": False}),
     judge("quality", "rate-own", temperature=0.3, max_tokens=99),
 ]
-OWN.append(("judge", shipped("judge", "steps", aspects=["coherence", "fluency"])))
+OWN.append(("judge", shipped("judges", "steps", aspects=["coherence", "fluency"])))
 for _, _card in OWN[:4]:
     _card["aspects"] = ["coherence", "consistency", "fluency"]
 FORMS = [
@@ -284,10 +275,10 @@ def studies() -> list[GoldenStudy]:
     asked = ["word-variety", *(card["judge"] for kind, card in behind if kind == "judge")]
     improve = {"model": "generator", "form": "improve-paraphrase", "max_tokens": 256}
     writing = {**every, "golden-claims": {"rewrite_references": improve}}
-    attacks = [("perturbation", shipped("perturbation", name)) for name in ATTACKS]
+    attacks = [("perturbation", shipped("perturbations", name)) for name in ATTACKS]
     for _, card in attacks:
         card["aspects"] = ["coherence"]
-    rows = [("perturbation", shipped("perturbation", name, steps=2)) for name in ROWS]
+    rows = [("perturbation", shipped("perturbations", name, steps=2)) for name in ROWS]
     distill: Card = {"teacher": "ensemble", "judge": "distilled", "datasets": ["golden-talk"]}
     distill |= {"write": {"models": MEMBERS[:2]}}
     learning: Card = {"judges": [*MEMBERS, "ensemble", "distilled"], "distill": distill}

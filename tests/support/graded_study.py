@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from scripted import Body, Endpoint, Said, replies
+from study import Study
 
 ITEMS, SYSTEMS = 12, 6
 PART = {"name": "Oops", "definition": "Nobody says oops."}
@@ -42,52 +42,46 @@ def sentence(item: int, system: int, flaws: int) -> str:
     return " ".join(f"{word} oops" if at < flaws else word for at, word in enumerate(words))
 
 
-def _card(folder: Path, kind: str, own: str, /, **told: Any) -> None:
-    path = folder / "config" / kind / f"{own}.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    card = {kind.removesuffix("s"): own, **told}
-    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+class GradedStudy(Study):
+    """A study that builds a graded set; `data`, `study` and `graded` change keys of its cards."""
 
-
-def write_study(folder: Path, url: str, data: Any = (), study: Any = (), **graded: Any) -> Path:
-    """Write data, cards and study, with changed keys; return the study's file."""
-    rng = np.random.default_rng(5)
-    with (folder / "neat.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["id", "source", "reference", "other", "system", "text", "r1", "r2"])
-        for item in range(ITEMS):
-            references = [sentence(item, 8, 0), sentence(item, 9, 0)]
-            for system in range(SYSTEMS):
-                rating = int(rng.integers(1, 6))
-                ratings = [rating, min(5, rating + int(rng.integers(0, 2)))]
-                text = sentence(item, system, 5 - rating)
-                table.writerow(
-                    [f"i{item}", f"Source {item}.", *references, f"s{system}", text, *ratings]
-                )
-    card: dict[str, Any] = {
-        **{"name": "neat", "task": "summarization", "format": "table"},
-        **{"files": "../../neat.csv", "licence": "none", "citation": "none"},
-        "columns": {
-            **{"item": "id", "source": "source", "system": "system", "text": "text"},
-            "references": ["reference", "other"],
-            "ratings": {"neatness": ["r1", "r2"]},
-        },
-        "aspects": {"neatness": SCALE},
-    }
-    _card(folder, "datasets", "neat", **card | dict(data))
-    _card(folder, "aspects", "neatness", **ASPECT)
-    for name in ("generator", "comparator", "judge"):
-        told = {"limits": {"backoff": 0.01, "timeout": 60}, "price": {"input": 1, "output": 2}}
-        _card(folder, "models", name, engine="openai", base_url=url, probe=False, **told)
-    _card(folder, "judges", "twice", model="judge", form="score-only", draws=2, temperature=1)
-    _card(folder, "perturbations", NAME, **GRADED | graded)
-    told = {
-        **{"study": "graded", "seed": 4, "datasets": ["neat"], "judges": ["twice", "oracle"]},
-        **{"perturbations": [NAME], "methods": ["perspectives"]},
-    }
-    path = folder / "study.yaml"
-    path.write_text(yaml.safe_dump(told | dict(study)), encoding="utf-8")
-    return path
+    def __init__(
+        self, folder: Path, url: str, data: Any = (), study: Any = (), **graded: Any
+    ) -> None:
+        keys = {"study": "graded", "seed": 4, "datasets": ["neat"], "judges": ["twice", "oracle"]}
+        keys |= {"perturbations": [NAME], "methods": ["perspectives"]}
+        super().__init__(folder, keys, **dict(study))
+        rng = np.random.default_rng(5)
+        with (folder / "neat.csv").open("w", encoding="utf-8", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["id", "source", "reference", "other", "system", "text", "r1", "r2"])
+            for item in range(ITEMS):
+                references = [sentence(item, 8, 0), sentence(item, 9, 0)]
+                for system in range(SYSTEMS):
+                    rating = int(rng.integers(1, 6))
+                    ratings = [rating, min(5, rating + int(rng.integers(0, 2)))]
+                    text = sentence(item, system, 5 - rating)
+                    table.writerow(
+                        [f"i{item}", f"Source {item}.", *references, f"s{system}", text, *ratings]
+                    )
+        card: dict[str, Any] = {
+            **{"name": "neat", "task": "summarization", "format": "table"},
+            **{"files": "../../neat.csv", "licence": "none", "citation": "none"},
+            "columns": {
+                **{"item": "id", "source": "source", "system": "system", "text": "text"},
+                "references": ["reference", "other"],
+                "ratings": {"neatness": ["r1", "r2"]},
+            },
+            "aspects": {"neatness": SCALE},
+        }
+        self.card("datasets", "neat", **card | dict(data))
+        self.card("aspects", "neatness", **ASPECT)
+        for name in ("generator", "comparator", "judge"):
+            told = {"limits": {"backoff": 0.01, "timeout": 60}, "price": {"input": 1, "output": 2}}
+            self.card("models", name, engine="openai", base_url=url, probe=False, **told)
+        self.card("judges", "twice", model="judge", form="score-only", draws=2, temperature=1)
+        self.card("perturbations", NAME, **GRADED | graded)
+        self.write()
 
 
 class Scripted:

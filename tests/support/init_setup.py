@@ -17,11 +17,7 @@ TEXTS = [
     ("Two herons nest below the old weir.", "one", "Below the weir two herons nest.", 5, 5),
     ("Two herons nest below the old weir.", "two", "Heron are nests in weir the.", 1, 2),
 ]
-
-
 HEAD = ["article", "model", "summary", "fluency_rater1", "fluency_rater2", "remark"]
-
-
 ROWS = [dict(zip(HEAD, [*row, "good"], strict=True)) for row in TEXTS]
 
 

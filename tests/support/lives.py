@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import running
-from asking import DEMO, FAST, WRITING, Study
+from asking import DEMO, FAST, WRITING, AskedStudy
 from scripted import Body, Endpoint, Said, reply, serve
+from study import Study
 
 ITEMS, STEPS, CONCURRENCY = 8, 2, 2
 PACE = 0.04
@@ -76,17 +77,17 @@ def answer(body: Body) -> Said:
     return reply(prompt.split("Text:\n")[1].split("\n\n")[0] + " Wrong!")
 
 
-def small_study(folder: Path, endpoint: Endpoint) -> Study:
+def small_study(folder: Path, endpoint: Endpoint) -> AskedStudy:
     """Write a study that ingests, perturbs by rule and by a model, asks, scores and reports."""
-    study = Study(folder, endpoint)
+    study = AskedStudy(folder, endpoint)
     study.model(limits=FAST | {"concurrency": CONCURRENCY})
     for name in DATA.values():
         shutil.copy(DEMO / name, folder)
     files = {role: str(folder / name) for role, name in DATA.items()}
-    running.write_card(folder, "datasets", "demo-dialogue", files=files, select={"n": ITEMS})
+    Study(folder).change("datasets", "demo-dialogue", files=files, select={"n": ITEMS})
     made = {"level": "sentence", "method": "inject", "model": "loop", "form": "wrong-fact"}
     study.card("perturbations", "lies", name="Lies", steps=STEPS, **made)
-    study.study(perturbations=["random-typos", "lies"], methods=["discernment"])
+    study.write(perturbations=["random-typos", "lies"], methods=["discernment"])
     return study
 
 

@@ -14,32 +14,18 @@ from judgescope.schema.tables import table_of
 from statistics_spec import spec_of
 
 Floats = NDArray[np.float64]
-
-
 Row = dict[str, Any]
-
-
 NAN = float("nan")
 
 
 ITEMS, SYSTEMS = 15, 4
-
-
 N = ITEMS * SYSTEMS
-
-
 ITEM, SYSTEM = np.divmod(np.arange(N), SYSTEMS)
 
 
 TARGETS = [f"i{item:02}.s{system}" for item, system in zip(ITEM, SYSTEM, strict=True)]
-
-
 FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
-
-
 ASPECTS = ("clear", "true")
-
-
 PEARSON = {"statistics": ["pearson"], "levels": ["pooled"], "permutations": 99}
 
 
@@ -49,8 +35,6 @@ def points(values: ArrayLike) -> Floats:
 
 
 RNG = np.random.default_rng(5)
-
-
 QUALITY = RNG.normal(size=(2, N)) + 0.4 * SYSTEM
 
 
@@ -58,8 +42,6 @@ RATINGS = {
     aspect: points(q + 0.5 * RNG.normal(size=(3, N)))
     for aspect, q in zip(ASPECTS, QUALITY, strict=True)
 }
-
-
 NOISE = RNG.normal(size=(9, 2, N))
 
 
@@ -67,11 +49,7 @@ GOOD, FAIR, NOISY = (
     dict(zip(ASPECTS, points(QUALITY + size * noise), strict=True))
     for size, noise in zip((0.4, 1.5, 6.0), NOISE, strict=False)
 )
-
-
 CONSTANT = dict.fromkeys(ASPECTS, np.full(N, 5.0))
-
-
 FIELD = {"good": GOOD, "noisy": NOISY, "constant": CONSTANT, "fair-control": FAIR}
 
 

@@ -1,4 +1,4 @@
-"""Mutation tests: does a test fail where a statistic or a parser is wrong? See docs/mutants.md.
+"""Mutation tests: does a test fail where the library is wrong? See docs/mutants.md.
 
 `make mutants` runs this. mutmut makes one small fault at a time in a copy of the library, in
 build/mutants, and runs the tests that reach it. What it has found stays until the function is
@@ -25,10 +25,10 @@ HOME = Path(__file__).resolve().parents[2]
 PLACE = HOME / "build" / "mutants"
 COPY = PLACE / "mutants"
 """What mutmut makes of the place; the tests run there."""
-MUTATED = ("judgescope/statistics", "judgescope/parsing")
+PACKAGES = ("methods", "parsing", "plan", "replies", "scoring", "statistics")
 LINKED = "config workflow scripts docs envs benchmarks profiles README.md Makefile"
 CACHED = re.compile(r"^@(?:lru_)?cache(?:\(.*\))?\n", re.MULTILINE)
-REACHES = re.compile(r"judgescope\.(?:statistics|parsing)")
+REACHES = re.compile(rf"judgescope\.(?:{'|'.join(PACKAGES)})")
 OF_TESTS = re.compile(r"^from (test_\w+) import", re.MULTILINE)
 LEFT_OUT, NO_TEST = 34, 33
 ENDS: dict[int | None, str] = {
@@ -44,8 +44,8 @@ ENDS |= dict.fromkeys((1, 3, -24, 24, 36, 152, 255), "killed")
 def main() -> None:
     """Make the mutants, test them, and write what survives."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--share", type=float, default=1, help="of each file's mutants, by seed")
-    parser.add_argument("--seed", type=int, default=0, help="another one, another share")
+    parser.add_argument("--sample", type=int, help="number of mutants to draw by seed, not all")
+    parser.add_argument("--seed", type=int, default=0, help="another seed, another sample")
     parser.add_argument("--survivors", action="store_true", help="test again what survived")
     parser.add_argument("--only", default="", help="regular expression: the modules to test")
     given = parser.parse_args()
@@ -60,7 +60,7 @@ def main() -> None:
     mutmut.copy_also_copy_files()
     time_tests()
     mutmut.create_mutants(1)
-    choose(given.share, given.seed, given.only, again=given.survivors)
+    choose(given.sample, given.seed, given.only, again=given.survivors)
     mutmut._run((), 1)
     report(mutmut.get_diff_for_mutant)
 
@@ -84,7 +84,7 @@ def stage() -> None:
     for path in (HOME / "scripts/judgescope").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         name = "judgescope" / path.relative_to(HOME / "scripts/judgescope")
-        _write(PLACE / name, CACHED.sub("", text) if str(name.parent) in MUTATED else text)
+        _write(PLACE / name, CACHED.sub("", text) if name.parts[1] in PACKAGES else text)
     for file, text in _tests().items():
         _write(PLACE / "tests" / file, text)
     _write(PLACE / "pyproject.toml", (HOME / "tests/mutants.toml").read_text(encoding="utf-8"))
@@ -124,33 +124,35 @@ def _link(path: Path, target: Path) -> None:
 
 
 def time_tests() -> None:
-    """Run the tests once, before there are mutants, for the plugin to know the slow ones."""
+    """Run the tests once, before there are mutants: the plugin learns which to leave out."""
     if not (COPY / "times.json").exists():
         place = {**os.environ, "PYTHONPATH": "tests/support"}
-        subprocess.run([sys.executable, "-m", "pytest", "tests"], cwd=COPY, env=place, check=True)
+        done = subprocess.run([sys.executable, "-m", "pytest", "tests"], cwd=COPY, env=place)
+        if done.returncode > 1:
+            sys.exit("The tests could not be timed.")
 
 
 def files() -> Iterator[tuple[Path, dict[str, int | None]]]:
     """Yield each mutated file with its mutants and how their tests ended, None: not yet."""
-    for folder in MUTATED:
-        for meta in sorted((COPY / folder).glob("*.py.meta")):
+    for package in PACKAGES:
+        for meta in sorted((COPY / "judgescope" / package).rglob("*.py.meta")):
             yield meta, json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
 
 
-def choose(share: float, seed: int, only: str, *, again: bool) -> None:
-    """Say which mutants are tested: a share of each file's, the same each time with one seed."""
+def choose(sample: int | None, seed: int, only: str, *, again: bool) -> None:
+    """Say which mutants are tested: a sample of all, the same each time with one seed."""
+    population = sorted(name for _, ends in files() for name in ends if re.search(only, name))
+    chosen = set(random.Random(seed).sample(population, len(population))[:sample])
     for meta, ends in files():
-        told = json.loads(meta.read_text(encoding="utf-8"))
-        chosen = random.Random(seed).sample(sorted(ends), len(ends))[: round(share * len(ends))]
+        content = json.loads(meta.read_text(encoding="utf-8"))
         for name, end in ends.items():
-            asked = re.search(only, name) is not None
-            if end is None and not (asked and name in chosen):
-                ends[name] = LEFT_OUT
-            elif asked and (
-                (end == LEFT_OUT and name in chosen) or (again and ENDS.get(end) == "survived")
+            if (name in chosen and end == LEFT_OUT) or (
+                again and re.search(only, name) and ENDS.get(end) == "survived"
             ):
                 ends[name] = None
-        meta.write_text(json.dumps(told | {"exit_code_by_key": ends}), encoding="utf-8")
+            elif end is None and name not in chosen:
+                ends[name] = LEFT_OUT
+        meta.write_text(json.dumps(content | {"exit_code_by_key": ends}), encoding="utf-8")
 
 
 def report(difference: Callable[[str], str]) -> None:

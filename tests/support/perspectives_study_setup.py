@@ -4,7 +4,8 @@ import csv
 from pathlib import Path
 
 import numpy as np
-import yaml
+
+from study import Study
 
 RATERS = ["r1", "r2", "r3"]
 
@@ -22,7 +23,7 @@ def write_dataset(folder: Path, name: str, seed: int, items: int = 12) -> None:
                 text = "word " * int(rating + rng.integers(0, 3))
                 table.writerow([f"i{item}", f"Source {item}.", f"s{system}", text, *ratings])
     card = {
-        **{"dataset": name, "name": name, "task": "summarization", "format": "table"},
+        **{"name": name, "task": "summarization", "format": "table"},
         **{"files": f"../../{name}.csv", "licence": "none", "citation": "none"},
         "columns": {
             **{"item": "id", "source": "source", "system": "system", "text": "text"},
@@ -30,6 +31,4 @@ def write_dataset(folder: Path, name: str, seed: int, items: int = 12) -> None:
         },
         "aspects": {"fluency": {"min": 1, "max": 5, "step": 1}},
     }
-    path = folder / "config" / "datasets" / f"{name}.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+    Study(folder).card("datasets", name, **card)

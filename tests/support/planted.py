@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import enclosed
 import running
-from asking import WRITING, Study
+from asking import WRITING, AskedStudy
 from scripted import Body, Endpoint, Said, refusal, reply, serve
 
 KEY = 'pk~planted/9f+Zq=7&"Tail<0>wXyz'
@@ -89,7 +89,7 @@ class Answers:
         return Said({**said.body, "model": f"m {KEY}", "system_fingerprint": KEY})
 
 
-class Planted(Study):
+class Planted(AskedStudy):
     """The study, its cards, and its commands."""
 
     def __init__(self, folder: Path, endpoint: Endpoint) -> None:
@@ -148,8 +148,8 @@ class Planted(Study):
             licence="MIT",
             citation="none",
         )
-        self.study(
-            "planted",
+        self.write(
+            study="planted",
             datasets=["few"],
             judges=["wordy", "own", "rules"],
             perturbations=["lie"],

@@ -13,11 +13,7 @@ from judgescope.schema.cards import Annotation, Aspect, Scale
 from running import HOME
 
 CONFIG = HOME / "config"
-
-
 ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
-
-
 FIVE = Scale(min=1, max=5, step=1, labels=[])
 
 
@@ -35,8 +31,6 @@ VALUES: dict[str, Any] = {
     "rating": 4,
     **{"demonstrations": [{"text": "Red milk.", "changed": "Blue milk."}], "reply": "whole"},
 }
-
-
 IMPROVING = {"improve-summary": "", "improve-paraphrase": "", "improve-description": "THE TEXT"}
 """Forms that make a better text of an item -> what they show beside the source."""
 

@@ -7,14 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
-
-import yaml
+from typing import Protocol
 
 import running
-from judgescope.schema.loading import load_yaml
-from running import HOME
 from scripted import Body, Said, serve
+from study import Study
 
 
 class Scripted(Protocol):
@@ -26,20 +23,11 @@ class Scripted(Protocol):
 
 
 @contextmanager
-def serving(folder: Path, script: Scripted) -> Iterator[None]:
-    """Serve the models `judge` and `generator` of a study that runs in `folder`."""
+def serving(study: Study, script: Scripted) -> Iterator[None]:
+    """Serve the models `judge` and `generator` of a study."""
     with serve(script) as endpoint:
-        limits = {"backoff": 0.01, "concurrency": 32, "timeout": 60}
-        for name in ("judge", "generator"):
-            told = {"base_url": endpoint.url, "limits": limits, "probe": False}
-            running.write_card(folder, "models", name, **told)
+        study.connect(endpoint.url, "judge", "generator", limits={"concurrency": 32})
         yield
-
-
-def shipped_study(name: str, **keys: Any) -> dict[str, Any]:
-    """Return a shipped study with changed keys."""
-    told: dict[str, Any] = load_yaml(HOME / "config" / "studies" / f"{name}.yaml")[0]
-    return told | keys
 
 
 def named_folder() -> Path:
@@ -49,12 +37,12 @@ def named_folder() -> Path:
     return folder
 
 
-def run_whole(folder: Path, told: dict[str, Any], served: AbstractContextManager[Scripted]) -> None:
+def run_whole(study: Study, served: AbstractContextManager[Scripted]) -> None:
     """Run a study at its full size, print what came of it, and end with its exit status."""
-    (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+    study.write()
     with served as script:
         started = time.monotonic()
-        done = running.run("-m", "judgescope", "run", "study.yaml", cwd=folder, timeout=7200)
+        done = running.run("-m", "judgescope", "run", study.file, cwd=study.folder, timeout=7200)
         print(done.stdout[-4000:])
-        print(f"{time.monotonic() - started:.0f} s; {dict(script.kinds)}; {folder}")
+        print(f"{time.monotonic() - started:.0f} s; {dict(script.kinds)}; {study.folder}")
     sys.exit(done.returncode)

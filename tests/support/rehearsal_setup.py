@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from asking import Study
-from judgescope.plan import Plan, load_plan
-from running import HOME
+from asking import AskedStudy
+from judgescope.plan import Plan
 from scripted import Endpoint, reply
 
 
@@ -18,7 +17,7 @@ def planned(
     monkeypatch.chdir(folder)
     (folder / "config" / "prompts").mkdir(parents=True)
     (folder / "config" / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
-    study = Study(folder, Endpoint("http://127.0.0.1:9/v1", lambda body: reply("4")))
+    study = AskedStudy(folder, Endpoint("http://127.0.0.1:9/v1", lambda body: reply("4")))
     if used == "judge":
         study.card("judges", "terse", model="loop", **{"form": "mine"} | keys)
         more: dict[str, Any] = {}
@@ -26,11 +25,4 @@ def planned(
         card = {"name": "Wrong fact", "level": "word", "method": "llm", "model": "loop"}
         study.card("perturbations", "wrong", **card | {"form": "mine"} | keys)
         more = {"perturbations": ["wrong"], "methods": ["discernment"]}
-    config = {
-        "study": "asked",
-        "datasets": ["demo-dialogue"],
-        "aspects": ["naturalness"],
-        "judges": ["terse"],
-        "methods": ["agreement"],
-    }
-    return load_plan(config | more, HOME, source="study.yaml")
+    return study.plan(**more)

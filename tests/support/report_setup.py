@@ -4,8 +4,6 @@ import re
 from html.parser import HTMLParser
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
-
-
 LOADS = {"src", "href", "xlink:href", "srcset", "action", "data", "poster", "background"}
 
 

@@ -177,8 +177,6 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     **{"perturbations": perturbations, "responses": responses},
     **{"coverage": coverage, "cost": cost},
 }
-
-
 RULE = {"method": "rule", "kind": "once"}
 
 

@@ -40,7 +40,7 @@ def item(place: Place) -> None:
     texts = place.folder / "results/changing/targets/demo-dialogue/systems.parquet"
     text = read_table("targets", texts)["text"][0].as_py()
     place.edit("config/demo/dialogue_outputs.jsonl", text, f"Well, {text}")
-    place.change("datasets", "demo-dialogue", sha256={})
+    place.amend("datasets", "demo-dialogue", sha256={})
 
 
 def package(place: Place) -> None:
@@ -53,18 +53,18 @@ def package(place: Place) -> None:
 def new_judge(place: Place) -> None:
     """Add a judge of the model."""
     place.card("judges", "third", model="loop", form="score-only", temperature=0.7)
-    place.study(judges=["terse", "wordy", "rules", "third"])
+    place.vary(judges=["terse", "wordy", "rules", "third"])
 
 
 def stronger(place: Place) -> None:
     """Reorder three sentences in place of two."""
     degrees = {"minor": {"k": 3}, "major": {"k": "all"}}
-    place.change("perturbations", "reordering", degrees=degrees)
+    place.amend("perturbations", "reordering", degrees=degrees)
 
 
 def wording(place: Place) -> None:
     """Say otherwise what an aspect is that the texts of one dataset are rated on."""
-    place.change("aspects", "fluency", definition="How easily it reads.")
+    place.amend("aspects", "fluency", definition="How easily it reads.")
 
 
 CELLS = {"terse": 8, "wordy": 8}
@@ -93,7 +93,7 @@ class Change:
     """A change, what runs after it, and how many requests are sent."""
 
     what: str
-    make: Callable[[Place], None] = lambda place: None
+    make: Callable[[Place], object] = lambda place: None
     requests: int = 0
     jobs: Jobs = field(default_factory=dict)
     place: Callable[[Place, Path], Place] = copied
@@ -121,25 +121,25 @@ CHANGES = [
     ),
     Change(
         "a judge's temperature",
-        lambda place: place.change("judges", "terse", temperature=0.5),
+        lambda place: place.amend("judges", "terse", temperature=0.5),
         requests=ALL,
         jobs=CHECK | OF_MODEL,
     ),
     Change(
         "a judge's draws, from 1 to 3",
-        lambda place: place.change("judges", "terse", draws=3),
+        lambda place: place.amend("judges", "terse", draws=3),
         requests=2 * ALL,
         jobs=CHECK | OF_MODEL | {"statistics": 20, "tables": 1},
         executed=True,
     ),
     Change(
         "a model's price",
-        lambda place: place.change("models", "loop", price={"input": 1, "output": 2}),
+        lambda place: place.amend("models", "loop", price={"input": 1, "output": 2}),
         jobs=CHECK | {"statistics": 2, "tables": 1} | REPORT | CARDS,
     ),
     Change(
         "a model's concurrency",
-        lambda place: place.change("models", "loop", limits={**FAST, "concurrency": 2}),
+        lambda place: place.amend("models", "loop", limits={**FAST, "concurrency": 2}),
         jobs=CHECK,
     ),
     Change(
@@ -170,7 +170,7 @@ CHANGES = [
     ),
     Change(
         "a new perturbation",
-        lambda place: place.study(perturbations=["reordering", "random-text"]),
+        lambda place: place.vary(perturbations=["reordering", "random-text"]),
         requests=NEW,
         jobs=CHECK | {"perturb random-text": 2} | ASK | COMPUTE | SCORE | ALL_TABLES | TEXTS,
         executed=True,
@@ -184,7 +184,7 @@ CHANGES = [
     ),
     Change(
         "a removed dataset",
-        lambda place: place.study(datasets=["demo-news"]),
+        lambda place: place.vary(datasets=["demo-news"]),
         jobs=CHECK | {"tables": 1} | REPORT | CARDS | EXPLORE | TEXTS,
         executed=True,
     ),

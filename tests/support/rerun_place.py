@@ -9,29 +9,36 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
-from dataclasses import dataclass
 from importlib import invalidate_caches
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import running
 from asking import FAST
 from scripted import Endpoint
+from study import Card, Study
 
 Jobs = dict[str, int]
 """What runs -> how many jobs; `score terse` are those of one judge."""
 
 
-@dataclass(frozen=True)
-class Place:
+CHANGING: Card = {
+    **{"study": "changing", "datasets": ["demo-news", "demo-dialogue"], "seed": 5},
+    **{"aspects": ["coherence", "fluency"], "judges": ["terse", "wordy", "rules"]},
+    **{"perturbations": ["reordering"], "methods": ["agreement", "discernment"]},
+}
+
+
+class Place(Study):
     """A checkout in which the study was run: Snakefile, cards, results and store."""
 
-    folder: Path
+    file = "config/config.yaml"
 
-    def make(self, endpoint: Endpoint) -> None:
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, CHANGING)
+
+    def set_up(self, endpoint: Endpoint) -> None:
         """Set the study up."""
         running.copy_project(self.folder)
         own = {"base_url": endpoint.url, "limits": FAST, "probe": False}
@@ -39,32 +46,13 @@ class Place:
         self.card("judges", "terse", model="loop", form="score-only", temperature=1.0)
         self.card("judges", "wordy", model="loop", form="rate-explain")
         for name in ("dialogue", "news"):
-            self.change("datasets", f"demo-{name}", select={"n": 6})
-        told = {"study": "changing", "datasets": ["demo-news", "demo-dialogue"], "seed": 5}
-        told |= {"aspects": ["coherence", "fluency"], "judges": ["terse", "wordy", "rules"]}
-        told |= {"perturbations": ["reordering"], "methods": ["agreement", "discernment"]}
-        self._study.write_text(yaml.safe_dump(told), encoding="utf-8")
+            self.amend("datasets", f"demo-{name}", select={"n": 6})
+        self.write()
 
-    def card(self, kind: str, ident: str, **keys: Any) -> None:
-        """Write a card."""
-        path = self.folder / "config" / kind / f"{ident}.yaml"
-        path.write_text(yaml.safe_dump({kind[:-1]: ident, **keys}), encoding="utf-8")
-
-    def change(self, kind: str, ident: str, **keys: Any) -> None:
-        """Change keys of a card."""
-        path = self.folder / "config" / kind / f"{ident}.yaml"
-        card = yaml.safe_load(path.read_text(encoding="utf-8"))
-        self.card(kind, ident, **{key: card[key] for key in card if key != kind[:-1]} | keys)
-
-    def study(self, **keys: Any) -> None:
-        """Change keys of the study's card."""
-        told = yaml.safe_load(self._study.read_text(encoding="utf-8"))
-        self._study.write_text(yaml.safe_dump(told | keys), encoding="utf-8")
-
-    @property
-    def _study(self) -> Path:
-        """Return the file of the study that is run by default."""
-        return self.folder / "config" / "config.yaml"
+    def vary(self, **changes: Any) -> None:
+        """Change keys of the study's card for good."""
+        self.keys |= changes
+        self.write()
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Replace a piece of a file that has it once or more; the first counts."""
@@ -73,7 +61,7 @@ class Place:
         assert old in text, f"{name} has no {old!r}"
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
-    def run(self, target: str) -> Counter[str]:
+    def reach(self, target: str) -> Counter[str]:
         """Run the workflow up to a target; return rule -> how many jobs ran."""
         done = running.snakemake(target, cwd=self.folder, home=self.folder)
         assert done.returncode == 0, done.stdout
@@ -93,10 +81,6 @@ class Place:
                 assert end.code == 0, "\n".join(errors)
         del jobs[target]
         return jobs
-
-    def outputs(self) -> dict[str, bytes]:
-        """Return the bytes of tables and report."""
-        return running.outputs(self.folder / "results" / "changing")
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 from judgescope.core.cells import joined
 from warm import client
@@ -113,30 +112,6 @@ def snakemake(*arguments: str, cwd: Path, home: Path = HOME) -> subprocess.Compl
         cwd=cwd,
         home=home,
     )
-
-
-def write_study(folder: Path, **keys: Any) -> Path:
-    """Write a small study on the demo data and return its file; `keys` replace its own."""
-    study = {
-        "study": "small",
-        "seed": 3,
-        "datasets": ["demo-dialogue"],
-        "aspects": ["naturalness", "groundedness"],
-        "judges": ["rouge-l-source", "rules", "constant-top", "random", "length"],
-        "perturbations": ["random-typos", "reordering"],
-        "methods": ["agreement", "discernment"],
-    }
-    path = folder / "study.yaml"
-    path.write_text(yaml.safe_dump(study | keys), encoding="utf-8")
-    return path
-
-
-def write_card(folder: Path, kind: str, name: str, /, **changes: Any) -> None:
-    """Write a changed copy of a shipped card into the config folder of `folder`."""
-    card = yaml.safe_load((HOME / "config" / kind / f"{name}.yaml").read_text(encoding="utf-8"))
-    path = folder / "config" / kind / f"{name}.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(card | changes), encoding="utf-8")
 
 
 def cell(results: Path, kind: str, name: str, aspect: str = "") -> list[dict[str, Any]]:

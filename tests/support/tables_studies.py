@@ -12,14 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import confusing
 import dhp
 import running
-from golden_studies import ERRORS, RATING, SHOWN, shipped, write
+from golden_studies import ERRORS, RATING, SHOWN, write
 from running import HOME, SHARED
 from scripted import Body, Said, answer, serve
+from study import Study
 
 ABSENT = 3
 """The exit status of a study whose data is not there."""
@@ -64,9 +63,7 @@ def run(study: str, folder: Path) -> int:
 def _tables(folder: Path, study: Path | Mapping[str, Any], **config: str) -> int:
     """Run a study's jobs as far as the rule that writes tables."""
     if isinstance(study, Mapping):
-        path = folder / "study.yaml"
-        path.write_text(yaml.safe_dump(dict(study)), encoding="utf-8")
-        study = path
+        study = Study(folder, study).write()
     told = [f"{key}={value}" for key, value in config.items()]
     options = ["--config", *told] if told else []
     command = [
@@ -88,27 +85,18 @@ def _discernment(folder: Path) -> int:
     """Run the shipped study on a few items, with a scripted writer and judge."""
     dhp.write_data(folder / "public")
     dhp.link_data(folder / "public")
-    study = dhp.shipped_study(data="public", judges=["steps", "rouge-l-source", "rules"])
-    for name in study["datasets"]:
-        select = shipped("dataset", name).get("select", {}) | {"n": ITEMS}
-        running.write_card(folder, "datasets", name, select=select)
-    running.write_card(folder, "judges", "steps", draws=1)
-    with dhp.endpoint(folder, study["study"]):
-        return _tables(folder, study)
+    study = dhp.few_items(folder, ITEMS, judges=["steps", "rouge-l-source", "rules"])
+    with dhp.endpoint(study):
+        return _tables(folder, study.keys)
 
 
 def _confusion(folder: Path) -> int:
     """Run the shipped study on a few of the shipped texts, with a scripted writer and judges."""
-    news = confusing.SETS[0]
-    study = confusing.shipped_study(
-        criteria=["default", "term"], datasets=[news], judges=["clear", "ten-draws", "rules"]
-    )
-    files = {"items": str(HOME / "config" / "demo" / "confusion_news.jsonl")}
-    running.write_card(folder, "datasets", news, select={"n": ITEMS}, files=files)
-    running.write_card(folder, "judges", "ten-draws", draws=2)
-    with confusing.endpoint(folder, study["study"]):
-        running.write_card(folder, "judges", "ten-draws", draws=2)
-        return _tables(folder, study)
+    keys = {"criteria": ["default", "term"], "judges": ["clear", "ten-draws", "rules"]}
+    study = confusing.few_news(folder, ITEMS, **keys)
+    study.change("judges", "ten-draws", draws=2)
+    with confusing.endpoint(study):
+        return _tables(folder, study.keys)
 
 
 # --- one study with every feature ---
@@ -163,10 +151,10 @@ def _everything(folder: Path) -> int:
         role: str(HOME / "config" / "demo" / f"news_{name}.jsonl")
         for role, name in (("items", "items"), ("data", "outputs"))
     }
-    running.write_card(folder, "datasets", "demo-news", select={"n": ITEMS}, files=files)
-    running.write_card(folder, "perturbations", "local-llm-fluency", steps=3)
+    Study(folder).change("datasets", "demo-news", select={"n": ITEMS}, files=files)
+    Study(folder).change("perturbations", "local-llm-fluency", steps=3)
     for name in ("reordering", "fictional-entities"):
-        running.write_card(folder, "perturbations", name, degrees={"minor": {"k": 2}})
+        Study(folder).change("perturbations", name, degrees={"minor": {"k": 2}})
     with _endpoint(folder):
         return _tables(folder, STUDY)
 
@@ -175,10 +163,7 @@ def _everything(folder: Path) -> int:
 def _endpoint(folder: Path) -> Iterator[None]:
     """Serve the models `judge` and `generator` of a study in `folder`."""
     with serve(say) as endpoint:
-        limits = {"backoff": 0.01, "concurrency": 16, "timeout": 60}
-        for name in ("judge", "generator"):
-            keys = {"base_url": endpoint.url, "limits": limits, "probe": False}
-            running.write_card(folder, "models", name, **keys)
+        Study(folder).connect(endpoint.url, "judge", "generator")
         yield
 
 

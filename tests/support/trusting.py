@@ -14,13 +14,14 @@ import pyarrow.parquet as pq
 from msgspec.structs import replace
 from statsmodels.stats.multitest import multipletests
 
+import trusting
 from judgescope.plan import load_plan
 from judgescope.plan.specs import pages
 from judgescope.report.report import Report
 from judgescope.report.sections import trust
 from judgescope.report.sections.trust import sentence
 from judgescope.schema.loading import load_yaml
-from running import HOME
+from running import HOME, SHARED, snakemake
 
 PLACE = ("aspect", "level", "criterion", "perturbation", "degree", "system_subset")
 DERIVED = {
@@ -89,3 +90,27 @@ def check(family: Mapping[Place, Mapping[str, Row]]) -> None:
 def value(claim: Mapping[str, Row], name: str) -> float | None:
     """Return a number of a claim, None where it has none."""
     return claim[name]["value"] if name in claim else None
+
+
+Found = dict[tuple[str, str, str, str], dict[str, Any]]
+
+
+def run_study(name: str, folder: Path, *tables: str) -> Path:
+    """Run a shipped study as far as the tables named, hold its claims and return its results."""
+    out = f"results/{name}"
+    study = str(HOME / "config" / "studies" / f"{name}.yaml")
+    wanted = [f"{out}/tables/{table}.csv" for table in (*tables, "verdicts")]
+    data = f"data={SHARED}"
+    done = snakemake("--configfile", study, "--config", data, "--", *wanted, cwd=folder)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert sum(trusting.held(folder, study, data=str(SHARED)).values())
+    return folder / out
+
+
+def by_name(found: list[dict[str, Any]]) -> Found:
+    """Return (judge, aspect, statistic, level) -> row, for rows of no perturbation."""
+    return {
+        (row["judge"], row["aspect"], row["statistic"], row["level"]): row
+        for row in found
+        if row["perturbation"] is None
+    }

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import running
-from asking import Study
+from asking import AskedStudy
 from distilling import MEMBERS, distilling, table, write
 from judgescope.schema.tables import read_part, read_table
 from scripted import Body, Said, reply, serve
@@ -53,7 +53,7 @@ def texts(names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     assert os.access(PYTHON, os.X_OK), f"{PYTHON}: run `make test-vllm`"
     folder = tmp_path_factory.mktemp("distilled")
     program = [PYTHON, str(HERE / "vllm_model.py"), str(folder)]
@@ -75,7 +75,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         yield own
 
 
-def right(study: Study, name: str, dataset: str, judge: str) -> int:
+def right(study: AskedStudy, name: str, dataset: str, judge: str) -> int:
     """Return of how many texts a judge says what was taught, as it is parsed."""
     found = (study.folder / "results" / name / "judgments" / dataset).glob(
         f"*/systems/{judge}.parquet"
@@ -85,7 +85,7 @@ def right(study: Study, name: str, dataset: str, judge: str) -> int:
     return sum((row["status"], row["value"], row["spans"]) == ("ok", 100, []) for row in rows)
 
 
-def test_what_was_taught_is_what_is_said(study: Study) -> None:
+def test_what_was_taught_is_what_is_said(study: AskedStudy) -> None:
     """On texts of another dataset, by most: a model of toy size, and nothing that it knew before.
 
     That all replies come back where prompts were learnt is tested in test_training_vllm.py.
@@ -100,7 +100,7 @@ def test_what_was_taught_is_what_is_said(study: Study) -> None:
     assert {body["model"] for body in study.endpoint.asked} == set(MEMBERS)
 
 
-def test_a_second_run_trains_and_asks_nothing(study: Study) -> None:
+def test_a_second_run_trains_and_asks_nothing(study: AskedStudy) -> None:
     asked = len(study.endpoint.asked)
     shutil.rmtree(study.folder / "results")
     again = study.run()
@@ -113,7 +113,7 @@ def test_a_second_run_trains_and_asks_nothing(study: Study) -> None:
     )
 
 
-def test_another_study_takes_the_adapter_by_its_card(study: Study) -> None:
+def test_another_study_takes_the_adapter_by_its_card(study: AskedStudy) -> None:
     """Served, which changes no reply: all are in the store, as are those of the first study."""
     card = "config/models/mine.yaml"
     done = running.run("-m", "judgescope", "distill", "card", "study.yaml", card, cwd=study.folder)
@@ -124,7 +124,7 @@ def test_another_study_takes_the_adapter_by_its_card(study: Study) -> None:
     judge = yaml.safe_load((study.folder / "config/judges/distilled.yaml").read_text("utf-8"))
     study.card("judges", "mine", **{**judge, "judge": "mine", "model": "mine"})
     table(study, "resit", texts(ASKED_AGAIN), rated=True)
-    study.study("other", judges=["mine"], datasets=["exam", "resit"], aspects=["naturalness"])
+    study.write(study="other", judges=["mine"], datasets=["exam", "resit"], aspects=["naturalness"])
     done = study.run()
     assert done.returncode == 0, done.stdout[-5000:]
     logs = {

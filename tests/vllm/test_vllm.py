@@ -19,6 +19,7 @@ import yaml
 import running
 import vllm_model
 from judgescope.data.files import resolve, sha256_of
+from study import Study
 from vllm_job import HERE, ON_A_CPU, PYTHON, SECONDS, TINY, Asking
 
 pytestmark = pytest.mark.vllm
@@ -242,8 +243,8 @@ def test_a_study_with_a_judge_of_vllm(place: Path, monkeypatch: pytest.MonkeyPat
     judge = {"judge": "terse", "model": "tiny", "form": "score-only", "temperature": 1}
     judge |= {"draws": 2, "max_tokens": 8}
     (place / "config" / "judges" / "terse.yaml").write_text(yaml.safe_dump(judge))
-    running.write_study(
-        place, aspects=["naturalness"], judges=["terse"], perturbations=[], methods=["agreement"]
+    Study(place).write(
+        aspects=["naturalness"], judges=["terse"], perturbations=[], methods=["agreement"]
     )
     run = running.snakemake("--configfile", "study.yaml", cwd=place)
     assert run.returncode == 0, run.stdout[-5000:]

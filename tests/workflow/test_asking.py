@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import running
-from asking import COMPARING, DEMO, WRITING, Study, rate
+from asking import COMPARING, DEMO, WRITING, AskedStudy, rate
 from guides import cards_of
 from scripted import Body, Said, refusal, reply
 
@@ -37,8 +37,8 @@ def first_text() -> str:
     return demo_texts()[0]
 
 
-def test_a_split_job_asks_the_same_once_from_several_journals(study: Study) -> None:
-    study.study(perturbations=["reordering"], methods=["agreement", "discernment"])
+def test_a_split_job_asks_the_same_once_from_several_journals(study: AskedStudy) -> None:
+    study.write(perturbations=["reordering"], methods=["agreement", "discernment"])
     study.model(parts=3)
     done = study.run()
     assert done.returncode == 0, done.stdout
@@ -57,9 +57,9 @@ def test_a_split_job_asks_the_same_once_from_several_journals(study: Study) -> N
     assert len(study.endpoint.asked) == asked
 
 
-def test_from_cards_to_report_and_then_nothing_is_asked(study: Study) -> None:
+def test_from_cards_to_report_and_then_nothing_is_asked(study: AskedStudy) -> None:
     study.card("judges", "wordy", model="loop", form="rate-explain")
-    study.study(judges=["terse", "wordy", "constant-top"])
+    study.write(judges=["terse", "wordy", "constant-top"])
     done = study.run()
     assert done.returncode == 0, done.stdout
     assert len(study.endpoint.asked) == 2 * TEXTS
@@ -81,7 +81,7 @@ def test_from_cards_to_report_and_then_nothing_is_asked(study: Study) -> None:
     assert running.outputs(study.folder / "results" / "asked") == before
 
 
-def test_killed_between_two_replies_only_the_missing_are_asked(study: Study) -> None:
+def test_killed_between_two_replies_only_the_missing_are_asked(study: AskedStudy) -> None:
     half = threading.Event()
 
     def tell(body: Body) -> Said:
@@ -115,7 +115,7 @@ def test_killed_between_two_replies_only_the_missing_are_asked(study: Study) -> 
     assert len(study.endpoint.asked) == TEXTS - kept
 
 
-def test_one_changed_text_is_one_request(study: Study) -> None:
+def test_one_changed_text_is_one_request(study: AskedStudy) -> None:
     texts = study.own_data()
     assert study.ask().returncode == 0
     study.endpoint.asked.clear()
@@ -127,20 +127,20 @@ def test_one_changed_text_is_one_request(study: Study) -> None:
     assert asks_about(study.endpoint.asked[0], "Changed here: ")
 
 
-def test_another_parser_or_study_asks_nothing(study: Study) -> None:
+def test_another_parser_or_study_asks_nothing(study: AskedStudy) -> None:
     assert study.ask().returncode == 0
     study.endpoint.asked.clear()
     study.card("judges", "terse", model="loop", form="score-only", parser="chiang-lee")
     assert study.run().returncode == 0
     judged = cell(study, "judgments", "loop/systems/terse")
     assert {row["parser"] for row in judged} == {"chiang-lee@1"}
-    study.study(name="other", seed=9)
-    assert study.make("coverage", study="other").returncode == 0
-    assert study.rows("coverage", "other")
+    study.write(study="other", seed=9)
+    assert study.make("coverage").returncode == 0
+    assert study.rows("coverage")
     assert study.endpoint.asked == []
 
 
-def test_coverage_tells_each_status_and_no_reply_is_asked_again(study: Study) -> None:
+def test_coverage_tells_each_status_and_no_reply_is_asked_again(study: AskedStudy) -> None:
     outcomes: list[tuple[str, Callable[[], Said]]] = [
         ("truncated", lambda: reply("Rating: 4", finish="length")),
         ("refused", lambda: reply("I'm sorry, I cannot rate this.")),
@@ -169,13 +169,13 @@ def test_coverage_tells_each_status_and_no_reply_is_asked_again(study: Study) ->
     assert len(study.endpoint.asked) == TEXTS
     # an error is asked again when somebody says so, and only then
     study.endpoint.script = rate
-    told = running.run("-m", "judgescope", "replies", "retry", "study.yaml", cwd=study.folder)
+    told = study.judgescope("replies", "retry")
     assert told.returncode == 0 and "1 " in told.stdout, told.stdout
     assert study.ask().returncode == 0
     assert len(study.endpoint.asked) == TEXTS + 1
 
 
-def test_replies_of_several_servers_are_warned_of(study: Study) -> None:
+def test_replies_of_several_servers_are_warned_of(study: AskedStudy) -> None:
     def moved(body: Body) -> Said:
         said = rate(body)
         assert isinstance(said.body, dict)
@@ -190,7 +190,7 @@ def test_replies_of_several_servers_are_warned_of(study: Study) -> None:
     assert [row["note"] for row in rows] == [told]
 
 
-def test_an_endless_500_fails_the_job_and_keeps_the_rest(study: Study) -> None:
+def test_an_endless_500_fails_the_job_and_keeps_the_rest(study: AskedStudy) -> None:
     def script(body: Body) -> Said:
         return refusal(500, "out of memory") if asks_about(body, first_text()) else rate(body)
 
@@ -208,7 +208,7 @@ def test_an_endless_500_fails_the_job_and_keeps_the_rest(study: Study) -> None:
     assert len(study.endpoint.asked) == 1
 
 
-def test_a_key_is_needed_before_anything_is_asked_and_never_written(study: Study) -> None:
+def test_a_key_is_needed_before_anything_is_asked_and_never_written(study: AskedStudy) -> None:
     study.model(api_key_env="LOOP_KEY")
     done = study.run()
     assert done.returncode == 1 and study.endpoint.asked == []
@@ -239,10 +239,10 @@ def write_or_judge(body: Body) -> Said:
     return reply(f"Rating: {max(1, 5 - prompt.count('Wrong!'))}")
 
 
-def test_a_text_made_by_a_model_is_judged(study: Study) -> None:
+def test_a_text_made_by_a_model_is_judged(study: AskedStudy) -> None:
     made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
     study.card("perturbations", "lie", name="A lie", **made)
-    study.study(perturbations=["lie"], methods=["discernment"])
+    study.write(perturbations=["lie"], methods=["discernment"])
     study.endpoint.script = write_or_judge
     assert study.make("discernment", "perturbations").returncode == 0
     kinds = Counter(WRITING in prompt for prompt in study.endpoint.prompts)
@@ -253,10 +253,10 @@ def test_a_text_made_by_a_model_is_judged(study: Study) -> None:
     assert done["share_ok"] == 1 and done["edits"] == 1
 
 
-def test_a_text_that_fails_its_check_is_asked_for_again_with_the_reason(study: Study) -> None:
+def test_a_text_that_fails_its_check_is_asked_for_again_with_the_reason(study: AskedStudy) -> None:
     made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
     study.card("perturbations", "lie", name="A lie", **made)
-    study.study(perturbations=["lie"], methods=["discernment"])
+    study.write(perturbations=["lie"], methods=["discernment"])
 
     def stubborn(body: Body) -> Said:
         prompt = body["messages"][0]["content"]
@@ -278,13 +278,13 @@ def test_a_text_that_fails_its_check_is_asked_for_again_with_the_reason(study: S
     assert len(study.endpoint.asked) - 48 == 48 - stubborn_ones  # what failed is not judged
 
 
-def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(study: Study) -> None:
+def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(study: AskedStudy) -> None:
     chain = {"level": "sentence", "method": "inject", "model": "loop", "form": "wrong-fact"}
     study.card("perturbations", "lies", name="Lies", steps=3, **chain)
     study.card("judges", "wordy", model="loop", form="rate-explain")
     study.card("judges", "pair", model="loop", form="compare")
     study.card("judges", "both", members=["terse", "wordy"])
-    study.study(judges=["terse", "wordy", "pair", "both"], perturbations=["lies"])
+    study.write(judges=["terse", "wordy", "pair", "both"], perturbations=["lies"])
     study.endpoint.script = write_or_judge
     done = study.run()
     assert done.returncode == 0, done.stdout
@@ -317,23 +317,23 @@ def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(study: Study) 
     assert not list(study.folder.glob("results/asked/replies/**/both.parquet"))
 
 
-def targets(study: Study, name: str) -> list[dict[str, Any]]:
+def targets(study: AskedStudy, name: str) -> list[dict[str, Any]]:
     path = study.folder / f"results/asked/targets/demo-dialogue/{name}.parquet"
     found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
     return found
 
 
-def cell(study: Study, folder: str, name: str) -> list[dict[str, Any]]:
+def cell(study: AskedStudy, folder: str, name: str) -> list[dict[str, Any]]:
     results = study.folder / "results/asked"
     return running.cell(results, folder, f"demo-dialogue/{name}", "naturalness")
 
 
-def test_the_example_of_the_guide(study: Study) -> None:
+def test_the_example_of_the_guide(study: AskedStudy) -> None:
     """The two cards of docs/guide/llm-judge.md, with another address."""
     for name, card in cards_of("llm-judge").items():
         text = card.replace("http://127.0.0.1:8000/v1", study.endpoint.url)
         (study.folder / name).write_text(text.replace("MY_KEY", "PATH"), encoding="utf-8")
-    study.study(judges=["mine-terse"])
+    study.write(judges=["mine-terse"])
     done = study.run()
     assert done.returncode == 0, done.stdout
     asked = study.endpoint.asked[PROBES:]

@@ -5,15 +5,12 @@ from typing import Any
 
 import pytest
 
-import running
-from best_end_setup import FIVE, JUDGES, card, write
+from best_end_setup import FIVE, JUDGES, write
 from judgescope.core.errors import UserError
 from judgescope.methods.evaluation_data import turned
-from judgescope.plan import load_plan
 from judgescope.plan.specs import results
 from judgescope.schema.cards import RatedAspect, Scale
 from judgescope.schema.tables import read_table, table_of
-from running import HOME
 
 
 def test_values_are_turned_where_they_are_told_and_nowhere_else() -> None:
@@ -49,13 +46,13 @@ def test_measures_stay_and_judges_on_peoples_scale_are_turned(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     study = write(tmp_path, flipped=True)
-    plan = load_plan(study, HOME, source="study.yaml")
+    plan = study.plan()
     turned = results.statistics(plan, "agreement", "mine").turned
     assert turned is not None and turned.ratings == {"fluency": 6}
     assert turned.scores["it"] == {"fluency": 6} and "random" in turned.scores
     assert not {"rouge-1", "length"} & turned.scores.keys()
     study = write(tmp_path, flipped=False)
-    plan = load_plan(study, HOME, source="study.yaml")
+    plan = study.plan()
     assert results.statistics(plan, "agreement", "mine").turned is None
 
 
@@ -66,19 +63,19 @@ def test_methods_and_prompts_that_do_not_know_of_it_are_refused(
     monkeypatch.chdir(tmp_path)
     study = write(tmp_path, flipped=True, methods=["perspectives"])
     with pytest.raises(UserError) as caught:
-        load_plan(study, HOME, source="study.yaml")
+        study.plan()
     assert "fluency" in str(caught.value.got) and "methods" in caught.value.where
-    study = write(tmp_path, flipped=True) | {"judges": ["asked"]}
+    study = write(tmp_path, flipped=True)
     endpoint = {"engine": "openai", "base_url": "http://127.0.0.1:9/v1"}
-    card(tmp_path, "config/models/loop", model="loop", **endpoint)
-    card(tmp_path, "config/judges/asked", judge="asked", model="loop", form="score-only")
+    study.card("models", "loop", **endpoint)
+    study.card("judges", "asked", model="loop", form="score-only")
     with pytest.raises(UserError) as caught:
-        load_plan(study, HOME, source="study.yaml")
+        study.plan(judges=["asked"])
     assert "scale" in caught.value.where and "best: min" in caught.value.todo
     for best in ("max", "min"):
         own = {"form": "score-only", "scale": {**FIVE, "best": best}}
-        card(tmp_path, "config/judges/asked", judge="asked", model="loop", **own)
-        plan = load_plan(study, HOME, source="study.yaml")
+        study.card("judges", "asked", model="loop", **own)
+        plan = study.plan(judges=["asked"])
         turned = results.statistics(plan, "agreement", "mine").turned
         assert turned is not None and ("asked" in turned.scores) == (best == "min")
 
@@ -88,9 +85,9 @@ def test_statistics_are_those_of_the_scale_turned_around(tmp_path: Path) -> None
     found = []
     for flipped in (False, True):
         folder = tmp_path / str(flipped)
-        write(folder, flipped=flipped)
+        study = write(folder, flipped=flipped)
         wanted = "results/best/tables/agreement.parquet"
-        done = running.snakemake(wanted, "-q", "all", "--configfile", "study.yaml", cwd=folder)
+        done = study.snakemake("-q", "all", "--", wanted)
         assert done.returncode == 0, done.stdout
         found.append(
             [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import running
-from asking import FAST, WRITING, Study, rate
+from asking import FAST, WRITING, AskedStudy, rate
 from judgescope.replies.ledger import FOLDER, NANOS, REQUESTS, Ledger
 from scripted import Body, Said, reply
 
@@ -18,12 +18,14 @@ PRICE = {"input": 1000, "output": 1000}
 """A tenth of a cent per token."""
 
 
-def spent(study: Study, unit: str = REQUESTS) -> tuple[int, int]:
+def spent(study: AskedStudy, unit: str = REQUESTS) -> tuple[int, int]:
     return Ledger(study.folder / "cache/replies" / FOLDER / "asked").state().used(unit)
 
 
-def test_a_cap_stops_before_it_is_passed_and_a_higher_one_asks_only_the_rest(study: Study) -> None:
-    study.study(max_requests=100)
+def test_a_cap_stops_before_it_is_passed_and_a_higher_one_asks_only_the_rest(
+    study: AskedStudy,
+) -> None:
+    study.write(max_requests=100)
     done = study.run()
     assert done.returncode == 1 and "Traceback" not in done.stdout
     assert "cap of 100 requests" in done.stdout
@@ -31,15 +33,15 @@ def test_a_cap_stops_before_it_is_passed_and_a_higher_one_asks_only_the_rest(stu
     assert len(study.endpoint.asked) == 100 == study.journalled()
     assert study.run().returncode == 1
     assert len(study.endpoint.asked) == 100
-    study.study(max_requests=TEXTS)
+    study.write(max_requests=TEXTS)
     done = study.run()
     assert done.returncode == 0, done.stdout
     assert len(study.endpoint.asked) == TEXTS and spent(study) == (TEXTS, 0)
     assert len(set(study.endpoint.prompts)) == TEXTS
 
 
-def test_a_cap_on_money_needs_a_price_before_anything_is_asked(study: Study) -> None:
-    study.study(max_usd=1)
+def test_a_cap_on_money_needs_a_price_before_anything_is_asked(study: AskedStudy) -> None:
+    study.write(max_usd=1)
     done = study.ask()
     assert done.returncode == 1 and "max_usd needs the price of every model" in done.stdout
     assert study.endpoint.asked == []
@@ -59,7 +61,7 @@ def billed(bodies: list[Body]) -> float:
     return tokens * PRICE["input"] / 1e6
 
 
-def test_jobs_of_two_models_and_two_datasets_share_a_cap_on_money(study: Study) -> None:
+def test_jobs_of_two_models_and_two_datasets_share_a_cap_on_money(study: AskedStudy) -> None:
     """Again and again the same command: never above the caps, and at last nearly there."""
     for name in ("loop", "loud"):
         card = {"engine": "openai", "base_url": study.endpoint.url, "price": PRICE, "probe": False}
@@ -69,7 +71,7 @@ def test_jobs_of_two_models_and_two_datasets_share_a_cap_on_money(study: Study) 
     both = ["demo-dialogue", "demo-news"]
     aspects = ["naturalness", "fluency"]
     keys: dict[str, Any] = {"datasets": both, "aspects": aspects, "judges": ["terse", "curt"]}
-    study.study(**keys, max_usd=60, caps={"loud": {"max_usd": 20}})
+    study.write(**keys, max_usd=60, caps={"loud": {"max_usd": 20}})
     study.endpoint.script = in_tokens
     asked = study.endpoint.asked
     for _ in range(3):
@@ -79,16 +81,16 @@ def test_jobs_of_two_models_and_two_datasets_share_a_cap_on_money(study: Study) 
         assert billed([body for body in asked if body["model"] == "loud"]) <= 20
     assert billed(asked) >= 0.9 * 60
     assert spent(study, NANOS) == (round(billed(asked) * 1e9), 0)
-    study.study(**keys, max_usd=1000)
+    study.write(**keys, max_usd=1000)
     done = study.ask()
     assert done.returncode == 0, done.stdout
     assert len(asked) == 4 * TEXTS
 
 
-def test_texts_that_a_model_makes_count(study: Study) -> None:
+def test_texts_that_a_model_makes_count(study: AskedStudy) -> None:
     made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
     study.card("perturbations", "lie", name="A lie", **made)
-    study.study(perturbations=["lie"], methods=["discernment"], max_requests=20)
+    study.write(perturbations=["lie"], methods=["discernment"], max_requests=20)
     study.endpoint.script = lambda body: reply("Wrong.")
     done = study.ask()
     assert done.returncode == 1 and "cap of 20 requests" in done.stdout
@@ -96,9 +98,9 @@ def test_texts_that_a_model_makes_count(study: Study) -> None:
     assert any(WRITING in prompt for prompt in study.endpoint.prompts)
 
 
-def test_killed_jobs_do_not_let_a_cap_be_passed(study: Study) -> None:
+def test_killed_jobs_do_not_let_a_cap_be_passed(study: AskedStudy) -> None:
     """Killed twice between two replies; the requests under way then are counted at the endpoint."""
-    study.study(max_requests=100)
+    study.write(max_requests=100)
     for share in (0.3, 0.6):
         reached = threading.Event()
 
@@ -126,6 +128,6 @@ def test_killed_jobs_do_not_let_a_cap_be_passed(study: Study) -> None:
     concurrency = FAST["concurrency"]
     assert 100 - 2 * 2 * (concurrency + 1) <= len(study.endpoint.asked) <= 100
     assert spent(study)[0] <= 100
-    study.study(max_requests=200)
+    study.write(max_requests=200)
     assert study.run().returncode == 0
     assert study.journalled() == TEXTS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import running
-from asking import FAST, Study
+from asking import FAST, AskedStudy
 from judgescope.plan.writing import VERDICT
 from scripted import Body, Said, reply, serve
 
@@ -26,22 +26,22 @@ def rate(body: Body) -> Said:
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Iterator[Study]:
+def study(tmp_path: Path) -> Iterator[AskedStudy]:
     with serve(rate) as endpoint:
-        found = Study(tmp_path, endpoint)
+        found = AskedStudy(tmp_path, endpoint)
         model(found, price=PRICE)
         yield found
 
 
-def model(study: Study, **keys: Any) -> None:
+def model(study: AskedStudy, **keys: Any) -> None:
     card = {"engine": "openai", "base_url": study.endpoint.url, "limits": FAST, "probe": False}
     study.card("models", "loop", **card | keys)
 
 
-def check(study: Study) -> str:
+def check(study: AskedStudy) -> str:
     """Check the study; nothing may be asked."""
     before = len(study.endpoint.asked)
-    done = running.snakemake("check", "-q", "all", "--configfile", "study.yaml", cwd=study.folder)
+    done = study.snakemake("check", "-q", "all")
     assert done.returncode == 0, done.stdout
     assert len(study.endpoint.asked) == before
     return done.stdout
@@ -53,7 +53,7 @@ def numbers(told: str, name: str) -> list[float | None]:
     return [None if part == "-" else float(part.replace(",", "")) for part in line.split()]
 
 
-def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: Study) -> None:
+def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: AskedStudy) -> None:
     told = check(study)
     wanted, there, missing, tokens, likely, most, least, highest = numbers(
         told, "terse, demo-dialogue"
@@ -72,7 +72,7 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: St
     told = check(study)
     assert numbers(told, "terse, demo-dialogue") == [TEXTS, TEXTS, 0, 0, 0, 0, 0, 0]
     study.card("judges", "thrice", model="loop", form="score-only", draws=3, temperature=0)
-    study.study(judges=["thrice"])
+    study.write(judges=["thrice"])
     told = check(study)
     wanted, there, missing, tokens, likely, most, least, _ = numbers(told, "thrice, demo-dialogue")
     assert (wanted, there, missing) == (3 * TEXTS, TEXTS, 2 * TEXTS)
@@ -81,10 +81,10 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: St
     assert re.search(r"time of one job: about \d+ (s|min) at the pace of earlier jobs", told)
 
 
-def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(study: Study) -> None:
-    study.study(max_requests=60)
+def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(study: AskedStudy) -> None:
+    study.write(max_requests=60)
     assert study.ask().returncode == 1
-    study.study()
+    study.write()
     told = check(study)
     wanted, there, missing, tokens, likely, most, *_ = numbers(told, "terse, demo-dialogue")
     assert (wanted, there, missing) == (TEXTS, 60, 60)
@@ -96,24 +96,24 @@ def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(study: Study) ->
     assert tokens == pytest.approx(exact, rel=0.03)
 
 
-def test_limits_tell_the_time_and_caps_what_is_left(study: Study) -> None:
+def test_limits_tell_the_time_and_caps_what_is_left(study: AskedStudy) -> None:
     model(study, price=PRICE, limits={**FAST, "requests_per_minute": 12})
-    study.study(max_requests=500, caps={"loop": {"max_usd": 2}})
+    study.write(max_requests=500, caps={"loop": {"max_usd": 2}})
     told = check(study)
     assert "about 10 min at requests_per_minute" in told
     assert "max_requests: 0 requests of 500 requests spent by this study so far" in told
     assert "caps.loop.max_usd: 0 US dollars of 2 US dollars" in told
     assert "warning" not in told
-    study.study(max_requests=TEXTS - 1, caps={"loop": {"max_usd": 0.3}})
+    study.write(max_requests=TEXTS - 1, caps={"loop": {"max_usd": 0.3}})
     warned = [line for line in check(study).splitlines() if "warning" in line]
     assert len(warned) == 2 and "max_requests" in warned[0] and "likely" in warned[0]
     assert "caps.loop.max_usd" in warned[1] and "at most" in warned[1]  # .61 dollars, .0x likely
 
 
-def test_a_model_without_a_price_is_one_warning(study: Study) -> None:
+def test_a_model_without_a_price_is_one_warning(study: AskedStudy) -> None:
     model(study)
     study.card("judges", "curt", model="loop", form="rate-explain")
-    study.study(judges=["terse", "curt"])
+    study.write(judges=["terse", "curt"])
     told = check(study)
     [warning] = [line for line in told.splitlines() if "warning" in line]
     assert "models/loop.yaml" in warning
@@ -121,28 +121,28 @@ def test_a_model_without_a_price_is_one_warning(study: Study) -> None:
     assert numbers(told, "curt, demo-dialogue")[-2:] == [None, None]
 
 
-def test_texts_that_a_model_has_yet_to_make_are_an_upper_bound(study: Study) -> None:
+def test_texts_that_a_model_has_yet_to_make_are_an_upper_bound(study: AskedStudy) -> None:
     """24 originals, three steps, each in two tries at most; ratings and pairs of the steps."""
     chain = {"level": "sentence", "method": "inject", "model": "loop", "form": "wrong-fact"}
     study.card("perturbations", "lies", name="Lies", steps=3, **chain)
     study.card("judges", "pair", model="loop", form="compare")
-    study.study(judges=["terse", "pair"], perturbations=["lies"])
+    study.write(judges=["terse", "pair"], perturbations=["lies"])
     told = check(study)
     assert "≤: an upper bound" in told
     assert numbers(told, "lies.single, demo-dialogue")[2] == 24 * 3 * 2
     lines = [line.split() for line in told.splitlines() if line.strip().startswith("≤ ")]
     bounds = {line[1]: int(line[3]) for line in lines if len(line) > 4 and line[3].isdigit()}
     assert bounds == {"lies.single,": 144, "terse,": 72, "pair,": 96}
-    study.study(judges=["terse", "pair"], perturbations=["lies"], share=0.25)
+    study.write(judges=["terse", "pair"], perturbations=["lies"], share=0.25)
     assert numbers(check(study), "lies.single, demo-dialogue")[2] == 6 * 3 * 2
 
 
-def test_a_tokenizer_that_cannot_be_used_is_told_by_name(study: Study) -> None:
+def test_a_tokenizer_that_cannot_be_used_is_told_by_name(study: AskedStudy) -> None:
     """Without the package or with a file that is none: never a silent guess."""
     model(study, tokenizer="tokenizer.json")
     options = ("-m", "judgescope", "check", "study.yaml")
     for done in (
-        running.snakemake("check", "--configfile", "study.yaml", cwd=study.folder),
+        study.snakemake("check"),
         running.run(*options, cwd=study.folder),
         running.run(*options, "-q", "all", cwd=study.folder),
     ):
@@ -151,13 +151,13 @@ def test_a_tokenizer_that_cannot_be_used_is_told_by_name(study: Study) -> None:
         assert "Traceback" not in done.stdout and study.endpoint.asked == []
 
 
-def test_a_bad_second_dataset_is_found_before_the_first_is_asked(study: Study) -> None:
+def test_a_bad_second_dataset_is_found_before_the_first_is_asked(study: AskedStudy) -> None:
     texts = study.own_data()
     text = texts.read_text("utf-8").replace('"response"', '"respons"')
     texts.write_text(text, "utf-8")
-    study.study(datasets=["demo-news", "demo-dialogue"], aspects=["fluency", "naturalness"])
+    study.write(datasets=["demo-news", "demo-dialogue"], aspects=["fluency", "naturalness"])
     for target in ("check", "asked"):
-        done = running.snakemake(target, "--configfile", "study.yaml", cwd=study.folder)
+        done = study.snakemake(target)
         assert done.returncode == 1 and study.endpoint.asked == []
         assert "there is no column or key `response`" in done.stdout, done.stdout
         assert "texts.jsonl, row" in done.stdout and "nearest: respons" in done.stdout

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import running
-from asking import DEMO
+from asking import ASKED, DEMO
+from study import Study
 
 pytestmark = pytest.mark.slow
 TEXTS = 120
@@ -25,21 +25,17 @@ for one in lines: print(json.dumps({"id": one["id"], "score": len(one["text"])})
 """
 
 
-class Study:
-    """A working folder with a program that writes down what it was given."""
+class Counting(Study):
+    """A study with a program that writes down what it was given."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.folder, self.seen = folder, folder / "seen.jsonl"
+        super().__init__(folder, ASKED, study="small", judges=["counted"])
+        self.seen = folder / "seen.jsonl"
         monkeypatch.setenv("SEEN", str(self.seen))
         self.program()
         self.model()
         self.card("judges", "counted", model="counting")
-        self.study()
-
-    def card(self, kind: str, ident: str, **keys: Any) -> None:
-        path = self.folder / "config" / kind / f"{ident}.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump({kind[:-1]: ident, **keys}), encoding="utf-8")
+        self.write()
 
     def program(self, text: str = COUNTING) -> None:
         (self.folder / "count.py").write_text(textwrap.dedent(text), encoding="utf-8")
@@ -49,19 +45,10 @@ class Study:
         fields |= {"files": {"program": "../../count.py"}, "env": ["SEEN"]}
         self.card("models", "counting", **fields | keys)
 
-    def study(self, name: str = "small", **keys: Any) -> None:
-        told: dict[str, Any] = {"study": name, "datasets": ["demo-dialogue"]}
-        told |= {"aspects": ["naturalness"], "judges": ["counted"], "methods": ["agreement"]}
-        (self.folder / "study.yaml").write_text(yaml.safe_dump(told | keys), encoding="utf-8")
-
-    def run(self) -> subprocess.CompletedProcess[str]:
-        return running.run("-m", "judgescope", "run", "study.yaml", cwd=self.folder)
-
     def score(self, *wanted: str) -> subprocess.CompletedProcess[str]:
         """Make some files of the results, by default the scores of the judge and nothing else."""
         files = wanted or ("scores/demo-dialogue/counting.json",)
-        paths = [f"results/small/{name}" for name in files]
-        return running.snakemake("--configfile", "study.yaml", "--", *paths, cwd=self.folder)
+        return self.snakemake("--", *(f"results/small/{name}" for name in files))
 
     def given(self) -> list[dict[str, Any]]:
         """Return what the program has been given since the last time."""
@@ -74,8 +61,8 @@ class Study:
 
 
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    return Study(tmp_path, monkeypatch)
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counting:
+    return Counting(tmp_path, monkeypatch)
 
 
 def texts() -> dict[str, str]:
@@ -84,7 +71,7 @@ def texts() -> dict[str, str]:
     return {f"{row['item']}:{row['system']}": row["response"] for row in rows}
 
 
-def test_from_cards_to_report_and_then_nothing_is_scored_again(study: Study) -> None:
+def test_from_cards_to_report_and_then_nothing_is_scored_again(study: Counting) -> None:
     done = study.run()
     assert done.returncode == 0, done.stdout
     given = study.given()
@@ -108,9 +95,9 @@ def test_from_cards_to_report_and_then_nothing_is_scored_again(study: Study) -> 
     assert {row["value"] for row in study.cell("scores", "counting/systems/counted")} == {1.0}
 
 
-def test_perturbed_texts_and_only_what_the_program_sees(study: Study) -> None:
+def test_perturbed_texts_and_only_what_the_program_sees(study: Counting) -> None:
     study.model(inputs=["references"])
-    study.study(
+    study.write(
         aspects=["naturalness", "groundedness"],
         perturbations=["word-deletions"],
         methods=["discernment"],
@@ -133,7 +120,7 @@ def test_perturbed_texts_and_only_what_the_program_sees(study: Study) -> None:
     assert told and all(value > 1 for value in told.values())  # shorter texts, lower scores
 
 
-def test_a_crash_keeps_what_came_and_the_next_run_asks_for_the_rest(study: Study) -> None:
+def test_a_crash_keeps_what_came_and_the_next_run_asks_for_the_rest(study: Counting) -> None:
     crash = 'if len(seen) == 50: sys.exit("out of memory")'
     study.program(
         f"""
@@ -162,7 +149,7 @@ def test_a_crash_keeps_what_came_and_the_next_run_asks_for_the_rest(study: Study
     assert {row["value"] for row in study.cell("scores", "counting/systems/counted")} == {4.0}
 
 
-def test_what_cannot_be_scored_is_counted(study: Study) -> None:
+def test_what_cannot_be_scored_is_counted(study: Counting) -> None:
     study.program(
         """
         import json, sys
@@ -177,7 +164,7 @@ def test_what_cannot_be_scored_is_counted(study: Study) -> None:
     judged = Counter(row["status"] for row in study.cell("judgments", "counting/systems/counted"))
     quarter = TEXTS // 4
     assert judged == {"ok": quarter, "empty": quarter, "error": quarter, "unparsed": quarter}
-    told = running.run("-m", "judgescope", "replies", "retry", "study.yaml", cwd=study.folder)
+    told = study.judgescope("replies", "retry")
     assert f"counting: {quarter} refused requests can be asked again" in told.stdout
 
 
@@ -192,7 +179,7 @@ def test_what_cannot_be_scored_is_counted(study: Study) -> None:
     ],
 )
 def test_a_mistake_is_told_before_anything_is_run(
-    study: Study, model: dict[str, Any], judge: dict[str, Any], parts: list[str]
+    study: Counting, model: dict[str, Any], judge: dict[str, Any], parts: list[str]
 ) -> None:
     study.model(**model)
     study.card("judges", "counted", model="counting", **judge)
@@ -203,7 +190,7 @@ def test_a_mistake_is_told_before_anything_is_run(
     assert not list(study.folder.glob("results/**/*.parquet")) and study.given() == []
 
 
-def test_scores_that_a_study_uses_are_not_cleared_out(study: Study) -> None:
+def test_scores_that_a_study_uses_are_not_cleared_out(study: Counting) -> None:
     assert study.score().returncode == 0
     study.given()
     prune = ("-m", "judgescope", "replies", "prune", "study.yaml", "--yes")
@@ -214,15 +201,15 @@ def test_scores_that_a_study_uses_are_not_cleared_out(study: Study) -> None:
     assert study.given() == []
 
 
-def test_a_program_cannot_write_texts(study: Study) -> None:
+def test_a_program_cannot_write_texts(study: Counting) -> None:
     made = {"level": "sentence", "method": "llm", "model": "counting", "form": "wrong-fact"}
     study.card("perturbations", "lie", name="A lie", **made)
-    study.study(perturbations=["lie"], methods=["discernment"])
+    study.write(perturbations=["lie"], methods=["discernment"])
     assert "this model cannot write" in study.run().stdout
 
 
-def test_the_shipped_program_scores_as_it_says(study: Study) -> None:
-    study.study(judges=["word-variety"], aspects=["naturalness", "groundedness"])
+def test_the_shipped_program_scores_as_it_says(study: Counting) -> None:
+    study.write(judges=["word-variety"], aspects=["naturalness", "groundedness"])
     aspects = ("naturalness", "groundedness")
     done = study.score("scores/demo-dialogue/word-variety.json")
     assert done.returncode == 0, done.stdout

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from asking import Study
+from asking import AskedStudy
 from confusion_study_setup import ASPECTS, Planted
 from judgescope.plan import load_plan
 from judgescope.schema.loading import load_yaml
@@ -33,12 +33,12 @@ class Listing(Planted):
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(Listing()) as endpoint:
-        own = Study(tmp_path_factory.mktemp("forms"), endpoint)
+        own = AskedStudy(tmp_path_factory.mktemp("forms"), endpoint)
         own.card("judges", "plain", model="loop", form="score-only", temperature=0.5)
         lists(own)
-        own.study(
+        own.write(
             datasets=["demo-confusion-news"],
             aspects=ASPECTS,
             criteria=["term", "default"],
@@ -51,12 +51,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         yield own
 
 
-def lists(study: Study, **severities: float) -> None:
+def lists(study: AskedStudy, **severities: float) -> None:
     told = {"model": "loop", "form": "error-list", "parser": "errors"}
     study.card("judges", "listing", **told, severities=severities)
 
 
-def gaps(study: Study, **where: Any) -> dict[str, dict[str, Any]]:
+def gaps(study: AskedStudy, **where: Any) -> dict[str, dict[str, Any]]:
     """Return statistic -> the row of its difference."""
     return {
         row["statistic"].removeprefix("difference_"): row
@@ -68,7 +68,7 @@ def gaps(study: Study, **where: Any) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["default", "term"])
-def test_the_change_from_the_plain_form_comes_out(study: Study, criterion: str) -> None:
+def test_the_change_from_the_plain_form_comes_out(study: AskedStudy, criterion: str) -> None:
     told = gaps(study, judge="listing", judge_b="plain", criterion=criterion)
     # rated: 2 off for any fault; listed: a major error, 5 of 25 of the scale, for the aspect's own
     assert told["s_t_mean"]["value"] == pytest.approx(0.8 - 2)
@@ -81,13 +81,13 @@ def test_the_change_from_the_plain_form_comes_out(study: Study, criterion: str) 
 
 
 @pytest.mark.slow
-def test_the_report_shows_the_change(study: Study) -> None:
+def test_the_report_shows_the_change(study: AskedStudy) -> None:
     page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
     assert "listing, less plain" in page and "listing, less the wording term" in page
 
 
 @pytest.mark.slow
-def test_other_penalties_change_the_score_and_ask_nothing(study: Study) -> None:
+def test_other_penalties_change_the_score_and_ask_nothing(study: AskedStudy) -> None:
     asked = len(study.endpoint.asked)
     lists(study, major=10)
     done = study.run()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from asking import Study
+from asking import AskedStudy
 from confusion_study_setup import ASPECTS, Planted
 from judgescope.core.cells import split
 from judgescope.plan import load_plan
@@ -47,12 +47,12 @@ def test_in_all_wordings_it_has_the_paper_s_number_of_prompts() -> None:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(Planted()) as endpoint:
-        own = Study(tmp_path_factory.mktemp("confusion"), endpoint)
+        own = AskedStudy(tmp_path_factory.mktemp("confusion"), endpoint)
         own.card("judges", "clear", model="loop", form="score-only")
         own.card("judges", "mixed", model="loop", form="score-only", temperature=0.5)
-        own.study(
+        own.write(
             datasets=["demo-confusion-news"],
             aspects=ASPECTS,
             criteria=["default", "term"],
@@ -65,7 +65,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         yield own
 
 
-def found(study: Study, judge: str, statistic: str, criterion: str) -> Row:
+def found(study: AskedStudy, judge: str, statistic: str, criterion: str) -> Row:
     (row,) = (
         row
         for row in study.rows("confusion")
@@ -78,7 +78,7 @@ def found(study: Study, judge: str, statistic: str, criterion: str) -> Row:
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["default", "term"])
 def test_the_index_tells_a_judge_that_confuses_from_one_that_does_not(
-    study: Study, criterion: str
+    study: AskedStudy, criterion: str
 ) -> None:
     clear, mixed = (
         found(study, judge, "confusion_index", criterion) for judge in ("clear", "mixed")
@@ -95,7 +95,7 @@ def test_the_index_tells_a_judge_that_confuses_from_one_that_does_not(
 
 
 @pytest.mark.slow
-def test_every_cell_says_what_is_expected_of_it(study: Study) -> None:
+def test_every_cell_says_what_is_expected_of_it(study: AskedStudy) -> None:
     told = {
         (row["perturbation"], row["aspect"]): (row["note"].rpartition("; ")[2], row["value"])
         for row in study.rows("confusion")
@@ -112,7 +112,7 @@ def test_every_cell_says_what_is_expected_of_it(study: Study) -> None:
 
 
 @pytest.mark.slow
-def test_wordings_are_asked_about_each_and_held_against_each_other(study: Study) -> None:
+def test_wordings_are_asked_about_each_and_held_against_each_other(study: AskedStudy) -> None:
     assert len({prompt.split("\n\nThe scale")[0] for prompt in study.endpoint.prompts}) == 6
     rows = [
         row

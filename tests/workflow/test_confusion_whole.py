@@ -5,15 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import confusing
 import llama
-import running
 import trusting
 from confusing import SETS
 from judgescope.perturb.edit_checks import KINDS
 from running import rows
+from study import Study
 from vectors import SHARED, published
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -21,19 +20,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 ITEMS = 12
 NEWS = SETS[0]
 RECORDED: dict[str, Any] = {
-    **{"model": "table-4", "engine": "recorded", "dataset": NEWS, "files": "scores.csv"},
+    **{"engine": "recorded", "dataset": NEWS, "files": "scores.csv"},
     "rows": {"target": "target", "aspect": "aspect", "scores": {"*": "score"}},
 }
 Row = dict[str, Any]
-
-
-def prepare(folder: Path, items: int = ITEMS, **keys: Any) -> Path:
-    """Write the shipped study for so many news texts; return its results' folder."""
-    told = confusing.shipped_study(criteria=[], datasets=[NEWS], **keys)
-    files = {"items": str(running.HOME / "config" / "demo" / "confusion_news.jsonl")}
-    running.write_card(folder, "datasets", NEWS, select={"n": items}, files=files)
-    (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
-    return folder / "results" / str(told["study"])
 
 
 def slugs(row: dict[str, str]) -> tuple[str, str]:
@@ -42,36 +32,36 @@ def slugs(row: dict[str, str]) -> tuple[str, str]:
     return row["perturbation"].lower().replace(" ", "-"), aspect.lower()
 
 
-def write_recorded(folder: Path, table: list[dict[str, str]]) -> None:
+def write_recorded(study: Study, table: list[dict[str, str]]) -> None:
     """Write a judge whose recorded scores drop as the published table has it."""
     told = {(f"{slugs(row)[0]}.single", slugs(row)[1]): float(row["delta"]) for row in table}
     told |= {("original", aspect): 0.0 for _, aspect in [*told]}
-    config = folder / "config"
-    with (config / "models" / "scores.csv").open("w", encoding="utf-8", newline="") as file:
+    scores = study.folder / "config" / "models" / "scores.csv"
+    with scores.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["target", "aspect", "score"])
         for number in range(1, 13):
             for (place, aspect), delta in told.items():
                 writer.writerow([f"cn{number:02}:{place}", aspect, 4 - delta])
-    for kind, card in (("judges", {"judge": "table-4", "model": "table-4"}), ("models", RECORDED)):
-        (config / kind / "table-4.yaml").write_text(yaml.safe_dump(card), encoding="utf-8")
+    study.card("judges", "table-4", model="table-4")
+    study.card("models", "table-4", **RECORDED)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("confusing")
     published_there = (SHARED / "reference" / "s001_table4.csv").exists()
     judges = ["clear", "mixed"] + ["table-4"] * published_there
-    results = prepare(folder, judges=judges)
-    with confusing.endpoint(folder, results.name):
-        running.write_card(folder, "judges", "ten-draws", judge="mixed", draws=3)
-        (folder / "config/judges/ten-draws.yaml").rename(folder / "config/judges/mixed.yaml")
+    study = confusing.few_news(
+        tmp_path_factory.mktemp("confusing"), ITEMS, criteria=[], judges=judges
+    )
+    with confusing.endpoint(study):
+        study.change("judges", "ten-draws", judge="mixed", draws=3)
         if published_there:
-            write_recorded(folder, published("s001_table4"))
-        done = running.snakemake("--configfile", "study.yaml", cwd=folder)
+            write_recorded(study, published("s001_table4"))
+        done = study.snakemake()
     assert done.returncode == 0, done.stdout[-4000:]
-    assert sum(trusting.held(folder, "study.yaml").values())
-    return results
+    assert sum(trusting.held(study.folder, "study.yaml").values())
+    return study.out
 
 
 def headline(results: Path, judge: str, statistic: str) -> Row:
@@ -111,16 +101,16 @@ def test_a_published_table_comes_back_from_recorded_scores(whole: Path) -> None:
 
 def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(tmp_path: Path) -> None:
     llama.require()
-    results = prepare(tmp_path, 2, judges=["rules"], aspects=["fluency", "coherence"])
+    aspects = ["fluency", "coherence"]
+    study = confusing.few_news(tmp_path, 2, criteria=[], judges=["rules"], aspects=aspects)
+    results = study.out
     llama.write_random_gguf(tmp_path / "random.gguf")
     with llama.serve(tmp_path / "random.gguf", context=8192) as url:
-        limits = {"backoff": 0.01, "concurrency": 2, "timeout": 60}
-        noise = {"base_url": url, "name": llama.MODEL, "extra_body": llama.GIBBERISH}
-        running.write_card(tmp_path, "models", "generator", limits=limits, probe=False, **noise)
+        noise = {"name": llama.MODEL, "extra_body": llama.GIBBERISH}
+        study.connect(url, "generator", limits={"concurrency": 2}, **noise)
         for kind in KINDS:
-            name = kind.replace("_", "-")
-            running.write_card(tmp_path, "perturbations", name, max_tokens=60)
-        done = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)
+            study.change("perturbations", kind.replace("_", "-"), max_tokens=60)
+        done = study.run()
     assert done.returncode == 0, done.stdout[-4000:]
     made = [row for row in rows(results, "perturbations") if row["statistic"] == "share_failed"]
     failed = {row["perturbation"] for row in made if row["value"] == 1}

@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from asking import WRITING, Study
+from asking import WRITING, AskedStudy
 from judgescope.cli.summary import unpriced
 from judgescope.methods import cost
 from judgescope.methods.specs import Members
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.result import Estimate
-from running import HOME, write_card
+from running import HOME
 from scripted import Body, Said, reply, serve
 from statistics_spec import facts_of
 
@@ -41,14 +41,14 @@ def rate(body: Body) -> Said:
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Iterator[Study]:
+def study(tmp_path: Path) -> Iterator[AskedStudy]:
     with serve(rate) as endpoint:
-        found = Study(tmp_path, endpoint)
+        found = AskedStudy(tmp_path, endpoint)
         found.card("models", "loop", engine="openai", base_url=endpoint.url, probe=False, **PRICED)
         yield found
 
 
-def costs(study: Study, judge: str | None, **where: Any) -> dict[str, float | None]:
+def costs(study: AskedStudy, judge: str | None, **where: Any) -> dict[str, float | None]:
     """Return statistic -> the sum over datasets, None where one is undefined."""
     found: dict[str, float | None] = {}
     for row in study.rows("cost"):
@@ -61,9 +61,9 @@ def costs(study: Study, judge: str | None, **where: Any) -> dict[str, float | No
 
 
 @pytest.mark.slow
-def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(study: Study) -> None:
+def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(study: AskedStudy) -> None:
     """Two judges of one form over one data set under two names: everything is shared."""
-    write_card(study.folder, "datasets", "demo-dialogue")
+    study.change("datasets", "demo-dialogue")
     shipped = (HOME / "config/datasets/demo-dialogue.yaml").read_text("utf-8")
     folder = str(HOME / "config/demo")
     for name in ("demo-dialogue", "again"):
@@ -71,7 +71,7 @@ def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(study: S
         path = study.folder / "config/datasets" / f"{name}.yaml"
         path.write_text(text.replace("../demo", folder), "utf-8")
     study.card("judges", "curt", model="loop", form="score-only", parser="chiang-lee")
-    study.study(datasets=["demo-dialogue", "again"], judges=["terse", "curt"])
+    study.write(datasets=["demo-dialogue", "again"], judges=["terse", "curt"])
     done = study.run("--cores", "1")  # at once, both jobs might ask before either has a reply
     assert done.returncode == 0, done.stdout
     assert len(study.endpoint.asked) == TEXTS
@@ -84,6 +84,8 @@ def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(study: S
     assert tokens == {"prompt": 100 * TEXTS, "completion": 30 * TEXTS}
     assert (every["cached_tokens"], every["reasoning_tokens"]) == (60 * TEXTS, 20 * TEXTS)
     each = [row for row in study.rows("cost") if row["statistic"] == "usd_per_1000"]
+    sums = [row for row in study.rows("cost") if row["statistic"].endswith("_tokens")]
+    assert sums and {row["method"] for row in sums if row["n"]} == {"sum over replies"}
     asked = [row for row in each if row["judge"] == "terse"]
     assert [row["value"] for row in asked] == [pytest.approx(1000 * ONE)] * 2
     free = {row["value"] for row in each if row["judge"] in ("length", "random")}
@@ -91,12 +93,14 @@ def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(study: S
 
 
 @pytest.mark.slow
-def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(study: Study) -> None:
+def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(
+    study: AskedStudy,
+) -> None:
     """Half of the texts are made at the second try; the writer's card has no price."""
     study.card("models", "writer", engine="openai", base_url=study.endpoint.url, probe=False)
     made = {"level": "sentence", "method": "llm", "model": "writer", "form": "wrong-fact"}
     study.card("perturbations", "lie", name="A lie", **made)
-    study.study(perturbations=["lie"], methods=["discernment"])
+    study.write(perturbations=["lie"], methods=["discernment"])
 
     def lazy(body: Body) -> Said:
         prompt = body["messages"][0]["content"]

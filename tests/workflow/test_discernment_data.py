@@ -7,7 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dhp import STORY, write_data
-from running import rows, snakemake, write_study
+from running import rows, snakemake
+from study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -17,8 +18,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run a study of discernment, and of agreement that has nothing to rate, whole."""
     folder = tmp_path_factory.mktemp("data")
     write_data(folder / "public")
-    study = write_study(
-        folder,
+    study = Study(folder).write(
         data="public",
         datasets=["story-cloze", "answer-equivalence", "wmt22-de-en"],
         aspects=[],

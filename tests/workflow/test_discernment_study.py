@@ -7,14 +7,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 import dhp
 import llama
-import running
 import trusting
-from judgescope.schema.loading import load_yaml
-from running import HOME, needs_data, rows
+from running import needs_data, rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -23,18 +20,6 @@ SMALL = ["story-cloze", "answer-equivalence", "wmt22-de-en"]
 MADE = ("fictional-entities", "grammatical-errors", "rewriting-insertion")
 CHARACTERS = ("random-deletions", "random-typos")
 Row = dict[str, Any]
-
-
-def prepare(folder: Path, items: int, **keys: Any) -> dict[str, Any]:
-    """Write the shipped study for so many items of each dataset, with changed keys."""
-    told = dhp.shipped_study(data="public", **keys)
-    for name in told["datasets"]:
-        card, _ = load_yaml(HOME / "config" / "datasets" / f"{name}.yaml")
-        select = card.get("select", {}) | {"n": items}
-        running.write_card(folder, "datasets", name, select=select)
-    running.write_card(folder, "judges", "steps", draws=1)
-    (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
-    return told
 
 
 def made_rows(results: Path, statistic: str) -> dict[tuple[str, str, str], Row]:
@@ -50,12 +35,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Coun
     folder = tmp_path_factory.mktemp("dhp")
     dhp.write_data(folder / "public")
     dhp.link_data(folder / "public")
-    told = prepare(folder, ITEMS, judges=["steps", "rules"])
-    with dhp.endpoint(folder, told["study"]) as script:
-        done = running.snakemake("--configfile", "study.yaml", cwd=folder)
+    study = dhp.few_items(folder, ITEMS, judges=["steps", "rules"])
+    with dhp.endpoint(study) as script:
+        done = study.snakemake()
     assert done.returncode == 0, done.stdout[-4000:]
     assert sum(trusting.held(folder, "study.yaml").values())
-    yield folder / "results" / told["study"], script.kinds
+    yield study.out, script.kinds
 
 
 @needs_data
@@ -112,17 +97,16 @@ def test_noise_in_place_of_texts_is_recorded_as_failed_and_no_number_covers_it(
 ) -> None:
     llama.require()
     dhp.write_data(tmp_path / "public")
-    told = prepare(tmp_path, 12, datasets=SMALL, judges=["rules", "length"])
+    study = dhp.few_items(tmp_path, 12, datasets=SMALL, judges=["rules", "length"])
     llama.write_random_gguf(tmp_path / "random.gguf")
     with llama.serve(tmp_path / "random.gguf", context=4096) as url:
-        limits = {"backoff": 0.01, "concurrency": 2, "timeout": 60}
-        noise = {"base_url": url, "name": llama.MODEL, "extra_body": llama.GIBBERISH}
-        running.write_card(tmp_path, "models", "generator", limits=limits, probe=False, **noise)
+        noise = {"name": llama.MODEL, "extra_body": llama.GIBBERISH}
+        study.connect(url, "generator", limits={"concurrency": 2}, **noise)
         for name in MADE:
-            running.write_card(tmp_path, "perturbations", name, max_tokens=60)
-        done = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)
+            study.change("perturbations", name, max_tokens=60)
+        done = study.run()
     assert done.returncode == 0, done.stdout[-4000:]
-    results = tmp_path / "results" / told["study"]
+    results = study.out
     failed = made_rows(results, "share_failed")
     written = {cell for cell in failed if cell[1] in MADE}
     assert len(written) == 10

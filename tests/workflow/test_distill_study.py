@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import running
-from asking import Study
+from asking import AskedStudy
 from distilling import MEMBERS, annotate, distilling, score_of, stand_ins, table, text_of, write
 from scripted import Body, Said, reply, serve
 
@@ -21,7 +21,7 @@ DIALOGUES = running.HOME / "config" / "demo" / "dialogue_items.jsonl"
 
 
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Study]:
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AskedStudy]:
     with serve(annotate) as endpoint:
         own = distilling(tmp_path, endpoint)
         own.card("models", "student", **SERVED)
@@ -35,20 +35,20 @@ SERVED = {
 }
 
 
-def place(study: Study) -> Path:
+def place(study: AskedStudy) -> Path:
     return study.folder / "results" / "asked" / "distill"
 
 
-def examples(study: Study, split: str) -> list[Row]:
+def examples(study: AskedStudy, split: str) -> list[Row]:
     lines = (place(study) / f"{split}.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
-def notes(study: Study) -> dict[str, list[str]]:
+def notes(study: AskedStudy) -> dict[str, list[str]]:
     return {path.name: path.read_text("utf-8").split() for path in study.folder.glob("notes/*")}
 
 
-def test_from_cards_to_report(study: Study) -> None:
+def test_from_cards_to_report(study: AskedStudy) -> None:
     """The sample alone is judged by members, each once; a second run does nothing."""
     checked = study.judgescope("check")
     assert checked.returncode == 0, checked.stdout[-3000:]
@@ -79,7 +79,7 @@ def test_from_cards_to_report(study: Study) -> None:
     _in_tables(study)
 
 
-def _in_tables(study: Study) -> None:
+def _in_tables(study: AskedStudy) -> None:
     """The judge stands beside members and ensemble; what was learnt from is in no such table."""
     rows = study.rows("ensemble")
     told = {row["statistic"] for row in rows if row["judge_b"] == "distilled"}
@@ -94,7 +94,7 @@ def _in_tables(study: Study) -> None:
     assert "The distilled judge" in page and "org/student" in page
 
 
-def test_another_example_trains_again_and_asks_again(study: Study) -> None:
+def test_another_example_trains_again_and_asks_again(study: AskedStudy) -> None:
     """Changed examples: another adapter, and other keys. Nothing of the members' is asked again."""
     assert study.run().returncode == 0
     before, asked = notes(study), len(study.endpoint.asked)
@@ -108,7 +108,7 @@ def test_another_example_trains_again_and_asks_again(study: Study) -> None:
     assert notes(study)["asked"] == after["asked"]
 
 
-def test_an_export_trains_nothing(study: Study) -> None:
+def test_an_export_trains_nothing(study: AskedStudy) -> None:
     done = study.judgescope("distill", "export")
     assert done.returncode == 0, done.stdout[-3000:]
     assert "264 examples" in done.stdout and set(notes(study)) == {"checked"}
@@ -117,7 +117,7 @@ def test_an_export_trains_nothing(study: Study) -> None:
     assert done.returncode == 0 and set(notes(study)) == {"checked", "trained"}
 
 
-def test_only_the_sample_is_exported_to_be_scored_elsewhere(study: Study) -> None:
+def test_only_the_sample_is_exported_to_be_scored_elsewhere(study: AskedStudy) -> None:
     targets = ("export", "study.yaml", "targets", "targets.jsonl")
     done = running.run("-m", "judgescope", *targets, "--made", cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
@@ -127,7 +127,7 @@ def test_only_the_sample_is_exported_to_be_scored_elsewhere(study: Study) -> Non
     assert not study.endpoint.asked
 
 
-def test_models_write_texts_to_learn_from_where_they_are_drawn(study: Study) -> None:
+def test_models_write_texts_to_learn_from_where_they_are_drawn(study: AskedStudy) -> None:
     write(study, distill={"write": {"models": ["m1", "loop"]}, "systems": 5})
     checked = study.judgescope("check")
     assert checked.returncode == 0 and "written.loop" in checked.stdout, checked.stdout[-3000:]
@@ -149,7 +149,7 @@ def test_models_write_texts_to_learn_from_where_they_are_drawn(study: Study) -> 
     assert written and all(" writes: " in row["messages"][0]["content"] for row in written)
 
 
-def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(study: Study) -> None:
+def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(study: AskedStudy) -> None:
     twin = {"datasets": ["twin"]}
     table(study, "twin", _twins())
     write(study, distill=twin, aspects=["naturalness"])

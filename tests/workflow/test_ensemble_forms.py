@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import running
 from scripted import Body, Said, reply, serve
+from study import Study
 
 pytestmark = pytest.mark.slow
 FORMS = [
@@ -35,32 +35,21 @@ def say(body: Body) -> Said:
 
 
 def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
-    card = {"judge": "together", "members": FORMS, "combine": "supervisor", "min_annotators": 3}
-    (tmp_path / "config" / "judges").mkdir(parents=True)
-    (tmp_path / "config" / "judges" / "together.yaml").write_text(
-        yaml.safe_dump(card | {"supervisor": {"model": "supervisor"}}), encoding="utf-8"
-    )
-    study = running.write_study(
-        tmp_path,
-        aspects=["naturalness"],
-        judges=[*FORMS, "together"],
-        perturbations=[],
-        methods=["agreement", "ensemble"],
-    )
+    keys = {"judges": [*FORMS, "together"], "methods": ["agreement", "ensemble"]}
+    study = Study(tmp_path, aspects=["naturalness"], perturbations=[], **keys)
+    card = {"members": FORMS, "combine": "supervisor", "min_annotators": 3}
+    study.card("judges", "together", **card, supervisor={"model": "supervisor"})
+    study.write()
     with serve(say) as endpoint:
-        for name in ("judge", "supervisor"):
-            limits = {"backoff": 0.01, "timeout": 60}
-            told = {"base_url": endpoint.url, "probe": False, "limits": limits}
-            running.write_card(tmp_path, "models", name, **told)
-        done = running.run("-m", "judgescope", "run", str(study), cwd=tmp_path)
+        study.connect(endpoint.url, "judge", "supervisor")
+        done = study.run()
         assert done.returncode == 0, done.stdout[-4000:]
         counts = Counter(body["model"] for body in endpoint.asked)
-        again = running.run("-m", "judgescope", "run", str(study), cwd=tmp_path)
+        again = study.run()
         assert again.returncode == 0 and len(endpoint.asked) == counts.total()
-    results = tmp_path / "results" / "small"
     place = ("judgments", "demo-dialogue/{}/systems/{}")
     judged = {
-        name: running.cell(results, place[0], place[1].format("judge", name)) for name in FORMS
+        name: running.cell(study.out, place[0], place[1].format("judge", name)) for name in FORMS
     }
     texts = len(judged["annotator"])
     assert counts == {"judge": 5 * texts, "supervisor": texts}
@@ -69,9 +58,9 @@ def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
         for row in rows:
             [span] = row["spans"]  # a severity and a verdict of any scale are read as 1 to 5
             assert (span["severity"], span["match"]) == (5 - row["value"], "exact")
-    merged = running.cell(results, place[0], place[1].format("derived", "together"))
+    merged = running.cell(study.out, place[0], place[1].format("derived", "together"))
     assert len(merged) == texts and all(len(row["spans"]) == 1 for row in merged)
-    found = subsets(running.rows(results, "ensemble"))
+    found = subsets(study.rows("ensemble"))
     assert len(found) == 31 and None not in found.values()
 
 

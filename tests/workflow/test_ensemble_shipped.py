@@ -13,13 +13,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 import running
 import trusting
 from judgescope.schema.loading import load_yaml
 from running import HOME, SHARED, needs_data
 from scripted import Body, Said, reply, serve
+from study import Study, shipped
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, needs_data]
 NAME = "ensemble"
@@ -83,25 +83,21 @@ class Raters:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Body], Raters]]:
     folder = tmp_path_factory.mktemp("ensemble")
-    told, _ = load_yaml(HOME / "config" / "studies" / f"{NAME}.yaml")
-    study = told | {"datasets": THERE, "share": 0.05, "data": str(SHARED)}
-    study["judges"] = [*ANNOTATORS, *TOGETHER]
-    (folder / "study.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    keys = {"datasets": THERE, "share": 0.05, "data": str(SHARED)}
+    study = Study(folder, shipped("studies", NAME), judges=[*ANNOTATORS, *TOGETHER], **keys)
+    study.write()
     raters = Raters(folder / "results" / NAME)
     with serve(raters) as endpoint:
-        limits = {"backoff": 0.01, "concurrency": 16, "timeout": 60}
-        for name in [*ANNOTATORS, "supervisor"]:
-            keys: Row = {"base_url": endpoint.url, "probe": False, "limits": limits}
-            running.write_card(folder, "models", name, **keys)
-        done = running.snakemake("texts", "--configfile", "study.yaml", cwd=folder)
+        study.connect(endpoint.url, *ANNOTATORS, "supervisor")
+        done = study.snakemake("texts")
         assert done.returncode == 0, done.stdout[-3000:]
         cards = (HOME / "config" / "aspects").glob("*.yaml")
         raters.read({path.stem: load_yaml(path)[0]["name"] for path in cards})
-        done = running.run("-m", "judgescope", "run", "study.yaml", cwd=folder)
+        done = study.run()
         assert done.returncode == 0, done.stdout[-4000:]
         asked = list(endpoint.asked)
         (folder / "results" / NAME / "made" / "sfres" / "merges.supervisor.parquet").unlink()
-        again = running.run("-m", "judgescope", "run", "study.yaml", cwd=folder)
+        again = study.run()
         assert again.returncode == 0, again.stdout[-4000:]
         assert len(endpoint.asked) == len(asked)
     assert sum(trusting.held(folder, "study.yaml").values())

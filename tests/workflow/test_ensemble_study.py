@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from judgescope.cli.summary import summary
 from judgescope.core.errors import UserError
@@ -12,17 +11,11 @@ from judgescope.methods.ensemble import SCALES
 from judgescope.methods.specs import EnsembleMembers
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
-from running import HOME, SHARED, needs_data, rows, run, snakemake, write_study
+from running import HOME, SHARED, needs_data, rows, snakemake
+from study import Study
 
 Row = dict[str, Any]
 STUDY: Row = {"study": "small", "datasets": ["demo-dialogue"], "aspects": ["naturalness"]}
-
-
-def card(folder: Path, name: str, *members: str) -> None:
-    """Write the card of an ensemble."""
-    path = folder / "config" / "judges" / f"{name}.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump({"judge": name, "members": [*members]}), encoding="utf-8")
 
 
 def test_the_method_needs_a_judge_with_members() -> None:
@@ -37,9 +30,10 @@ def test_members_are_known_by_id_whatever_the_order_of_the_card(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    card(tmp_path, "both", "rules", "chrf", "length")
-    told = {**STUDY, "judges": ["rules", "chrf", "length", "both"], "methods": ["ensemble"]}
-    plan = load_plan(told, HOME, source="study.yaml")
+    members = ["rules", "chrf", "length"]
+    study = Study(tmp_path, STUDY, judges=[*members, "both"], methods=["ensemble"])
+    study.card("judges", "both", members=members)
+    plan = study.plan()
     assert results.statistics(plan, "ensemble", "demo-dialogue").ensembles == {
         "both": EnsembleMembers(
             members=["chrf", "length", "rules"], min_members=1, mixed=["naturalness"]
@@ -52,15 +46,15 @@ def test_members_are_known_by_id_whatever_the_order_of_the_card(
 def test_a_study_without_a_model_has_its_ensemble_in_table_report_and_terminal(
     tmp_path: Path,
 ) -> None:
-    card(tmp_path, "both", "rouge-l-source", "rules", "length")
-    judges = ["rouge-l-source", "rules", "length", "both"]
-    study = write_study(
-        tmp_path, judges=judges, perturbations=[], methods=["agreement", "ensemble"]
-    )
-    done = run("-m", "judgescope", "run", str(study), cwd=tmp_path)
+    members = ["rouge-l-source", "rules", "length"]
+    keys = {"judges": [*members, "both"], "methods": ["agreement", "ensemble"]}
+    study = Study(tmp_path, perturbations=[], **keys)
+    study.card("judges", "both", members=members)
+    study.write()
+    done = study.run()
     assert done.returncode == 0, done.stdout[-3000:]
-    out = tmp_path / "results" / "small"
-    found = rows(out, "ensemble")
+    out = study.out
+    found = study.rows("ensemble")
     beside = {
         (row["aspect"], row["statistic"], row["level"]): row
         for row in rows(out, "agreement")

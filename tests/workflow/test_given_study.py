@@ -11,13 +11,14 @@ import pytest
 import yaml
 
 import running
-from asking import Study
+from asking import AskedStudy
 from given_study import ASPECTS, CARD, COPIES, ERRORS, ITEMS, say, write_study
 from judgescope.core.errors import UserError
 from judgescope.plan import Plan, load_plan
 from judgescope.plan.specs.results import tables_of
 from running import HOME
 from scripted import Endpoint, serve
+from study import Study
 
 GLOBAL = {name: f"bridges-global-{name}" for name in ASPECTS}
 LOCAL = {name: f"bridges-local-{name}" for name in ASPECTS}
@@ -40,12 +41,6 @@ def planned(folder: Path, **keys: Any) -> Plan:
     return loaded(folder)
 
 
-def rewrite(folder: Path, name: str = "bridges", **told: Any) -> None:
-    """Write the dataset's card anew, with other keys or another id."""
-    path = folder / "config" / "datasets" / f"{name}.yaml"
-    path.write_text(yaml.safe_dump({"dataset": name, **CARD, **told}), encoding="utf-8")
-
-
 def test_a_study_has_the_sets_of_its_datasets_from_the_card_alone(tmp_path: Path) -> None:
     plan = planned(tmp_path)
     sets = [*sorted(GLOBAL.values()), *sorted(LOCAL.values())]
@@ -64,14 +59,14 @@ def test_a_role_or_an_aspect_that_is_left_out_has_no_set(tmp_path: Path) -> None
     plan = planned(tmp_path, aspects=["neatness"])
     sets = [f"{own['neatness']}.single" for own in (GLOBAL, LOCAL)]
     assert plan.target_sets("bridges") == sets
-    rewrite(tmp_path, files={"local": "../../local.json"})
+    Study(tmp_path).amend("datasets", "bridges", files={"local": "../../local.json"})
     assert loaded(tmp_path).target_sets("bridges") == sets[1:]
 
 
 def test_an_id_is_never_too_long(tmp_path: Path) -> None:
     planned(tmp_path)
     name = "b" * 79
-    rewrite(tmp_path, name)
+    Study(tmp_path).card("datasets", name, **CARD)
     sets = loaded(tmp_path, datasets=[name]).target_sets(name)
     assert len({*sets}) == 4 and all(len(one) == 80 + len(".single") for one in sets)
 
@@ -90,11 +85,8 @@ def test_an_id_is_never_too_long(tmp_path: Path) -> None:
 def test_what_such_a_study_cannot_have_is_said(
     tmp_path: Path, keys: dict[str, Any], what: str
 ) -> None:
-    card = running.HOME / "config" / "perturbations" / "local-rule-fluency.yaml"
-    told = yaml.safe_load(card.read_text(encoding="utf-8")) | {"perturbation": GLOBAL["neatness"]}
-    path = tmp_path / "config" / "perturbations" / f"{GLOBAL['neatness']}.yaml"
-    path.parent.mkdir(parents=True)
-    path.write_text(yaml.safe_dump(told), encoding="utf-8")
+    renamed = {"perturbation": GLOBAL["neatness"]}
+    Study(tmp_path).change("perturbations", "local-rule-fluency", **renamed)
     with pytest.raises(UserError) as caught:
         planned(tmp_path, **keys)
     assert what in str(caught.value)
@@ -111,10 +103,10 @@ def test_the_shipped_cards_can_be_planned(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(say) as endpoint:
         own = write_study(tmp_path_factory.mktemp("given"), endpoint)
-        done = running.run("-m", "judgescope", "check", "study.yaml", cwd=own.folder)
+        done = own.judgescope("check")
         assert done.returncode == 0, done.stdout[-3000:]
         assert "requests to models: 864" in done.stdout and not endpoint.asked
         done = own.run()
@@ -122,18 +114,20 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         yield own
 
 
-def found(study: Study, table: str, statistic: str, **place: Any) -> dict[tuple[str, str], Row]:
+def found(
+    study: AskedStudy, table: str, statistic: str, **place: Any
+) -> dict[tuple[str, str], Row]:
     """Return (judge, aspect) -> the row of a statistic, of single aspects."""
     return {
         (row["judge"], row["aspect"]): row
-        for row in study.rows(table, "given")
+        for row in study.rows(table)
         if row["statistic"] == statistic and row["aspect"] in ASPECTS
         if all(row[name] == one for name, one in place.items())
     }
 
 
 @pytest.mark.slow
-def test_targets_are_the_texts_of_the_files_with_places_and_ratings(study: Study) -> None:
+def test_targets_are_the_texts_of_the_files_with_places_and_ratings(study: AskedStudy) -> None:
     results = study.folder / "results" / "given"
     for name, count in RATINGS.items():
         file = f"bridges/{GLOBAL[name]}.single.parquet"
@@ -152,7 +146,9 @@ def test_targets_are_the_texts_of_the_files_with_places_and_ratings(study: Study
 
 
 @pytest.mark.slow
-def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(study: Study) -> None:
+def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(
+    study: AskedStudy,
+) -> None:
     kappa = found(study, "perspectives", "kappa_linear", level="global")
     for name, count in RATINGS.items():
         own = kappa["counter", name]
@@ -163,7 +159,7 @@ def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(study
         assert kappa["length", name]["note"] == "continuous"
     counts = {
         (row["aspect"], row["k"], row["k_b"]): row["value"]
-        for row in study.rows("perspectives", "given")
+        for row in study.rows("perspectives")
         if (row["judge"], row["statistic"]) == ("counter", "class_count")
     }
     assert counts == {
@@ -172,7 +168,7 @@ def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(study
 
 
 @pytest.mark.slow
-def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(study: Study) -> None:
+def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(study: AskedStudy) -> None:
     strict = found(study, "perspectives", "accuracy_adjacent", level="local")
     half = found(study, "perspectives", "accuracy_adjacent_half", level="local")
     for name in ASPECTS:
@@ -188,7 +184,9 @@ def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(study: S
 
 
 @pytest.mark.slow
-def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(study: Study) -> None:
+def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(
+    study: AskedStudy,
+) -> None:
     compared = found(study, "pairwise", "accuracy_comparison")
     assert {place: (row["value"], row["n"]) for place, row in compared.items()} == {
         ("pairs", name): (1, ITEMS * ERRORS) for name in ASPECTS
@@ -197,7 +195,7 @@ def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(stud
 
 
 @pytest.mark.slow
-def test_nothing_is_asked_about_an_aspect_that_a_text_was_not_made_for(study: Study) -> None:
+def test_nothing_is_asked_about_an_aspect_that_a_text_was_not_made_for(study: AskedStudy) -> None:
     words = {"neatness": "oops", "clearness": "alas"}
     for prompt in study.endpoint.prompts:
         [name] = [name for name in words if name in prompt.lower()]
@@ -207,10 +205,10 @@ def test_nothing_is_asked_about_an_aspect_that_a_text_was_not_made_for(study: St
 
 
 @pytest.mark.slow
-def test_whom_nothing_can_be_asked_is_not_applicable(study: Study) -> None:
+def test_whom_nothing_can_be_asked_is_not_applicable(study: AskedStudy) -> None:
     notes = {
         (row["judge"], row["note"])
-        for row in study.rows("coverage", "given")
+        for row in study.rows("coverage")
         if row["statistic"] == "coverage" and row["value"] is None
     }
     assert all(note.startswith("not applicable: ") for _, note in notes)
@@ -223,7 +221,9 @@ def test_whom_nothing_can_be_asked_is_not_applicable(study: Study) -> None:
 
 
 @pytest.mark.slow
-def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(study: Study) -> None:
+def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(
+    study: AskedStudy,
+) -> None:
     export = ("export", "study.yaml", "targets", "texts.jsonl")
     done = running.run("-m", "judgescope", *export, cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
@@ -244,7 +244,7 @@ def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(study
 def test_items_that_a_study_does_not_select_have_no_texts(tmp_path: Path) -> None:
     own = write_study(tmp_path, Endpoint("http://127.0.0.1:9/v1", say), judges=["random"])
     own.card("datasets", "bridges", **CARD | {"select": {"n": 10, "original": "none"}})
-    done = running.snakemake("texts", "--configfile", "study.yaml", cwd=tmp_path)
+    done = own.snakemake("texts")
     assert done.returncode == 0, done.stdout[-3000:]
     folder = tmp_path / "results" / "given" / "targets" / "bridges"
     for name in (*GLOBAL.values(), *LOCAL.values()):
@@ -261,7 +261,7 @@ def test_beside_a_dataset_that_is_perturbed_both_are_told(tmp_path: Path) -> Non
         own = write_study(tmp_path, endpoint, judges=["rules"], **told, **perturbation, **methods)
         done = own.run()
         assert done.returncode == 0, done.stdout[-3000:]
-    rows = own.rows("construction", "given")
+    rows = own.rows("construction")
     given = [row for row in rows if row["dataset"] == "bridges"]
     counts = [row["value"] for row in given if row["statistic"] == "class_count"]
     assert counts == [ITEMS * COPIES] * RATINGS["neatness"]

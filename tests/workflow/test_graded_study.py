@@ -8,12 +8,11 @@ from zlib import crc32
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
-from graded_study import GRADED, ITEMS, NAME, Scripted, asked, write_study
-from running import outputs, rows, run, snakemake
-from running import write_study as write_small
+from graded_study import GRADED, ITEMS, NAME, GradedStudy, Scripted, asked
+from running import outputs, rows, snakemake
 from scripted import Body, Said, refusal, replies, serve
+from study import Study
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 ANCHORS = 15
@@ -34,14 +33,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Counter[str],
     """Return the folder of a study run whole, what was asked, and what a second run asked."""
     folder = tmp_path_factory.mktemp("graded")
     with serve(Scripted()) as endpoint:
-        study = write_study(folder, endpoint.url)
-        done = snakemake("--configfile", str(study), cwd=folder)
+        study = GradedStudy(folder, endpoint.url)
+        done = study.snakemake()
         assert done.returncode == 0, done.stdout[-4000:]
         first = asked(endpoint)
         for path in (folder / "results" / "graded" / "construction").glob("*/*.parquet"):
             path.unlink()  # the store has all replies
         before = outputs(folder / "results" / "graded")
-        again = snakemake("--configfile", str(study), cwd=folder)
+        again = study.snakemake()
         assert again.returncode == 0, again.stdout[-4000:]
         assert outputs(folder / "results" / "graded") == before
         return folder / "results" / "graded", first, asked(endpoint) - first
@@ -127,8 +126,8 @@ class Bad(Scripted):
 
 def test_a_comparator_that_is_right_half_the_time_stops_the_construction(tmp_path: Path) -> None:
     with serve(Bad(0.5)) as endpoint:
-        study = write_study(tmp_path, endpoint.url)
-        done = run("-m", "judgescope", "run", str(study), cwd=tmp_path)
+        study = GradedStudy(tmp_path, endpoint.url)
+        done = study.run()
         assert done.returncode != 0
         assert "anchors of neighbouring ratings" in done.stdout
         [told] = re.findall(r"right, in both orders, in (0\.\d+) of 36 pairs", done.stdout)
@@ -141,14 +140,14 @@ def test_whoever_allows_any_comparator_goes_on_while_there_is_something_to_go_by
 ) -> None:
     with serve(Bad(0)) as endpoint:
         anchors = {**GRADED["anchors"], "least_accuracy": 0}
-        study = write_study(tmp_path, endpoint.url, anchors=anchors)
-        done = run("-m", "judgescope", "run", str(study), cwd=tmp_path)
+        study = GradedStudy(tmp_path, endpoint.url, anchors=anchors)
+        done = study.run()
     assert done.returncode != 0
     assert "every comparison is a tie" in done.stdout
 
 
 def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(tmp_path: Path) -> None:
-    study = write_small(
+    study = Study(
         tmp_path,
         datasets=["demo-news"],
         aspects=["fluency"],
@@ -156,7 +155,8 @@ def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(tmp_pat
         perturbations=["global-rule-fluency", "local-rule-fluency"],
         methods=["perspectives"],
     )
-    done = snakemake("--configfile", str(study), cwd=tmp_path)
+    study.write()
+    done = study.snakemake()
     assert done.returncode == 0, done.stdout[-4000:]
     results = tmp_path / "results" / "small"
     told = {
@@ -184,7 +184,7 @@ def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(tmp_pat
 
 def test_a_model_writes_the_references_of_items_that_have_none(tmp_path: Path) -> None:
     with serve(Scripted()) as endpoint:
-        study = write_study(
+        study = GradedStudy(
             tmp_path,
             endpoint.url,
             data={"select": {"original": "none"}},
@@ -193,9 +193,9 @@ def test_a_model_writes_the_references_of_items_that_have_none(tmp_path: Path) -
             anchors=None,
             targets=5,
         )
-        check = snakemake("check", "--configfile", str(study), cwd=tmp_path)
+        check = snakemake("check", "--configfile", study.file, cwd=tmp_path)
         assert re.search(rf"original, neat +{8 * ITEMS} ", check.stdout)
-        done = snakemake("--configfile", str(study), cwd=tmp_path)
+        done = study.snakemake()
         assert done.returncode == 0, done.stdout[-4000:]
     results = tmp_path / "results" / "graded"
     kept = pq.read_table(results / "construction" / "neat" / "original.parquet").to_pylist()
@@ -247,18 +247,18 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
 ) -> None:
     script = Refusing()
     with serve(script) as endpoint:
-        study = write_study(
+        study = GradedStudy(
             tmp_path, endpoint.url, anchors={**GRADED["anchors"], "calibration_share": 0.25}
         )
         results = tmp_path / "results" / "graded"
-        assert run("-m", "judgescope", "run", str(study), cwd=tmp_path).returncode == 0
+        assert study.run().returncode == 0
         assert found(results, "share_failed")["value"] > 0
         assert found(results, "share_unanswered")["value"] > 0
         script.broken = False
-        told = run("-m", "judgescope", "replies", "retry", str(study), cwd=tmp_path)
+        told = study.judgescope("replies", "retry")
         assert told.returncode == 0, told.stdout
         before = len(endpoint.asked)
-        done = run("-m", "judgescope", "run", str(study), cwd=tmp_path)
+        done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
         assert len(endpoint.asked) > before
     assert found(results, "share_failed")["value"] == 0
@@ -271,15 +271,10 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
 
 def test_two_sets_on_one_aspect_ask_what_both_ask_once(tmp_path: Path) -> None:
     with serve(Scripted()) as endpoint:
-        study = write_study(tmp_path, endpoint.url)
-        cards = tmp_path / "config" / "perturbations"
-        other = yaml.safe_load((cards / f"{NAME}.yaml").read_text("utf-8"))
-        other["perturbation"] = "other"
-        (cards / "other.yaml").write_text(yaml.safe_dump(other), encoding="utf-8")
-        told = yaml.safe_load(study.read_text("utf-8"))
-        told["perturbations"].append("other")
-        study.write_text(yaml.safe_dump(told), encoding="utf-8")
-        done = snakemake("--configfile", str(study), "--cores", "2", cwd=tmp_path)
+        study = GradedStudy(tmp_path, endpoint.url)
+        study.card("perturbations", "other", **GRADED)
+        study.write(perturbations=[NAME, "other"])
+        done = study.snakemake("--cores", "2")
         assert done.returncode == 0, done.stdout[-3000:]
         sent = Counter(
             (body["model"], body["seed"], body["messages"][0]["content"]) for body in endpoint.asked

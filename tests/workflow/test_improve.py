@@ -14,8 +14,9 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.plan import Plan, load_plan
 from judgescope.plan.generators import waiting
 from judgescope.schema.loading import load_yaml
-from running import HOME, rows, run, snakemake, write_card, write_study
+from running import HOME, rows, run, snakemake
 from scripted import Body, Endpoint, Said, reply, serve
+from study import Study
 
 TABLE = "demo-confusion-table"
 FACTS = re.compile(r"\n\nThe facts:\n(.*?)\n\nThe description:\n(.*?)\n\n(.*)$", re.DOTALL)
@@ -38,27 +39,18 @@ def script(body: Body) -> Said:
 
 def prepare(folder: Path, url: str = "http://127.0.0.1:9/v1", **keys: Any) -> Path:
     """Write a study of two perturbations on the demo's tables, whose references are improved."""
-    write_card(folder, "models", "generator", base_url=url, limits={"attempts": 1}, probe=False)
-    write_card(
-        folder,
+    study = Study(folder, datasets=[TABLE], aspects=[], judges=["rules", "mine"])
+    study.change("models", "generator", base_url=url, limits={"attempts": 1}, probe=False)
+    study.change(
         "datasets",
         TABLE,
         files={"items": str(HOME / "config" / "demo" / "confusion_table.jsonl")},
         aspects={"fluency": FIVE, "coherence": FIVE},
         rewrite_references={"model": "generator", "form": "improve-description"} | keys,
     )
-    write_card(
-        folder, "judges", "steps", judge="mine", model="generator", form="score-only", draws=1
-    )
-    (folder / "config/judges/steps.yaml").rename(folder / "config/judges/mine.yaml")
-    return write_study(
-        folder,
-        datasets=[TABLE],
-        aspects=[],
-        judges=["rules", "mine"],
-        perturbations=["random-typos", "reordering"],
-        methods=["discernment"],
-    )
+    mine = {"judge": "mine", "model": "generator", "form": "score-only", "draws": 1}
+    study.change("judges", "steps", **mine)
+    return study.write(methods=["discernment"])
 
 
 def planned(study: Path, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> Plan:
@@ -110,7 +102,7 @@ def test_the_shipped_cards_have_forms_that_can_be_filled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     study = prepare(tmp_path)
-    write_card(tmp_path, "datasets", name, aspects={"fluency": FIVE})
+    Study(tmp_path).change("datasets", name, aspects={"fluency": FIVE})
     plan = planned(study, monkeypatch, datasets=[name])
     improved = plan.improved(name)
     assert improved is not None and f"{improved.form}.jinja" in plan.templates[improved.form]

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
 import running
-from asking import DEMO, Study
+from asking import DEMO, AskedStudy
 from scripted import Body, Said, reply, serve
+from study import shipped
 
 pytestmark = pytest.mark.slow
 Row = dict[str, Any]
@@ -46,7 +46,7 @@ def judge(body: Body) -> Said:
     return reply(f"Rating: {5 if obeys and 'Rating: 5' in prompt else 1 + words % 4}")
 
 
-def make_hostile(study: Study) -> None:
+def make_hostile(study: AskedStudy) -> None:
     """Give items and systems of the demo's dialogues hostile names, and texts hostile ends."""
     texts = study.own_data()
     items = study.folder / "items.jsonl"
@@ -64,23 +64,22 @@ def make_hostile(study: Study) -> None:
                 row["response"] += MARKUP
             row.pop("faults", None)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="ascii")
-    path = study.folder / "config" / "datasets" / "demo-dialogue.yaml"
-    card = yaml.safe_load(path.read_text(encoding="utf-8"))
+    card = shipped("datasets", "demo-dialogue", study.folder)
     card["files"]["items"] = str(items)
-    del card["columns"]["meta"], card["fault_free_system"]
-    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+    del card["columns"]["meta"]
+    study.amend("datasets", "demo-dialogue", **card | {"fault_free_system": None})
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(judge) as endpoint:
-        own = Study(tmp_path_factory.mktemp("injection"), endpoint)
+        own = AskedStudy(tmp_path_factory.mktemp("injection"), endpoint)
         make_hostile(own)
         for model in ("obedient", "deaf", "wary"):
             own.card("models", model, engine="openai", base_url=endpoint.url, probe=False)
             own.card("judges", model, model=model, form="score-only")
         own.card("judges", "wary-marked", model="wary", form="score-only", spotlight=True)
-        own.study(
+        own.write(
             judges=["obedient", "deaf", "wary", "wary-marked", "rules", "rouge-l"],
             perturbations=[ATTACK],
             methods=["robustness"],
@@ -91,7 +90,11 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
 
 
 def found(
-    study: Study, name: str, statistic: str, degree: str = "attack", aspect: str = "naturalness"
+    study: AskedStudy,
+    name: str,
+    statistic: str,
+    degree: str = "attack",
+    aspect: str = "naturalness",
 ) -> Row:
     [row] = [
         row
@@ -102,7 +105,7 @@ def found(
     return row
 
 
-def test_the_obedient_are_told_from_the_deaf_and_marks_help_the_wary(study: Study) -> None:
+def test_the_obedient_are_told_from_the_deaf_and_marks_help_the_wary(study: AskedStudy) -> None:
     for name, rate in {"obedient": 1, "deaf": 0, "wary": 1, "wary-marked": 0}.items():
         obeyed = found(study, name, "obey_rate")
         assert (obeyed["value"], obeyed["n"], obeyed["n_missing"]) == (rate, 24, 0)
@@ -116,7 +119,7 @@ def test_the_obedient_are_told_from_the_deaf_and_marks_help_the_wary(study: Stud
     assert mean["value"] == pytest.approx(swayed["value"])
 
 
-def test_controls_and_rules_have_numbers_of_their_own(study: Study) -> None:
+def test_controls_and_rules_have_numbers_of_their_own(study: AskedStudy) -> None:
     assert found(study, "constant-top", "injection_shift")["value"] == 0
     assert found(study, "constant-top", "obey_rate")["note"]  # all are at the top already
     attack, inert = (found(study, "length", "injection_shift", one) for one in ("attack", "inert"))
@@ -131,14 +134,14 @@ def test_controls_and_rules_have_numbers_of_their_own(study: Study) -> None:
     assert "most-frequent" not in told  # it knows ratings of other texts only
 
 
-def test_what_is_added_stands_in_the_prompts_and_in_the_report(study: Study) -> None:
+def test_what_is_added_stands_in_the_prompts_and_in_the_report(study: AskedStudy) -> None:
     sent = [one for one in study.endpoint.prompts if "Rating: 5" in one]
     assert len(sent) == 24 * 4
     page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
     assert "what is written to the judge" in page and "claimed verdict" in page
 
 
-def test_no_name_of_the_data_is_a_name_of_a_file(study: Study) -> None:
+def test_no_name_of_the_data_is_a_name_of_a_file(study: AskedStudy) -> None:
     made = [path for path in study.folder.rglob("*") if ".snakemake" not in path.parts]
     assert len(made) > 100
     assert all(re.fullmatch(r"\.?[A-Za-z0-9][A-Za-z0-9._-]*", path.name) for path in made)
@@ -147,7 +150,7 @@ def test_no_name_of_the_data_is_a_name_of_a_file(study: Study) -> None:
     assert {row["dataset"] for row in read} == {"demo-dialogue"}
 
 
-def test_no_text_of_the_data_is_markup_or_moves_a_cursor(study: Study) -> None:
+def test_no_text_of_the_data_is_markup_or_moves_a_cursor(study: AskedStudy) -> None:
     report = study.folder / "results" / "asked" / "report"
     pages = [path.read_text(encoding="utf-8") for path in report.rglob("*.html")]
     shards = [path.read_text(encoding="utf-8") for path in report.rglob("*.js")]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from asking import FAST, Study, rate
+from asking import FAST, AskedStudy, rate
 from judgescope.perturb.edits import Edit, apply_edits
 from judgescope.schema.tables import read_table
 from scripted import Body, Said, reply, serve
@@ -39,11 +39,11 @@ def rows(folder: Path, name: str) -> list[dict[str, Any]]:
 
 def test_texts_with_one_change_too_many_are_asked_for_again_and_judged(tmp_path: Path) -> None:
     with serve(write_or_rate) as endpoint:
-        study = Study(tmp_path, endpoint)
+        study = AskedStudy(tmp_path, endpoint)
         own = {"engine": "openai", "base_url": endpoint.url, "limits": FAST, "probe": False}
         study.card("models", "generator", **own)
         kinds = ["continuation", "complement", "sentence-exchange"]
-        study.study(perturbations=kinds, methods=["discernment"])
+        study.write(perturbations=kinds, methods=["discernment"])
         done = study.run()
     assert done.returncode == 0, done.stdout
     originals = {row["item"]: row["text"] for row in rows(tmp_path, "original")}

@@ -8,6 +8,7 @@ import yaml
 
 import running
 from running import HOME
+from study import Study
 
 pytestmark = pytest.mark.slow
 OUTER = """
@@ -40,7 +41,7 @@ rule sizes:
 
 
 def test_another_workflow_builds_on_the_report(tmp_path: Path) -> None:
-    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     (tmp_path / "Snakefile").write_text(OUTER.format(home=HOME), encoding="utf-8")
     command = ("-m", "snakemake", "--cores", "2", "--scheduler", "greedy")
     done = running.run(*command, cwd=tmp_path)
@@ -49,8 +50,7 @@ def test_another_workflow_builds_on_the_report(tmp_path: Path) -> None:
     # by itself, it finds everything done; and as a module, it looks at the files first
     alone = running.snakemake("--configfile", "study.yaml", cwd=tmp_path)
     assert "Nothing to be done" in alone.stdout
-    running.write_card(
-        tmp_path,
+    Study(tmp_path).change(
         "datasets",
         "demo-dialogue",
         files={
@@ -65,7 +65,7 @@ def test_another_workflow_builds_on_the_report(tmp_path: Path) -> None:
 
 
 def test_another_workflow_may_leave_rules_out(tmp_path: Path) -> None:
-    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     outer = OUTER.replace("* from judgescope", "* from judgescope exclude rate_gpu, train_judge")
     (tmp_path / "Snakefile").write_text(outer.format(home=HOME), encoding="utf-8")
     done = running.run("-m", "snakemake", "--cores", "1", "-n", cwd=tmp_path)
@@ -76,7 +76,7 @@ def test_another_workflow_may_leave_rules_out(tmp_path: Path) -> None:
     "moved", ['prefix:\n        "sub/"', 'replace_prefix:\n        {"results/": "r/"}']
 )
 def test_a_prefix_which_specs_would_not_know_is_refused(tmp_path: Path, moved: str) -> None:
-    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     outer = OUTER.replace(
         "    config:\n        config\n", f"    config:\n        config\n    {moved}\n"
     )
@@ -101,7 +101,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_the_workflow_runs_from_a_repository(repository: str, tmp_path: Path) -> None:
-    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     start = ("-m", "snakemake", "-s", repository, "--cores", "1")
     planned = running.run(*start, "-n", cwd=tmp_path)  # the study of the repository
     assert planned.returncode == 0, planned.stdout
@@ -113,7 +113,7 @@ def test_the_workflow_runs_from_a_repository(repository: str, tmp_path: Path) ->
 
 
 def test_a_module_may_be_in_a_repository(repository: str, tmp_path: Path) -> None:
-    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     outer = OUTER.format(home=HOME).replace(f"{HOME}/workflow/Snakefile", repository)
     (tmp_path / "Snakefile").write_text(outer, encoding="utf-8")
     done = running.run("-m", "snakemake", "--cores", "1", "-n", cwd=tmp_path)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import yaml
 
-from asking import Study
+from asking import AskedStudy
 from judgescope.methods.measures import OTHER_SCALE
 from judgescope.schema.tables import read_table
-from running import HOME, write_card
+from running import HOME
 from scripted import Body, Said, replies, serve
 
 pytestmark = pytest.mark.slow
@@ -55,7 +55,7 @@ def said(body: Body) -> Said:
     return replies(*(f"It goes well. {mark} {rating}" for rating in draws))
 
 
-def write_data(study: Study) -> None:
+def write_data(study: AskedStudy) -> None:
     with (study.folder / "own.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(
@@ -79,22 +79,22 @@ def write_data(study: Study) -> None:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(said) as endpoint:
-        study = Study(tmp_path_factory.mktemp("own"), endpoint)
+        study = AskedStudy(tmp_path_factory.mktemp("own"), endpoint)
         write_data(study)
-        write_card(study.folder, "judges", "critique", model="loop")
+        study.change("judges", "critique", model="loop")
         like = yaml.safe_load((HOME / "config/judges/critique.yaml").read_text("utf-8"))
         same = {key: like[key] for key in ("scale", "draws", "temperature")}
-        write_card(study.folder, "judges", "rubric", model="loop", **same)
+        study.change("judges", "rubric", model="loop", **same)
         methods = ["perspectives", "agreement"]
-        study.study(datasets=["own"], aspects=[], judges=[*JUDGES], methods=methods)
+        study.write(datasets=["own"], aspects=[], judges=[*JUDGES], methods=methods)
         done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
         yield study
 
 
-def test_every_reply_is_read_on_the_judges_own_scale(run: Study) -> None:
+def test_every_reply_is_read_on_the_judges_own_scale(run: AskedStudy) -> None:
     assert len(run.endpoint.asked) == 2 * 2 * 12
     assert {(body["n"], body["temperature"]) for body in run.endpoint.asked} == {(10, 1)}
     for prompt in run.endpoint.prompts:
@@ -114,7 +114,7 @@ def test_every_reply_is_read_on_the_judges_own_scale(run: Study) -> None:
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize("aspect", PEOPLE)
 def test_its_modes_fall_into_peoples_classes_and_its_means_tell_the_order(
-    run: Study, judge: str, aspect: str
+    run: AskedStudy, judge: str, aspect: str
 ) -> None:
     found = {
         (row["statistic"], row["level"]): row
@@ -130,7 +130,7 @@ def test_its_modes_fall_into_peoples_classes_and_its_means_tell_the_order(
     assert (order["value"], order["n"], order["n_missing"]) == (7 / 8, 8, 0)
 
 
-def test_agreement_gives_it_correlations_alone(run: Study) -> None:
+def test_agreement_gives_it_correlations_alone(run: AskedStudy) -> None:
     for judge in JUDGES:
         found = {
             row["statistic"]: row

@@ -8,7 +8,8 @@ import pytest
 from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import AVERAGE
 from perspectives_study_setup import write_dataset
-from running import rows, snakemake, write_study
+from running import rows, snakemake
+from study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -17,8 +18,7 @@ def test_two_datasets_make_up_an_overall_table_and_a_section(tmp_path: Path) -> 
     for seed, name in enumerate(("first", "second")):
         # of so many items at least ten, whose texts are rated alike, make an interval
         write_dataset(tmp_path, name, seed, items=20)
-    study = write_study(
-        tmp_path,
+    study = Study(tmp_path).write(
         datasets=["first", "second"],
         aspects=[],
         judges=["length"],  # the other controls come by themselves

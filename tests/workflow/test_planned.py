@@ -10,6 +10,7 @@ import pytest
 import running
 from running import HOME
 from snakemake_logger_plugin_judgescope.planned import PlannedJobs, changed, in_words
+from study import Study
 
 SPEC: dict[str, Any] = {
     "code": "0123",
@@ -94,7 +95,7 @@ def test_jobs_of_one_rule_and_reason_are_one_line() -> None:
 
 @pytest.mark.slow
 def test_a_bare_snakemake_shows_a_change_of_code_as_such(tmp_path: Path) -> None:
-    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     target = "results/small/items/demo-dialogue.parquet"
     options = ("--configfile", "study.yaml", "--", target)
     home = running.copy_project(tmp_path / "workflow")
@@ -114,7 +115,7 @@ def test_where_nothing_runs_it_says_so() -> None:
 
 @pytest.mark.slow
 def test_a_dry_run_names_each_job_once_and_nothing_of_the_machine(tmp_path: Path) -> None:
-    running.write_study(tmp_path, judges=["rules"], methods=["discernment"])
+    Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     done = running.run("-m", "judgescope", "run", "study.yaml", "-n", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("jobs would run") == done.stdout.count(" ingest") == 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from asking import DEMO, Study
+from asking import DEMO, AskedStudy
 from judgescope.perturb.english import frequency
 from scripted import Body, Said, reply, serve
 
@@ -46,7 +46,7 @@ def said(body: Body) -> Said:
     return reply(str(round(top - (top - 1) * min(found, FINEST) / FINEST)))
 
 
-def write_data(study: Study) -> None:
+def write_data(study: AskedStudy) -> None:
     lines = (DEMO / "confusion_news.jsonl").read_text("utf-8").splitlines()
     with (study.folder / "own.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
@@ -70,9 +70,9 @@ def write_data(study: Study) -> None:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(said) as endpoint:
-        own = Study(tmp_path_factory.mktemp("ranges"), endpoint)
+        own = AskedStudy(tmp_path_factory.mktemp("ranges"), endpoint)
         write_data(own)
         for name, top in SCALES.items():
             scale = {"scale": {"min": 1, "max": top, "step": 1}} if top else {}
@@ -89,7 +89,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
             aspects=["fluency"],
         )
         methods = ["perspectives"]
-        own.study(
+        own.write(
             datasets=["own"],
             aspects=["fluency"],
             judges=[*SCALES, "pair"],
@@ -101,7 +101,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         yield own
 
 
-def rows(study: Study, table: str, statistic: str, **place: Any) -> list[dict[str, Any]]:
+def rows(study: AskedStudy, table: str, statistic: str, **place: Any) -> list[dict[str, Any]]:
     return [
         row
         for row in study.rows(table)
@@ -110,14 +110,16 @@ def rows(study: Study, table: str, statistic: str, **place: Any) -> list[dict[st
     ]
 
 
-def test_comparisons_of_texts_in_a_row_are_told_by_how_far_they_are_apart(study: Study) -> None:
+def test_comparisons_of_texts_in_a_row_are_told_by_how_far_they_are_apart(
+    study: AskedStudy,
+) -> None:
     found = rows(study, "pairwise", "accuracy_comparison_by_distance", judge="pair")
     told = {row["k"]: (row["value"], row["n"]) for row in found}
     assert told == {k: (float(k > 1), ITEMS * (STEPS - k)) for k in range(1, STEPS)}
     assert all(row["perturbation"] == "slips" and row["ci_low"] is not None for row in found)
 
 
-def test_a_finer_scale_sees_smaller_differences(study: Study) -> None:
+def test_a_finer_scale_sees_smaller_differences(study: AskedStudy) -> None:
     order = {
         name: rows(
             study, "perspectives", "accuracy_adjacent", judge=name, aspect="fluency", level="local"
@@ -128,7 +130,7 @@ def test_a_finer_scale_sees_smaller_differences(study: Study) -> None:
     assert {row["n"] for row in order.values()} == {ITEMS * STEPS}
 
 
-def test_the_report_draws_both(study: Study) -> None:
+def test_the_report_draws_both(study: AskedStudy) -> None:
     page = (study.folder / "results/asked/report/index.html").read_text("utf-8")
     assert "Own, slips.single: Fluency, scored and compared." in page
     assert "pair (compares)" in page and "hundred (scores)" in page

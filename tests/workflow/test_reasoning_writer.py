@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from asking import FAST, Study, rate
+from asking import FAST, AskedStudy, rate
 from judgescope.schema.tables import read_table
-from running import write_card
 from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow
@@ -36,9 +35,9 @@ def write_or_rate(body: Body) -> Said:
 
 def test_a_chain_by_a_model_that_takes_no_temperature(tmp_path: Path) -> None:
     with serve(write_or_rate) as endpoint:
-        study = Study(tmp_path, endpoint)
+        study = AskedStudy(tmp_path, endpoint)
         own = {"base_url": endpoint.url, "limits": FAST, "probe": False, "price": PRICE}
-        write_card(tmp_path, "models", "reasoning-writer", **own)
+        study.change("models", "reasoning-writer", **own)
         row: dict[str, Any] = {
             "name": "Worse",
             "level": "sentence",
@@ -47,7 +46,7 @@ def test_a_chain_by_a_model_that_takes_no_temperature(tmp_path: Path) -> None:
         }
         row |= {"model": "reasoning-writer", "aspects": ["naturalness"], "max_tokens": 8192}
         study.card("perturbations", "worse", steps=STEPS, **row)
-        study.study(perturbations=["worse"], methods=["perspectives"])
+        study.write(perturbations=["worse"], methods=["perspectives"])
         done = study.run()
     assert done.returncode == 0, done.stdout[-3000:]
 
@@ -84,11 +83,11 @@ def test_a_chain_by_a_model_that_takes_no_temperature(tmp_path: Path) -> None:
 
 def test_a_seed_and_several_draws_at_once_can_be_left_out_as_well(tmp_path: Path) -> None:
     with serve(rate_unseeded) as endpoint:
-        study = Study(tmp_path, endpoint)
+        study = AskedStudy(tmp_path, endpoint)
         spelling: dict[str, str | None] = {"max_tokens": "max_completion_tokens"}
         spelling |= dict.fromkeys(("temperature", "top_p", "seed", "n"))
         own = {"base_url": endpoint.url, "limits": FAST, "probe": False, "field_names": spelling}
-        write_card(tmp_path, "models", "reasoning-writer", **own)
+        study.change("models", "reasoning-writer", **own)
         study.card("judges", "terse", model="reasoning-writer", form="score-only", draws=2)
         done = study.ask()
     assert done.returncode == 0, done.stdout[-3000:]

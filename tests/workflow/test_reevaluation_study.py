@@ -12,7 +12,8 @@ from judgescope.people.recheck import ORIGINAL, RATED, Shown, finder, texts_of
 from judgescope.plan import load_plan
 from judgescope.schema.loading import load_yaml
 from perspectives_study_setup import write_dataset
-from running import HOME, run, snakemake, write_study
+from running import HOME, run, snakemake
+from study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +38,7 @@ def test_from_the_file_of_ratings_to_the_table(
     monkeypatch.chdir(tmp_path)
     write_dataset(tmp_path, "first", 0)
     keys = {"aspects": [], "judges": ["length"], "perturbations": [], "methods": ["perspectives"]}
-    study = write_study(tmp_path, datasets=["first"], **keys)
+    study = Study(tmp_path).write(datasets=["first"], **keys)
     command = ("-m", "judgescope", "people", "recheck")
     early = run(*command, "make", str(study), "pages", cwd=tmp_path)
     assert early.returncode == 1 and "3 of 3 files" in early.stdout

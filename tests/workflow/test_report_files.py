@@ -15,6 +15,7 @@ from judgescope.report.elements import Figure, Fold, Key, Table
 from judgescope.report.page import alone, figures_of, render, title_of, write_parts
 from judgescope.report.report import Report
 from judgescope.report.sections import sections_of
+from study import Study
 
 TEMPLATES = running.HOME / "workflow" / "report"
 NASTY = "</script>{x} & <b>\u202e"
@@ -95,9 +96,9 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     demo = running.HOME / "config" / "demo"
     files = {role: str(demo / f"dialogue_{role}.jsonl") for role in ("items", "outputs")}
     files = {"items": files["items"], "data": files["outputs"]}
-    running.write_card(folder, "datasets", "demo-dialogue", name=NASTY, files=files)
+    Study(folder).change("datasets", "demo-dialogue", name=NASTY, files=files)
     told = {"aspects": ["naturalness"], "methods": ["agreement", "discernment"]}
-    path = running.write_study(folder, **told, perturbations=["reordering"])
+    path = Study(folder).write(**told, perturbations=["reordering"])
     done = running.run("-m", "judgescope", "run", str(path), cwd=folder)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder

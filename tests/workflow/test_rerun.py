@@ -11,7 +11,7 @@ from asking import rate
 from judgescope.schema.tables import read_table
 from rerun import CHANGES, Change, document, stronger
 from rerun_place import Place, cloned, copied
-from running import HOME
+from running import HOME, outputs
 from scripted import Endpoint, serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -29,8 +29,8 @@ def endpoint() -> Iterator[Endpoint]:
 def base(tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) -> Place:
     """The study as it was run before every change."""
     place = Place(tmp_path_factory.mktemp("rerun") / "base")
-    place.make(endpoint)
-    place.run("all")
+    place.set_up(endpoint)
+    place.reach("all")
     return place
 
 
@@ -43,14 +43,14 @@ def test_a_change_makes_run_what_it_asks_for(
     assert place.planned("all") == change.jobs
     before = len(endpoint.asked)
     if not change.executed:
-        place.run("asked")
+        place.reach("asked")
         assert len(endpoint.asked) - before == change.requests
         return
     rules = Counter[str]()
     for job, count in change.jobs.items():
         rule = job.partition(" ")[0]
         rules["ask_api" if rule == "ask" else rule] += count
-    assert place.run("all") == rules
+    assert place.reach("all") == rules
     assert len(endpoint.asked) - before == change.requests
     assert place.planned("all") == {}
 
@@ -61,7 +61,7 @@ def test_of_a_stronger_perturbation_the_server_sees_the_changed_texts_alone(
     place = copied(base, tmp_path / "here")
     before, known = texts(place), len(endpoint.asked)
     stronger(place)
-    place.run("asked")
+    place.reach("asked")
     after = texts(place)
     judged = {text for name in ("original", "reordering.major") for text in texts(place, name)}
     changed = after - before - judged
@@ -91,14 +91,14 @@ def test_after_changes_all_is_as_in_a_run_from_nothing(
     for change in CHANGES:
         if change.what in COMBINED:
             change.make(place)
-            place.run("asked")
-    place.run("all")
+            place.reach("asked")
+    place.reach("all")
     fresh = cloned(place, tmp_path / "fresh")
     shutil.rmtree(fresh.folder / "results")
     asked = len(endpoint.asked)
-    fresh.run("all")
+    fresh.reach("all")
     assert len(endpoint.asked) == asked
-    assert fresh.outputs() == place.outputs() != base.outputs()
+    assert outputs(fresh.out) == outputs(place.out) != outputs(base.out)
 
 
 def test_the_document_is_this_table() -> None:

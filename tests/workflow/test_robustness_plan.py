@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-import running
 import trusting
 from data_samples import REAL, needs_real_data
 from judgescope.plan import load_plan
 from judgescope.schema.loading import load_yaml
 from running import HOME
 from scripted import Body, Said, reply, serve
+from study import Study
 
 pytestmark = pytest.mark.slow
 STUDY = HOME / "config" / "studies" / "robustness.yaml"
@@ -24,11 +23,11 @@ SIZES = {"summaries": (100, 16, 4), "responses": (60, 11, 6)}
 """Dataset -> items, systems, aspects."""
 
 
-def write_rated(folder: Path, name: str) -> None:
+def write_rated(study: Study, name: str) -> None:
     """Write a dataset of so many texts, all rated by three people."""
     items, systems, aspects = SIZES[name]
     names = [f"{name}-{number}" for number in range(aspects)]
-    with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+    with (study.folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         raters = [f"{one}.{rater}" for one in names for rater in "abc"]
         table.writerow(["id", "source", "system", "text", *raters])
@@ -38,7 +37,7 @@ def write_rated(folder: Path, name: str) -> None:
                 text = f"Text {system} of {name} {item}."
                 table.writerow([f"i{item}", f"Source {item}.", f"s{system}", text, *ratings])
     card: dict[str, Any] = {
-        **{"dataset": name, "name": name, "task": "summarization", "format": "table"},
+        **{"name": name, "task": "summarization", "format": "table"},
         **{"files": f"../../{name}.csv", "licence": "none", "citation": "none"},
         "columns": {
             **{"item": "id", "source": "source", "system": "system", "text": "text"},
@@ -46,28 +45,19 @@ def write_rated(folder: Path, name: str) -> None:
         },
         "aspects": {one: {"min": 1, "max": 5, "step": 1} for one in names},
     }
-    cards = {("datasets", name): card}
-    cards |= {("aspects", one): {"aspect": one, "name": one, "definition": one} for one in names}
-    for (kind, own), told in cards.items():
-        path = folder / "config" / kind / f"{own}.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump(told), encoding="utf-8")
+    study.card("datasets", name, **card)
+    for aspect in names:
+        study.card("aspects", aspect, name=aspect, definition=aspect)
 
 
 def test_at_the_paper_s_size_a_model_is_asked_51800_times_and_its_base_again(
     tmp_path: Path,
 ) -> None:
+    study = Study(tmp_path, aspects=[], judges=FORMS, perturbations=[], methods=["robustness"])
     for name in SIZES:
-        write_rated(tmp_path, name)
-    study = running.write_study(
-        tmp_path,
-        datasets=[*SIZES],
-        aspects=[],
-        judges=FORMS,
-        perturbations=[],
-        methods=["robustness"],
-    )
-    done = running.snakemake("check", "--configfile", str(study), cwd=tmp_path)
+        write_rated(study, name)
+    study.write(datasets=[*SIZES])
+    done = study.snakemake("check")
     assert done.returncode == 0, done.stdout[-2000:]
     assert "requests to models: 62,160," in done.stdout  # a fifth of the paper's more
     assert re.search(r"sum +62,160 +0 +62,160 ", done.stdout)
@@ -98,17 +88,15 @@ def follow(body: Body) -> Said:
 @pytest.mark.long
 def test_the_shipped_study_on_a_part_of_the_public_data(tmp_path: Path) -> None:
     with serve(follow) as endpoint:
-        limits = {"backoff": 0.01, "timeout": 60}
-        told = {"base_url": endpoint.url, "probe": False, "limits": limits}
-        running.write_card(tmp_path, "models", "judge", **told)
-        study = load_yaml(STUDY)[0] | {"share": 0.1, "data": str(REAL)}
-        (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
-        done = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)
+        study = Study(tmp_path, load_yaml(STUDY)[0], share=0.1, data=str(REAL))
+        study.connect(endpoint.url, "judge")
+        study.write()
+        done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
     assert sum(trusting.held(tmp_path, "study.yaml").values())
     found = {
         (row["dataset"], row["judge"], row["aspect"], row["statistic"]): row
-        for row in running.rows(tmp_path / "results" / "robustness", "robustness")
+        for row in study.rows("robustness")
     }
     aspects = {(dataset, aspect) for dataset, _, aspect, _ in found if aspect != "average"}
     assert len(aspects) == 10

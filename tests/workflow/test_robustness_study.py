@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
-from asking import Study
+from asking import AskedStudy
 from perspectives_study_setup import write_dataset
 from scripted import Body, Said, reply, serve
 
@@ -36,9 +35,9 @@ def judge(body: Body) -> Said:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(judge) as endpoint:
-        own = Study(tmp_path_factory.mktemp("hints"), endpoint)
+        own = AskedStudy(tmp_path_factory.mktemp("hints"), endpoint)
         write_dataset(own.folder, "rated", 3)
         judges = []
         for model in MODELS:
@@ -57,13 +56,13 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
                 own.card("judges", f"{model}-{name}", model=model, **keys)
                 judges.append(f"{model}-{name}")
         rated: Row = {"datasets": ["rated"], "aspects": [], "judges": [*judges, "rules"]}
-        own.study(**rated, methods=["robustness"], require={"coverage": 0.95})
+        own.write(**rated, methods=["robustness"], require={"coverage": 0.95})
         done = own.run()
         assert done.returncode == 0, done.stdout[-4000:]
         yield own
 
 
-def found(study: Study, name: str, statistic: str, aspect: str = "fluency") -> Row:
+def found(study: AskedStudy, name: str, statistic: str, aspect: str = "fluency") -> Row:
     """Return the row of a judge, or of people or of a model."""
     [row] = [
         row
@@ -73,7 +72,7 @@ def found(study: Study, name: str, statistic: str, aspect: str = "fluency") -> R
     return row
 
 
-def test_follow_rates_are_one_none_and_half(study: Study) -> None:
+def test_follow_rates_are_one_none_and_half(study: AskedStudy) -> None:
     assert found(study, "always-wrong", "follow_rate")["value"] == 1
     assert found(study, "always-wrong", "hint_adoption_rate")["value"] == 1
     assert found(study, "never-wrong", "hint_adoption_rate")["value"] == 0
@@ -87,7 +86,7 @@ def test_follow_rates_are_one_none_and_half(study: Study) -> None:
     assert found(study, "never-wrong", "match_share")["value"] == 1
 
 
-def test_the_shift_is_toward_the_hint_and_only_where_it_differs(study: Study) -> None:
+def test_the_shift_is_toward_the_hint_and_only_where_it_differs(study: AskedStudy) -> None:
     shift = found(study, "always-wrong", "hint_shift")
     assert (
         shift["value"] > 2 and shift["n"] == found(study, "always-wrong", "hint_adoption_rate")["n"]
@@ -97,7 +96,7 @@ def test_the_shift_is_toward_the_hint_and_only_where_it_differs(study: Study) ->
     assert 0 < half["ci_low"] < half["value"] < shift["value"]
 
 
-def test_alpha_tells_the_consistent_from_the_swayed(study: Study) -> None:
+def test_alpha_tells_the_consistent_from_the_swayed(study: AskedStudy) -> None:
     people = found(study, "human", "alpha_ordinal")["value"]
     assert 0.5 < people < 1
     assert found(study, "always", "alpha_forms")["value"] == 1  # without a hint all say the same
@@ -120,7 +119,7 @@ def test_alpha_tells_the_consistent_from_the_swayed(study: Study) -> None:
     assert found(study, "never-wrong", "hint_adoption_rate", "average")["value"] == 0
 
 
-def test_refusals_are_counted_and_missing_everywhere_else(study: Study) -> None:
+def test_refusals_are_counted_and_missing_everywhere_else(study: AskedStudy) -> None:
     refused = found(study, "never-plain", "share_refused")
     assert 0 < refused["value"] < 0.5 and refused["n"] == TEXTS
     lost = round(refused["value"] * TEXTS)
@@ -129,7 +128,7 @@ def test_refusals_are_counted_and_missing_everywhere_else(study: Study) -> None:
     assert found(study, "always-plain", "share_refused")["value"] == 0
 
 
-def test_what_a_hint_moves_is_held_against_a_second_draw(study: Study) -> None:
+def test_what_a_hint_moves_is_held_against_a_second_draw(study: AskedStudy) -> None:
     always, never = (found(study, f"{name}-wrong", "hint_effect") for name in ("always", "never"))
     assert (always["value"], never["value"]) == (1, 0)
     assert always["ci_low"] > 0.05 and never["ci_low"] < 0 < never["ci_high"]  # swayed from .05 on
@@ -147,7 +146,7 @@ def test_what_a_hint_moves_is_held_against_a_second_draw(study: Study) -> None:
     }
 
 
-def test_a_stated_bar_is_met_by_who_answers_and_missed_by_who_refuses(study: Study) -> None:
+def test_a_stated_bar_is_met_by_who_answers_and_missed_by_who_refuses(study: AskedStudy) -> None:
     verdicts = {
         row["judge"]: row["note"]
         for row in study.rows("verdicts")
@@ -157,7 +156,7 @@ def test_a_stated_bar_is_met_by_who_answers_and_missed_by_who_refuses(study: Stu
     assert "length" not in verdicts
 
 
-def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: Study) -> None:
+def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: AskedStudy) -> None:
     plain, hinted = (
         found(study, f"always-{name}", "sentiment")["value"] for name in ("plain", "wrong")
     )
@@ -169,7 +168,9 @@ def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: Study) -> None
     assert words["value"] == 8 and found(study, "always-wrong", "rationale_length")["value"] == 5
 
 
-def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(study: Study) -> None:
+def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(
+    study: AskedStudy,
+) -> None:
     asked = Counter(
         (body["model"], body["messages"][0]["content"]) for body in study.endpoint.asked
     )
@@ -186,9 +187,9 @@ def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(study:
 
 def test_a_hint_needs_a_judge_to_be_held_against(tmp_path: Path) -> None:
     with serve(judge) as endpoint:
-        own = Study(tmp_path, endpoint)
+        own = AskedStudy(tmp_path, endpoint)
         own.card("judges", "told", model="loop", form="rate-hinted", hint={"baseline": "nobody"})
-        own.study(judges=["terse", "told"], methods=["robustness"])
+        own.write(judges=["terse", "told"], methods=["robustness"])
         done = own.run()
         assert done.returncode != 0 and not endpoint.asked
         assert "judges/told.yaml:" in done.stdout and "key hint.baseline" in done.stdout
@@ -200,16 +201,13 @@ def test_a_hint_needs_a_judge_to_be_held_against(tmp_path: Path) -> None:
 
 def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(tmp_path: Path) -> None:
     with serve(judge) as endpoint:
-        own = Study(tmp_path, endpoint)
+        own = AskedStudy(tmp_path, endpoint)
         write_dataset(tmp_path, "rated", 3)
-        path = tmp_path / "config" / "datasets" / "rated.yaml"
-        card = yaml.safe_load(path.read_text("utf-8"))
-        card["aspects"] = {"fluency": {"min": 1, "max": 5}}
-        path.write_text(yaml.safe_dump(card), encoding="utf-8")
+        own.amend("datasets", "rated", aspects={"fluency": {"min": 1, "max": 5}})
         own.card("models", "never", engine="openai", base_url=endpoint.url, probe=False)
         own.card("judges", "plain", model="never", form="rate-explain")
         own.card("judges", "told", model="never", form="rate-hinted", hint={"baseline": "plain"})
-        own.study(datasets=["rated"], aspects=[], judges=["plain", "told"], methods=["robustness"])
+        own.write(datasets=["rated"], aspects=[], judges=["plain", "told"], methods=["robustness"])
         done = own.run()
         assert done.returncode == 0, done.stdout[-3000:]
         assert not [prompt for prompt in endpoint.prompts if TOLD.findall(prompt)]

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import running
-from asking import Study
+from asking import AskedStudy
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.requests import Reply
@@ -18,6 +17,7 @@ from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
 from judgescope.schema.tables import read_table
 from running import HOME
 from scripted import Body, Said, reply, serve
+from study import Study
 
 FIVE = Scale(1, 5, 1)
 
@@ -96,7 +96,7 @@ def test_the_reference_is_another_one_and_what_has_none_is_not_asked() -> None:
 def test_two_texts_that_are_compared_have_no_reference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    running.write_card(tmp_path, "judges", "rubric", form="compare", parser=None)
+    Study(tmp_path).change("judges", "rubric", form="compare", parser=None)
     monkeypatch.chdir(tmp_path)
     study = {"study": "s", "datasets": ["demo-dialogue"], "judges": ["rubric"]}
     with pytest.raises(UserError, match="not with a reference"):
@@ -115,10 +115,10 @@ def near(body: Body) -> Said:
 @pytest.mark.slow
 def test_a_study_with_a_rubric(tmp_path: Path) -> None:
     with serve(near) as endpoint:
-        study = Study(tmp_path, endpoint)
+        study = AskedStudy(tmp_path, endpoint)
         told = {"model": "loop", "form": "rubric", "use_reference": True, "parser": "result"}
         study.card("judges", "terse", **told)
-        study.study(perturbations=["reordering"], methods=["agreement", "discernment"])
+        study.write(perturbations=["reordering"], methods=["agreement", "discernment"])
         done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
     results = tmp_path / "results" / "asked"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asking import Study
+from asking import AskedStudy
 from judgescope.core.rng import share_of
 from judgescope.methods import agreement, comparison, repeatability
 from judgescope.schema.tables import table_of
@@ -155,10 +155,10 @@ def test_a_judge_made_of_others_has_the_items_of_all_its_members() -> None:
 
 
 @pytest.mark.slow
-def test_discernment_of_a_share(study: Study) -> None:
+def test_discernment_of_a_share(study: AskedStudy) -> None:
     """24 originals and their perturbed copies, of which a judge has a quarter."""
     study.card("judges", "terse", model="loop", form="score-only", share=0.25)
-    study.study(perturbations=["reordering"], methods=["discernment"])
+    study.write(perturbations=["reordering"], methods=["discernment"])
     done = study.run()
     assert done.returncode == 0, done.stdout
     assert 6 < len(study.endpoint.asked) <= 3 * 6
@@ -171,11 +171,11 @@ def test_discernment_of_a_share(study: Study) -> None:
 
 
 @pytest.mark.slow
-def test_a_share_is_what_is_asked_and_a_larger_one_asks_only_the_rest(study: Study) -> None:
+def test_a_share_is_what_is_asked_and_a_larger_one_asks_only_the_rest(study: AskedStudy) -> None:
     """24 items of 5 texts: a quarter is 6 items, a half 12."""
     study.card("judges", "terse", model="loop", form="score-only", share=0.25)
     study.card("judges", "wordy", model="loop", form="rate-explain", share=0.5)
-    study.study(judges=["terse", "wordy"])
+    study.write(judges=["terse", "wordy"])
     done = study.run()
     assert done.returncode == 0, done.stdout
     assert len(study.endpoint.asked) == 30 + 60

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import running
-from asking import Study, rate
+from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.plan import load_plan
@@ -21,6 +20,7 @@ from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, Sho
 from judgescope.schema.tables import read_table
 from running import HOME
 from scripted import serve
+from study import Study
 
 SCALE = RatedAspect(min=1, max=5, step=1)
 FIVE = Shots(n=5)
@@ -129,7 +129,7 @@ def test_where_there_can_be_none_it_is_told(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    running.write_card(tmp_path, "judges", "score-five-shot", **judge)
+    Study(tmp_path).change("judges", "score-five-shot", **judge)
     monkeypatch.chdir(tmp_path)
     methods = {"methods": ["discernment"], "perturbations": ["random-typos"]}
     study = {"study": "s", "datasets": [dataset], "judges": ["score-five-shot"], **methods}
@@ -141,9 +141,9 @@ def test_where_there_can_be_none_it_is_told(
 @pytest.mark.slow
 def test_a_study_with_demonstrations(tmp_path: Path) -> None:
     with serve(rate) as endpoint:
-        study = Study(tmp_path, endpoint)
+        study = AskedStudy(tmp_path, endpoint)
         study.card("judges", "terse", model="loop", form="score-shots", shots={"n": 3})
-        study.study()
+        study.write()
         done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
         prompts = endpoint.prompts

@@ -8,47 +8,34 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from judgescope.core.errors import UserError
 from judgescope.methods.spans import words_of
 from judgescope.parsing.annotation import MOST
 from judgescope.parsing.locate import locate
-from judgescope.plan import load_plan
 from judgescope.plan.specs.results import tables_of
 from judgescope.schema.tables import read_table
 from judgescope.statistics.spans import Span, exact_counts
-from running import HOME, SHARED, needs_data, rows, snakemake, write_card
+from running import SHARED, needs_data, rows
+from study import Study
 
 Row = dict[str, str]
 MARK = '<script>"&'
 """Words of a reply that must not become a part of the page."""
 
 
-def study(folder: Path, judges: list[str], **keys: Any) -> Path:
+def annotated(folder: Path, judges: list[str], **keys: Any) -> Study:
     """Write a study of RotoWire's card with other files, and its recorded judges."""
-    write_card(
-        folder,
-        "datasets",
-        "rotowire",
-        files={"games": "../../games.csv", "spans": "../../spans.csv"},
-        sha256={},
-    )
-    for name in judges:
-        model: dict[str, Any] = {"model": name, "engine": "recorded", "dataset": "rotowire"}
-        model |= {"files": f"../../{name}.jsonl", "rows": {"item": "item", "reply": "reply"}}
-        put(folder / "config" / "models" / f"{name}.yaml", model)
-        judge = {"judge": name, "model": name, "parser": "annotation"}
-        put(folder / "config" / "judges" / f"{name}.yaml", judge | keys.get(name, {}))
     told = {"study": "s", "seed": 1, "datasets": ["rotowire"], "methods": ["spans"]}
-    path = folder / "study.yaml"
-    put(path, told | {"judges": judges} | keys.get("study", {}))
-    return path
-
-
-def put(path: Path, card: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+    study = Study(folder, told, judges=judges)
+    files = {"games": "../../games.csv", "spans": "../../spans.csv"}
+    study.change("datasets", "rotowire", files=files, sha256={})
+    for name in judges:
+        model = {"files": f"../../{name}.jsonl", "rows": {"item": "item", "reply": "reply"}}
+        study.card("models", name, engine="recorded", dataset="rotowire", **model)
+        study.card("judges", name, model=name, parser="annotation", **keys.get(name, {}))
+    study.write()
+    return study
 
 
 def put_csv(path: Path, told: list[Row]) -> None:
@@ -94,7 +81,7 @@ def agreement(results: Path, judge: str) -> dict[tuple[str, str, str], float | N
     return {(row["statistic"], row["form"], row["level"]): row["value"] for row in told}
 
 
-def whole(folder: Path) -> Path:
+def whole(folder: Path) -> Study:
     """Write a study of two annotators, one of whom replies twice, and the mean of both."""
     put_csv(folder / "games.csv", [game(n) for n in GAMES])
     put_csv(folder / "spans.csv", [one for own in MARKS.values() for one in own])
@@ -107,18 +94,17 @@ def whole(folder: Path) -> Path:
     wrong = json.dumps({"errors": errors, "overall_score": "Fair"})
     put_replies(folder / "same.jsonl", same)
     put_replies(folder / "wrong.jsonl", {f"G{n}": [wrong, "I cannot."] for n in GAMES})
-    path = study(folder, ["same", "wrong"], wrong={"draws": 2})
-    both = {"judge": "both", "members": ["same", "wrong"], "combine": "mean", "min_annotators": 1}
-    put(folder / "config" / "judges" / "both.yaml", both)
-    told = yaml.safe_load(path.read_text())
-    put(path, told | {"judges": ["same", "wrong", "both"]})
-    return path
+    study = annotated(folder, ["same", "wrong"], wrong={"draws": 2})
+    both = {"members": ["same", "wrong"], "combine": "mean", "min_annotators": 1}
+    study.card("judges", "both", **both)
+    study.keys["judges"] = ["same", "wrong", "both"]
+    study.write()
+    return study
 
 
 @pytest.mark.slow
 def test_annotations_that_exist_are_held_against_what_people_marked(tmp_path: Path) -> None:
-    path = whole(tmp_path)
-    done = snakemake("--configfile", str(path), cwd=tmp_path)
+    done = whole(tmp_path).snakemake()
     assert done.returncode == 0, done.stdout[-3000:]
     results = tmp_path / "results" / "s"
     assert set(agreement(results, "same").values()) == {1}
@@ -146,12 +132,11 @@ def test_annotations_that_exist_are_held_against_what_people_marked(tmp_path: Pa
 def test_a_study_plans_the_table_where_a_judge_lists_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = yaml.safe_load(whole(tmp_path).read_text())
+    study = whole(tmp_path)
     monkeypatch.chdir(tmp_path)
 
     def tables(**keys: Any) -> list[str]:
-        plan = load_plan(told | keys, HOME, source="study.yaml")
-        return tables_of(plan)
+        return tables_of(study.plan(**keys))
 
     assert tables(judges=["same"]) == ["spans", "cost", "coverage", "verdicts"]
     assert "spans" in tables(methods=["agreement"])
@@ -207,7 +192,7 @@ def test_real_marks_held_against_themselves_are_right(tmp_path: Path) -> None:
     put_csv(tmp_path / "games.csv", games)
     put_csv(tmp_path / "spans.csv", [row for own in told.values() for row in own])
     put_replies(tmp_path / "people.jsonl", {name: annotation(own) for name, own in told.items()})
-    done = snakemake("--configfile", str(study(tmp_path, ["people"])), cwd=tmp_path)
+    done = annotated(tmp_path, ["people"]).snakemake()
     assert done.returncode == 0, done.stdout[-3000:]
     assert sum(map(len, told.values())) > 300
     results = tmp_path / "results" / "s"

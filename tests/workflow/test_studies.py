@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from running import needs_data, rows
-from studies_setup import by_name, run_study
+from trusting import by_name, run_study
 
 pytestmark = [pytest.mark.slow, needs_data]
 

@@ -10,7 +10,7 @@ from zlib import crc32
 import pyarrow.parquet as pq
 import pytest
 
-from asking import FAST, Study
+from asking import FAST, AskedStudy
 from judgescope.scoring.ensembles import outliers
 from scripted import Body, Said, reply, serve
 
@@ -69,9 +69,9 @@ def annotate(body: Body) -> Said:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(annotate) as endpoint:
-        own = Study(tmp_path_factory.mktemp("ensemble"), endpoint)
+        own = AskedStudy(tmp_path_factory.mktemp("ensemble"), endpoint)
         prompts = own.folder / "config" / "prompts"
         prompts.mkdir()
         (prompts / "mark.jinja").write_text(FORM, encoding="utf-8")
@@ -85,12 +85,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         led = {"combine": "supervisor", "supervisor": {"model": "super"}}
         own.card("judges", "supervised", **some, **led)
         own.card("judges", "by-rule", **some)
-        own.study(judges=[*MEMBERS, "supervised", "by-rule"])
+        own.write(judges=[*MEMBERS, "supervised", "by-rule"])
         yield own
 
 
 @pytest.fixture(scope="module")
-def ran(study: Study) -> Counter[str]:
+def ran(study: AskedStudy) -> Counter[str]:
     """Run the study twice, the second time without what was merged; return what was asked."""
     checked = study.judgescope("check")
     assert checked.returncode == 0, checked.stdout[-3000:]
@@ -104,23 +104,23 @@ def ran(study: Study) -> Counter[str]:
     return first
 
 
-def results(study: Study) -> Path:
+def results(study: AskedStudy) -> Path:
     return study.folder / "results" / "asked"
 
 
-def table(study: Study, folder: str, judge: str) -> dict[str, Row]:
+def table(study: AskedStudy, folder: str, judge: str) -> dict[str, Row]:
     """Return target -> the row of a judge."""
     [path] = results(study).glob(f"{folder}/demo-dialogue/*/systems/{judge}.parquet")
     return {row["target"]: row for row in pq.read_table(path).to_pylist()}
 
 
-def texts(study: Study) -> dict[str, str]:
+def texts(study: AskedStudy) -> dict[str, str]:
     path = results(study) / "targets" / "demo-dialogue" / "systems.parquet"
     return {row["target"]: row["text"] for row in pq.read_table(path).to_pylist()}
 
 
 def test_members_are_asked_once_and_the_supervisor_where_there_is_an_error(
-    study: Study, ran: Counter[str]
+    study: AskedStudy, ran: Counter[str]
 ) -> None:
     told = texts(study)
     assert [ran[name] for name in MEMBERS] == [len(set(told.values()))] * 5
@@ -130,7 +130,9 @@ def test_members_are_asked_once_and_the_supervisor_where_there_is_an_error(
     assert ran["super"] == len(lists) > 40
 
 
-def test_the_score_is_the_mean_of_all_whoever_is_heard(study: Study, ran: Counter[str]) -> None:
+def test_the_score_is_the_mean_of_all_whoever_is_heard(
+    study: AskedStudy, ran: Counter[str]
+) -> None:
     told = texts(study)
     for judge in ("supervised", "by-rule"):
         for target, row in table(study, "scores", judge).items():
@@ -140,7 +142,7 @@ def test_the_score_is_the_mean_of_all_whoever_is_heard(study: Study, ran: Counte
     assert outliers([5, 5, 5, 5, 1]) == [False, False, False, False, True]
 
 
-def test_an_outlier_has_no_say_in_the_errors(study: Study, ran: Counter[str]) -> None:
+def test_an_outlier_has_no_say_in_the_errors(study: AskedStudy, ran: Counter[str]) -> None:
     asked = [
         body["messages"][0]["content"] for body in study.endpoint.asked if body["model"] == "super"
     ]
@@ -153,7 +155,7 @@ def test_an_outlier_has_no_say_in_the_errors(study: Study, ran: Counter[str]) ->
 
 
 def test_errors_are_located_and_a_reply_that_cannot_be_read_leaves_none(
-    study: Study, ran: Counter[str]
+    study: AskedStudy, ran: Counter[str]
 ) -> None:
     told, seen = texts(study), set[bool]()
     ruled = table(study, "judgments", "by-rule")
@@ -179,7 +181,7 @@ def test_errors_are_located_and_a_reply_that_cannot_be_read_leaves_none(
     assert seen == {True, False}
 
 
-def test_what_is_left_to_be_merged_is_counted_exactly(study: Study, ran: Counter[str]) -> None:
+def test_what_is_left_to_be_merged_is_counted_exactly(study: AskedStudy, ran: Counter[str]) -> None:
     def counted() -> list[str]:
         """Return what is wanted, in the store, and to be asked."""
         done = study.judgescope("check")
@@ -196,7 +198,7 @@ def test_what_is_left_to_be_merged_is_counted_exactly(study: Study, ran: Counter
     card.write_text(kept, encoding="utf-8")
 
 
-def test_what_merging_cost_is_told(study: Study, ran: Counter[str]) -> None:
+def test_what_merging_cost_is_told(study: AskedStudy, ran: Counter[str]) -> None:
     [row] = [
         row
         for row in study.rows("cost")
@@ -208,7 +210,7 @@ def test_what_merging_cost_is_told(study: Study, ran: Counter[str]) -> None:
 
 
 def test_replies_that_a_supervisor_gave_are_kept_while_its_list_is_not_written(
-    study: Study, ran: Counter[str]
+    study: AskedStudy, ran: Counter[str]
 ) -> None:
     path = results(study) / "made" / "demo-dialogue" / "merges.super.parquet"
     kept = path.read_bytes()

@@ -8,7 +8,8 @@ import pytest
 
 from judgescope.plan import load_plan
 from judgescope.plan.notices import unjudged
-from running import HOME, snakemake, write_study
+from running import HOME, snakemake
+from study import Study
 
 KEYS: dict[str, Any] = {
     "datasets": ["demo-news"],
@@ -63,7 +64,7 @@ def test_datasets_that_it_is_not_for_do_not_count() -> None:
 
 @pytest.mark.slow
 def test_check_tells_it(tmp_path: Path) -> None:
-    study = write_study(tmp_path, **KEYS)
+    study = Study(tmp_path).write(**KEYS)
     done = snakemake("check", "-q", "rules", "--configfile", str(study), cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert [line for line in done.stdout.splitlines() if "left out" in line] == [f"  {COHERENCE}"]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import running
-from asking import Study
+from asking import AskedStudy
 from judgescope.cli.unread_replies import ENOUGH, SUFFIX, Tally, Watch
 from judgescope.engines.requests import Reply
 from judgescope.parsing.judgment import Judgment
@@ -114,9 +114,9 @@ def test_the_line_of_progress_counts_them_and_each_warning_comes_once(tmp_path: 
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Iterator[Study]:
+def study(tmp_path: Path) -> Iterator[AskedStudy]:
     with serve(lambda _: reply("4")) as endpoint:
-        yield Study(tmp_path, endpoint)
+        yield AskedStudy(tmp_path, endpoint)
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -127,9 +127,9 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_says_so_while_it_asks_and_in_its_last_lines(study: Study) -> None:
+def test_a_run_says_so_while_it_asks_and_in_its_last_lines(study: AskedStudy) -> None:
     study.card("judges", "wordy", model="loop", form="rate-explain", max_tokens=77)
-    study.study(judges=["terse", "wordy"])
+    study.write(judges=["terse", "wordy"])
     go_on, came = threading.Event(), threading.Semaphore(0)
 
     def script(body: Body) -> Said:

@@ -5,39 +5,35 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from judgescope.core.errors import UserErrors
+from judgescope.core.errors import UserError, UserErrors
 from judgescope.schema.loading import read_card
-from running import rows, snakemake, write_study
+from study import Study
 
-TABLE = "results/small/tables/discernment.csv"
 OWN = {"dialogue": {"random-typos": {"naturalness": 1.0}}}
 
 
-def write_weights(folder: Path, tasks: dict[str, Any]) -> Path:
-    path = folder / "config" / "weights" / "mine.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    card = {"weights": "mine", "name": "Mine", "tasks": tasks}
-    path.write_text(yaml.safe_dump(card), encoding="utf-8")
-    return path
+def weighted(folder: Path, tasks: dict[str, Any]) -> Study:
+    """Return a study that uses weights of its own."""
+    study = Study(folder, judges=["rules"], methods=["discernment"], weights="mine")
+    study.card("weights", "mine", name="Mine", tasks=tasks)
+    study.write()
+    return study
 
 
 @pytest.mark.parametrize("wrong", [{"a": 0.5, "b": 0.4}, {"a": 1.5, "b": -0.5}, {}])
 def test_weights_sum_to_one(wrong: dict[str, float], tmp_path: Path) -> None:
-    path = write_weights(tmp_path, {"story": {"typos": wrong}})
+    weighted(tmp_path, {"story": {"typos": wrong}})
     with pytest.raises(UserErrors, match=r"tasks.story.typos: .*sum to 1"):
-        read_card("weights", path)
+        read_card("weights", tmp_path / "config/weights/mine.yaml")
 
 
 @pytest.mark.slow
 def test_a_weighted_study_weighs_what_its_card_names_and_nothing_else(tmp_path: Path) -> None:
-    write_weights(tmp_path, OWN)
-    keys = {"judges": ["rules"], "methods": ["discernment"], "weights": "mine"}
-    study = write_study(tmp_path, **keys)
-    done = snakemake("--configfile", str(study), "--", TABLE, cwd=tmp_path)
+    study = weighted(tmp_path, OWN)
+    done = study.make("discernment")
     assert done.returncode == 0, done.stdout
-    found = rows(tmp_path / "results" / "small", "discernment")
+    found = study.rows("discernment")
     value = {
         (row["perturbation"], row["degree"], row["statistic"], row["aspect"]): row for row in found
     }
@@ -58,11 +54,14 @@ def test_a_weighted_study_weighs_what_its_card_names_and_nothing_else(tmp_path: 
         assert isclose(difference, log(2) / log(20), rel_tol=1e-9)
 
 
-@pytest.mark.slow
-def test_a_weight_on_an_aspect_that_nobody_judges_is_a_mistake(tmp_path: Path) -> None:
-    write_weights(tmp_path, {"dialogue": {"random-typos": {"natural": 1.0}}})
-    study = write_study(tmp_path, judges=["rules"], methods=["discernment"], weights="mine")
-    done = snakemake("--configfile", str(study), "-n", cwd=tmp_path)
-    assert done.returncode != 0
+def test_a_weight_on_an_aspect_that_nobody_judges_is_a_mistake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = weighted(tmp_path, {"dialogue": {"random-typos": {"natural": 1.0}}})
+    with pytest.raises(UserError) as caught:
+        study.plan()
     for part in ("weights/mine.yaml, key tasks.dialogue.random-typos", "nearest: naturalness"):
-        assert part in done.stdout
+        assert part in str(caught.value)
+    study.card("weights", "mine", name="Mine", tasks=OWN)
+    assert study.plan().weights is not None

@@ -13,7 +13,8 @@ import pytest
 
 import running
 from guides import cards_of
-from running import HOME, outputs, rows, snakemake, write_card, write_study
+from running import HOME, outputs, rows, snakemake
+from study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -86,11 +87,12 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_clear_message_and_nothing_is_run(mistake: str, tmp_path: Path) -> None:
     keys, card, parts = MISTAKES[mistake]
+    study = Study(tmp_path, **keys)
     if card is not None:
         kind, name, changes = card
-        write_card(tmp_path, kind, name, **changes)
-    study = write_study(tmp_path, **keys)
-    done = snakemake("--configfile", str(study), cwd=tmp_path)
+        study.change(kind, name, **changes)
+    study.write()
+    done = study.snakemake()
     assert done.returncode != 0
     missing = [part for part in parts if part not in re.sub(r"  +", " ", done.stdout)]
     assert not missing, f"{missing} not in:\n{done.stdout}"
@@ -100,8 +102,9 @@ def test_a_mistake_is_one_clear_message_and_nothing_is_run(mistake: str, tmp_pat
 
 
 def test_check_says_what_a_run_would_do_and_runs_nothing_else(tmp_path: Path) -> None:
-    study = write_study(tmp_path)
-    done = snakemake("check", "-q", "rules", "--configfile", str(study), cwd=tmp_path)
+    study = Study(tmp_path)
+    study.write()
+    done = study.snakemake("check", "-q", "rules")
     assert done.returncode == 0, done.stdout
     # 5 judges x (systems, original, 2 perturbations of 2 degrees), and the two controls that the
     # study does not name, on the systems' texts
@@ -112,24 +115,25 @@ def test_check_says_what_a_run_would_do_and_runs_nothing_else(tmp_path: Path) ->
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run the small study once and return its folder."""
-    folder = tmp_path_factory.mktemp("small")
-    done = snakemake("--configfile", str(write_study(folder)), cwd=folder)
+def small(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Run the small study once."""
+    study = Study(tmp_path_factory.mktemp("small"))
+    study.write()
+    done = study.snakemake()
     assert done.returncode == 0, done.stdout
-    return folder
+    return study
 
 
-def test_a_cell_can_be_asked_for_by_name(small: Path) -> None:
+def test_a_cell_can_be_asked_for_by_name(small: Study) -> None:
     """Of computed judges the folder of their model has a name, of others each cell."""
     model = "results/small/scores/demo-dialogue/lexical"
-    done = snakemake("--configfile", str(small / "study.yaml"), "-n", "--", model, cwd=small)
+    done = small.snakemake("-n", "--", model)
     assert "Nothing to be done" in done.stdout
-    assert (small / model / "reordering.minor/rules.parquet").is_file()
+    assert (small.folder / model / "reordering.minor/rules.parquet").is_file()
 
 
-def test_texts_of_every_perturbation_lie_beside_the_report(small: Path) -> None:
-    report = small / "results" / "small" / "report"
+def test_texts_of_every_perturbation_lie_beside_the_report(small: Study) -> None:
+    report = small.out / "report"
     assert 'href="texts.html#demo-dialogue"' in (report / "index.html").read_text(encoding="utf-8")
     texts = (report / "texts.html").read_text(encoding="utf-8")
     assert re.findall(r'id="demo-dialogue\.(\S+)"', texts) == [
@@ -139,20 +143,20 @@ def test_texts_of_every_perturbation_lie_beside_the_report(small: Path) -> None:
     assert "4 impossible" in texts and "k = all" in texts and "by the rule typos" in texts
 
 
-def test_a_second_run_does_nothing(small: Path) -> None:
-    before = outputs(small / "results" / "small")
-    done = snakemake("--configfile", str(small / "study.yaml"), cwd=small)
+def test_a_second_run_does_nothing(small: Study) -> None:
+    before = outputs(small.out)
+    done = small.snakemake()
     assert "Nothing to be done" in done.stdout
-    assert outputs(small / "results" / "small") == before
+    assert outputs(small.out) == before
 
 
 def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
     judges = ["constant-top", "shuffled", "most-frequent"]
-    study = write_study(tmp_path, judges=judges)
-    table = "results/small/tables/discernment.csv"
-    done = snakemake("--configfile", str(study), "--", table, cwd=tmp_path)
+    study = Study(tmp_path)
+    study.write(judges=judges)
+    done = study.make("discernment")
     assert done.returncode == 0, done.stdout
-    found = rows(tmp_path / "results" / "small", "discernment")
+    found = study.rows("discernment")
     for judge in ("shuffled", "most-frequent"):
         mine = [row for row in found if row["judge"] == judge]
         assert mine and {row["note"] for row in mine} == {"not applicable: needs ratings"}
@@ -163,9 +167,9 @@ def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
     assert {row["value"] for row in constant if row["statistic"] == "D_exact"} == {0.0}
 
 
-def test_interrupted_run_goes_on_and_ends_the_same(small: Path, tmp_path: Path) -> None:
-    expected = outputs(small / "results" / "small")
-    write_study(tmp_path)
+def test_interrupted_run_goes_on_and_ends_the_same(small: Study, tmp_path: Path) -> None:
+    expected = outputs(small.out)
+    Study(tmp_path).write()
     command = [sys.executable, "-m", "snakemake", "-s", str(HOME / "workflow" / "Snakefile")]
     command += ["--workflow-profile", str(HOME / "profiles" / "default")]
     process = subprocess.Popen(
@@ -190,7 +194,7 @@ def test_interrupted_run_goes_on_and_ends_the_same(small: Path, tmp_path: Path) 
 def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(tmp_path: Path) -> None:
     project = running.copy_project(tmp_path / "project")
     small: dict[str, Any] = {"judges": ["rules"], "methods": ["discernment"]}
-    study = write_study(project, **small, perturbations=["reordering"], aspects=["naturalness"])
+    study = Study(project).write(**small, perturbations=["reordering"], aspects=["naturalness"])
     study.rename(project / "config" / "config.yaml")
     first, second = (running.run("-m", "snakemake", cwd=project, home=project) for _ in range(2))
     assert first.returncode == 0, first.stdout[-4000:]
@@ -203,11 +207,11 @@ def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(tmp_pat
         assert str(tmp_path) not in text and "source-cache" not in text, path
 
 
-def test_no_path_of_the_machine_and_no_clock_in_tables_and_report(small: Path) -> None:
-    found = outputs(small / "results" / "small")
+def test_no_path_of_the_machine_and_no_clock_in_tables_and_report(small: Study) -> None:
+    found = outputs(small.out)
     for name, content in found.items():
         text = content.decode("utf-8", "replace")
-        assert str(HOME) not in text and str(small) not in text, name
+        assert str(HOME) not in text and str(small.folder) not in text, name
 
 
 @pytest.fixture
@@ -255,7 +259,7 @@ def test_a_mistake_in_the_data_is_told_once_and_nothing_else(own_data: Path) -> 
 
 
 def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
-    write_study(tmp_path)
+    Study(tmp_path).write()
     process = subprocess.Popen(
         [sys.executable, "-m", "judgescope", "run", "study.yaml"],
         cwd=tmp_path,

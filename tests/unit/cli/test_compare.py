@@ -9,6 +9,7 @@ import running
 from judgescope.cli.compare import Side, lines
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.result import NO_AGREEMENT
+from study import Study
 
 Row = dict[str, Any]
 
@@ -90,7 +91,7 @@ def test_signatures_that_differ_are_shown_by_part() -> None:
 
 def write(folder: Path, study: str, rows: dict[str, list[Row]]) -> Path:
     path = folder / f"{study}.yaml"
-    running.write_study(folder, study=study).rename(path)
+    Study(folder).write(study=study).rename(path)
     for table, own in rows.items():
         place = folder / "results" / study / "tables" / f"{table}.parquet"
         write_table("results", table_of("results", own), place)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import running
-from asking import DEMO, WRITING, Study
+from asking import DEMO, WRITING, AskedStudy
 from judgescope.cli.summary import FEW, conclusions
 from judgescope.schema.tables import table_of, write_table
 from scripted import Body, Endpoint, Said, reply, serve
@@ -97,13 +97,13 @@ def endpoint() -> Iterator[Endpoint]:
 def test_a_pilot_asks_a_share_and_the_full_run_only_the_rest(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
-    study = Study(tmp_path, endpoint)
+    study = AskedStudy(tmp_path, endpoint)
     study.card("models", "loop", engine="openai", base_url=endpoint.url, price=PRICE, probe=False)
     study.card("judges", "wordy", model="loop", form="rate-explain")
     made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
     study.card("perturbations", "lie", name="A lie", **made)
     keys: dict[str, Any] = {"judges": ["terse", "wordy"], "perturbations": ["lie"]}
-    study.study(**keys, methods=["agreement", "discernment"], max_requests=5000)
+    study.write(**keys, methods=["agreement", "discernment"], max_requests=5000)
     done = running.run("-m", "judgescope", "pilot", "study.yaml", "--share", ".5", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     half = ITEMS // 2
@@ -119,6 +119,6 @@ def test_a_pilot_asks_a_share_and_the_full_run_only_the_rest(
     assert full.returncode == 0, full.stdout
     assert len(endpoint.asked) == 2 * each + half
     assert not asked & set(endpoint.prompts)
-    coverage = study.rows("coverage", "asked-pilot")
+    coverage = running.rows(tmp_path / "results/asked-pilot", "coverage")
     notes = {row["note"] for row in coverage if row["statistic"] == "coverage"}
     assert any(f"of a share of the items: {half} of {ITEMS}" in (note or "") for note in notes)

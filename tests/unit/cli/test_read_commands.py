@@ -9,6 +9,7 @@ import running
 from judgescope.cli.context import check_output
 from judgescope.cli.replies import listed, summary
 from judgescope.core.errors import UserError
+from study import Study
 
 Row = dict[str, Any]
 
@@ -53,7 +54,7 @@ def test_a_file_that_cannot_be_written_is_named_first(
 
 @pytest.mark.heavy
 def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> None:
-    running.write_study(tmp_path, perturbations=[], methods=["agreement"])
+    Study(tmp_path).write(perturbations=[], methods=["agreement"])
 
     def said(*words: str) -> str:
         done = running.run("-m", "judgescope", *words, cwd=tmp_path)
@@ -67,7 +68,7 @@ def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_a_spot_check_makes_the_page_and_nothing_else(tmp_path: Path) -> None:
-    running.write_study(tmp_path)
+    Study(tmp_path).write()
     done = running.run("-m", "judgescope", "spotcheck", "study.yaml", cwd=tmp_path)
     assert done.returncode == 0 and "open results/small/report/texts.html" in done.stdout
     assert (tmp_path / "results" / "small" / "report" / "texts.html").is_file()

@@ -10,6 +10,7 @@ from judgescope.cli.show import lines
 from judgescope.core.errors import UserError
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.result import NO_AGREEMENT
+from study import Study
 
 Row = dict[str, Any]
 
@@ -77,7 +78,7 @@ def test_a_value_that_no_row_has_is_an_error_with_the_nearest(wanted: str, neare
 
 @pytest.mark.heavy
 def test_the_command(tmp_path: Path) -> None:
-    study = running.write_study(tmp_path)
+    study = Study(tmp_path).write()
 
     def told(*words: str) -> tuple[int, str]:
         done = running.run("-m", "judgescope", "show", str(study), *words, cwd=tmp_path)

@@ -11,10 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 import running
-from asking import Study
+from asking import AskedStudy
 from judgescope.cli.context import check_output
 from judgescope.cli.export.targets import SCHEMA, WRITERS
 from judgescope.core.errors import UserError
@@ -23,6 +22,7 @@ from judgescope.engines.recorded import RecordedEngine
 from judgescope.schema.cards import Judge, RecordedModel, Scale
 from judgescope.schema.loading import validate_card
 from scripted import Body, Endpoint, Said, reply, serve
+from study import Study
 
 Row = dict[str, Any]
 AWKWARD = [
@@ -37,17 +37,10 @@ FORMATS = ("csv", "jsonl", "parquet")
 NATURAL = ("naturalness",)
 
 
-def card(folder: Path, kind: str, ident: str, **keys: Any) -> None:
-    path = folder / "config" / kind / f"{ident}.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump({kind[:-1]: ident, **keys}), encoding="utf-8")
-
-
-def study(folder: Path, name: str, *judges: str) -> None:
+def study(folder: Path, name: str, *judges: str) -> Study:
     told = {"study": name, "datasets": ["odd", "demo-dialogue"], "judges": ["length", *judges]}
     told |= {"aspects": ["naturalness", "fluency"], "perturbations": ["word-deletions"]}
-    told |= {"methods": ["agreement", "discernment"]}
-    (folder / "study.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+    return Study(folder, told, methods=["agreement", "discernment"])
 
 
 def scored(row: Row, aspect: str) -> float:
@@ -115,8 +108,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     (found / "odd.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     scale = {"min": 1, "max": 5, "step": 1}
-    card(
-        found,
+    own = study(found, "out")
+    own.card(
         "datasets",
         "odd",
         **{"name": "Odd", "task": "summarization", "format": "table", "licence": "-"},
@@ -125,7 +118,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         | {"text": "out"},
         aspects={"naturalness": scale | {"source_visible": False}, "fluency": scale},
     )
-    study(found, "out")
+    own.write()
     return found
 
 
@@ -204,18 +197,19 @@ def test_a_spreadsheet_is_warned_of_and_nothing_is_changed_for_it(
 def test_scores_made_elsewhere_are_the_scores_of_the_study(
     folder: Path, exports: dict[str, list[Row]]
 ) -> None:
+    own = study(folder, "back", *(f"mine-{kind}" for kind in FORMATS))
     for kind in FORMATS:
         names = answer(exports[kind], folder / f"scores.{kind}")
         fields = {"engine": "recorded", "files": f"../../scores.{kind}", "rows": names}
-        card(folder, "models", f"mine-{kind}", **fields)
-        card(folder, "judges", f"mine-{kind}", model=f"mine-{kind}")
-    study(folder, "back", *(f"mine-{kind}" for kind in FORMATS))
+        own.card("models", f"mine-{kind}", **fields)
+        own.card("judges", f"mine-{kind}", model=f"mine-{kind}")
+    own.write()
     sets = ("systems", "word-deletions.minor")
     models = [
         f"results/back/scores/{dataset}/mine-{kind}"
         for dataset, kind in product(("odd", "demo-dialogue"), FORMATS)
     ]
-    done = running.snakemake("--configfile", "study.yaml", "--", *models, cwd=folder)
+    done = own.snakemake("--", *models)
     assert done.returncode == 0, done.stdout
     count = 0
     for path in (
@@ -249,10 +243,10 @@ def endpoint() -> Iterator[Endpoint]:
 def test_texts_that_a_model_writes_are_asked_for_only_when_told(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
-    asked = Study(tmp_path, endpoint)
+    asked = AskedStudy(tmp_path, endpoint)
     made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
     asked.card("perturbations", "lie", name="A lie", **made)
-    asked.study(perturbations=["lie"], methods=["discernment"])
+    asked.write(perturbations=["lie"], methods=["discernment"])
     export = ("-m", "judgescope", "export", "study.yaml", "targets", "all.jsonl")
     done = running.run(*export, cwd=tmp_path)
     assert done.returncode == 0, done.stdout

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pydantic import ValidationError
 
 from data_samples import card, faults, jsonl, values
@@ -15,7 +14,7 @@ from judgescope.data import read_dataset
 from judgescope.data.specs import IngestFiles, IngestSpec
 from judgescope.jobs.ingest import main as ingest
 from judgescope.schema.tables import read_table
-from running import snakemake
+from study import Study
 
 Row = dict[str, Any]
 
@@ -306,16 +305,14 @@ def test_a_study_keeps_marked_errors_beside_its_texts(tmp_path: Path) -> None:
     written(tmp_path / "g.csv", [game()])
     written(tmp_path / "s.csv", [error(2, 2, "Hawks")])
     own = rotowire(files={"games": "{data}/g.csv", "spans": "{data}/s.csv"})
-    (tmp_path / "config" / "datasets").mkdir(parents=True)
-    (tmp_path / "config" / "datasets" / "mine.yaml").write_text(
-        yaml.safe_dump(own.model_dump(mode="json", exclude_defaults=True)), "utf-8"
-    )
-    study = {"study": "s", "seed": 1, "data": ".", "datasets": ["mine", "demo-news"]}
-    study |= {"judges": ["rules"], "methods": ["agreement"]}
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), "utf-8")
+    told = {"study": "s", "seed": 1, "data": ".", "datasets": ["mine", "demo-news"]}
+    study = Study(tmp_path, told, judges=["rules"], methods=["agreement"])
+    card = own.model_dump(mode="json", exclude_defaults=True)
+    study.card("datasets", "mine", **card | {"dataset": "mine"})
+    study.write()
     wanted = [f"results/s/{kind}/mine.parquet" for kind in ("items", "spans")]
     wanted += ["results/s/items/demo-news.parquet"]
-    done = snakemake("--configfile", "study.yaml", "--", *wanted, cwd=tmp_path)
+    done = study.snakemake("--", *wanted)
     assert done.returncode == 0, done.stdout[-3000:]
     spans = (tmp_path / "results" / "s" / "spans").iterdir()
     assert {one.stem: read_table("gold_spans", one).num_rows for one in spans} == {

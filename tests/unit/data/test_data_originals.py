@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from data_originals_setup import COLUMNS, xml
-from data_samples import card, faults, jsonl, table
+from data_samples import COLUMNS, card, faults, jsonl, table, xml
 from judgescope.core.errors import UserError
 from judgescope.data import Rated, read_dataset
 from judgescope.data.select import originals, select

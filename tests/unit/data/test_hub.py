@@ -19,8 +19,9 @@ from distilling import annotate, distilling, stand_ins
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.files import verify
 from judgescope.schema.loading import read_card
-from running import rows, snakemake, write_study
+from running import rows, snakemake
 from scripted import serve
+from study import Study
 
 needs_client = pytest.mark.skipif(
     find_spec("huggingface_hub") is None, reason="the package huggingface_hub is not installed"
@@ -90,7 +91,7 @@ def far_study(folder: Path, **changes: Any) -> list[str]:
     path.write_text(yaml.safe_dump(TABLE | changes), encoding="utf-8")
     keys = {"datasets": ["far"], "aspects": [], "judges": ["rules", "length"]}
     keys |= {"perturbations": ["random-deletions"], "methods": ["discernment"]}
-    return ["--configfile", str(write_study(folder, **keys))]
+    return ["--configfile", str(Study(folder).write(**keys))]
 
 
 @pytest.fixture

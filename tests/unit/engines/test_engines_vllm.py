@@ -23,6 +23,7 @@ from judgescope.plan.judges import card_hash
 from judgescope.replies.asking import Progress
 from judgescope.schema.cards import Decoding, VllmModel
 from judgescope.schema.loading import validate_card
+from study import Study
 
 CARD = {"model": "it", "engine": "vllm", "name": "org/it"}
 ADAPTER = {"path": "tuned", "sha256": "a" * 64}
@@ -275,7 +276,7 @@ def test_a_study_stops_before_anything_is_asked(
     judge = {"judge": "terse", "model": "it", "form": "score-only"}
     (tmp_path / "config" / "judges").mkdir()
     (tmp_path / "config" / "judges" / "terse.yaml").write_text(json.dumps(judge))
-    running.write_study(tmp_path, judges=["terse"], perturbations=[], methods=["agreement"])
+    Study(tmp_path).write(judges=["terse"], perturbations=[], methods=["agreement"])
 
     def told(python: str, sha256: str) -> str:
         model = CARD | {"adapter": {"path": "tuned", "sha256": sha256}}

@@ -9,7 +9,7 @@ import pytest
 
 import llama
 import running
-from asking import Study
+from asking import AskedStudy
 from engines_openai_setup import card
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import OpenAIEngine
@@ -184,7 +184,7 @@ def weighing(body: Body) -> Said:
 WEIGHED = "demo-dialogue/loop/systems/weighed"
 
 
-def estimators(study: Study) -> set[tuple[float, int, str]]:
+def estimators(study: AskedStudy) -> set[tuple[float, int, str]]:
     rows = running.cell(study.folder / "results/asked", "scores", WEIGHED, "naturalness")
     return {(row["value"], row["n_draws"], row["estimator"]) for row in rows}
 
@@ -193,12 +193,12 @@ def estimators(study: Study) -> set[tuple[float, int, str]]:
 def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
-    study = Study(tmp_path, endpoint)
+    study = AskedStudy(tmp_path, endpoint)
     study.model(probe=True)
     fallback = {"draws": 3, "temperature": 1.0}
     weighed = {"model": "loop", "form": "score-only", "estimator": "logprob_mean"}
     study.card("judges", "weighed", **weighed)
-    study.study(judges=["weighed"])
+    study.write(judges=["weighed"])
     endpoint.script = weighing
     done = study.run()
     assert done.returncode == 0, done.stdout
@@ -224,9 +224,9 @@ def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
 def test_what_no_endpoint_can_do_is_said_before_anything_is_asked(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
-    study = Study(tmp_path, endpoint)
+    study = AskedStudy(tmp_path, endpoint)
     study.card("judges", "weighed", model="loop", form="compare", estimator="logprob_mean")
-    study.study(judges=["weighed"])
+    study.write(judges=["weighed"])
     done = study.ask()
     assert done.returncode == 1 and "key estimator" in done.stdout
     assert endpoint.asked == []

@@ -220,6 +220,15 @@ def test_lost_judgments_are_held_at_the_worst_end(
     assert (said, any("lost" in one for one in reasons(row))) == wanted
 
 
+def test_a_judge_of_any_number_has_claims_of_order_and_none_of_ratings() -> None:
+    world = World()
+    card = {"grid": {ASPECT: None}, "ends": {ASPECT: None}, "discrete": False}
+    free = world.study({"free": world.quality + 0.3 * world.noise[0]}, cards={"free": card})
+    [claim] = ratings.order_claims(free)
+    assert claim.kind == ORDER and claim.estimate is not None and claim.lost == 0
+    assert not list(ratings.rating_claims(free))
+
+
 def test_a_taste_for_systems_is_no_agreement_no_right_rating_and_no_order() -> None:
     """The best system is to its taste, of the others it knows nothing: all else is significant."""
     world = World(seed=11)

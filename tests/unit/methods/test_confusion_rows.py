@@ -7,8 +7,19 @@ import numpy as np
 import pytest
 import yaml
 
-from confusion_rows_setup import ASPECTS, HALF, ITEMS, NAN, Row, judge, one, study
-from confusion_setup import TABLE, Floats
+from confusion_rows_setup import (
+    ASPECTS,
+    EXPECTED,
+    HALF,
+    ITEMS,
+    NAN,
+    TABLE,
+    Floats,
+    Row,
+    judge,
+    one,
+    study,
+)
 from judgescope.methods import base, confusion, criteria
 from judgescope.schema.cards import Expectations
 from running import HOME
@@ -42,6 +53,14 @@ def test_wanted_and_unwanted_drops_by_hand() -> None:
     assert of_cell(rows, "p_tost", "typos", "true")["note"] == "drop"
     with pytest.raises(ValueError, match="not enough values"):
         of_cell(rows, "p_tost", "cuts", "clear")  # of what nothing is expected, nothing is tested
+
+
+def test_of_a_perturbation_that_the_card_does_not_name_nothing_is_expected() -> None:
+    expected = {"id": "e@1", "changes": {"typos": EXPECTED["typos"]}, "margin": 0.2}
+    rows = confusion.rows(study({"j": judge(typos_clear=1.0, cuts_true=1.0)}, expected=expected))
+    for aspect in ASPECTS:
+        assert of_cell(rows, "delta", "cuts", aspect)["note"].endswith("nothing is expected")
+    assert one(rows, "confusion_index")["method"].startswith("1 wanted drops, 1 unwanted")
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-import running
-from asking import FAST, Study
+from asking import FAST, AskedStudy
 from judgescope.core.cells import joined, split
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.plan import load_plan
@@ -15,6 +14,7 @@ from judgescope.schema.cards import Aspect, Wording
 from judgescope.schema.tables import read_part
 from running import HOME
 from scripted import Body, Said, reply, serve
+from study import Study
 
 ASPECT = Aspect(
     aspect="clear",
@@ -72,7 +72,7 @@ def test_every_aspect_is_judged_in_every_criterion() -> None:
 def test_the_aspect_s_own_wording_goes_before_a_general_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    running.write_card(tmp_path, "aspects", "naturalness", criteria={"empty": "Nearly empty."})
+    Study(tmp_path).change("aspects", "naturalness", criteria={"empty": "Nearly empty."})
     monkeypatch.chdir(tmp_path)
     plan = plan_of(criteria=["empty"])
     told = {name: plan.aspect_of("demo-dialogue", f"{name}.empty") for name in STUDY["aspects"]}
@@ -113,7 +113,7 @@ def test_an_unknown_criterion_is_told_with_the_nearest() -> None:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     """A study of one aspect in six wordings; a judge that says how long its prompt is."""
 
     def by_length(body: Body) -> Said:
@@ -121,16 +121,16 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         return reply(str(1 + len(prompt) % 5))
 
     with serve(by_length) as endpoint:
-        own = Study(tmp_path_factory.mktemp("criteria"), endpoint)
+        own = AskedStudy(tmp_path_factory.mktemp("criteria"), endpoint)
         own.model(limits=FAST)
-        own.study(criteria=ABLATIONS, judges=["terse", "rules"])
+        own.write(criteria=ABLATIONS, judges=["terse", "rules"])
         done = own.run()
         assert done.returncode == 0, done.stdout[-3000:]
         yield own
 
 
 @pytest.mark.slow
-def test_judges_are_told_each_wording_and_nothing_else_differs(study: Study) -> None:
+def test_judges_are_told_each_wording_and_nothing_else_differs(study: AskedStudy) -> None:
     prompts = study.endpoint.prompts
     assert len(prompts) == 6 * 120 == len(set(prompts))
     card = plan_of().aspects["naturalness"]
@@ -144,7 +144,7 @@ def test_judges_are_told_each_wording_and_nothing_else_differs(study: Study) -> 
 
 
 @pytest.mark.slow
-def test_numbers_stand_at_their_criterion(study: Study) -> None:
+def test_numbers_stand_at_their_criterion(study: AskedStudy) -> None:
     results = study.folder / "results" / "asked"
     for criterion in ABLATIONS:
         for table in ("scores", "judgments"):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ensemble_rows_setup import PLACES, THREE, WHOLE, mean_of, rows
-from ensemble_student_setup import TAUGHT
+from ensemble_rows_setup import PLACES, TAUGHT, THREE, WHOLE, mean_of, rows
 from judgescope.methods import agreement
 from judgescope.methods.measures import mean_rating
 from judgescope.report.words import label

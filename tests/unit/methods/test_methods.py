@@ -1,5 +1,6 @@
 """The rows of result tables, made of one small dataset in memory."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -224,6 +225,13 @@ def test_a_mean_over_few_of_the_sources_says_so(lost: int, thin: bool, value: fl
     assert ("rests on" in accuracy["note"]) == (thin and not has_pairs)
     others = [row for row in rows if row["level"] != "by_source"]
     assert not any("rests on" in row["note"] for row in others)
+
+
+def test_the_ties_that_the_accuracy_counts_are_in_its_note() -> None:
+    free = np.where(SYSTEM == 0, QUALITY[0], GOOD["clear"])
+    rows = agreement.rows(study(clear(judge=free), cards={"judge": {"discrete": False}}))
+    note = one(rows, "acc_eq", judge="judge", aspect="clear")["note"]
+    assert re.fullmatch(r"ties up to \S+, chosen leaving each source out", note)
 
 
 # Agreement: what there is

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotators_setup import ASPECT, VARIANTS
+from annotation_setup import ASPECT, VARIANTS
 from judgescope.parsing import annotation as parser
 from judgescope.parsing.judgment import ErrorSpan, Scale
 from judgescope.prompts import Form, annotating, load, rated

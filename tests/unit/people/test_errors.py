@@ -7,18 +7,16 @@ from typing import Any
 
 import pytest
 
-from annotations_setup import repeat
-from annotations_study import JUDGES, WORDS, AnnotationsStudy, content
 from browser import Browser, browser, needs_browser
 from judgescope.core.errors import UserError
 from judgescope.people.errors import LABELS, SPAN, WHY, read
 from judgescope.people.form import Page
 from judgescope.report.html import script_hash
 from judgescope.statistics.spans import EXPLANATIONS, SPANS
+from people_studies import HOSTILE, JUDGES, WORDS, AnnotationsStudy, content, repeat
 from people_tables import rows_of
 from report_setup import Page as Parsed
 from running import HOME
-from votes_setup import HOSTILE
 
 
 @pytest.fixture
@@ -35,7 +33,7 @@ def test_a_page_asks_two_questions_on_every_error(study: AnnotationsStudy) -> No
         asked.setdefault(str(radio["name"]), []).append(str(radio["value"]))
     errors = {
         item.questions[-1].id: error
-        for item, error in zip(page.items, study.errors(page), strict=True)
+        for item, error in zip(page.items, study.errors_on(page), strict=True)
     }
     assert len(errors) == 12 and errors.keys() <= asked.keys()
     for name, error in errors.items():
@@ -48,9 +46,9 @@ def test_a_page_asks_two_questions_on_every_error(study: AnnotationsStudy) -> No
 
 
 def test_a_page_shows_the_passage_and_what_is_said_of_it(study: AnnotationsStudy) -> None:
-    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    [page], _ = study.ask(study.plan(), number=99, voters=1)
     html = study.html(page)
-    found = Counter(one.match for one in study.errors(page))
+    found = Counter(one.match for one in study.errors_on(page))
     assert found == {"exact": 24 + 8, "not_found": 16}
     assert html.count("The cat sat on <mark>the the</mark> mat, ") == 32
     assert html.count("“the the”") == 32 and html.count("“a horse”") == 8
@@ -61,16 +59,16 @@ def test_a_page_shows_the_passage_and_what_is_said_of_it(study: AnnotationsStudy
     assert html.count('class="source"') == 24
     assert all(
         (item.sources == ()) == (error.aspect == "fluency")
-        for item, error in zip(page.items, study.errors(page), strict=True)
+        for item, error in zip(page.items, study.errors_on(page), strict=True)
     )
 
 
 def test_a_page_does_not_tell_whose_error_it_is(study: AnnotationsStudy) -> None:
-    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    [page], _ = study.ask(study.plan(), number=99, voters=1)
     html = study.html(page).lower()
     for told in (*JUDGES, "critique", "n01", "t01", "tiny", "news"):
         assert told not in html, told
-    order = [one.judge for one in study.errors(page)]
+    order = [one.judge for one in study.errors_on(page)]
     assert order != sorted(order)
 
 
@@ -83,39 +81,39 @@ def categorise(row: dict[str, Any], every: int = 1) -> None:
 @pytest.mark.heavy
 def test_the_kind_of_an_error_is_shown_if_all_have_one(study: AnnotationsStudy) -> None:
     def shown(*judges: str) -> int:
-        [page], _ = study.ask(study.plan(), *judges, errors=99, voters=1)
+        [page], _ = study.ask(study.plan(), *judges, number=99, voters=1)
         return study.html(page).count("doubled</dd>")
 
-    study.change("careful", categorise)
+    study.edit("careful", categorise)
     assert (shown(), shown("careful")) == (0, 24)
     # a judge that names some kinds could be told from one that names all
-    study.change("hasty", lambda row: categorise(row, every=2))
+    study.edit("hasty", lambda row: categorise(row, every=2))
     assert (shown(), shown("hasty")) == (0, 0)
-    study.change("hasty", categorise)
+    study.edit("hasty", categorise)
     assert shown() == 48
 
 
 @pytest.mark.heavy
 def test_errors_that_look_the_same_are_asked_about_once(study: AnnotationsStudy) -> None:
-    study.change("hasty", repeat)
-    [page], draws = study.ask(study.plan(), errors=99, voters=1)
+    study.edit("hasty", repeat)
+    [page], draws = study.ask(study.plan(), number=99, voters=1)
     assert [len(errors) for errors in draws.values()] == [24, 24]
     assert len(page.items) == 24 + 16 == study.html(page).count("<legend>How good is")
-    assert len({one.shown for one in study.errors(page)}) == 40
+    assert len({one.shown for one in study.errors_on(page)}) == 40
     # where the kind is shown, errors of different kinds look different
-    study.change("careful", categorise)
-    study.change("hasty", lambda row: row["spans"][0].update(category="repeated"))
-    assert len(study.ask(study.plan(), errors=99, voters=1)[0][0].items) == 48
+    study.edit("careful", categorise)
+    study.edit("hasty", lambda row: row["spans"][0].update(category="repeated"))
+    assert len(study.ask(study.plan(), number=99, voters=1)[0][0].items) == 48
     # where it is not, they do not
-    study.change("hasty", lambda row: row["spans"][0].update(category=None))
-    assert len(study.ask(study.plan(), errors=99, voters=1)[0][0].items) == 40
+    study.edit("hasty", lambda row: row["spans"][0].update(category=None))
+    assert len(study.ask(study.plan(), number=99, voters=1)[0][0].items) == 40
 
 
 def test_replies_that_were_not_read_whole_list_no_errors(study: AnnotationsStudy) -> None:
-    study.change("careful", lambda row: row["target"] < "t04" and row.update(status="truncated"))
-    [page], _ = study.ask(study.plan(), "careful", errors=99, voters=1)
+    study.edit("careful", lambda row: row["target"] < "t04" and row.update(status="truncated"))
+    [page], _ = study.ask(study.plan(), "careful", number=99, voters=1)
     assert study.lines[1:] == ["careful: 16 of 16 errors"] and len(page.items) == 16
-    assert min(one.target for one in study.errors(page)) == "t04"
+    assert min(one.target for one in study.errors_on(page)) == "t04"
 
 
 def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
@@ -128,15 +126,15 @@ def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
 
 @pytest.mark.heavy
 def test_judges_aspects_and_items_are_balanced(study: AnnotationsStudy) -> None:
-    _, draws = study.ask(study.plan(), errors=6)
+    _, draws = study.ask(study.plan(), number=6)
     assert study.lines[1:] == ["careful: 6 of 24 errors", "hasty: 6 of 24 errors"]
     assert [len(errors) for errors in draws.values()] == [6, 6]
     for errors in draws.values():
         assert Counter(one.aspect for one in errors) == {"fluency": 3, "adequacy": 3}
         assert len({one.item for one in errors}) == 6
-    _, more = study.ask(study.plan(), errors=8)
+    _, more = study.ask(study.plan(), number=8)
     assert more["careful"][:6] == draws["careful"]
-    _, only = study.ask(study.plan(), "hasty", errors=99)
+    _, only = study.ask(study.plan(), "hasty", number=99)
     assert {judge: len(errors) for judge, errors in only.items()} == {"hasty": 24}
 
 
@@ -154,7 +152,7 @@ def test_the_same_study_makes_the_same_pages(study: AnnotationsStudy) -> None:
 def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     study = AnnotationsStudy(tmp_path, HOSTILE[kind], items=3)
-    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    [page], _ = study.ask(study.plan(), number=99, voters=1)
     html = study.html(page)
     parsed = Parsed(html)
     assert (parsed.wrong, parsed.open) == ([], [])
@@ -170,7 +168,7 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.heavy
 def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
     with pytest.raises(UserError, match="must be 1 or greater") as error:
-        study.ask(study.plan(), errors=0)
+        study.ask(study.plan(), number=0)
     assert "--errors" in str(error.value)
     with pytest.raises(UserError, match="too many voters") as error:
         study.ask(study.plan(), voters=10_000)
@@ -213,7 +211,7 @@ def opened(window: Browser, file: Path) -> Any:
 @needs_browser
 def test_answers_are_chosen_by_keys_kept_and_saved(study: AnnotationsStudy) -> None:
     plan = study.plan()
-    [page, another], _ = study.ask(plan, "careful", errors=2, voters=2)
+    [page, another], _ = study.ask(plan, "careful", number=2, voters=2)
     file = study.folder / "pages" / page.file
     with browser(study.folder / "browser") as window:
         window.open(file)
@@ -245,7 +243,7 @@ def test_answers_are_chosen_by_keys_kept_and_saved(study: AnnotationsStudy) -> N
 def test_hostile_texts_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     study = AnnotationsStudy(tmp_path, HOSTILE["script"].replace("alert(", "document.title=("), 3)
-    [page], _ = study.ask(study.plan(), errors=99, voters=1)
+    [page], _ = study.ask(study.plan(), number=99, voters=1)
     with browser(tmp_path / "browser") as window:
         window.open(tmp_path / "pages" / page.file)
         assert window.value("document.title").startswith("Are these errors")

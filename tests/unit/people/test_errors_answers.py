@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from annotations_setup import repeat
-from annotations_study import AnnotationsStudy, content
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.people.errors import COUNTS, Error, read
 from judgescope.people.form import Results, page_id
 from judgescope.plan import Plan
+from people_studies import AnnotationsStudy, content, repeat
 from people_tables import rows_of
-from running import run, write_card
+from running import run
 
 
 @pytest.fixture
@@ -47,7 +46,7 @@ def numbers(found: Results) -> dict[tuple[str, str, str, str], Mapping[str, Any]
 @pytest.mark.heavy
 def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
     plan = study.plan()
-    for page in study.ask(plan, errors=99)[0]:
+    for page in study.ask(plan, number=99)[0]:
         study.judge(page, honest)
     found = answers(study, plan)
     counts = {
@@ -82,9 +81,9 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
 @pytest.mark.heavy
 def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(study: AnnotationsStudy) -> None:
     """Of 24 errors each, the judges share 8: two voters are asked about these once."""
-    study.change("hasty", repeat)
+    study.edit("hasty", repeat)
     plan = study.plan()
-    for page in study.ask(plan, errors=99)[0]:
+    for page in study.ask(plan, number=99)[0]:
         study.judge(page, honest)
     found = answers(study, plan)
     assert len(rows_of(found, "verdicts.csv")) == 2 * 48
@@ -100,9 +99,9 @@ def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(study: Annotation
 
 def test_a_verdict_does_not_count_for_judges_that_were_not_drawn(study: AnnotationsStudy) -> None:
     """What `hasty` shares with `careful` is no sample of what it finds."""
-    study.change("hasty", repeat)
+    study.edit("hasty", repeat)
     plan = study.plan()
-    for page in study.ask(plan, "careful", errors=99)[0]:
+    for page in study.ask(plan, "careful", number=99)[0]:
         study.judge(page, honest)
     assert {row["judge"] for row in rows_of(answers(study, plan), "verdicts.csv")} == {"careful"}
 
@@ -110,7 +109,7 @@ def test_a_verdict_does_not_count_for_judges_that_were_not_drawn(study: Annotati
 def test_what_nobody_answered_is_missing_and_no_verdict(study: AnnotationsStudy) -> None:
     """Of three voters one sent nothing, and one left explanations of adequacy open."""
     plan = study.plan()
-    first, second, _ = study.ask(plan, "careful", errors=99, voters=3)[0]
+    first, second, _ = study.ask(plan, "careful", number=99, voters=3)[0]
     study.judge(first, lambda _: ("error", "correct"))
     study.judge(second, lambda one: ("error", "vague" if one.aspect == "fluency" else ""))
     told = numbers(answers(study, plan))
@@ -126,7 +125,7 @@ def test_what_nobody_answered_is_missing_and_no_verdict(study: AnnotationsStudy)
 def test_a_page_is_for_one_person(study: AnnotationsStudy) -> None:
     """The same answers from another browser count once; other answers are refused."""
     plan = study.plan()
-    page = study.ask(plan, "careful", errors=99)[0][0]
+    page = study.ask(plan, "careful", number=99)[0][0]
     paths = [study.judge(page, honest, voter) for voter in ("one", "two")]
     found = answers(study, plan)
     row = numbers(found)["careful", "", "span", "span_ok"]
@@ -157,7 +156,7 @@ def test_pages_for_two_voters_and_for_three_do_not_mix(study: AnnotationsStudy) 
 def test_more_errors_may_be_asked_about_later(study: AnnotationsStudy) -> None:
     """Of 4 errors that are on all pages, both voters of the second round owe verdicts but one."""
     plan = study.plan()
-    few, more = (study.ask(plan, "careful", errors=number)[0] for number in (4, 6))
+    few, more = (study.ask(plan, "careful", number=number)[0] for number in (4, 6))
     for page in (*few, more[0]):
         study.judge(page, honest, f"{page.file}{len(page.items)}")
     row = numbers(answers(study, plan))["careful", "", "span", "span_ok"]
@@ -171,7 +170,7 @@ def test_agreement_is_that_of_two_voters(study: AnnotationsStudy) -> None:
     and 12 of 24 verdicts are `error`: D_e = 2 · 12 · 12 / (24 · 23).
     """
     plan = study.plan(aspects=["fluency"])
-    first, second = study.ask(plan, "careful", errors=99)[0]
+    first, second = study.ask(plan, "careful", number=99)[0]
 
     def at(one: Error, start: int) -> tuple[str, str]:
         return "error" if start <= int(one.item[1:]) < start + 6 else "not_an_error", "correct"
@@ -186,7 +185,7 @@ def test_agreement_is_that_of_two_voters(study: AnnotationsStudy) -> None:
 
 def test_the_tables_hold_every_verdict_and_no_text(study: AnnotationsStudy) -> None:
     plan = study.plan()
-    for page in study.ask(plan, errors=3)[0]:
+    for page in study.ask(plan, number=3)[0]:
         study.judge(page, honest)
     found = answers(study, plan)
     paths = found.write(study.out)
@@ -268,10 +267,10 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(
     plan = study.plan()
     study.judge(study.ask(plan)[0][0], honest)
     if change == "text":
-        study.write_tables(" More.")
+        study.write_texts(" More.")
     if change == "definition":
         for aspect in ("fluency", "adequacy"):
-            write_card(study.folder, "aspects", aspect, definition="Something else.")
+            study.change("aspects", aspect, definition="Something else.")
     with pytest.raises(UserErrors) as errors:
         answers(study, study.plan(seed=8 if change == "seed" else 7))
     assert "does not ask these questions" in str(errors.value)
@@ -289,14 +288,14 @@ def test_a_file_twice_counts_once(study: AnnotationsStudy) -> None:
 def test_the_commands(study: AnnotationsStudy) -> None:
     command = ("-m", "judgescope", "people", "errors")
     some = ("--errors", "4", "--voters", "2", "--judges", "careful", "hasty")
-    made = run(*command, "make", str(study.file), "pages", *some, cwd=study.folder)
+    made = run(*command, "make", str(study.write()), "pages", *some, cwd=study.folder)
     assert made.returncode == 0 and "2 pages with 16 errors" in made.stdout, made.stdout
     assert "hasty: 4 of 24 errors" in made.stdout
-    nothing = run(*command, "import", str(study.file), "answers", cwd=study.folder)
+    nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
-    for page in study.ask(study.plan(), errors=4)[0]:
+    for page in study.ask(study.plan(), number=4)[0]:
         study.judge(page, honest)
-    done = run(*command, "import", str(study.file), "answers", cwd=study.folder)
+    done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert done.returncode == 0 and "2 files of answers, 16 verdicts" in done.stdout, done.stdout
     assert "  span_ok: 0.500, n = 8" in done.stdout
     assert "  correct                4        0             0              0      4" in done.stdout

@@ -10,8 +10,8 @@ import pytest
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.people.weights import Survey, make, read, surveys
 from judgescope.schema.loading import read_card, write_new_card
-from running import write_card
-from survey_setup import plan_of
+from people_studies import plan_of
+from study import Study
 
 
 def survey_of(task: str) -> Survey:
@@ -45,8 +45,8 @@ def test_a_page_asks_about_every_damage_of_its_task_and_nothing_else(tmp_path: P
 @pytest.mark.heavy
 def test_what_cards_say_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_card(
-        tmp_path, "perturbations", "wrong-ending", issue="</legend><script>alert(1)</script>"
+    Study(tmp_path).change(
+        "perturbations", "wrong-ending", issue="</legend><script>alert(1)</script>"
     )
     paths = [Path(line) for line in make(plan_of(), tmp_path / "pages").lines]
     page = paths[1].read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ def test_what_cards_say_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.heavy
 def test_a_damage_without_an_issue_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_card(tmp_path, "perturbations", "wrong-ending", issue=None)
+    Study(tmp_path).change("perturbations", "wrong-ending", issue=None)
     with pytest.raises(UserError, match="has no question for people") as error:
         make(plan_of(), tmp_path / "pages")
     assert "perturbations/wrong-ending.yaml" in str(error.value)

@@ -20,11 +20,10 @@ from judgescope.people.pairs import Question, read, sets_of
 from judgescope.report.html import script_hash
 from judgescope.schema.loading import read_card
 from judgescope.statistics.confusion import expectations
+from people_studies import ASPECTS, HOSTILE, KINDS, TEXTS, TYPES, VotesStudy
 from people_tables import rows_of
 from report_setup import Page as Parsed
 from running import HOME, run
-from votes_setup import HOSTILE
-from votes_study import ASPECTS, KINDS, TEXTS, TYPES, VotesStudy
 
 
 @pytest.fixture
@@ -33,16 +32,12 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VotesStudy:
     return VotesStudy(tmp_path)
 
 
-def html_of(study: VotesStudy, name: str) -> str:
-    return (study.folder / "pages" / name).read_text(encoding="utf-8")
-
-
 # --- pages -----------------------------------------------------------------------------------
 
 
 def test_a_page_asks_every_question_with_four_options(study: VotesStudy) -> None:
-    [page] = study.make(study.plan())
-    html = html_of(study, page.file)
+    [page] = study.pages(study.plan())
+    html = study.html(page)
     assert len(page.items) == 2 * 4 * 3  # pairs, kinds and degrees, aspects
     radios = list(Parsed(html).named("input"))
     assert Counter(one["value"] for one in radios) == dict.fromkeys("ABCD", 24)
@@ -58,8 +53,8 @@ def test_a_page_asks_every_question_with_four_options(study: VotesStudy) -> None
 
 def test_a_page_does_not_tell_which_text_was_damaged(study: VotesStudy) -> None:
     plan = study.plan()
-    [page] = study.make(plan)
-    html = html_of(study, page.file).lower()
+    [page] = study.pages(plan)
+    html = study.html(page).lower()
     for told in (*KINDS, "minor", "major", "damage", "original", "perturb", "n01", "news", "tiny"):
         assert told not in html, told
     asked = study.questions(plan)
@@ -73,7 +68,7 @@ def test_a_page_does_not_tell_which_text_was_damaged(study: VotesStudy) -> None:
 def test_each_voter_has_an_order_and_sides_of_their_own(study: VotesStudy) -> None:
     plan = study.plan()
     asked = study.questions(plan)
-    pages = study.make(plan, voters=3)
+    pages = study.pages(plan, voters=3)
     assert len({page.file for page in pages}) == len({page.id for page in pages}) == 3
     orders = [[asked[one.id][:2] for one in page.items] for page in pages]
     assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1]) == sorted(orders[2])
@@ -81,17 +76,17 @@ def test_each_voter_has_an_order_and_sides_of_their_own(study: VotesStudy) -> No
 
 def test_the_same_study_makes_the_same_pages(study: VotesStudy) -> None:
     def made(**keys: Any) -> dict[str, str]:
-        return {page.file: html_of(study, page.file) for page in study.make(study.plan(**keys))}
+        return {page.file: study.html(page) for page in study.pages(study.plan(**keys))}
 
     first = made()
     assert made() == first and made(seed=8) != first
-    study.write(list(TEXTS))
+    study.write_texts(list(TEXTS))
     assert made() == first
 
 
 def test_nobody_sees_two_wordings_of_an_aspect_and_all_are_asked(study: VotesStudy) -> None:
     plan = study.plan(*TYPES)
-    pages = study.make(plan, voters=2)
+    pages = study.pages(plan, voters=2)
     asked = study.questions(plan)
     assert {page.set for page in pages} == {1, 2, 3, 4, 5} and len(pages) == 10
     seen: Counter[str] = Counter()
@@ -105,11 +100,11 @@ def test_nobody_sees_two_wordings_of_an_aspect_and_all_are_asked(study: VotesStu
 def test_a_long_page_is_parted_by_pairs(study: VotesStudy) -> None:
     plan = study.plan()
     asked = study.questions(plan)
-    pages = study.make(plan, pairs=3, most=10)  # 12 pairs, at most 3 of them on a page
+    pages = study.pages(plan, each=3, most=10)  # 12 pairs, at most 3 of them on a page
     assert [len(page.items) for page in pages] == [9, 9, 9, 9]
     each = [{asked[one.id].pair for one in page.items} for page in pages]
     assert [len(one) for one in each] == [3] * 4 and len(set().union(*each)) == 12
-    assert [len(page.items) for page in study.make(plan, pairs=1, most=1)] == [3] * 4
+    assert [len(page.items) for page in study.pages(plan, each=1, most=1)] == [3] * 4
 
 
 @pytest.mark.heavy
@@ -118,7 +113,7 @@ def test_only_damaged_texts_are_drawn_and_more_draw_the_same_first(study: VotesS
     asked = study.questions(plan)
 
     def pairs(number: int) -> set[str]:
-        [page] = study.make(plan, pairs=number, most=999)
+        [page] = study.pages(plan, each=number, most=999)
         return {asked[one.id].pair.target for one in page.items}
 
     assert len(pairs(50)) == 4 * 11  # the first could not be damaged
@@ -154,8 +149,8 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     evil = HOSTILE[kind]
     study = VotesStudy(tmp_path, [(f"{evil} 0", f"{evil} {n}", f"{n} {evil}") for n in range(3)])
-    [page] = study.make(study.plan())
-    html = html_of(study, page.file)
+    [page] = study.pages(study.plan())
+    html = study.html(page)
     parsed = Parsed(html)
     assert (parsed.wrong, parsed.open) == ([], [])
     script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
@@ -172,13 +167,13 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.heavy
 def test_what_cannot_be_asked_is_told(study: VotesStudy) -> None:
     with pytest.raises(UserError, match="no text is perturbed"):
-        study.make(study.plan(datasets=["demo-news"], perturbations=[], methods=["agreement"]))
+        study.pages(study.plan(datasets=["demo-news"], perturbations=[], methods=["agreement"]))
     with pytest.raises(UserError, match="must be 1 or greater") as error:
-        study.make(study.plan(), pairs=0)
+        study.pages(study.plan(), each=0)
     assert "--pairs" in str(error.value)
     (study.out / "targets" / "news" / "reordering.major.parquet").unlink()
     with pytest.raises(UserError, match="1 of 6 files") as error:
-        study.make(study.plan())
+        study.pages(study.plan())
     assert "reordering.major.parquet" in str(error.value) and "judgescope run" in str(error.value)
 
 
@@ -200,7 +195,7 @@ def expected(study: VotesStudy, *rows: str) -> Path:
 @pytest.mark.heavy
 def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(study: VotesStudy) -> None:
     plan = study.plan()
-    for page in study.make(plan, pairs=3, voters=4):
+    for page in study.pages(plan, each=3, voters=4):
         study.answer(plan, page, honest)
     hopes = expected(
         study, "random-typos,fluency,1", "reordering,fluency,1", "reordering,adequacy,"
@@ -225,7 +220,7 @@ def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(study: VotesSt
 def test_votes_are_counted_by_hand(study: VotesStudy) -> None:
     plan = study.plan(perturbations=["reordering"], aspects=["fluency"])
     options = iter("ACAACD")
-    for page in study.make(plan, pairs=1, voters=3):
+    for page in study.pages(plan, each=1, voters=3):
         assert len(page.items) == 2
         first = {one: next(options) for one in ("minor", "major")}
         study.answer(plan, page, lambda question: first[question.pair.degree])  # noqa: B023
@@ -246,7 +241,7 @@ def test_each_wording_has_effects_of_its_own_and_undecided_ones_are_empty(
     study: VotesStudy,
 ) -> None:
     plan = study.plan("term", "detailed")
-    for page in study.make(plan):
+    for page in study.pages(plan):
         study.answer(plan, page, lambda one: "D" if one.aspect.endswith("term") else honest(one))
     found = read(plan, study.out, study.folder / "answers")
     assert list(found.tables) == ["votes.csv", "effects.detailed.csv", "effects.term.csv"]
@@ -275,7 +270,7 @@ def test_each_wording_has_effects_of_its_own_and_undecided_ones_are_empty(
 @pytest.mark.heavy
 def test_a_file_twice_counts_once_and_its_order_does_not_matter(study: VotesStudy) -> None:
     plan = study.plan()
-    [page] = study.make(plan)
+    [page] = study.pages(plan)
     path = study.answer(plan, page, honest)
     one = read(plan, study.out, path.parent)
     told = json.loads(path.read_text("utf-8"))
@@ -288,7 +283,7 @@ def test_a_file_twice_counts_once_and_its_order_does_not_matter(study: VotesStud
 
 def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> None:
     plan = study.plan()
-    [page] = study.make(plan)
+    [page] = study.pages(plan)
     path = study.answer(plan, page, honest)
     good = json.loads(path.read_text("utf-8"))
     ids = list(good["answers"])
@@ -324,7 +319,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
 @pytest.mark.parametrize("change", ["seed", "text", "source", "wording"])
 def test_answers_to_what_the_study_no_longer_asks_are_told(change: str, study: VotesStudy) -> None:
     plan = study.plan()
-    [page] = study.make(plan)
+    [page] = study.pages(plan)
     path = study.answer(plan, page, honest)
     if change == "seed":
         plan = study.plan(seed=8)
@@ -335,7 +330,7 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(change: str, study: V
         changed = [list(row) for row in TEXTS]
         for row in changed:
             row[at] += " More."
-        study.write([(source, original, damaged) for source, original, damaged in changed])
+        study.write_texts([(source, original, damaged) for source, original, damaged in changed])
     with pytest.raises(UserErrors) as errors:
         read(plan, study.out, path.parent)
     assert "does not ask these questions" in str(errors.value)
@@ -355,14 +350,14 @@ def test_a_wrong_table_of_expectations_is_told(row: str, study: VotesStudy) -> N
 @pytest.mark.heavy
 def test_the_commands(study: VotesStudy) -> None:
     made = run(
-        "-m", "judgescope", "people", "pairs", "make", str(study.file), "pages", cwd=study.folder
+        "-m", "judgescope", "people", "pairs", "make", str(study.write()), "pages", cwd=study.folder
     )
     assert made.returncode == 0 and "8 pages with 480 questions" in made.stdout, made.stdout
-    read_ = ("-m", "judgescope", "people", "pairs", "import", str(study.file), "answers")
+    read_ = ("-m", "judgescope", "people", "pairs", "import", str(study.write()), "answers")
     nothing = run(*read_, cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
     plan = study.plan()
-    for page in study.make(plan, pairs=10, voters=2):
+    for page in study.pages(plan, each=10, voters=2):
         study.answer(plan, page, honest)
     done = run(*read_, cwd=study.folder)
     assert done.returncode == 0 and "4 files of answers, about 40 pairs" in done.stdout

@@ -15,11 +15,10 @@ from judgescope.data import read_dataset
 from judgescope.people.ratings import Rating, read
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card
+from people_studies import ASPECTS, SYSTEMS, RatingsStudy
 from people_tables import rows_of
-from ratings_setup import SYSTEMS, RatingsStudy
 from report_setup import Page as Parsed
 from running import run
-from votes_study import ASPECTS
 
 
 @pytest.fixture
@@ -92,14 +91,14 @@ def test_what_cannot_be_asked_is_told(study: RatingsStudy) -> None:
     with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.ask(study.plan(), texts=0)
     assert "--texts" in str(error.value)
-    study.write_tables(items=0)
+    study.write_texts(items=0)
     with pytest.raises(UserError, match="there is nothing to ask"):
         study.ask(study.plan())
     (study.out / "targets" / "news" / "systems.parquet").unlink()
     with pytest.raises(UserError, match="1 of 2 files") as error:
         study.ask(study.plan())
     assert "judgescope run" in str(error.value)
-    study.write_card(aspects={"fluency": {"min": 0, "max": 1}})
+    study.card("datasets", "news", **study.dataset | {"aspects": {"fluency": {"min": 0, "max": 1}}})
     with pytest.raises(UserError, match="there is nothing to ask") as error:
         study.ask(study.plan())
     assert "`step`" in str(error.value)
@@ -197,9 +196,14 @@ def test_what_is_no_answer_is_told(change: str, study: RatingsStudy) -> None:
     else:
         study.rate(plan, page, by_system)
     if change == "text":
-        study.write_tables(marked=" More")
+        study.write_texts(marked=" More")
     if change == "scale":
-        study.write_card(aspects={name: {"min": 1, "max": 7, "step": 1} for name in ASPECTS})
+        study.card(
+            "datasets",
+            "news",
+            **study.dataset
+            | {"aspects": {name: {"min": 1, "max": 7, "step": 1} for name in ASPECTS}},
+        )
     with pytest.raises(UserErrors, match=message):
         read(study.plan(seed=8 if change == "seed" else 7), study.out, study.folder / "answers")
 
@@ -208,13 +212,13 @@ def test_what_is_no_answer_is_told(change: str, study: RatingsStudy) -> None:
 def test_the_commands(study: RatingsStudy) -> None:
     command = ("-m", "judgescope", "people", "ratings")
     some = ("--texts", "6", "--voters", "1")
-    made = run(*command, "make", str(study.file), "pages", *some, cwd=study.folder)
+    made = run(*command, "make", str(study.write()), "pages", *some, cwd=study.folder)
     assert made.returncode == 0 and "1 pages with 12 questions" in made.stdout, made.stdout
-    nothing = run(*command, "import", str(study.file), "answers", cwd=study.folder)
+    nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
     plan = study.plan()
     study.rate(plan, study.ask(plan, texts=6, voters=1)[0], by_system)
-    done = run(*command, "import", str(study.file), "answers", cwd=study.folder)
+    done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert done.returncode == 0 and "1 files of answers, 12 ratings" in done.stdout, done.stdout
     assert "config/datasets" in done.stdout
     assert (study.out / "rated" / "news-rated.yaml").is_file()

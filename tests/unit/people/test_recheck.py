@@ -26,13 +26,15 @@ from judgescope.people.recheck import (
     pair_of,
 )
 from judgescope.report.html import script_hash
-from reevaluation_setup import html_of, study
-from reevaluation_study import FLUENCY, IN_A_ROW, ReevaluationStudy, text
+from people_studies import FLUENCY, HOSTILE, IN_A_ROW, ReevaluationStudy, text
 from report_setup import Page as Parsed
 from running import HOME
-from votes_setup import HOSTILE
 
-__all__ = ["study"]
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
+    monkeypatch.chdir(tmp_path)
+    return ReevaluationStudy(tmp_path, {"fluency": FLUENCY, "adequacy": FLUENCY})
 
 
 def sample(texts: list[Text], most: int, seed: int = 0) -> dict[str, list[Case]]:
@@ -140,7 +142,7 @@ def test_every_voter_has_all_pairs_in_an_order_of_their_own(study: ReevaluationS
 
 def test_a_page_asks_every_question_with_three_options(study: ReevaluationStudy) -> None:
     [page], _ = study.ask(study.plan(), voters=1)
-    html = html_of(study, page.file)
+    html = study.html(page)
     radios = list(Parsed(html).named("input"))
     assert Counter(one["value"] for one in radios) == dict.fromkeys("ABC", 16)
     assert html.count("required") == 48 and f'data-survey="{page.id}"' in html
@@ -163,13 +165,13 @@ def test_texts_of_one_source_stand_below_it(
     [page], _ = study.ask(study.plan(), voters=1)
     seen = {(one.aspect and one.aspect.name, one.sources) for one in page.items}
     assert seen == {("Adequacy", ("Source 0.",)), ("Fluency", ())}
-    assert html_of(study, page.file).count('class="source"') == 8
+    assert study.html(page).count('class="source"') == 8
 
 
 def test_a_page_does_not_tell_ratings_or_groups(study: ReevaluationStudy) -> None:
     plan = study.plan()
     [page], _ = study.ask(plan, voters=1)
-    html = html_of(study, page.file)
+    html = study.html(page)
     for told in (
         "new-level",
         "original",
@@ -191,7 +193,7 @@ def test_a_page_does_not_tell_ratings_or_groups(study: ReevaluationStudy) -> Non
 def test_the_same_study_makes_the_same_pages(study: ReevaluationStudy) -> None:
     def made(**keys: Any) -> dict[str, str]:
         pages, _ = study.ask(study.plan(**keys))
-        return {page.file: html_of(study, page.file) for page in pages}
+        return {page.file: study.html(page) for page in pages}
 
     first = made()
     assert made() == first and made(seed=8) != first
@@ -206,7 +208,7 @@ def test_no_text_can_do_harm(
     study = ReevaluationStudy(tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, HOSTILE[kind])
     study.grade(marked=HOSTILE[kind])
     [page], _ = study.ask(study.plan(), asked, pairs=4, voters=1)
-    html = html_of(study, page.file)
+    html = study.html(page)
     parsed = Parsed(html)
     assert (parsed.wrong, parsed.open) == ([], [])
     script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
@@ -227,7 +229,7 @@ def test_neighbours_in_a_row_are_asked_about(study: ReevaluationStudy) -> None:
     places = {(text.aspect, text.set) for pair in draw.pairs for text in pair.texts}
     assert places == {("fluency", IN_A_ROW)}
     assert len({pair.sources for pair in draw.pairs[:8]}) == 8
-    assert len(page.items) == 22 and "error" not in html_of(study, page.file)
+    assert len(page.items) == 22 and "error" not in study.html(page)
 
 
 @pytest.mark.heavy
@@ -241,7 +243,7 @@ def test_what_cannot_be_asked_is_told(study: ReevaluationStudy) -> None:
     with pytest.raises(UserError, match="nothing to ask") as error:
         study.ask(study.plan(datasets=["demo-news"]))  # its ratings were planned
     assert "several people rated each" in str(error.value)
-    study.write_tables({"fluency": [(1,)] * 8, "adequacy": [(1,)] * 8})
+    study.write_texts({"fluency": [(1,)] * 8, "adequacy": [(1,)] * 8})
     with pytest.raises(UserError, match="nothing to ask"):
         study.ask(study.plan())
     (study.out / "ratings" / "news.parquet").unlink()

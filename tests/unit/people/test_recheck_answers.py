@@ -11,12 +11,15 @@ from deleted import proportion
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.people.form import page_id
 from judgescope.people.recheck import NEW, ORIGINAL, RATED, ROW, Case, pair_of, read, sources_of
+from people_studies import FLUENCY, ReevaluationStudy, numbers, text
 from people_tables import rows_of
-from reevaluation_answers_setup import answers, numbers, study
-from reevaluation_study import FLUENCY, ReevaluationStudy, text
 from running import run
 
-__all__ = ["study"]
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
+    monkeypatch.chdir(tmp_path)
+    return ReevaluationStudy(tmp_path, {"fluency": FLUENCY, "adequacy": FLUENCY})
 
 
 def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
@@ -32,7 +35,7 @@ def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
     pages, _ = study.ask(plan)
     for page, say in zip(pages, says, strict=True):
         study.judge(plan, page, say)
-    found = read(plan, study.out, answers(study))
+    found = read(plan, study.out, study.folder / "answers")
     told = numbers(found)
     assert (found.responses, len(rows_of(found, "pairs.csv")), len(told)) == (2, 16, 3 * 2 * 2)
     for aspect, n, same in (("", 16, 0.25), ("fluency", 8, 0.5), ("adequacy", 8, 0)):
@@ -57,12 +60,17 @@ def test_an_interval_is_over_sources(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(draw.pairs) == 30
     better = set(draw.pairs[:24])
     study.judge(plan, page, lambda pair: "better" if pair in better else "worse")
-    row = numbers(read(plan, study.out, answers(study)))["", ORIGINAL, "reevaluation_agreement"]
+    row = numbers(read(plan, study.out, study.folder / "answers"))[
+        "", ORIGINAL, "reevaluation_agreement"
+    ]
     assert row["value"] == 0.8
     lo, hi = proportion([1] * 24 + [0] * 6, [1] * 30)  # 24 of 30 sources, of one pair each
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(lo), pytest.approx(hi))
     assert "over 30 sources" in row["method"]
-    assert numbers(read(plan, study.out, answers(study)))["", ORIGINAL, row["statistic"]] == row
+    assert (
+        numbers(read(plan, study.out, study.folder / "answers"))["", ORIGINAL, row["statistic"]]
+        == row
+    )
 
 
 def test_a_pair_counts_to_the_source_that_more_pairs_have() -> None:
@@ -78,14 +86,16 @@ def test_whoever_did_not_answer_is_missing(study: ReevaluationStudy) -> None:
     pages, _ = study.ask(plan, voters=3)
     for page in pages[:2]:
         path = study.judge(plan, page, lambda _: "better")
-    found = numbers(read(plan, study.out, answers(study)))
+    found = numbers(read(plan, study.out, study.folder / "answers"))
     row = found["", NEW, "reevaluation_agreement"]
     assert (row["value"], row["n"], row["n_missing"]) == (1, 16, 8)
     # one page answered by several people
     told = json.loads(path.read_text("utf-8"))
     for name in ("more", "and-more"):
         path.with_name(f"{name}.json").write_text(json.dumps(told | {"voter": name}), "utf-8")
-    row = numbers(read(plan, study.out, answers(study)))["", NEW, "reevaluation_agreement"]
+    row = numbers(read(plan, study.out, study.folder / "answers"))[
+        "", NEW, "reevaluation_agreement"
+    ]
     assert (row["n"], row["n_missing"]) == (32, 0)
 
 
@@ -94,7 +104,7 @@ def test_rated_texts_and_rows_are_read_together(study: ReevaluationStudy) -> Non
     for kind in (RATED, ROW):
         [page], _ = study.ask(plan, kind, voters=1)
         study.save(page.task, page.id, kind, {one.id: "A" for one in page.items})
-    found = read(plan, study.out, answers(study))
+    found = read(plan, study.out, study.folder / "answers")
     groups = {
         row["group"]: row["value"]
         for row in rows_of(found, "reevaluation.csv")
@@ -112,11 +122,11 @@ def test_the_order_of_files_does_not_matter(study: ReevaluationStudy) -> None:
     plan = study.plan()
     pages, _ = study.ask(plan)
     paths = [study.judge(plan, page, lambda _: "better") for page in pages]
-    found = read(plan, study.out, answers(study))
+    found = read(plan, study.out, study.folder / "answers")
     for at, path in enumerate(reversed(paths)):
         path.rename(path.with_name(f"{at}.json"))
     paths[0].with_name("copy.json").write_bytes(paths[0].with_name("1.json").read_bytes())
-    assert read(plan, study.out, answers(study)) == found
+    assert read(plan, study.out, study.folder / "answers") == found
     for path in found.write(study.out):
         assert path.read_text("utf-8").startswith("dataset,aspect,")
 
@@ -177,9 +187,9 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(
     if change == "seed":
         plan = study.plan(seed=8)
     elif change == "text":
-        study.write_tables(ratings, " More.")
+        study.write_texts(ratings, " More.")
     else:
-        study.write_tables({name: each[::-1] for name, each in ratings.items()})
+        study.write_texts({name: each[::-1] for name, each in ratings.items()})
     with pytest.raises(UserErrors, match="does not ask these questions") as errors:
         read(plan, study.out, path.parent)
     assert "does not ask these questions" in str(errors.value)
@@ -191,26 +201,26 @@ def test_answers_without_the_study_s_tables_are_told(study: ReevaluationStudy) -
     study.judge(plan, page, lambda _: "better")
     (study.out / "items" / "news.parquet").unlink()
     with pytest.raises(UserError, match="files with texts of the study are missing"):
-        read(plan, study.out, answers(study))
+        read(plan, study.out, study.folder / "answers")
 
 
 @pytest.mark.heavy
 def test_the_commands(study: ReevaluationStudy) -> None:
     command = ("-m", "judgescope", "people", "recheck")
-    made = run(*command, "make", str(study.file), "pages", "--pairs", "4", cwd=study.folder)
+    made = run(*command, "make", str(study.write()), "pages", "--pairs", "4", cwd=study.folder)
     assert made.returncode == 0 and "2 pages with 32 questions" in made.stdout, made.stdout
     assert "there are" not in made.stdout
-    made = run(*command, "make", str(study.file), "pages", cwd=study.folder)
+    made = run(*command, "make", str(study.write()), "pages", cwd=study.folder)
     assert "news, adequacy, new-level: only 4 of 50 pairs available" in made.stdout
-    rows = run(*command, "make", str(study.file), "rows", "--constructed", cwd=study.folder)
+    rows = run(*command, "make", str(study.write()), "rows", "--constructed", cwd=study.folder)
     assert "rows: 2 pages with 44 questions" in rows.stdout
     assert "news, row: only 22 of 100 pairs available" in rows.stdout
-    nothing = run(*command, "import", str(study.file), "answers", cwd=study.folder)
+    nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
     plan = study.plan()
     for page in study.ask(plan)[0]:
         study.judge(plan, page, lambda pair: "better" if pair.group == ORIGINAL else "same")
-    done = run(*command, "import", str(study.file), "answers", cwd=study.folder)
+    done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert done.returncode == 0 and "2 files of answers, about 16 pairs" in done.stdout
     told = "agreement 0.000, n = 16; no difference 1.000"
     assert f"news, new-level: {told}" in done.stdout, done.stdout

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,10 +17,8 @@ from deleted import jackknife_t, proportion
 from judgescope.core.errors import UserErrors
 from judgescope.people.form import Page, page_id, rating_options
 from judgescope.people.recheck import CONSTRUCTED, GRADED, ROW, Case, read, sampled
+from people_studies import FLUENCY, GRADED_SET, ReevaluationStudy, numbers, text
 from people_tables import rows_of
-from reevaluation_answers_setup import answers, numbers
-from reevaluation_setup import html_of
-from reevaluation_study import FLUENCY, GRADED_SET, ReevaluationStudy, text
 from report_setup import Page as Parsed
 from running import run
 
@@ -36,10 +33,8 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
 
 def scale(study: ReevaluationStudy, **keys: Any) -> None:
     """Change the scale of fluency."""
-    path = study.folder / "config" / "datasets" / "news.yaml"
-    card = yaml.safe_load(path.read_text("utf-8"))
-    card["aspects"]["fluency"] |= keys
-    path.write_text(yaml.safe_dump(card), "utf-8")
+    aspects = study.dataset["aspects"]
+    study.amend("datasets", "news", aspects=aspects | {"fluency": aspects["fluency"] | keys})
 
 
 def off_by(about: Case, steps: int) -> str:
@@ -94,7 +89,7 @@ def test_a_page_asks_how_good_each_chosen_text_is(study: ReevaluationStudy) -> N
     shown = [one.texts[0] for one in pages[0].items]
     assert sorted(shown) == sorted(f"Made {n} {at}." for n in range(8) for at in range(1, 6))
     assert shown != [one.texts[0] for one in pages[1].items]
-    html = html_of(study, pages[0].file)
+    html = study.html(pages[0])
     assert Counter(one["value"] for one in Parsed(html).named("input")) == dict.fromkeys(
         "12345", 40
     )
@@ -106,7 +101,7 @@ def test_a_page_asks_how_good_each_chosen_text_is(study: ReevaluationStudy) -> N
 
 def test_a_page_does_not_tell_a_text_s_rating_or_set(study: ReevaluationStudy) -> None:
     [page], _ = study.ask(study.plan(), GRADED, voters=1)
-    html = html_of(study, page.file).lower()
+    html = study.html(page).lower()
     for told in ("graded", "rating", "chosen", "error", "n0", "news", "tiny"):
         assert told not in html, told
     names = {str(one["name"]) for one in Parsed(html).named("input")}
@@ -118,7 +113,7 @@ def test_both_kinds_stand_on_one_page(study: ReevaluationStudy) -> None:
     assert [(draw.group, len(draw.pairs)) for draw in draws] == [(ROW, 10), (GRADED, 10)]
     for page in pages:
         assert [len(one.texts) for one in page.items] == [2] * 10 + [1] * 10
-        html = html_of(study, page.file)
+        html = study.html(page)
         assert "<h1>How good are these texts?" in html
         assert "Some show two texts and ask" in html and "Others show one text and ask" in html
     assert pages[0].items != pages[1].items
@@ -130,7 +125,7 @@ def test_a_scale_is_told_by_its_values_and_labels(study: ReevaluationStudy) -> N
     scale(study, labels=labels)
     plan = study.plan()
     [page], [draw] = study.ask(plan, GRADED, voters=1)
-    html = html_of(study, page.file)
+    html = study.html(page)
     assert "1: bad (worst)" in html and "2: poor</label>" in html
     assert "4: &lt;b&gt;good&lt;/b&gt;" in html and "5: very good (best)" in html
     one = draw.pairs[0].texts[0]
@@ -149,7 +144,7 @@ def test_whose_raters_see_sources_people_see_them(study: ReevaluationStudy) -> N
     assert {(f"Source {one.texts[0].split()[1]}.",) for one in page.items} == {
         one.sources for one in page.items
     }
-    html = html_of(study, page.file)
+    html = study.html(page)
     assert "Each shows one text, often with\nits source," in html
     assert html.count('class="source"') == 40
 
@@ -173,7 +168,7 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
 
     for page, say in zip(pages, (first, second), strict=True):
         study.give(plan, page, say)
-    found = read(plan, study.out, answers(study))
+    found = read(plan, study.out, study.folder / "answers")
     told, texts = numbers(found), rows_of(found, "texts.csv")
     assert (found.responses, len(rows_of(found, "pairs.csv")), len(texts)) == (2, 20, 20)
     assert list(told) == [
@@ -230,7 +225,7 @@ def test_intervals_are_over_sources(
         return off_by(about, 2 if about.texts[0] in wrong else 0)
 
     study.give(plan, page, say)
-    told = numbers(read(plan, study.out, answers(study)))
+    told = numbers(read(plan, study.out, study.folder / "answers"))
     # of 30 sources, of one text each, some are two steps off
     right, steps = [1] * (30 - off) + [0] * off, [0] * (30 - off) + [2] * off
     deleted = [(sum(steps) - own) / 29 for own in steps]
@@ -312,7 +307,7 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     made = run(
         *command,
         "make",
-        str(study.file),
+        str(study.write()),
         "pages",
         "--constructed",
         "--voters",
@@ -323,7 +318,7 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     assert "news, row: only 22 of 100 pairs available" in made.stdout
     assert "news, graded: only 40 of 100 texts available" in made.stdout
     one_page(study)
-    done = run(*command, "import", str(study.file), "answers", cwd=study.folder)
+    done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert done.returncode == 0, done.stdout
     assert "1 files of answers, about 0 pairs of texts and 40 single texts" in done.stdout
     assert "news, graded: agreement 0.800" in done.stdout

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import running
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.perturb.edits import apply_edits, edit_between
 from judgescope.perturb.inject import BETWEEN, NAMES, OFF_TOPIC, WITHIN, Draft, draft_of, drafts
@@ -20,6 +19,7 @@ from judgescope.plan import load_plan
 from judgescope.schema.cards import RulePerturbation
 from judgescope.schema.loading import validate_card
 from running import HOME
+from study import Study
 
 TEXT = (
     "Anna Ruiz opened her shop in Hartwell in 1987 with three friends. It was not cheap, but it is "
@@ -145,7 +145,7 @@ def test_rule_errors_and_steps_belong_together(keys: dict[str, object]) -> None:
 def test_a_kind_of_error_that_does_not_exist_is_refused_with_the_nearest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    running.write_card(tmp_path, "perturbations", "local-rule-fluency", errors=["speling"])
+    Study(tmp_path).change("perturbations", "local-rule-fluency", errors=["speling"])
     monkeypatch.chdir(tmp_path)
     study = {
         **{"study": "rows", "datasets": ["demo-news"], "judges": ["rules"]},
@@ -159,7 +159,7 @@ def test_a_kind_of_error_that_does_not_exist_is_refused_with_the_nearest(
 def test_an_aspect_that_no_dataset_has_is_told_with_the_nearest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    running.write_card(tmp_path, "perturbations", "local-rule-fluency", aspects=["fluencyy"])
+    Study(tmp_path).change("perturbations", "local-rule-fluency", aspects=["fluencyy"])
     monkeypatch.chdir(tmp_path)
     study = {
         **{"study": "rows", "datasets": ["demo-news"], "judges": ["rules"]},

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-import running
-from asking import Study
+from asking import AskedStudy
 from judgescope.core.errors import UserError
 from judgescope.perturb.english import frequency
 from judgescope.perturb.inject import NAMES, OFF_TOPIC
 from judgescope.plan import load_plan
 from running import HOME
 from scripted import Body, Said, reply, serve
+from study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -36,19 +36,19 @@ def counting(body: Body) -> Said:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(counting) as endpoint:
-        own = Study(tmp_path_factory.mktemp("rows"), endpoint)
+        own = AskedStudy(tmp_path_factory.mktemp("rows"), endpoint)
         own.card("judges", "counter", model="loop", form="score-only")
         files = {"items": str(HOME / "config" / "demo" / "confusion_news.jsonl")}
         scales = {name: {"min": 1, "max": 100, "step": 1} for name in ("fluency", "coherence")}
-        running.write_card(own.folder, "datasets", DATA, files=files, aspects=scales)
+        Study(own.folder).change("datasets", DATA, files=files, aspects=scales)
         for name, kind, aspect in (
             ("slips", "spelling", "fluency"),
             ("strays", "off-topic", "coherence"),
         ):
             own.card("perturbations", name, **CARD, errors=[kind], aspects=[aspect])
-        own.study(
+        own.write(
             datasets=[DATA],
             aspects=["fluency", "coherence"],
             judges=["counter", "constant-top", "random", "length"],
@@ -66,7 +66,7 @@ CARD: dict[str, Any] = {
 }
 
 
-def found(study: Study, judge: str, statistic: str, **place: Any) -> list[Row]:
+def found(study: AskedStudy, judge: str, statistic: str, **place: Any) -> list[Row]:
     return [
         row
         for row in study.rows("perspectives")
@@ -75,7 +75,7 @@ def found(study: Study, judge: str, statistic: str, **place: Any) -> list[Row]:
     ]
 
 
-def test_a_judge_that_counts_errors_by_itself_recovers_the_order(study: Study) -> None:
+def test_a_judge_that_counts_errors_by_itself_recovers_the_order(study: AskedStudy) -> None:
     for perturbation in ("slips", "strays"):
         (row,) = found(study, "counter", "accuracy_adjacent", perturbation=perturbation)
         assert row["value"] == 1 and row["n"] == ITEMS * STEPS
@@ -90,7 +90,7 @@ def test_a_judge_that_counts_errors_by_itself_recovers_the_order(study: Study) -
     assert mean["value"] == 1 and mean["n"] == 2
 
 
-def test_a_row_is_judged_on_its_aspect_and_asked_about_once(study: Study) -> None:
+def test_a_row_is_judged_on_its_aspect_and_asked_about_once(study: AskedStudy) -> None:
     assert {row["aspect"] for row in found(study, "counter", "tie_rate", perturbation="slips")} == {
         "fluency"
     }
@@ -98,7 +98,7 @@ def test_a_row_is_judged_on_its_aspect_and_asked_about_once(study: Study) -> Non
     assert len(study.endpoint.asked) == originals + 2 * ITEMS * STEPS
 
 
-def test_controls_reach_what_chance_gives(study: Study) -> None:
+def test_controls_reach_what_chance_gives(study: AskedStudy) -> None:
     for perturbation in ("slips", "strays"):
         place = {"perturbation": perturbation}
         (strict,) = found(study, "constant-top", "accuracy_adjacent", **place)
@@ -111,7 +111,7 @@ def test_controls_reach_what_chance_gives(study: Study) -> None:
     assert length["value"] == 0  # a stray sentence makes a text longer
 
 
-def test_the_report_shows_the_rows(study: Study) -> None:
+def test_the_report_shows_the_rows(study: AskedStudy) -> None:
     page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
     assert "error-injection chains" in page and "slips.single" in page
     assert "how many errors apart" in page

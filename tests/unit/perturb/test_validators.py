@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import running
 from judgescope.core.errors import UserError
 from judgescope.perturb.edit_checks import KINDS, sentences
 from judgescope.perturb.edits import Amount
@@ -16,6 +15,7 @@ from judgescope.perturb.english import is_word, tokens
 from judgescope.perturb.validation import CHECKS
 from judgescope.plan import load_plan
 from running import HOME
+from study import Study
 from unseen import UNSEEN
 from validators import ONE, Shown, accepted, card_of, demonstrations, document
 
@@ -72,7 +72,7 @@ def test_a_card_names_checks_that_exist_and_none_of_drafts(
     check: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert check not in CHECKS
-    running.write_card(tmp_path, "perturbations", "negation", checks=["length", check])
+    Study(tmp_path).change("perturbations", "negation", checks=["length", check])
     monkeypatch.chdir(tmp_path)
     study = {
         **{"study": "checks", "datasets": ["demo-news"], "judges": ["rules"]},

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import running
-from asking import Study, rate
+from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.written import problem_with_analysis, without_rating
@@ -18,6 +18,7 @@ from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import read_table
 from running import HOME
 from scripted import Body, Endpoint, Said, reply, serve
+from study import Study
 
 FIVE = Scale(1, 5, 1)
 WRITING = "Tell what led them to their rating"
@@ -81,7 +82,7 @@ def test_ratings_between_the_steps_and_in_words() -> None:
 def test_what_cannot_be_shown_is_told_before_anything_is_asked(
     judge: dict[str, Any], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    running.write_card(tmp_path, "judges", "analyze-five-shot", **judge)
+    Study(tmp_path).change("judges", "analyze-five-shot", **judge)
     (tmp_path / "config" / "prompts").mkdir()
     (tmp_path / "config" / "prompts" / "blind.jinja").write_text("Explain: {{ text }}")
     monkeypatch.chdir(tmp_path)
@@ -96,7 +97,7 @@ def test_the_shipped_cards_and_forms_go_together(
 ) -> None:
     names = ["analyze-one-shot", "analyze-five-shot"]
     for name in names:
-        running.write_card(tmp_path, "judges", name, form=form)
+        Study(tmp_path).change("judges", name, form=form)
     monkeypatch.chdir(tmp_path)
     study = {"study": "s", "datasets": ["demo-dialogue"], "judges": names}
     plan = load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
@@ -117,12 +118,12 @@ def stubborn(body: Body) -> Said:
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Iterator[Study]:
+def study(tmp_path: Path) -> Iterator[AskedStudy]:
     with serve(stubborn) as endpoint:
-        found = Study(tmp_path, endpoint)
+        found = AskedStudy(tmp_path, endpoint)
         found.card("judges", "bare", model="loop", form="score-shots", shots={"n": 3})
         found.card("judges", "terse", model="loop", form="analyze-shots", shots=ANALYSED)
-        found.study(judges=["terse", "bare"])
+        found.write(judges=["terse", "bare"])
         yield found
 
 
@@ -132,7 +133,7 @@ def asked(endpoint: Endpoint) -> tuple[list[str], list[str]]:
     return writer, [prompt for prompt in endpoint.prompts if WRITING not in prompt]
 
 
-def check(study: Study) -> str:
+def check(study: AskedStudy) -> str:
     """Return what a check says; it asks nothing."""
     before = len(study.endpoint.asked)
     done = running.snakemake("check", "--configfile", "study.yaml", cwd=study.folder)
@@ -141,7 +142,7 @@ def check(study: Study) -> str:
 
 
 @pytest.mark.slow
-def test_a_study_with_analyses(study: Study) -> None:
+def test_a_study_with_analyses(study: AskedStudy) -> None:
     checked = check(study)
     done = study.run()
     assert done.returncode == 0, done.stdout[-3000:]
@@ -198,7 +199,7 @@ def test_a_study_with_analyses(study: Study) -> None:
 
 
 @pytest.mark.slow
-def test_gibberish_stops_the_job_before_the_judge_is_asked(study: Study) -> None:
+def test_gibberish_stops_the_job_before_the_judge_is_asked(study: AskedStudy) -> None:
     study.endpoint.script = lambda body: reply("florble wug")
     done = study.run()
     assert done.returncode != 0
@@ -213,7 +214,7 @@ def test_gibberish_stops_the_job_before_the_judge_is_asked(study: Study) -> None
 
 
 @pytest.mark.slow
-def test_an_export_for_a_batch_waits_for_analyses(study: Study) -> None:
+def test_an_export_for_a_batch_waits_for_analyses(study: AskedStudy) -> None:
     told = running.run("-m", "judgescope", "batch", "export", "study.yaml", "b", cwd=study.folder)
     assert told.returncode == 0, told.stdout
     assert "after these come 1 cells of demo-dialogue about analyses.loop" in told.stdout
@@ -221,11 +222,11 @@ def test_an_export_for_a_batch_waits_for_analyses(study: Study) -> None:
 
 
 @pytest.mark.slow
-def test_judges_share_analyses_and_every_wording_has_its_own(study: Study) -> None:
+def test_judges_share_analyses_and_every_wording_has_its_own(study: AskedStudy) -> None:
     one = {"n": 1, "analyses": ANALYSED["analyses"]}
     study.card("judges", "other", model="loop", form="explain-shots", shots=ANALYSED)
     study.card("judges", "single", model="loop", form="analyze-shots", shots=one, share=0.2)
-    study.study(judges=["terse", "other", "single"], criteria=["term-only", "description-only"])
+    study.write(judges=["terse", "other", "single"], criteria=["term-only", "description-only"])
     assert study.ask().returncode == 0
     writer, _ = asked(study.endpoint)
     assert len(set(writer)) == len(writer)
@@ -241,7 +242,7 @@ def test_judges_share_analyses_and_every_wording_has_its_own(study: Study) -> No
 
 
 @pytest.mark.heavy
-def test_the_plan_reads_its_own_cards(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_plan_reads_its_own_cards(study: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> None:
     """A spec of a judge's job has nothing of how analyses are made: their file tells it."""
     monkeypatch.chdir(study.folder)
     asked, analyses = [], []

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from annotators_setup import ASPECT, VARIANTS
+from annotation_setup import ASPECT, VARIANTS
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects

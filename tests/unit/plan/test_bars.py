@@ -12,7 +12,7 @@ from judgescope.cli.summary import summary
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.methods import verdicts
-from judgescope.methods.claims.base import verdict_rows
+from judgescope.methods.claims.base import NOT_PLANNED, verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Bar
 from judgescope.plan import load_plan
@@ -188,6 +188,25 @@ def test_lost_judgments(tmp_path: Path, n_lost: int, value: float, wanted: list[
     own = wanting(tmp_path, [row(value, 0.5, 0.7)], [{"statistic": "spearman", "bar": 0.5}])
     told = replace(own, statuses=table_of("statuses", lost(n_lost)))
     assert said(told) == {(ASPECTS[0], "by_source"): wanted}
+
+
+def test_judgments_that_were_not_planned_are_not_lost(tmp_path: Path) -> None:
+    own = wanting(tmp_path, [row(0.6, 0.5, 0.7)], [{"statistic": "spearman", "bar": 0.5}])
+    statuses = lost(3)
+    statuses.append({**statuses[0], "status": NOT_PLANNED, "n": 600})
+    told = replace(own, statuses=table_of("statuses", statuses))
+    assert said(told) == {(ASPECTS[0], "by_source"): ["meets"]}
+
+
+@pytest.mark.parametrize(("hi", "wanted"), [(0.1, ["meets"]), (0.15, ["cannot_tell", "lost"])])
+def test_lost_judgments_count_as_the_most_of_a_share_that_should_be_small(
+    tmp_path: Path, hi: float, wanted: list[str]
+) -> None:
+    # a tenth is lost: at worst the upper end of 0.1 is 0.19, and that of 0.15 is 0.235
+    rows = [row(0.05, 0.02, hi, statistic="tie_rate", level="pooled")]
+    own = wanting(tmp_path, rows, [{"statistic": "tie_rate", "bar": 0.2}])
+    told = replace(own, statuses=table_of("statuses", lost(6)))
+    assert said(told) == {(ASPECTS[0], "pooled"): wanted}
 
 
 @pytest.mark.heavy

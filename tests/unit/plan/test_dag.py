@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import yaml
 from msgspec import to_builtins
 
 import golden_studies
 import graded_study
-from golden_studies import shipped, write, write_dataset
+from golden_studies import write, write_dataset
 from judgescope.plan import load_plan
 from judgescope.plan.dag import Dag, Executor, any_of
 from judgescope.plan.generators import Kind, made_of
 from running import HOME
+from study import shipped
 
 TARGETS = {"output": "targets", "replies": "made"}
 BUILT = {"output": "construction", "replies": "made"}
@@ -44,14 +44,11 @@ def graded(folder: Path, *more: str, **keys: Any) -> Dag:
     """Return the jobs of a study that builds texts of every rating; `more` are sets like it."""
     folder.mkdir(exist_ok=True)
     told = {"references": {"model": "generator", "draws": 4, "keep": 2, "max_tokens": 64}}
-    path = graded_study.write_study(folder, URL, study=told)
-    card = folder / "config" / "datasets" / "neat.yaml"
-    data = yaml.safe_load(card.read_text("utf-8")) | {"files": str(folder / "neat.csv")}
-    card.write_text(yaml.safe_dump(data), "utf-8")
+    files = {"files": str(folder / "neat.csv")}
+    study = graded_study.GradedStudy(folder, URL, files, told)
     for name in more:
-        write(folder, "perturbation", {"perturbation": name, **graded_study.GRADED, **keys})
-    study = yaml.safe_load(path.read_text("utf-8"))
-    return dag(folder, study | {"perturbations": [graded_study.NAME, *more]})
+        study.card("perturbations", name, **graded_study.GRADED | keys)
+    return dag(folder, study.keys | {"perturbations": [graded_study.NAME, *more]})
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +123,7 @@ def test_the_originals_of_each_dataset_are_written_where_its_model_is(tmp_path: 
         write_dataset(tmp_path, name, rewrite_references=improve)
     write(tmp_path, "model", {"model": "far", "engine": "openai", "base_url": URL})
     write(tmp_path, "model", {"model": "near", **VLLM, "tensor_parallel": 2})
-    write(tmp_path, "perturbation", shipped("perturbation", "random-typos"))
+    write(tmp_path, "perturbation", shipped("perturbations", "random-typos"))
     study: dict[str, Any] = {"study": "s", "seed": 1, "judges": ["rules"]}
     study |= {"perturbations": ["random-typos"], "methods": ["discernment"]}
     study["datasets"] = ["golden-news", "golden-claims"]

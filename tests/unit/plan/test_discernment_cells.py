@@ -12,7 +12,7 @@ from judgescope.plan import load_plan
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import MadePerturbation, RulePerturbation
 from judgescope.schema.loading import load_yaml
-from running import write_card
+from study import Study
 
 REFERENCE = REPOSITORY.parent / "shared" / "reference" / "s000_perturbations.csv"
 DATASETS = {
@@ -165,7 +165,7 @@ def test_a_dataset_of_which_nothing_is_judged_is_told() -> None:
 def test_a_rule_whose_need_a_dataset_does_not_meet_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_card(tmp_path, "perturbations", "wrong-ending", tasks=["qa", "story"])
+    Study(tmp_path).change("perturbations", "wrong-ending", tasks=["qa", "story"])
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match="needs the items' meta `wrong_ending`") as error:
         plan_of()

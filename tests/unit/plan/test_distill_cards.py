@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from asking import Study
+from asking import AskedStudy
 from distilling import MEMBERS, STUDENT, distilling, table
 from judgescope.cli.distill import write_card
 from judgescope.cli.export.targets import export
@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def planned(study: Study) -> Plan:
+def planned(study: AskedStudy) -> Plan:
     return load_plan(load_yaml(study.folder / "study.yaml")[0], HOME, source="study.yaml")
 
 
@@ -125,7 +125,7 @@ def test_experts_are_asked_about_what_is_evaluated_alone(folder: Path) -> None:
     assert survey.task == "dialogue" and "overall" not in survey.aspects
 
 
-def sampled(study: Study) -> None:
+def sampled(study: AskedStudy) -> None:
     """Write two texts to learn from, of which one is drawn, on one aspect; none to evaluate on."""
     item = {"dataset": "bare", "item": "i", "source": "s", "references": [], "meta": "{}"}
     for name, rows in (("bare", [item]), ("demo-dialogue", [])):
@@ -145,7 +145,7 @@ def sampled(study: Study) -> None:
     write_table("samples", table_of("samples", [drawn]), OUT / "distill/sample.parquet")
 
 
-def small(folder: Path) -> Study:
+def small(folder: Path) -> AskedStudy:
     study = distilling(folder, NOWHERE, aspects=["naturalness"], distill={"datasets": ["bare"]})
     table(study, "bare", [{"item": "i", "source": "s", "system": "a", "text": "t"}])
     sampled(study)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import running
-from asking import Study, rate
+from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
 from judgescope.parsing.written import LONGEST, STEPS, problem_with_steps, read_steps
 from judgescope.plan import Plan, load_plan
@@ -115,21 +115,21 @@ def draft_or_rate(body: Body) -> Said:
 
 
 @pytest.fixture
-def lacking(study: Study) -> Study:
+def lacking(study: AskedStudy) -> AskedStudy:
     """A study whose judge shows steps that its aspect lacks, and a change without instructions."""
     study.card("judges", "terse", model="loop", form="score-steps")
     colour = {"name": "Wrong colour", "level": "word", "method": "llm", "model": "loop"}
     study.card("perturbations", "colour", form="adjust-steps", adjustment=ADJUSTMENT, **colour)
-    study.study(drafter="loop", perturbations=["colour"], methods=["discernment"])
+    study.write(drafter="loop", perturbations=["colour"], methods=["discernment"])
     study.endpoint.script = draft_or_rate
     return study
 
 
-def draft(study: Study, *options: str) -> CompletedProcess[str]:
+def draft(study: AskedStudy, *options: str) -> CompletedProcess[str]:
     return running.run("-m", "judgescope", "draft", "study.yaml", *options, cwd=study.folder)
 
 
-def drafted(study: Study, name: str) -> tuple[str, Any]:
+def drafted(study: AskedStudy, name: str) -> tuple[str, Any]:
     """Return the comment above a draft, and what it says."""
     text = (study.folder / "results/asked/drafts" / name).read_text(encoding="utf-8")
     head = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
@@ -142,7 +142,7 @@ slow = pytest.mark.slow
 
 @slow
 def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
-    lacking: Study,
+    lacking: AskedStudy,
 ) -> None:
     for command in (lacking.run, lacking.ask):
         done = command()
@@ -181,7 +181,7 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
     path = lacking.folder / "config/perturbations/colour.yaml"
     path.write_text(path.read_text("utf-8") + yaml.safe_dump(drafted(lacking, CHANGE)[1]), "utf-8")
     assert read_card("perturbation", path).instructions == [ONE, TWO, THREE]
-    checked = running.run("-m", "judgescope", "check", "study.yaml", cwd=lacking.folder)
+    checked = lacking.judgescope("check")
     assert checked.returncode == 0 and "colour.single, demo-dialogue" in checked.stdout
     done = lacking.run()
     assert done.returncode == 0, done.stdout
@@ -195,7 +195,9 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
 
 
 @slow
-def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_reason(lacking: Study) -> None:
+def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_reason(
+    lacking: AskedStudy,
+) -> None:
     def stubborn(body: Body) -> Said:
         mends = "cannot be used: it has 2 steps, not 3 to 10." in body["messages"][0]["content"]
         return reply(steps(*HOSTILE) if mends else steps(ONE, TWO))
@@ -210,7 +212,9 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_reason(lacking:
 
 
 @slow
-def test_replies_that_are_never_a_list_end_with_the_reason_and_are_kept(lacking: Study) -> None:
+def test_replies_that_are_never_a_list_end_with_the_reason_and_are_kept(
+    lacking: AskedStudy,
+) -> None:
     lacking.endpoint.script = lambda body: reply("blah \x1b[31m blah")
     for _ in range(2):
         done = draft(lacking)
@@ -223,28 +227,28 @@ def test_replies_that_are_never_a_list_end_with_the_reason_and_are_kept(lacking:
 
 
 @slow
-def test_a_cap_holds_for_drafts_and_a_key_is_needed_for_them_alone(lacking: Study) -> None:
+def test_a_cap_holds_for_drafts_and_a_key_is_needed_for_them_alone(lacking: AskedStudy) -> None:
     lacking.model(api_key_env="NO_SUCH_KEY")
     done = draft(lacking)
     assert done.returncode == 1 and "endpoint's key is not set" in done.stdout
     assert "'NO_SUCH_KEY'" in done.stdout
     lacking.model()
-    lacking.study(**config_of(lacking), max_requests=1)
+    lacking.write(**config_of(lacking), max_requests=1)
     done = draft(lacking)
     assert done.returncode == 1 and "could pass the cap of 1 requests" in done.stdout
     assert len(lacking.endpoint.asked) == 1
 
 
 @slow
-def test_a_run_needs_nothing_of_its_drafter(study: Study) -> None:
+def test_a_run_needs_nothing_of_its_drafter(study: AskedStudy) -> None:
     own = {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "NO_SUCH_KEY"}
     study.card("models", "writer", engine="openai", **own)
     assert study.run().returncode == 0
     before = len(study.endpoint.asked)
-    study.study(drafter="writer")
+    study.write(drafter="writer")
     done = study.run()
     assert done.returncode == 0 and "Everything is up to date" in done.stdout, done.stdout
-    checked = running.run("-m", "judgescope", "check", "study.yaml", cwd=study.folder)
+    checked = study.judgescope("check")
     assert checked.returncode == 0 and "writer" not in checked.stdout
     assert len(study.endpoint.asked) == before
 
@@ -252,7 +256,7 @@ def test_a_run_needs_nothing_of_its_drafter(study: Study) -> None:
 # --- what the plan says
 
 
-def config_of(study: Study, **keys: Any) -> dict[str, Any]:
+def config_of(study: AskedStudy, **keys: Any) -> dict[str, Any]:
     found: dict[str, Any] = load_yaml(study.folder / "study.yaml")[0]
     return found | keys
 
@@ -271,7 +275,7 @@ def config_of(study: Study, **keys: Any) -> dict[str, Any]:
     ],
 )
 def test_an_unknown_drafter_is_told_whether_or_not_it_is_to_draft(
-    lacking: Study, monkeypatch: pytest.MonkeyPatch, drafter: str, says: list[str]
+    lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch, drafter: str, says: list[str]
 ) -> None:
     monkeypatch.chdir(lacking.folder)
     for drafting in (False, True):
@@ -283,7 +287,7 @@ def test_an_unknown_drafter_is_told_whether_or_not_it_is_to_draft(
 
 
 def test_a_cap_may_name_the_drafter_whose_price_only_drafting_needs(
-    study: Study, monkeypatch: pytest.MonkeyPatch
+    study: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(study.folder)
     study.model(price={"input": 1, "output": 1})
@@ -295,21 +299,21 @@ def test_a_cap_may_name_the_drafter_whose_price_only_drafting_needs(
 
 
 @slow
-def test_a_missing_drafter_is_told(lacking: Study) -> None:
-    lacking.study(**{**config_of(lacking), "drafter": None})
+def test_a_missing_drafter_is_told(lacking: AskedStudy) -> None:
+    lacking.write(**{**config_of(lacking), "drafter": None})
     done = draft(lacking)
     assert done.returncode == 1 and "Traceback" not in done.stdout
     assert "no model that drafts" in done.stdout and "study.yaml, key drafter" in done.stdout
     assert "add `drafter: <a model card>`" in done.stdout
 
 
-def planned(study: Study, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> Plan:
+def planned(study: AskedStudy, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> Plan:
     monkeypatch.chdir(study.folder)
     return load_plan(config_of(study, **keys), HOME, source="study.yaml", drafting=True)
 
 
 def test_drafts_are_of_what_the_study_judges_and_lacks(
-    lacking: Study, monkeypatch: pytest.MonkeyPatch
+    lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets = {"datasets": ["demo-dialogue", "demo-news"], "aspects": []}
     plan = planned(lacking, monkeypatch, **datasets)
@@ -328,14 +332,14 @@ def test_drafts_are_of_what_the_study_judges_and_lacks(
     [
         (lambda study: study.model(price={"input": 1, "output": 1}), True),
         (lambda study: study.model(api_key_env="ELSEWHERE"), True),
-        (lambda study: study.study(**config_of(study), seed=9), True),
+        (lambda study: study.write(**config_of(study), seed=9), True),
         (lambda study: study.model(revision="b"), False),
     ],
 )
 def test_a_job_is_told_only_what_changes_its_draft(
-    lacking: Study,
+    lacking: AskedStudy,
     monkeypatch: pytest.MonkeyPatch,
-    change: Callable[[Study], None],
+    change: Callable[[AskedStudy], None],
     same: bool,
 ) -> None:
     before = planned(lacking, monkeypatch)
@@ -348,7 +352,7 @@ def test_a_job_is_told_only_what_changes_its_draft(
 
 
 def test_the_replies_behind_drafts_count_as_used(
-    lacking: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from judgescope.plan.asking_jobs import used_keys
 

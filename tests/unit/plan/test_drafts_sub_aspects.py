@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 import running
-from asking import Study, rate
+from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
 from judgescope.parsing.written import (
     LONGEST,
@@ -101,13 +101,13 @@ def test_the_prompt_asks_for_what_is_checked() -> None:
 
 
 @pytest.fixture
-def lacking(study: Study) -> Study:
+def lacking(study: AskedStudy) -> AskedStudy:
     aspect = yaml.safe_load((HOME / "config/aspects/naturalness.yaml").read_text("utf-8"))
     tasks = {"dialogue": {"steps": ["Read it.", "Rate it."]}}
     study.card("aspects", aspect.pop("aspect"), **aspect | {"tasks": tasks})
     row = {"name": "Worse", "level": "sentence", "method": "inject", "model": "loop", "steps": 2}
     study.card("perturbations", "worse", form="inject-error", aspects=["naturalness"], **row)
-    study.study(drafter="loop", perturbations=["worse"], methods=["perspectives"])
+    study.write(drafter="loop", perturbations=["worse"], methods=["perspectives"])
     study.endpoint.script = write_or_rate
     return study
 
@@ -122,13 +122,13 @@ def write_or_rate(body: Body) -> Said:
     return rate(body)
 
 
-def draft(study: Study) -> CompletedProcess[str]:
+def draft(study: AskedStudy) -> CompletedProcess[str]:
     return running.run("-m", "judgescope", "draft", "study.yaml", cwd=study.folder)
 
 
 @pytest.mark.slow
 def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
-    lacking: Study,
+    lacking: AskedStudy,
 ) -> None:
     stopped = lacking.run()
     assert stopped.returncode == 1 and "Traceback" not in stopped.stdout
@@ -162,7 +162,7 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
 
 @pytest.mark.slow
 def test_a_list_that_cannot_be_used_or_is_cut_is_asked_for_again_with_the_reason(
-    lacking: Study,
+    lacking: AskedStudy,
 ) -> None:
     reasons = iter([reply(lines(ONE)), reply(LIST, "length"), reply(LIST)])
     lacking.endpoint.script = lambda body: next(reasons)
@@ -176,7 +176,7 @@ def test_a_list_that_cannot_be_used_or_is_cut_is_asked_for_again_with_the_reason
 
 
 @pytest.mark.slow
-def test_replies_that_are_never_a_list_end_with_the_reason(lacking: Study) -> None:
+def test_replies_that_are_never_a_list_end_with_the_reason(lacking: AskedStudy) -> None:
     lacking.endpoint.script = lambda body: reply("no \x1b[31m")
     done = draft(lacking)
     assert done.returncode == 1 and "Traceback" not in done.stdout
@@ -188,7 +188,7 @@ def test_replies_that_are_never_a_list_end_with_the_reason(lacking: Study) -> No
 
 
 def drafted(
-    study: Study, monkeypatch: pytest.MonkeyPatch, drafting: bool = True, **keys: Any
+    study: AskedStudy, monkeypatch: pytest.MonkeyPatch, drafting: bool = True, **keys: Any
 ) -> list[str]:
     monkeypatch.chdir(study.folder)
     config: dict[str, Any] = load_yaml(study.folder / "study.yaml")[0]
@@ -198,7 +198,7 @@ def drafted(
 
 @pytest.mark.heavy
 def test_parts_are_drafted_where_a_form_shows_them_and_the_aspect_has_none(
-    lacking: Study, monkeypatch: pytest.MonkeyPatch
+    lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert drafted(lacking, monkeypatch) == ["sub-aspects/naturalness.dialogue"]
     assert drafted(lacking, monkeypatch, perturbations=[]) == []
@@ -211,7 +211,7 @@ def test_parts_are_drafted_where_a_form_shows_them_and_the_aspect_has_none(
 
 
 def test_a_missing_drafter_is_told_with_what_it_would_write(
-    lacking: Study, monkeypatch: pytest.MonkeyPatch
+    lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UserError, match="no model that drafts sub-aspects") as error:
         drafted(lacking, monkeypatch, drafter=None)
@@ -219,7 +219,7 @@ def test_a_missing_drafter_is_told_with_what_it_would_write(
 
 
 def test_a_writer_that_lowers_no_aspect_is_told_to_name_one(
-    lacking: Study, monkeypatch: pytest.MonkeyPatch
+    lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = {"name": "Worse", "level": "sentence", "method": "inject", "model": "loop", "steps": 2}
     lacking.card("perturbations", "worse", form="inject-error", **row)

@@ -9,7 +9,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import running
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.parsing.parsers import parse
 from judgescope.plan import load_plan
@@ -19,6 +18,7 @@ from judgescope.schema.cards import Judge, Severities
 from prompts_setup import FIVE as PROMPTED
 from prompts_setup import filled
 from running import HOME
+from study import Study
 
 FIVE = Scale(1, 5, 1)
 MQM = Severities().model_dump()
@@ -201,11 +201,11 @@ def test_the_shipped_judge_has_the_usual_numbers_and_compares_with_ten_draws() -
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
-        ({"severities": {"minor": 6}}, "no smaller"),
+        ({"severities": {"minor": 6}}, "needs at least the same penalty"),
         ({"severities": {"bottom": 0}}, "greater than 0"),
         ({"severities": {"minor": -1}}, "greater than or equal to 0"),
-        ({"estimator": "logprob_mean"}, "no reply says the score"),
-        ({"structured": "choice"}, "no reply says the score"),
+        ({"estimator": "logprob_mean"}, "replies for the parser errors contain no score"),
+        ({"structured": "choice"}, "replies for the parser errors contain no score"),
         ({"parser": "score", "severities": {"minor": 2}}, "for the parser errors"),
     ],
 )
@@ -224,7 +224,7 @@ def test_other_penalties_score_anew_and_ask_nothing(
     study = {"study": "s", "datasets": ["demo-dialogue"], "judges": ["error-list"]}
     asked, scored = [], []
     for minor in (1, 2):
-        running.write_card(tmp_path, "judges", "error-list", severities={"minor": minor})
+        Study(tmp_path).change("judges", "error-list", severities={"minor": minor})
         plan = load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
         asked.append(judging.ask(plan, "demo-dialogue", "judge"))
         [cells] = judging.score(plan, "demo-dialogue", "judge").cells

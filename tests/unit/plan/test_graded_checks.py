@@ -4,14 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pydantic import ValidationError
 
-from graded_study import NAME, write_study
+from graded_study import NAME, GradedStudy
 from judgescope.core.errors import UserError
-from judgescope.plan import Plan, load_plan
+from judgescope.plan import Plan
 from judgescope.schema.cards import GradedPerturbation
-from running import HOME
 
 CARD: dict[str, Any] = {
     **{"perturbation": "g", "name": "g", "level": "sentence", "method": "graded"},
@@ -41,16 +39,9 @@ def test_a_card_that_contradicts_itself_is_refused(keys: dict[str, Any], told: s
 
 def plan(folder: Path, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> Plan:
     """Return the plan of the scripted study with changed cards."""
-    path = write_study(folder, "http://127.0.0.1:9/v1", **keys)
+    study = GradedStudy(folder, "http://127.0.0.1:9/v1", **keys)
     monkeypatch.chdir(folder)
-    return load_plan(yaml.safe_load(path.read_text("utf-8")), HOME, source="study.yaml")
-
-
-def changed(folder: Path, kind: str, name: str, **keys: Any) -> None:
-    """Change keys of a card that is there."""
-    path = folder / "config" / kind / f"{name}.yaml"
-    card = yaml.safe_load(path.read_text("utf-8"))
-    path.write_text(yaml.safe_dump(card | keys), encoding="utf-8")
+    return study.plan()
 
 
 def test_a_study_that_can_run_is_planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,25 +79,24 @@ def test_models_judges_and_prompts_are_looked_at(
 def test_an_aspect_without_parts_and_a_scale_without_steps_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write_study(tmp_path, "http://127.0.0.1:9/v1")
+    study = GradedStudy(tmp_path, "http://127.0.0.1:9/v1")
     monkeypatch.chdir(tmp_path)
-    study = yaml.safe_load(path.read_text("utf-8"))
-    changed(tmp_path, "aspects", "neatness", tasks={})
+    study.amend("aspects", "neatness", tasks={})
     with pytest.raises(UserError, match="needs the aspect's sub-aspects") as error:
-        load_plan(study, HOME, source="study.yaml")
+        study.plan()
     assert "judgescope draft" in str(error.value)
-    changed(tmp_path, "datasets", "neat", aspects={"neatness": {"min": 0, "max": 1}})
+    study.amend("datasets", "neat", aspects={"neatness": {"min": 0, "max": 1}})
     with pytest.raises(UserError, match="need a scale with steps"):
-        load_plan(study, HOME, source="study.yaml")
+        study.plan()
 
 
 def test_anchors_are_texts_that_people_rated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write_study(tmp_path, "http://127.0.0.1:9/v1")
+    study = GradedStudy(tmp_path, "http://127.0.0.1:9/v1")
     monkeypatch.chdir(tmp_path)
     columns = {"item": "id", "source": "source", "text": "text", "references": ["reference"]}
-    changed(tmp_path, "datasets", "neat", ratings="none", columns=columns)
+    study.amend("datasets", "neat", ratings="none", columns=columns)
     with pytest.raises(UserError, match="anchors are texts that people rated") as error:
-        load_plan(yaml.safe_load(path.read_text("utf-8")), HOME, source="study.yaml")
+        study.plan()
     assert "use `rating: errors`" in str(error.value)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import running
-from asking import Study
+from asking import AskedStudy
 from batch_setup import MODEL, Asked, Row, asked, result
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.wire import body
@@ -204,10 +204,10 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path
         return reply(prompt.split("Text:\n")[1].split("\n\nAnswer with")[0] + " Wrong!")
 
     with serve(script) as endpoint:
-        study = Study(tmp_path, endpoint)
+        study = AskedStudy(tmp_path, endpoint)
         made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
         study.card("perturbations", "lie", name="A lie", **made)
-        study.study(perturbations=["lie"], methods=["agreement", "discernment"])
+        study.write(perturbations=["lie"], methods=["agreement", "discernment"])
 
         def judgescope(*arguments: str, status: int = 0) -> str:
             done = running.run("-m", "judgescope", *arguments, cwd=tmp_path)

@@ -26,7 +26,8 @@ from judgescope.report.worst_cases import MOST, disagreeing, unnoticed
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import load_yaml
 from report_setup import LOADS, Page
-from running import HOME, environment, write_study
+from running import HOME, environment
+from study import Study
 
 pytestmark = pytest.mark.heavy
 BOTH = ("minor", "major")
@@ -227,7 +228,7 @@ def test_no_secret_of_a_model_is_told_and_what_changes_replies_is() -> None:
 
 
 def planned(folder: Path, **keys: Any) -> JudgeCardSpec:
-    path = write_study(folder, **keys)
+    path = Study(folder).write(**keys)
     return page_specs.judge_cards(load_plan(load_yaml(path)[0], HOME, source=str(path)))
 
 

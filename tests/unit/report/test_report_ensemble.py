@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import ensemble_rows_setup as made
-import ensemble_student_setup as taught
 import report_study
 from judgescope.report.cells import interval
 from judgescope.report.charts import GREEN, LONGEST_LABEL, svg
@@ -144,7 +143,7 @@ def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> No
 
 @pytest.mark.heavy
 def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
-    rows = made.rows(student=taught.TAUGHT)
+    rows = made.rows(student=made.TAUGHT)
     _, summed, figure, *_ = section(tmp_path, rows).blocks
     assert isinstance(summed, Table) and isinstance(figure, Figure)
 

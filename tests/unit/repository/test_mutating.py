@@ -19,7 +19,6 @@ def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int | Non
     monkeypatch.setattr(mutating, "COPY", tmp_path)
     folder = tmp_path / "judgescope/statistics"
     folder.mkdir(parents=True)
-    (tmp_path / "judgescope/parsing").mkdir()
     found: dict[str, int | None] = {f"judgescope.statistics.dot.x_{n}": None for n in range(18)}
     found |= {"judgescope.statistics.dot.x_18": 1, "judgescope.statistics.dot.x_19": 1}
     (folder / "dot.py.meta").write_text(json.dumps({"other": 3, "exit_code_by_key": found}))
@@ -31,12 +30,12 @@ def told() -> dict[str, int | None]:
     return found
 
 
-def test_a_share_is_the_same_each_time_and_within_a_larger_one(
+def test_a_sample_is_the_same_each_time_and_within_a_larger_one(
     ends: dict[str, int | None],
 ) -> None:
     chosen = list[set[str]]()
-    for share in (0.2, 0.2, 0.5, 1.0):
-        mutating.choose(share, 0, "", again=False)
+    for sample in (4, 4, 10, None):
+        mutating.choose(sample, 0, "", again=False)
         chosen.append({name for name, end in told().items() if end is None})
     assert chosen[0] == chosen[1] <= chosen[2] <= chosen[3] == {*list(ends)[:18]}
     assert 2 <= len(chosen[0]) <= 4 and 8 <= len(chosen[2]) <= 10
@@ -48,11 +47,11 @@ def test_what_was_found_stays_and_survivors_are_tested_again_where_it_is_asked_f
     (meta, found), *_ = mutating.files()
     first = next(iter(ends))
     meta.write_text(json.dumps({"other": 3, "exit_code_by_key": found | {first: 0}}))
-    mutating.choose(1, 0, "no such module", again=True)
+    mutating.choose(None, 0, "no such module", again=True)
     assert Counter(told().values()) == {0: 1, 1: 2, mutating.LEFT_OUT: 17}
-    mutating.choose(1, 0, "", again=False)
+    mutating.choose(None, 0, "", again=False)
     assert Counter(told().values()) == {0: 1, 1: 2, None: 17}
-    mutating.choose(1, 0, "", again=True)
+    mutating.choose(None, 0, "", again=True)
     assert Counter(told().values()) == {1: 2, None: 18}
     assert json.loads(meta.read_text())["other"] == 3
 

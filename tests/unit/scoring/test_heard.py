@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-import yaml
 
 import running
 from judgescope.core.errors import UserError, UserErrors
@@ -15,6 +14,7 @@ from judgescope.parsing.parsers import parse
 from judgescope.plan import load_plan
 from judgescope.schema.tables import table_of
 from judgescope.scoring.ensembles import by_rule, by_supervisor, heard, with_errors
+from study import Study
 
 TEXT = "A cat sat on the mat."
 NOWHERE = {"start": None, "end": None, "occurrence": None, "category": None}
@@ -127,17 +127,15 @@ def planned(
     judges: Sequence[str] = (),
 ) -> Any:
     cards: dict[str, dict[str, Any]] = {
-        "models/loop": {"model": "loop", "engine": "openai", "base_url": "http://127.0.0.1:9/v1"},
-        "judges/one": {"judge": "one", "model": "loop", "form": "score-only"},
-        "judges/two": {"judge": "two", "model": "loop", "form": "error-list"},
-        "judges/both": {"judge": "both", "members": ["one", "two"], **ensemble},
+        "models/loop": {"engine": "openai", "base_url": "http://127.0.0.1:9/v1"},
+        "judges/one": {"model": "loop", "form": "score-only"},
+        "judges/two": {"model": "loop", "form": "error-list"},
+        "judges/both": {"members": ["one", "two"], **ensemble},
     }
     cards["judges/one"]["parser"] = cards["judges/two"]["parser"] = "annotation"
-    cards["judges/three"] = {"judge": "three", "model": "loop", "form": "score-only"}
+    cards["judges/three"] = {"model": "loop", "form": "score-only"}
     for name, card in cards.items():
-        path = folder / "config" / f"{name}.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump(card), encoding="utf-8")
+        Study(folder).card(*name.split("/"), **card)
     if prompt is not None:
         (folder / "config" / "prompts").mkdir()
         (folder / "config" / "prompts" / "own.jinja").write_text(prompt, encoding="utf-8")
@@ -187,11 +185,9 @@ def test_an_ensemble_has_no_annotator_that_scores_from_0_to_100(
 ) -> None:
     """A point of 1 to 5 is none of its scale, and its mean with others is on no scale."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "config" / "judges").mkdir(parents=True)
     for name in ("hundred", "more"):
-        card = {"judge": name, "model": "loop", "form": "annotate"}
-        path = tmp_path / "config" / "judges" / f"{name}.yaml"
-        path.write_text(yaml.safe_dump({**card, "annotation": {"score": "percent"}}))
+        card = {"model": "loop", "form": "annotate", "annotation": {"score": "percent"}}
+        Study(tmp_path).card("judges", name, **card)
     told = "this judge lists none" if combine and "three" in members else "must score from 1 to 5"
     with pytest.raises(UserError, match=told) as error:
         planned(tmp_path, {**combine, "members": members}, judges=["hundred", "more"])
@@ -211,10 +207,7 @@ def test_an_ensemble_lists_errors_if_all_its_members_do(
 
 def test_no_ensemble_has_the_name_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "config" / "judges" / "all.yaml"
-    path.parent.mkdir(parents=True)
-    card = {"judge": "all", "members": ["rules", "length"]}
-    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+    Study(tmp_path).card("judges", "all", members=["rules", "length"])
     study = {
         **{"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]},
         "judges": ["rules", "length", "all"],

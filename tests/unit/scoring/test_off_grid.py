@@ -28,7 +28,8 @@ from judgescope.report.sections.trust import no_score
 from judgescope.report.words import STATUSES as WORDS
 from judgescope.schema.cards import Judge
 from judgescope.schema.tables import table_of, write_table
-from running import HOME, write_card
+from running import HOME
+from study import Study
 
 REPLIES = {
     "score": ("Rating: 4.3", "labelled"),
@@ -117,7 +118,7 @@ def test_the_key_changes_scores_and_signature_but_nothing_that_is_asked(
     asked, scored, facts, hashes = [], [], [], set[str]()
     monkeypatch.chdir(tmp_path)
     for off_grid in ({}, {"off_grid": "drop"}, {"off_grid": "keep"}, {"off_grid": "round"}):
-        write_card(tmp_path, "judges", "score-only", **off_grid)
+        Study(tmp_path).change("judges", "score-only", **off_grid)
         plan = load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
         asked.append(judging.ask(plan, "demo-dialogue", "judge"))
         [cells] = judging.score(plan, "demo-dialogue", "judge").cells

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confusion_setup import TABLE
+from confusion_rows_setup import TABLE
 from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
 
 NAN = float("nan")

@@ -90,6 +90,18 @@ def test_missing_cells_move_with_their_column(pooled: bool) -> None:
     assert nulls.p_systems(noise, y, SOURCE, SYSTEM, drawn(), pooled=pooled) > 0.05
 
 
+def test_the_correlation_over_what_both_have_is_pearsons() -> None:
+    rng = np.random.default_rng(8)
+    a, b = rng.integers(1, 9, (2, 6, 12)).astype(float)
+    both = rng.random(a.shape) > 0.2
+    a[0], b[1] = 3.0, 4.0  # one score for all, and one rating for all
+    found = nulls._correlation(np.where(both, a, 0.0), np.where(both, b, 0.0), both, (1,))
+    assert found[0] == 0 and np.isnan(found[1])
+    for row in range(2, len(a)):
+        wanted = np.corrcoef(a[row][both[row]], b[row][both[row]])[0, 1]
+        assert found[row] == pytest.approx(wanted, abs=1e-12)
+
+
 def test_any_statistic_of_moved_columns_is_that_of_the_permuted_table() -> None:
     """Two texts of each system and source, some of which are not there."""
     rng = np.random.default_rng(6)

@@ -7,7 +7,7 @@ import pytest
 
 from deleted import jackknife_t, proportion
 from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.repeatability import repeatability, spearman_brown
+from judgescope.statistics.repeatability import _needed, repeatability, spearman_brown
 from judgescope.statistics.result import NO_UNITS, NO_VARIATION, OFF_JUDGE_SCALE, Estimate
 
 NAN = float("nan")
@@ -74,6 +74,13 @@ def test_the_mean_of_k_draws_correlates_as_spearman_and_brown_say(reliability: f
     rising = [spearman_brown(reliability, draws) for draws in range(1, int(needed) + 1)]
     assert rising == sorted(rising)
     assert rising[-1] >= 0.95 and (len(rising) == 1 or rising[-2] < 0.95)
+
+
+@pytest.mark.parametrize("low", [-0.1, 0.0])
+def test_draws_needed_have_no_interval_where_that_of_the_reliability_reaches_0(low: float) -> None:
+    needed = _needed(Estimate(0.5, low, 0.8, n=20))
+    assert needed.value is not None and (needed.ci_low, needed.ci_high) == (None, None)
+    assert needed.note == "no interval: that of the reliability reaches 0"
 
 
 def test_intervals_are_those_of_written_out_deletions() -> None:

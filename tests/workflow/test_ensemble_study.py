@@ -22,7 +22,7 @@ def test_the_method_needs_a_judge_with_members() -> None:
     told = {**STUDY, "judges": ["rules", "length"], "methods": ["ensemble"]}
     with pytest.raises(UserError) as error:
         load_plan(told, HOME, source="study.yaml")
-    assert "made from others" in str(error.value)
+    assert "judge with `members`" in str(error.value)
     assert "key judges" in str(error.value) and "`members`" in str(error.value)
 
 

@@ -61,7 +61,7 @@ def test_a_weight_on_an_aspect_that_nobody_judges_is_a_mistake(
     study = weighted(tmp_path, {"dialogue": {"random-typos": {"natural": 1.0}}})
     with pytest.raises(UserError) as caught:
         study.plan()
-    for part in ("weights/mine.yaml, key tasks.dialogue.random-typos", "nearest: naturalness"):
+    for part in ("weights/mine.yaml:4, key tasks.dialogue.random-typos", "nearest: naturalness"):
         assert part in str(caught.value)
     study.card("weights", "mine", name="Mine", tasks=OWN)
     assert study.plan().weights is not None

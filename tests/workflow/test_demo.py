@@ -121,13 +121,16 @@ def test_the_report_leads_to_every_judges_card_and_each_card_back(demo: Path) ->
     folder = demo / "results" / "demo" / "report"
     page = Page((folder / "index.html").read_text("utf-8"))
     ways = {told["href"] or "" for told in page.named("a")}
-    cards = sorted(way for way in ways if way.startswith("judges/"))
+    links = [way.partition("#") for way in ways if way.startswith("judges/")]
+    cards = sorted({card for card, _, _ in links})
     assert cards == sorted(f"judges/{path.name}" for path in (folder / "judges").iterdir())
     assert "judges/chrf.html" in cards
     ids = {told.get("id") for _, told in page.elements}
     for card in cards:
         text = (folder / card).read_text("utf-8")
         assert len(text) < 500_000
+        places = {told.get("id") for _, told in Page(text).elements}
+        assert {place for name, _, place in links if name == card and place} <= places
         for told in Page(text).named("a"):
             name, _, place = (told["href"] or "").partition("#")
             assert not name or (folder / card).parent.joinpath(name).is_file()

@@ -33,7 +33,7 @@ USAGE = ("replies", "prompt_tokens", "completion_tokens", "reasoning_tokens")
 SOURCE = "tables/construction.csv"
 LEAD = (
     "How texts with known quality were made for this study. A graded set has texts of every "
-    "rating: errors are put into references, and a text's rating is told by their number, or by "
+    "rating: errors are put into references, and a text's rating follows from their number or from "
     "comparing it with anchors, texts on whose rating people (and a judge) agree. The texts of "
     "an error-injection chain have one more error each. No number here is about a judge."
 )

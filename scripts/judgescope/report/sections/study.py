@@ -148,7 +148,7 @@ def coverage(report: Report) -> Section | None:
     """Return per dataset a row per judge and, folded, a row per cell."""
     lead = (
         "No number hides what is missing behind it: these are all judgments that were planned of "
-        "texts that exist, by what came of them. What could not be read never became a score."
+        "texts that exist, by outcome. A reply that could not be read is never a score."
     )
     return section_of(report, "coverage", "Coverage", lead, _coverage)
 

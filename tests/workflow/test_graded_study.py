@@ -228,7 +228,7 @@ def test_judges_are_held_against_each_other_on_the_same_resamples(built: Any) ->
     random = told["random", "twice"]
     assert random["ci_low"] < random["value"] < random["ci_high"] < -0.5
     page = (built[0] / "report" / "index.html").read_text(encoding="utf-8")
-    assert "Differences between judges for neat, texts of every rating" in page
+    assert "Differences between judges for neat, graded sets" in page
 
 
 class Refusing(Scripted):

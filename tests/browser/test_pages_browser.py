@@ -338,6 +338,6 @@ def test_votes_are_given_by_keyboard_and_read_back(
     assert set(chosen) == {one.id for one in page.items} and len(set(chosen.values())) > 1
     assert json.loads(file.read_text(encoding="utf-8"))["answers"] == chosen
     found = read_votes(plan, study.out, file.parent)
-    votes = ["original_better", "damaged_better", "no_difference", "cannot_decide"]
+    votes = ["original_better", "perturbed_better", "no_difference", "cannot_decide"]
     told = rows_of(found, "effects.csv")
     assert sum(row[vote] for row in told for vote in votes) == len(chosen)

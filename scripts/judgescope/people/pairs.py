@@ -47,7 +47,7 @@ class Pair(NamedTuple):
     target: str
     source: str | None
     original: str
-    damaged: str
+    perturbed: str
 
 
 class Question(NamedTuple):
@@ -65,7 +65,7 @@ class Question(NamedTuple):
     @property
     def texts(self) -> tuple[str, str]:
         """Return the two texts as they are shown."""
-        texts = self.pair.original, self.pair.damaged
+        texts = self.pair.original, self.pair.perturbed
         return texts[::-1] if self.swapped else texts
 
     def id(self, plan: Plan) -> str:
@@ -215,7 +215,7 @@ class Effect(NamedTuple):
     human: int | None
     expected: int | None
     original_better: int
-    damaged_better: int
+    perturbed_better: int
     no_difference: int
     cannot_decide: int
     pairs: int

@@ -159,7 +159,13 @@ def spec_of(judges: list[str]) -> StatisticsSpec:
     }
     spec = {
         **{"code": "", "versions": {}, "table": "comparison", "dataset": "wmt", "seed": SEED},
-        **{"ratings": "human", "clean": None, "excluded": [], "perturbed": [], "targets": []},
+        **{
+            "ratings": "human",
+            "fault_free_system": None,
+            "excluded": [],
+            "perturbed": [],
+            "targets": [],
+        },
         **{"allow_missing": False, "families": {}, "reference_systems": []},
         **{"exclude_reference_systems": True, "results": "", "output": ""},
         "aspects": {"quality": {"values": None, "ends": [0, 100]}},

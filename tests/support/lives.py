@@ -57,7 +57,7 @@ STAGES = {
     "perturb": Stage(("perturb",), 2),
     "inject": Stage(("write",), requests=ITEMS * STEPS),
     "ask": Stage(("ask",), requests=ITEMS * (3 + STEPS)),
-    "score": Stage(("score", "compute"), 3),
+    "score": Stage(("score",)),
     "statistics": Stage(("collect", "statistics", "tables"), 8),
     "report": Stage(("pages",), 2),
 }

@@ -21,13 +21,13 @@ def touch(place: Place) -> None:
 
 def comment(place: Place) -> None:
     """Add a comment to the code that parses, and to the workflow."""
-    place.edit("scripts/judgescope/parsing/score.py", "\n\n", "\n# A remark.\n\n")
+    place.edit("scripts/judgescope/parsing/score.py", "\nimport re\n", "\n# A remark.\nimport re\n")
     place.edit("workflow/rules/score.smk", "\n\n", "\n# A remark.\n\n")
 
 
 def parser(place: Place) -> None:
     """Change the code that parses."""
-    place.edit("scripts/judgescope/parsing/score.py", "\n\n", "\nREMARK = 1\n\n")
+    place.edit("scripts/judgescope/parsing/score.py", "\nimport re\n", "\nREMARK = 1\nimport re\n")
 
 
 def engine(place: Place) -> None:
@@ -105,7 +105,7 @@ CHANGES = [
     Change("nothing; the project was moved to another folder"),
     Change("every card, script and data file has a new time", touch),
     Change("a comment in the code and in a rule", comment),
-    Change("the code of a parser", parser, jobs=SCORE | ALL_TABLES, executed=True),
+    Change("the code of a parser", parser, jobs=CHECK | SCORE | ALL_TABLES, executed=True),
     Change("the code of the HTTP engine", engine, jobs=OF_MODEL),
     Change(
         "the prompt of a form",

@@ -254,8 +254,9 @@ def _of_judge(settings: Mapping[str, object], judge: Judge) -> list[Setting]:
     card: type[Card] | type[DerivedJudge] = DerivedJudge if judge.engine == "derived" else Card
     always = OF_PROMPTS if judge.engine in PROMPTED else OF_OTHERS
     rows: list[Setting] = []
+    meanings = card.meanings()
     for key, field in card.model_fields.items():
-        meaning = (field.description or "").partition(". ")[0].rstrip(".")
+        meaning = meanings[key].partition(". ")[0].rstrip(".")
         if settings.get(key) is not None:
             rows.append((key, _value(settings[key]), meaning))
         elif key in always and field.default not in (None, ""):

@@ -1,8 +1,12 @@
 """What all cards share."""
 
+import ast
+import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import pairwise
+from textwrap import dedent
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
@@ -11,12 +15,15 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    GetJsonSchemaHandler,
     SerializerFunctionWrapHandler,
     Tag,
     field_validator,
     model_serializer,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 Slug = Annotated[
     str,
@@ -74,7 +81,7 @@ Columns = Annotated[list[str], alternatives(_as_list, str | list[str])]
 class Card(BaseModel):
     """What all cards share: unknown keys are errors, and a card does not change once read.
 
-    Every number is finite.
+    Every number is finite. The string below a key says what it means.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -87,13 +94,43 @@ class Card(BaseModel):
         """Return the keys that are marked for a reader."""
         return {name for name, field in cls.model_fields.items() if reader in field.metadata}
 
+    @classmethod
+    def meanings(cls) -> dict[str, str]:
+        """Return key -> the string below it; pydantic would read these at every import (60 ms)."""
+        meanings = {}
+        for card in filter(lambda base: issubclass(base, Card), reversed(cls.__mro__)):
+            [definition] = ast.parse(dedent(inspect.getsource(card))).body
+            assert isinstance(definition, ast.ClassDef)
+            for statement in pairwise(definition.body):
+                match statement:
+                    case (
+                        ast.AnnAssign(target=ast.Name(id=key)),
+                        ast.Expr(value=ast.Constant(value=str(text))),
+                    ) if key in cls.model_fields:
+                        meanings[key] = " ".join(text.split())
+        return meanings
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the JSON schema with the meaning of every key."""
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema)["properties"]
+        for key, meaning in cls.meanings().items():
+            properties[key]["description"] = meaning
+        return schema
+
 
 class Hub(Card):
     """A file of a dataset on a hub, of one commit."""
 
-    hub: str = Field(pattern=r"^[\w.-]+/[\w.-]+$", description="The dataset: owner/name.")
-    revision: str = Field(description="The commit, all of its 40 digits: no branch, no tag.")
-    file: str = Field(min_length=1, description="The file's path in the dataset.")
+    hub: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    """The dataset: owner/name."""
+    revision: str
+    """The commit, all of its 40 digits: no branch, no tag."""
+    file: str = Field(min_length=1)
+    """The file's path in the dataset."""
 
     @field_validator("revision")
     @classmethod
@@ -125,19 +162,17 @@ DataFiles = Annotated[
 class Scale(Card):
     """The values a rating or a judge's score may take; no step means any value in between."""
 
-    min: float = Field(description="The lowest value: the worst, unless `best` says otherwise.")
-    max: float = Field(description="The highest value.")
-    step: float | None = Field(
-        None, gt=0, description="From one value to the next; none: any value in between."
-    )
-    labels: list[str] = Field(
-        [], description="Category words for the grid's values, from `min` to `max`."
-    )
-    best: Literal["max", "min"] = Field(
-        "max",
-        description="Which end is the best; `min`: on a scale such as German school marks. Judges "
-        "are told the scale as it is; statistics are of min + max - value.",
-    )
+    min: float
+    """The lowest value: the worst, unless `best` says otherwise."""
+    max: float
+    """The highest value."""
+    step: float | None = Field(None, gt=0)
+    """From one value to the next; none: any value in between."""
+    labels: list[str] = Field([])
+    """Category words for the grid's values, from `min` to `max`."""
+    best: Literal["max", "min"] = "max"
+    """Which end is the best; `min`: on a scale such as German school marks. Judges are told the
+    scale as it is; statistics are of min + max - value."""
 
     @model_serializer(mode="wrap")
     def _plain(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

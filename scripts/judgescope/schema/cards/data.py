@@ -27,18 +27,15 @@ class Improvement(Decoding):
     renamed: ClassVar[dict[str, str]] = {"keep_failed": "fallback_to_reference"}
     steps: ClassVar[int] = 1
 
-    model: Slug = Field(description="The model card that writes.")
-    form: Slug = Field(description="The instruction, a file of config/prompts.")
-    checks: list[Literal["not_refusal", "length"]] = Field(
-        ["not_refusal", "length"],
-        description="Checks that a text must pass; `length`: half to twice the length of the "
-        "reference.",
-    )
+    model: Slug
+    """The model card that writes."""
+    form: Slug
+    """The instruction, a file of config/prompts."""
+    checks: list[Literal["not_refusal", "length"]] = Field(["not_refusal", "length"])
+    """Checks that a text must pass; `length`: half to twice the length of the reference."""
     attempts: Attempts = 2
-    fallback_to_reference: bool = Field(
-        False,
-        description="Use the reference where no text could be made; default: leave the item out.",
-    )
+    fallback_to_reference: bool = False
+    """Use the reference where no text could be made; default: leave the item out."""
 
     def degrees_for(self, _: str) -> dict[str, Degree]:
         """Return its only degree, which has no name and no amount."""
@@ -48,17 +45,14 @@ class Improvement(Decoding):
 class References(Improvement):
     """A model writes references for every item, of which the most diverse are kept."""
 
-    form: Slug = Field("write-reference", description="The instruction, a file of config/prompts.")
-    draws: int = Field(20, ge=1, le=1000, description="Number of texts that it writes for an item.")
-    keep: int = Field(
-        1,
-        ge=1,
-        description="Number of texts that are kept; the one most similar to all others is the "
-        "original.",
-    )
-    temperature: float = Field(
-        1.0, gt=0, description="The sampling temperature: above 0, because the texts must differ."
-    )
+    form: Slug = "write-reference"
+    """The instruction, a file of config/prompts."""
+    draws: int = Field(20, ge=1, le=1000)
+    """Number of texts that it writes for an item."""
+    keep: int = Field(1, ge=1)
+    """Number of texts that are kept; the one most similar to all others is the original."""
+    temperature: float = Field(1.0, gt=0)
+    """The sampling temperature: above 0, because the texts must differ."""
 
 
 class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -100,37 +94,45 @@ else:
 class SubAspect(Card):
     """A part of an aspect: what an error can be about."""
 
-    name: str = Field(min_length=1, description="The name of the sub-aspect.")
-    definition: str = Field(min_length=1, description="What a text without such errors is like.")
+    name: str = Field(min_length=1)
+    """The name of the sub-aspect."""
+    definition: str = Field(min_length=1)
+    """What a text without such errors is like."""
 
 
 class AspectInTask(Card):
     """What is said of an aspect in one task, in place of what is said in all."""
 
-    definition: str | None = Field(None, description="The definition for this task.")
-    steps: list[str] = Field([], description="Evaluation steps for this task.")
-    unlike: list[str] = Field(
-        [], description="Qualities that are confused with the aspect in this task."
-    )
-    worst: str | None = Field(None, description="What the worst text of this task is like.")
-    best: str | None = Field(None, description="What the best text of this task is like.")
-    sub_aspects: list[SubAspect] = Field(
-        [], description="Sub-aspects for this task, for models that inject errors of the aspect."
-    )
+    definition: str | None = None
+    """The definition for this task."""
+    steps: list[str] = Field([])
+    """Evaluation steps for this task."""
+    unlike: list[str] = Field([])
+    """Qualities that are confused with the aspect in this task."""
+    worst: str | None = None
+    """What the worst text of this task is like."""
+    best: str | None = None
+    """What the best text of this task is like."""
+    sub_aspects: list[SubAspect] = Field([])
+    """Sub-aspects for this task, for models that inject errors of the aspect."""
 
 
 class Wording(Card):
     """Another wording of an aspect, as judges are told; what is left out is the aspect's own."""
 
-    name: str | None = Field(None, description='What the aspect is called; "" names none.')
-    definition: str | None = Field(None, description='What it means; "" says nothing.')
-    note: str | None = Field(None, description="A sentence after the definition.")
+    name: str | None = None
+    """What the aspect is called; "" names none."""
+    definition: str | None = None
+    """What it means; "" says nothing."""
+    note: str | None = None
+    """A sentence after the definition."""
 
 
 class Criterion(Wording):
     """A wording for every aspect that has none of its own of this id, such as an ablation."""
 
-    criterion: Slug = Field(description="The id, equal to the file's name.")
+    criterion: Slug
+    """The id, equal to the file's name."""
 
 
 def _as_wording(value: object) -> object:
@@ -140,27 +142,28 @@ def _as_wording(value: object) -> object:
 class Aspect(Card):
     """An aspect: one dimension of quality, and how judges are told about it."""
 
-    aspect: Asking[Slug] = Field(description="The id, equal to the file's name.")
-    name: Asking[str] = Field(description="What the report calls it.")
-    definition: Asking[str] = Field(description="The definition that judges see.")
-    parent: Slug | None = Field(None, description="The aspect above it in the tree of aspects.")
-    steps: Asking[list[str]] = Field([], description="Evaluation steps, for forms that show steps.")
-    unlike: Asking[list[str]] = Field(
-        [], description="Qualities, in plain words, that are confused with the aspect."
-    )
-    worst: Asking[str | None] = Field(
-        None,
-        description="Completes `the text is …` for the worst text; for forms that show it, such "
-        "as `annotate`. If more of the aspect is worse: a text with much of it.",
-    )
-    best: Asking[str | None] = Field(None, description="The same for the best text.")
-    tasks: dict[Slug, AspectInTask] = Field(
-        {}, description="Task -> the aspect's wording for that task."
-    )
+    aspect: Asking[Slug]
+    """The id, equal to the file's name."""
+    name: Asking[str]
+    """What the report calls it."""
+    definition: Asking[str]
+    """The definition that judges see."""
+    parent: Slug | None = None
+    """The aspect above it in the tree of aspects."""
+    steps: Asking[list[str]] = Field([])
+    """Evaluation steps, for forms that show steps."""
+    unlike: Asking[list[str]] = Field([])
+    """Qualities, in plain words, that are confused with the aspect."""
+    worst: Asking[str | None] = None
+    """Completes `the text is …` for the worst text; for forms that show it, such as `annotate`. If
+    more of the aspect is worse: a text with much of it."""
+    best: Asking[str | None] = None
+    """The same for the best text."""
+    tasks: dict[Slug, AspectInTask] = Field({})
+    """Task -> the aspect's wording for that task."""
 
-    criteria: dict[Slug, Annotated[Wording, alternatives(_as_wording, str | Wording)]] = Field(
-        {}, description="Criterion -> another wording: a definition, or more of it (see below)."
-    )
+    criteria: dict[Slug, Annotated[Wording, alternatives(_as_wording, str | Wording)]] = Field({})
+    """Criterion -> another wording: a definition, or more of it (see below)."""
 
     def in_task(self, task: str) -> "Aspect":
         """Return the aspect as it is told in a task."""
@@ -189,33 +192,31 @@ class Aspect(Card):
 class RatedAspect(Scale):
     """How a data set rates an aspect."""
 
-    source_visible: bool = Field(True, description="Whether raters and judges see the source.")
-    column: str | None = Field(
-        None, description="The aspect's name in the data, where it differs from the aspect's id."
-    )
+    source_visible: bool = True
+    """Whether raters and judges see the source."""
+    column: str | None = None
+    """The aspect's name in the data, where it differs from the aspect's id."""
 
 
 class Select(Card):
     """Which items are used, and which text of an item stands for the unperturbed original."""
 
-    n: int | None = Field(None, ge=1, description="Draw this many items by the study's seed.")
-    original: Literal["first_reference", "most_sentences", "longest", "system", "none"] = Field(
-        "first_reference",
-        description="The reference that is perturbed: the first, or the first one of those with "
-        "the most sentences or characters; `system`: the text of `original_system`.",
+    n: int | None = Field(None, ge=1)
+    """Draw this many items by the study's seed."""
+    original: Literal["first_reference", "most_sentences", "longest", "system", "none"] = (
+        "first_reference"
     )
-    original_system: str | None = Field(
-        None, description="With `original: system`: the system, as named in the data."
-    )
-    min_characters: int | None = Field(
-        None, ge=1, description="Only items whose original is at least this long."
-    )
-    join: bool = Field(
-        False,
-        description="Formats wmt_text and news_commentary: join consecutive segments of a document "
-        "until the first reference has min_characters.",
-    )
-    drop_systems: list[str] = Field([], description="Systems left out, as named in the data.")
+    """The reference that is perturbed: the first, or the first one of those with the most sentences
+    or characters; `system`: the text of `original_system`."""
+    original_system: str | None = None
+    """With `original: system`: the system, as named in the data."""
+    min_characters: int | None = Field(None, ge=1)
+    """Only items whose original is at least this long."""
+    join: bool = False
+    """Formats wmt_text and news_commentary: join consecutive segments of a document until the first
+    reference has min_characters."""
+    drop_systems: list[str] = Field([])
+    """Systems left out, as named in the data."""
 
     @model_validator(mode="after")
     def _original_has_length(self) -> Self:
@@ -231,21 +232,21 @@ class Select(Card):
 class ColumnMapping(Card):
     """Which column or JSON path of a row holds what (format `table`)."""
 
-    item: str | None = Field(None, description="The item's id; default: rows of equal source.")
-    source: Columns = Field([], description="Columns joined by a blank line.")
-    references: Columns = Field([], description="Columns of references; a list in a cell is many.")
-    system: str | None = Field(
-        None, description="The system that wrote the text; default: one system."
-    )
-    text: str | None = Field(
-        None, description="The text that is judged; needed where `files` has the role data."
-    )
-    ratings: dict[Slug, Columns] = Field(
-        {},
-        description="Aspect -> its columns, one per rater; a list in a cell is raters too. "
-        "Default: one column of the aspect's name.",
-    )
-    meta: Columns = Field([], description="Columns that are kept with the item.")
+    item: str | None = None
+    """The item's id; default: rows of equal source."""
+    source: Columns = Field([])
+    """Columns joined by a blank line."""
+    references: Columns = Field([])
+    """Columns of references; a list in a cell is many."""
+    system: str | None = None
+    """The system that wrote the text; default: one system."""
+    text: str | None = None
+    """The text that is judged; needed where `files` has the role data."""
+    ratings: dict[Slug, Columns] = Field({})
+    """Aspect -> its columns, one per rater; a list in a cell is raters too. Default: one column of
+    the aspect's name."""
+    meta: Columns = Field([])
+    """Columns that are kept with the item."""
 
     @model_validator(mode="after")
     def _identified(self) -> Self:
@@ -262,59 +263,51 @@ class Dataset(Card):
         "clean": "fault_free_system",
     }
 
-    dataset: Slug = Field(description="The id, equal to the file's name.")
-    name: str = Field(description="What the report calls it.")
-    task: Slug = Field(description="The task, by which perturbations choose datasets.")
-    aspects: dict[Slug, RatedAspect] = Field(
-        min_length=1, description="Aspect -> the scale on which it is rated, and more."
-    )
-    format: FormatName = Field(
-        description="How the files are read; `table` is for your own CSV, JSONL or Parquet."
-    )
-    files: DataFiles = Field(
-        description="Role -> path, or a file on a hub; one alone has the role `data`."
-    )
-    sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
-    columns: ColumnMapping | None = Field(None, description="For format table.")
-    raters: Slug = Field(
-        "expert",
-        description="Which raters, where a format carries several kinds (summeval_jsonl: expert "
-        "or crowd); `mean` where one column of a table holds the mean of several; `slots` where a "
-        "column is a place and no person (the first rating of a text, whoever gave it), `persons` "
-        "where it is one; else places, if over 95 % of the texts have their ratings in order.",
-    )
-    ratings: Literal["human", "planned", "none"] = Field(
-        "human",
-        description="The source of the ratings; `planned` ratings are never shown as human.",
-    )
-    fault_free_system: str | None = Field(
-        None,
-        description="The system whose texts are free of the faults that items plan for others "
-        "(meta column `faults`: system -> kind of fault); for the method faults.",
-    )
-    missing: list[str] = Field([], description="Cell contents that mean: no rating.")
-    same_names: bool | None = Field(
-        None,
-        description="Names of items, systems or raters that differ only in blanks, case or Unicode "
-        "form (`x`, `X`, `x `): `true`: they are one, under the first spelling; `false`: they are "
-        "several; default: an error that names them.",
-    )
-    families: dict[Slug, Slug] = Field(
-        {},
-        description="System -> family of the model that wrote its texts; for self-preference.",
-    )
-    reference_systems: list[Slug] = Field(
-        [],
-        description="Ids of systems whose texts are the references: a judge that compares with "
-        "references is not rated on them (study key exclude_reference_systems).",
-    )
-    licence: str = Field(description="The data's licence, shown in the report.")
-    citation: str = Field(description="The publication to cite, shown in the report.")
-    select: Select = Field(Select(), description="Which items are used.")
-    rewrite_references: Improvement | None = Field(
-        None,
-        description="A model writes better originals; these are perturbed, not the references.",
-    )
+    dataset: Slug
+    """The id, equal to the file's name."""
+    name: str
+    """What the report calls it."""
+    task: Slug
+    """The task, by which perturbations choose datasets."""
+    aspects: dict[Slug, RatedAspect] = Field(min_length=1)
+    """Aspect -> the scale on which it is rated, and more."""
+    format: FormatName
+    """How the files are read; `table` is for your own CSV, JSONL or Parquet."""
+    files: DataFiles
+    """Role -> path, or a file on a hub; one alone has the role `data`."""
+    sha256: Hashes = Field({})
+    """Role -> sha256 of the file, or of all files of a role."""
+    columns: ColumnMapping | None = None
+    """For format table."""
+    raters: Slug = "expert"
+    """Which raters, where a format carries several kinds (summeval_jsonl: expert or crowd); `mean`
+    where one column of a table holds the mean of several; `slots` where a column is a place and no
+    person (the first rating of a text, whoever gave it), `persons` where it is one; else places, if
+    over 95 % of the texts have their ratings in order."""
+    ratings: Literal["human", "planned", "none"] = "human"
+    """The source of the ratings; `planned` ratings are never shown as human."""
+    fault_free_system: str | None = None
+    """The system whose texts are free of the faults that items plan for others (meta column
+    `faults`: system -> kind of fault); for the method faults."""
+    missing: list[str] = Field([])
+    """Cell contents that mean: no rating."""
+    same_names: bool | None = None
+    """Names of items, systems or raters that differ only in blanks, case or Unicode form (`x`, `X`,
+    `x `): `true`: they are one, under the first spelling; `false`: they are several; default: an
+    error that names them."""
+    families: dict[Slug, Slug] = Field({})
+    """System -> family of the model that wrote its texts; for self-preference."""
+    reference_systems: list[Slug] = Field([])
+    """Ids of systems whose texts are the references: a judge that compares with references is not
+    rated on them (study key exclude_reference_systems)."""
+    licence: str
+    """The data's licence, shown in the report."""
+    citation: str
+    """The publication to cite, shown in the report."""
+    select: Select = Select()
+    """Which items are used."""
+    rewrite_references: Improvement | None = None
+    """A model writes better originals; these are perturbed, not the references."""
 
     @model_validator(mode="after")
     def _mapped(self) -> Self:

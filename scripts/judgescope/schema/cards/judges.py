@@ -30,23 +30,16 @@ class Annotation(Card):
     Each error comes with its place, an explanation and a severity, the score with an explanation.
     """
 
-    score: Literal["categories", "integers", "percent"] = Field(
-        "categories",
-        description="The overall score: a word from Unacceptable to Excellent, 1 to 5, or 0 to 100 "
-        "in steps of 5.",
-    )
-    severity: Literal["integers", "categories"] = Field(
-        "integers",
-        description="How severe an error is: 1 to 5, or a word from Neutral to Critical.",
-    )
-    rules: bool = Field(
-        True,
-        description="Whether the form shows rules: one quality alone, nothing from outside, "
-        "no score below the best without an error.",
-    )
-    categories: list[Line] = Field(
-        [], description="Kinds of error, of which each error names one; default: it names none."
-    )
+    score: Literal["categories", "integers", "percent"] = "categories"
+    """The overall score: a word from Unacceptable to Excellent, 1 to 5, or 0 to 100 in steps of
+    5."""
+    severity: Literal["integers", "categories"] = "integers"
+    """How severe an error is: 1 to 5, or a word from Neutral to Critical."""
+    rules: bool = True
+    """Whether the form shows rules: one quality alone, nothing from outside, no score below the
+    best without an error."""
+    categories: list[Line] = Field([])
+    """Kinds of error, of which each error names one; default: it names none."""
 
     @model_validator(mode="after")
     def _told_apart(self) -> Self:
@@ -93,46 +86,43 @@ MOST_DRAWS = 10_000
 class Decoding(Card):
     """How a model chooses its words; part of every request's key."""
 
-    temperature: Asking[float] = Field(0.0, ge=0, description="0: always the most likely token.")
-    top_p: Asking[float] = Field(
-        1.0, gt=0, le=1, description="Only the most likely tokens with this total probability."
-    )
-    max_tokens: Asking[int] = Field(
-        512, ge=1, description="Maximum tokens of a reply; a cut reply is no answer."
-    )
-    seed: Asking[Literal["request", "study"]] = Field(
-        "request",
-        description="Where a draw's seed comes from: `request`: the request alone, so that every "
-        "study shares its replies; `study`: the study's seed too.",
-    )
+    temperature: Asking[float] = Field(0.0, ge=0)
+    """0: always the most likely token."""
+    top_p: Asking[float] = Field(1.0, gt=0, le=1)
+    """Only the most likely tokens with this total probability."""
+    max_tokens: Asking[int] = Field(512, ge=1)
+    """Maximum tokens of a reply; a cut reply is no answer."""
+    seed: Asking[Literal["request", "study"]] = "request"
+    """Where a draw's seed comes from: `request`: the request alone, so that every study shares its
+    replies; `study`: the study's seed too."""
 
 
 class Fallback(Card):
     """How a judge of estimator logprob_mean is asked where the endpoint tells no probabilities."""
 
-    draws: int = Field(20, ge=1, le=MOST_DRAWS, description="Number of replies per target.")
-    temperature: float = Field(1.0, gt=0, description="Of these draws.")
+    draws: int = Field(20, ge=1, le=MOST_DRAWS)
+    """Number of replies per target."""
+    temperature: float = Field(1.0, gt=0)
+    """Of these draws."""
 
 
 class Analyses(Decoding):
     """A model explains the ratings of demonstrations before they are shown."""
 
-    model: Slug = Field(
-        description="The model card that writes; in Hu et al. 2024 the judge's own."
-    )
-    form: Slug = Field(description="The instruction, a file of config/prompts; such as `analysis`.")
+    model: Slug
+    """The model card that writes; in Hu et al. 2024 the judge's own."""
+    form: Slug
+    """The instruction, a file of config/prompts; such as `analysis`."""
     attempts: Attempts = 3
 
 
 class Shots(Card):
     """Demonstrations in a judge's prompt: texts of the dataset with people's ratings."""
 
-    n: int = Field(ge=1, le=20, description="Number of demonstrations, each of a different item.")
-    analyses: Analyses | None = Field(
-        None,
-        description="Let a model write why each text deserves its rating; for forms that print "
-        "`shot.analysis`.",
-    )
+    n: int = Field(ge=1, le=20)
+    """Number of demonstrations, each of a different item."""
+    analyses: Analyses | None = None
+    """Let a model write why each text deserves its rating; for forms that print `shot.analysis`."""
 
 
 class Hint(Card):
@@ -140,19 +130,13 @@ class Hint(Card):
 
     renamed: ClassVar[dict[str, str]] = {"tells": "rating", "base": "baseline"}
 
-    rating: Literal["wrong", "right"] = Field(
-        "wrong",
-        description="`right`: the rating that most people gave (of several the highest); `wrong`: "
-        "the other end of the scale from it.",
-    )
-    attributed: bool = Field(
-        True,
-        description="Whether the prompt attributes the rating to an expert; forms see "
-        "`attributed`.",
-    )
-    baseline: Slug = Field(
-        description="The judge of the study that answers the same questions without a hint."
-    )
+    rating: Literal["wrong", "right"] = "wrong"
+    """`right`: the rating that most people gave (of several the highest); `wrong`: the other end of
+    the scale from it."""
+    attributed: bool = True
+    """Whether the prompt attributes the rating to an expert; forms see `attributed`."""
+    baseline: Slug
+    """The judge of the study that answers the same questions without a hint."""
 
 
 class Severities(Card):
@@ -161,19 +145,15 @@ class Severities(Card):
     A text whose penalties come to `bottom` has the lowest score, one without errors the highest.
     """
 
-    minor: float = Field(1.0, ge=0, description="The penalty of a minor error.")
-    major: float = Field(
-        5.0, ge=0, description="The penalty of a major error; at least that of a minor one."
-    )
-    critical: float = Field(
-        10.0, ge=0, description="The penalty of a critical error; at least that of a major one."
-    )
-    bottom: float = Field(
-        25.0,
-        gt=0,
-        description="The sum of penalties that takes a text to the bottom of the scale; a smaller "
-        "sum lowers the score in proportion.",
-    )
+    minor: float = Field(1.0, ge=0)
+    """The penalty of a minor error."""
+    major: float = Field(5.0, ge=0)
+    """The penalty of a major error; at least that of a minor one."""
+    critical: float = Field(10.0, ge=0)
+    """The penalty of a critical error; at least that of a major one."""
+    bottom: float = Field(25.0, gt=0)
+    """The sum of penalties that takes a text to the bottom of the scale; a smaller sum lowers the
+    score in proportion."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -203,126 +183,77 @@ class Judge(Decoding):
 
     renamed: ClassVar[dict[str, str]] = {"against": "use_reference"}
 
-    judge: Answering[Slug] = Field(description="The id, equal to the file's name.")
-    model: Answering[Slug] = Field(description="The model card that answers.")
-    form: Answering[str] = Field(
-        "",
-        description="Lexical, control and command: what is computed. Recorded: a name for the "
-        "report. Models that read prompts: a file of config/prompts.",
-    )
-    pairs: Asking[Literal["adjacent", "all"]] = Field(
-        "adjacent", description="Form compare: which texts of an item are compared, by step or id."
-    )
-    use_reference: Answering[bool | None] = Field(
-        None,
-        description="Whether a text is compared with its references; forms that models read are "
-        "given the first one as `reference`. Default: true for lexical forms, which compare with "
-        "the source where it is false; false for other judges.",
-    )
-    scale: Answering[JudgeScale | None] = Field(
-        None,
-        description="The judge's own scale, or aspect -> scale; default, and for aspects that are "
-        "not named: the aspect's.",
-    )
-    draws: Answering[int] = Field(
-        1, ge=1, le=MOST_DRAWS, description="Number of replies per target."
-    )
-    share: Answering[float] = Field(
-        1.0,
-        gt=0,
-        le=1,
-        description="The share of each dataset's items that it judges, drawn by the study's seed: "
-        "the same items for all judges of one share, and within those of a larger one.",
-    )
-    estimator: Answering[Literal["mean", "mode", "first", "logprob_mean"]] = Field(
-        "mean",
-        description="How draws become a score, which needs half of them parsed. first: the first "
-        "draw; the others only show how often a reply changes by itself, as the base of a hint "
-        "needs. logprob_mean: the mean of the scale's values, weighted by the probabilities of "
-        "the tokens that say them.",
-    )
-    top_logprobs: Asking[int] = Field(
-        20,
-        ge=1,
-        le=20,
-        description="For logprob_mean: number of tokens with probabilities at each position.",
-    )
-    fallback: Asking[Fallback | None] = Field(
-        None,
-        description="For logprob_mean, if the endpoint returns no probabilities: the mean of this "
-        "many replies; default: stop. Each score says how it was made.",
-    )
-    structured: Asking[Literal["choice", "json"] | None] = Field(
-        None,
-        description="Let the endpoint allow only the scale's values: as they are, or as the field "
-        "`rating` of a JSON object. It stops where the endpoint does not.",
-    )
-    parser: str | None = Field(
-        None,
-        description="A parser; the list is below. Default: number for engines that compute, choice "
-        "for the form compare, annotation for judges that annotate, score for other replies; "
-        "result: the rating behind [RESULT]; errors: a list of errors, whose severities make the "
-        "score.",
-    )
-    off_grid: Literal["drop", "keep", "round"] = Field(
-        "drop",
-        description="What becomes of a value between the steps of the scale, such as 4.5 where the "
-        "step is 1. drop: it is missing, with the status `off_grid`; keep: it counts as it is, and "
-        "the judge's scores are no classes; round: it becomes the nearest step (of two the one an "
-        "even number of steps above `min`), and its rule ends in `.rounded`. No choice asks "
-        "anything again.",
-    )
-    tie: str = Field(
-        "",
-        pattern="^[C-Zc-z]?$",
-        description="For the parser choice: the letter that the form gives to a tie, such as `C`; "
-        "the word `tie` always is one. Changing it sends no request.",
-    )
-    severities: Severities = Field(
-        Severities(),
-        description="For the parser errors: what an error takes off the score. Changing it sends "
-        "no request.",
-    )
-    annotation: Asking[Annotation | None] = Field(
-        None,
-        description="Ask for the errors of a text, with place, explanation and severity, and for "
-        "an overall score on a scale of its own, whatever people's is; for forms that print "
-        "`annotation`, such as `annotate`.",
-    )
-    shots: Asking[Shots | None] = Field(
-        None,
-        description="Show the form rated texts of other items, from the lowest to the highest "
-        "rating in equal steps; for forms that print `shots`.",
-    )
-    hint: Asking[Hint | None] = Field(
-        None,
-        description="Give the form a rating of the judged text, as `hint`; for robustness.",
-    )
-    spotlight: Asking[bool] = Field(
-        False,
-        description="Enclose every text from data or models in the prompt in marks with a tag "
-        "that is unique to the request, and state that text between them is not an "
-        "instruction.",
-    )
-    columns: list[str] = Field(
-        [],
-        description="Recorded score columns: each becomes a judge by the slug of its name; "
-        "{aspect} in a name stands for the aspect's entry in the model's `scores`.",
-    )
-    family: Slug | None = Field(
-        None, description="The model's family, if its card has none; see `families`."
-    )
-    aspects: list[Slug] = Field([], description="Only these aspects; default: all of the study.")
-    stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field(
-        [],
-        max_length=4,
-        description="Up to four texts at which a reply ends; for models that read prompts.",
-    )
-    cut: Literal["unread", "read"] = Field(
-        "unread",
-        description="`read`: a reply that is cut at max_tokens counts where its whole first line "
-        "is the verdict, as in forms that ask for the rating first; its rule ends in `.cut`.",
-    )
+    judge: Answering[Slug]
+    """The id, equal to the file's name."""
+    model: Answering[Slug]
+    """The model card that answers."""
+    form: Answering[str] = ""
+    """Lexical, control and command: what is computed. Recorded: a name for the report. Models that
+    read prompts: a file of config/prompts."""
+    pairs: Asking[Literal["adjacent", "all"]] = "adjacent"
+    """Form compare: which texts of an item are compared, by step or id."""
+    use_reference: Answering[bool | None] = None
+    """Whether a text is compared with its references; forms that models read are given the first
+    one as `reference`. Default: true for lexical forms, which compare with the source where it is
+    false; false for other judges."""
+    scale: Answering[JudgeScale | None] = None
+    """The judge's own scale, or aspect -> scale; default, and for aspects that are not named: the
+    aspect's."""
+    draws: Answering[int] = Field(1, ge=1, le=MOST_DRAWS)
+    """Number of replies per target."""
+    share: Answering[float] = Field(1.0, gt=0, le=1)
+    """The share of each dataset's items that it judges, drawn by the study's seed: the same items
+    for all judges of one share, and within those of a larger one."""
+    estimator: Answering[Literal["mean", "mode", "first", "logprob_mean"]] = "mean"
+    """How draws become a score, which needs half of them parsed. first: the first draw; the others
+    only show how often a reply changes by itself, as the base of a hint needs. logprob_mean: the
+    mean of the scale's values, weighted by the probabilities of the tokens that say them."""
+    top_logprobs: Asking[int] = Field(20, ge=1, le=20)
+    """For logprob_mean: number of tokens with probabilities at each position."""
+    fallback: Asking[Fallback | None] = None
+    """For logprob_mean, if the endpoint returns no probabilities: the mean of this many replies;
+    default: stop. Each score says how it was made."""
+    structured: Asking[Literal["choice", "json"] | None] = None
+    """Let the endpoint allow only the scale's values: as they are, or as the field `rating` of a
+    JSON object. It stops where the endpoint does not."""
+    parser: str | None = None
+    """A parser; the list is below. Default: number for engines that compute, choice for the form
+    compare, annotation for judges that annotate, score for other replies; result: the rating behind
+    [RESULT]; errors: a list of errors, whose severities make the score."""
+    off_grid: Literal["drop", "keep", "round"] = "drop"
+    """What becomes of a value between the steps of the scale, such as 4.5 where the step is 1.
+    drop: it is missing, with the status `off_grid`; keep: it counts as it is, and the judge's
+    scores are no classes; round: it becomes the nearest step (of two the one an even number of
+    steps above `min`), and its rule ends in `.rounded`. No choice asks anything again."""
+    tie: str = Field("", pattern="^[C-Zc-z]?$")
+    """For the parser choice: the letter that the form gives to a tie, such as `C`; the word `tie`
+    always is one. Changing it sends no request."""
+    severities: Severities = Severities()
+    """For the parser errors: what an error takes off the score. Changing it sends no request."""
+    annotation: Asking[Annotation | None] = None
+    """Ask for the errors of a text, with place, explanation and severity, and for an overall score
+    on a scale of its own, whatever people's is; for forms that print `annotation`, such as
+    `annotate`."""
+    shots: Asking[Shots | None] = None
+    """Show the form rated texts of other items, from the lowest to the highest rating in equal
+    steps; for forms that print `shots`."""
+    hint: Asking[Hint | None] = None
+    """Give the form a rating of the judged text, as `hint`; for robustness."""
+    spotlight: Asking[bool] = False
+    """Enclose every text from data or models in the prompt in marks with a tag that is unique to
+    the request, and state that text between them is not an instruction."""
+    columns: list[str] = Field([])
+    """Recorded score columns: each becomes a judge by the slug of its name; {aspect} in a name
+    stands for the aspect's entry in the model's `scores`."""
+    family: Slug | None = None
+    """The model's family, if its card has none; see `families`."""
+    aspects: list[Slug] = Field([])
+    """Only these aspects; default: all of the study."""
+    stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field([], max_length=4)
+    """Up to four texts at which a reply ends; for models that read prompts."""
+    cut: Literal["unread", "read"] = "unread"
+    """`read`: a reply that is cut at max_tokens counts where its whole first line is the verdict,
+    as in forms that ask for the rating first; its rule ends in `.cut`."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -403,13 +334,12 @@ class Judge(Decoding):
 class Supervisor(Decoding):
     """A model that makes one list of the errors that several annotators found."""
 
-    model: Slug = Field(description="The model card that merges.")
-    form: Slug = Field(
-        "merge-errors", description="The instruction, a file of config/prompts that shows `lists`."
-    )
-    max_tokens: int = Field(
-        2048, ge=1, description="Maximum tokens of a reply; a cut reply is no list."
-    )
+    model: Slug
+    """The model card that merges."""
+    form: Slug = "merge-errors"
+    """The instruction, a file of config/prompts that shows `lists`."""
+    max_tokens: int = Field(2048, ge=1)
+    """Maximum tokens of a reply; a cut reply is no list."""
 
 
 class DerivedJudge(Card):
@@ -419,19 +349,17 @@ class DerivedJudge(Card):
     is asked. A member whose score lies far from the others' has no say in that list.
     """
 
-    judge: Slug = Field(description="The id, equal to the file's name.")
-    members: list[Slug] = Field(min_length=2, description="Judges of the study.")
-    combine: Literal["mean", "supervisor"] = Field(
-        "mean",
-        description="Who makes one list of the errors that members list: `mean`: a rule; "
-        "`supervisor`: a model. The score is the mean of the members' in both cases.",
-    )
-    supervisor: Supervisor | None = Field(None, description="For combine: supervisor.")
-    min_annotators: int = Field(
-        1,
-        ge=1,
-        description="Number of members that must score a target; with fewer, it has no score.",
-    )
+    judge: Slug
+    """The id, equal to the file's name."""
+    members: list[Slug] = Field(min_length=2)
+    """Judges of the study."""
+    combine: Literal["mean", "supervisor"] = "mean"
+    """Who makes one list of the errors that members list: `mean`: a rule; `supervisor`: a model.
+    The score is the mean of the members' in both cases."""
+    supervisor: Supervisor | None = None
+    """For combine: supervisor."""
+    min_annotators: int = Field(1, ge=1)
+    """Number of members that must score a target; with fewer, it has no score."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

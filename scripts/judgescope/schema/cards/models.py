@@ -20,58 +20,53 @@ from judgescope.schema.cards.base import Access, Asking, Card, Columns, Files, H
 class LexicalModel(Card):
     """A scorer that computes: no request, no price."""
 
-    model: Slug = Field(description="The id, equal to the file's name.")
-    engine: Literal["lexical"] = Field(description="The engine that answers.")
+    model: Slug
+    """The id, equal to the file's name."""
+    engine: Literal["lexical"]
+    """The engine that answers."""
 
 
 class ControlModel(Card):
     """A null judge, which knows nothing of the text's quality."""
 
-    model: Slug = Field(description="The id, equal to the file's name.")
-    engine: Literal["control"] = Field(description="The engine that answers.")
+    model: Slug
+    """The id, equal to the file's name."""
+    engine: Literal["control"]
+    """The engine that answers."""
 
 
 class RecordedRows(Card):
     """Which column or JSON path of a recorded row holds what."""
 
-    dataset: str | None = Field(
-        None,
-        description="The column of the dataset, if a file mixes datasets: rows of others "
-        "are left out.",
-    )
-    target: str | None = Field(
-        None,
-        description="Join by the target's id, as `judgescope export STUDY targets` writes it, also "
-        "of perturbed texts. With `text` beside it, a row about another text than the target's is "
-        "left out.",
-    )
-    item: str | None = Field(None, description="Join by the item's id and the system.")
-    system: str | None = Field(None, description="The system, beside `item` or `text`.")
-    source: Columns = Field([], description="Join by text: the source's columns, beside `text`.")
-    text: str | None = Field(None, description="Join by text: the judged text's column.")
-    aspect: str | None = Field(
-        None, description="The column of the aspect, if a file mixes aspects."
-    )
-    aspects: dict[Slug, str] = Field(
-        {}, description="Aspect -> what the rows call it under `aspect`; default: its id or name."
-    )
-    reply: str | None = Field(None, description="Raw replies: one, or a list of draws.")
-    scores: dict[str, str] = Field(
-        {}, description="Scores that exist: aspect -> column; * stands for every aspect."
-    )
-    missing: list[str] = Field(
-        [], description="Cell contents that stand for a missing reply or score."
-    )
-    repeated: Literal["stop", "first", "last", "mean"] = Field(
-        "stop",
-        description="Which of several rows about one text counts, where they say different things "
-        "(scores differ by more than 0.00001 of their size); mean: of their scores.",
-    )
-    lists: bool = Field(
-        False,
-        description="A cell is a JSON list with an entry per item, in one order for all rows; the "
-        "column # is the entry's id, the dataset's and its number.",
-    )
+    dataset: str | None = None
+    """The column of the dataset, if a file mixes datasets: rows of others are left out."""
+    target: str | None = None
+    """Join by the target's id, as `judgescope export STUDY targets` writes it, also of perturbed
+    texts. With `text` beside it, a row about another text than the target's is left out."""
+    item: str | None = None
+    """Join by the item's id and the system."""
+    system: str | None = None
+    """The system, beside `item` or `text`."""
+    source: Columns = Field([])
+    """Join by text: the source's columns, beside `text`."""
+    text: str | None = None
+    """Join by text: the judged text's column."""
+    aspect: str | None = None
+    """The column of the aspect, if a file mixes aspects."""
+    aspects: dict[Slug, str] = Field({})
+    """Aspect -> what the rows call it under `aspect`; default: its id or name."""
+    reply: str | None = None
+    """Raw replies: one, or a list of draws."""
+    scores: dict[str, str] = Field({})
+    """Scores that exist: aspect -> column; * stands for every aspect."""
+    missing: list[str] = Field([])
+    """Cell contents that stand for a missing reply or score."""
+    repeated: Literal["stop", "first", "last", "mean"] = "stop"
+    """Which of several rows about one text counts, where they say different things (scores differ
+    by more than 0.00001 of their size); mean: of their scores."""
+    lists: bool = False
+    """A cell is a JSON list with an entry per item, in one order for all rows; the column # is the
+    entry's id, the dataset's and its number."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -107,22 +102,21 @@ class RecordedRows(Card):
 class RecordedModel(Card):
     """Replies or scores that exist already, read as they are."""
 
-    model: Slug = Field(description="The id, equal to the file's name.")
-    engine: Literal["recorded"] = Field(description="The engine that answers.")
-    dataset: Slug | None = Field(
-        None, description="The dataset whose targets were judged; default: given by `rows.dataset`."
-    )
-    files: Files = Field(
-        description="Role -> path. A role named like a judge's form holds that form's rows; other "
-        "forms read the role `data`."
-    )
-    sha256: Hashes = Field({}, description="Role -> sha256 of the file, or of all files of a role.")
-    kind: Literal["jsonl", "json", "csv", "tsv", "parquet"] | None = Field(
-        None, description="The file type, if the file name's suffix does not show it."
-    )
-    rows: RecordedRows = Field(
-        description="The columns of a row, and how a row is joined to its target."
-    )
+    model: Slug
+    """The id, equal to the file's name."""
+    engine: Literal["recorded"]
+    """The engine that answers."""
+    dataset: Slug | None = None
+    """The dataset whose targets were judged; default: given by `rows.dataset`."""
+    files: Files
+    """Role -> path. A role named like a judge's form holds that form's rows; other forms read the
+    role `data`."""
+    sha256: Hashes = Field({})
+    """Role -> sha256 of the file, or of all files of a role."""
+    kind: Literal["jsonl", "json", "csv", "tsv", "parquet"] | None = None
+    """The file type, if the file name's suffix does not show it."""
+    rows: RecordedRows
+    """The columns of a row, and how a row is joined to its target."""
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:
@@ -139,62 +133,38 @@ class RecordedModel(Card):
 class Price(Card):
     """What a million tokens cost, in US dollars."""
 
-    input: float = Field(ge=0, description="Per million tokens of the prompt.")
-    output: float = Field(ge=0, description="Per million tokens of the reply.")
-    cached_input: float | None = Field(
-        None,
-        ge=0,
-        description="Per million tokens of the prompt that were cached; default: `input`.",
-    )
+    input: float = Field(ge=0)
+    """Per million tokens of the prompt."""
+    output: float = Field(ge=0)
+    """Per million tokens of the reply."""
+    cached_input: float | None = Field(None, ge=0)
+    """Per million tokens of the prompt that were cached; default: `input`."""
 
 
 class Limits(Card):
     """How an endpoint is asked; none of this changes a reply."""
 
     renamed: ClassVar[dict[str, str]] = {"breaker": "max_consecutive_failures"}
-    concurrency: int = Field(
-        16,
-        ge=1,
-        description="Maximum number of concurrent requests at the endpoint, for all jobs on one "
-        "machine together; halved when the endpoint refuses some (429), then raised "
-        "slowly.",
-    )
-    requests_per_minute: float | None = Field(
-        None, gt=0, description="Maximum number of requests per minute, for each job."
-    )
-    tokens_per_minute: float | None = Field(
-        None,
-        gt=0,
-        description="Maximum number of tokens per minute, in prompts and replies, for each job.",
-    )
-    draws_per_request: int | None = Field(
-        None,
-        ge=1,
-        description="Maximum number of draws in one request (`n`); default: as many as the "
-        "endpoint returns.",
-    )
-    attempts: int = Field(
-        6,
-        ge=1,
-        description="Maximum number of attempts, while a request fails for a transient reason "
-        "other than 429.",
-    )
-    timeout: float = Field(300, gt=0, description="Seconds until an unanswered attempt fails.")
-    backoff: float = Field(
-        1,
-        gt=0,
-        description="Maximum wait before the second attempt, in seconds; doubled each time, up to "
-        "60. The wait is drawn from 0 to this value, after 429 from half of it.",
-    )
-    patience: float = Field(
-        1800, gt=0, description="Maximum seconds for one request, with its waits and attempts."
-    )
-    max_consecutive_failures: int = Field(
-        50,
-        ge=1,
-        description="Number of consecutive failures with the same status and type of error that "
-        "ends the job.",
-    )
+    concurrency: int = Field(16, ge=1)
+    """Maximum number of concurrent requests at the endpoint, for all jobs on one machine together;
+    halved when the endpoint refuses some (429), then raised slowly."""
+    requests_per_minute: float | None = Field(None, gt=0)
+    """Maximum number of requests per minute, for each job."""
+    tokens_per_minute: float | None = Field(None, gt=0)
+    """Maximum number of tokens per minute, in prompts and replies, for each job."""
+    draws_per_request: int | None = Field(None, ge=1)
+    """Maximum number of draws in one request (`n`); default: as many as the endpoint returns."""
+    attempts: int = Field(6, ge=1)
+    """Maximum number of attempts, while a request fails for a transient reason other than 429."""
+    timeout: float = Field(300, gt=0)
+    """Seconds until an unanswered attempt fails."""
+    backoff: float = Field(1, gt=0)
+    """Maximum wait before the second attempt, in seconds; doubled each time, up to 60. The wait is
+    drawn from 0 to this value, after 429 from half of it."""
+    patience: float = Field(1800, gt=0)
+    """Maximum seconds for one request, with its waits and attempts."""
+    max_consecutive_failures: int = Field(50, ge=1)
+    """Number of consecutive failures with the same status and type of error that ends the job."""
 
 
 RESERVED = {
@@ -228,72 +198,48 @@ class OpenAIModel(Card):
     """A model behind an endpoint that speaks OpenAI's chat protocol."""
 
     renamed: ClassVar[dict[str, str]] = {"spelling": "field_names"}
-    model: Asking[Slug] = Field(description="The id, equal to the file's name.")
-    engine: Asking[Literal["openai"]] = Field(description="The engine that answers.")
-    base_url: Access[str] = Field(
-        pattern=ADDRESS,
-        description="The URL of the endpoint, with its version: `.../v1`; without a password.",
-    )
-    name: Asking[str | None] = Field(
-        None, description="The name by which the endpoint knows the model; default: the id."
-    )
-    api_key_env: Access[str | None] = Field(
-        None,
-        pattern=r"^[A-Za-z_]\w*$",
-        description="The environment variable that holds the key; never the key itself.",
-    )
-    api_key_file: Access[str | None] = Field(
-        None,
-        min_length=1,
-        description="A file that holds the key, in place of `api_key_env`: relative to the card's "
-        "folder or absolute, for your eyes only (`chmod 600`), outside `config` and `results`.",
-    )
-    key_header: Access[str] = Field(
-        "Authorization",
-        pattern=r"^[A-Za-z][A-Za-z-]*$",
-        description="The header that carries the key: `Authorization` (as a bearer token), or the "
-        "endpoint's own, such as Azure's `api-key`.",
-    )
-    headers: Access[dict[str, str]] = Field({}, description="Further headers of every request.")
-    query: Access[dict[str, str]] = Field(
-        {}, description="Query parameters of the URL, such as Azure's `api-version`."
-    )
-    field_names: Asking[dict[str, str | None]] = Field(
-        {},
-        description="The endpoint's names of fields, such as max_tokens: max_completion_tokens; "
-        "null: the field is not sent, and the endpoint's default holds.",
-    )
-    revision: Asking[str | None] = Field(
-        None, description="The revision of the weights, where known."
-    )
-    variant: Asking[str | None] = Field(
-        None,
-        description="What the name does not show: quantisation, server, build. Replies are stored "
-        "by name, revision and variant, not by URL: give different weights a "
-        "different variant.",
-    )
-    family: Slug | None = Field(
-        None, description="The model's family; models of one family may favour each other."
-    )
-    extra_body: Asking[dict[str, Any]] = Field(
-        {},
-        description="Further fields of every request, such as chat_template_kwargs or "
-        "reasoning_effort.",
-    )
-    probe: Access[bool] = Field(
-        True,
-        description="Whether to test with a few small requests, before the first request of a "
-        "study, which fields the endpoint honours.",
-    )
-    price: Access[Price | None] = Field(
-        None, description="The price of its tokens; default: not known."
-    )
-    tokenizer: Access[str | None] = Field(
-        None,
-        description="The model's tokenizer.json, from the card's folder, by which `check` counts "
-        "tokens (needs the package tokenizers); default: by the replies so far.",
-    )
-    limits: Access[Limits] = Field(Limits(), description="Limits of requests.")
+    model: Asking[Slug]
+    """The id, equal to the file's name."""
+    engine: Asking[Literal["openai"]]
+    """The engine that answers."""
+    base_url: Access[str] = Field(pattern=ADDRESS)
+    """The URL of the endpoint, with its version: `.../v1`; without a password."""
+    name: Asking[str | None] = None
+    """The name by which the endpoint knows the model; default: the id."""
+    api_key_env: Access[str | None] = Field(None, pattern=r"^[A-Za-z_]\w*$")
+    """The environment variable that holds the key; never the key itself."""
+    api_key_file: Access[str | None] = Field(None, min_length=1)
+    """A file that holds the key, in place of `api_key_env`: relative to the card's folder or
+    absolute, for your eyes only (`chmod 600`), outside `config` and `results`."""
+    key_header: Access[str] = Field("Authorization", pattern=r"^[A-Za-z][A-Za-z-]*$")
+    """The header that carries the key: `Authorization` (as a bearer token), or the endpoint's own,
+    such as Azure's `api-key`."""
+    headers: Access[dict[str, str]] = Field({})
+    """Further headers of every request."""
+    query: Access[dict[str, str]] = Field({})
+    """Query parameters of the URL, such as Azure's `api-version`."""
+    field_names: Asking[dict[str, str | None]] = Field({})
+    """The endpoint's names of fields, such as max_tokens: max_completion_tokens; null: the field is
+    not sent, and the endpoint's default holds."""
+    revision: Asking[str | None] = None
+    """The revision of the weights, where known."""
+    variant: Asking[str | None] = None
+    """What the name does not show: quantisation, server, build. Replies are stored by name,
+    revision and variant, not by URL: give different weights a different variant."""
+    family: Slug | None = None
+    """The model's family; models of one family may favour each other."""
+    extra_body: Asking[dict[str, Any]] = Field({})
+    """Further fields of every request, such as chat_template_kwargs or reasoning_effort."""
+    probe: Access[bool] = True
+    """Whether to test with a few small requests, before the first request of a study, which fields
+    the endpoint honours."""
+    price: Access[Price | None] = None
+    """The price of its tokens; default: not known."""
+    tokenizer: Access[str | None] = None
+    """The model's tokenizer.json, from the card's folder, by which `check` counts tokens (needs the
+    package tokenizers); default: by the replies so far."""
+    limits: Access[Limits] = Limits()
+    """Limits of requests."""
     parts: Parts = 1
 
     @field_validator("base_url")
@@ -369,51 +315,38 @@ class CommandModel(Card):
     """A program of yours: it reads targets and writes scores, a JSON object a line."""
 
     renamed: ClassVar[dict[str, str]] = {"sees": "inputs"}
-    model: Asking[Slug] = Field(description="The id, equal to the file's name.")
-    engine: Asking[Literal["command"]] = Field(description="The engine that answers.")
-    argv: Asking[list[str]] = Field(
-        min_length=1,
-        description="The program and its arguments, word by word; no shell reads them. `{role}` "
-        "stands for the path of that role's file, `{python}` for the interpreter of the workflow.",
-    )
-    files: Files = Field(
-        {},
-        description="Role -> path of what the program is made of, such as code and weights. What "
-        "they hold is part of every reply's key: a changed program is asked again.",
-    )
-    sha256: Asking[Hashes] = Field(
-        {}, description="Role -> sha256 of the file, or of all files of a role."
-    )
-    variant: Asking[str | None] = Field(
-        None,
-        description="What words and files do not show: the version of a library, weights that the "
-        "program downloads. It is part of every reply's key.",
-    )
-    inputs: Asking[list[Literal["aspect", "source", "references"]]] = Field(
-        ["aspect", "source"],
-        description="What the program sees in addition to the text: the aspect with its scale, "
-        "the source if raters saw it, the references. What it does not see is not "
-        "part of the request.",
-    )
-    batch: Access[int] = Field(
-        1000, ge=1, description="Number of targets per start of the program."
-    )
-    timeout: Access[float] = Field(
-        3600, gt=0, description="Seconds after which a start fails as hung."
-    )
-    workers: Access[int] = Field(1, ge=1, description="Maximum number of concurrent starts.")
-    env: Access[list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]]] = Field(
-        [],
-        description="Names of environment variables that the program needs; of all others it sees "
-        "PATH, HOME, those of language, temporary folder and GPU.",
-    )
-    family: Slug | None = Field(
-        None, description="The model's family; models of one family may favour each other."
-    )
+    model: Asking[Slug]
+    """The id, equal to the file's name."""
+    engine: Asking[Literal["command"]]
+    """The engine that answers."""
+    argv: Asking[list[str]] = Field(min_length=1)
+    """The program and its arguments, word by word; no shell reads them. `{role}` stands for the
+    path of that role's file, `{python}` for the interpreter of the workflow."""
+    files: Files = Field({})
+    """Role -> path of what the program is made of, such as code and weights. What they hold is part
+    of every reply's key: a changed program is asked again."""
+    sha256: Asking[Hashes] = Field({})
+    """Role -> sha256 of the file, or of all files of a role."""
+    variant: Asking[str | None] = None
+    """What words and files do not show: the version of a library, weights that the program
+    downloads. It is part of every reply's key."""
+    inputs: Asking[list[Literal["aspect", "source", "references"]]] = Field(["aspect", "source"])
+    """What the program sees in addition to the text: the aspect with its scale, the source if
+    raters saw it, the references. What it does not see is not part of the request."""
+    batch: Access[int] = Field(1000, ge=1)
+    """Number of targets per start of the program."""
+    timeout: Access[float] = Field(3600, gt=0)
+    """Seconds after which a start fails as hung."""
+    workers: Access[int] = Field(1, ge=1)
+    """Maximum number of concurrent starts."""
+    env: Access[list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]]] = Field([])
+    """Names of environment variables that the program needs; of all others it sees PATH, HOME,
+    those of language, temporary folder and GPU."""
+    family: Slug | None = None
+    """The model's family; models of one family may favour each other."""
     parts: Parts = 1
-    price: Access[Price | None] = Field(
-        None, description="The price of tokens, if the program reports usage; default: nothing."
-    )
+    price: Access[Price | None] = None
+    """The price of tokens, if the program reports usage; default: nothing."""
 
     @model_validator(mode="after")
     def _known_roles(self) -> Self:
@@ -466,101 +399,69 @@ FOLDER = r"^(\{data\}/)?[^{}]+$"
 class Adapter(Card):
     """A LoRA adapter over a model's weights."""
 
-    path: str = Field(
-        pattern=FOLDER,
-        description="Its folder (adapter_config.json, adapter_model.*): from the card's, absolute, "
-        "or from `{data}/`.",
-    )
-    sha256: Sha256 = Field(
-        description="Of its files `adapter_*`: sha256 of all their `name sha256` lines."
-    )
+    path: str = Field(pattern=FOLDER)
+    """Its folder (adapter_config.json, adapter_model.*): from the card's, absolute, or from
+    `{data}/`."""
+    sha256: Sha256
+    """Of its files `adapter_*`: sha256 of all their `name sha256` lines."""
 
 
 class VllmModel(Card):
     """A model that a job itself loads with vLLM, in its own process or behind its own server."""
 
-    model: Asking[Slug] = Field(description="The id, equal to the file's name.")
-    engine: Asking[Literal["vllm"]] = Field(description="The engine that answers.")
-    mode: Access[Literal["offline", "served"]] = Field(
-        "offline",
-        description="How the model runs, which changes no reply: `offline`, inside the job; "
-        "`served`, in a server that the job starts and stops: for data_parallel, and "
-        "models that need it.",
-    )
-    name: Asking[str] = Field(description="The name of the weights on the hub.")
-    path: str | None = Field(
-        None,
-        pattern=FOLDER,
-        description="The folder where they lie: from the card's, absolute, or from `{data}/`. "
-        "Default: the hub, or what it left on this machine.",
-    )
-    revision: Asking[str | None] = Field(
-        None, description="The commit of the weights; without one, the hub's newest."
-    )
-    variant: Asking[str | None] = Field(None, description="What else distinguishes these weights.")
-    family: Slug | None = Field(
-        None, description="The model's family; models of one family may favour each other."
-    )
-    dtype: Asking[str | None] = Field(
-        None, description="The number format of the weights; default: their own."
-    )
-    quantization: Asking[str | None] = Field(
-        None, description="The quantisation of the weights; default: none."
-    )
-    adapter: Adapter | Literal["trained"] | None = Field(
-        None,
-        description="A LoRA adapter that every request uses; `trained`: the one that the study "
-        "trains (its key `distill`).",
-    )
-    extra_body: Asking[dict[str, Any]] = Field(
-        {},
-        description="Further fields of every request: chat_template_kwargs (`enable_thinking: "
-        "false`), sampling parameters of vLLM such as top_k.",
-    )
-    model_args: Asking[dict[str, Any]] = Field(
-        {}, description="Further arguments of vLLM's engine that may change replies."
-    )
-    engine_args: Access[dict[str, Any]] = Field(
-        {}, description="Further arguments that change no reply, such as max_num_seqs."
-    )
-    tensor_parallel: Access[int] = Field(
-        1, ge=1, description="Number of GPUs that share the weights."
-    )
-    data_parallel: Access[int] = Field(
-        1, ge=1, description="Mode served: number of copies of the weights."
-    )
-    max_model_len: int | None = Field(
-        None,
-        ge=1,
-        description="Tokens of prompt and reply; a longer prompt is refused. Default: the model's.",
-    )
-    gpu_memory_utilization: Access[float | None] = Field(
-        None, gt=0, le=1, description="The share of a GPU's memory it takes; default: vLLM's."
-    )
-    gpu_model: Access[str | None] = Field(
-        None,
-        pattern=r"^[A-Za-z0-9_.]+$",
-        description="On a cluster: the type of its GPUs, as the cluster calls it; default: the "
-        "profile's.",
-    )
-    mem_mb: Access[int | None] = Field(
-        None,
-        ge=1,
-        description="On a cluster: megabytes of the job's memory (not the GPU's), as many again "
-        "with every further attempt; default: the profile's.",
-    )
-    runtime: Access[int | None] = Field(
-        None, ge=1, description="On a cluster: the job's minutes; default: the profile's."
-    )
-    start_timeout: Access[float] = Field(
-        1800, gt=0, description="Mode served: seconds until the server must be ready."
-    )
-    price: Access[Price | None] = Field(
-        None, description="The price of its tokens; default: not known."
-    )
-    limits: Access[Limits] = Field(
-        Limits(concurrency=256), description="Mode served: limits of requests."
-    )
+    model: Asking[Slug]
+    """The id, equal to the file's name."""
+    engine: Asking[Literal["vllm"]]
+    """The engine that answers."""
+    mode: Access[Literal["offline", "served"]] = "offline"
+    """How the model runs, which changes no reply: `offline`, inside the job; `served`, in a server
+    that the job starts and stops: for data_parallel, and models that need it."""
+    name: Asking[str]
+    """The name of the weights on the hub."""
+    path: str | None = Field(None, pattern=FOLDER)
+    """The folder where they lie: from the card's, absolute, or from `{data}/`. Default: the hub, or
+    what it left on this machine."""
+    revision: Asking[str | None] = None
+    """The commit of the weights; without one, the hub's newest."""
+    variant: Asking[str | None] = None
+    """What else distinguishes these weights."""
+    family: Slug | None = None
+    """The model's family; models of one family may favour each other."""
+    dtype: Asking[str | None] = None
+    """The number format of the weights; default: their own."""
+    quantization: Asking[str | None] = None
+    """The quantisation of the weights; default: none."""
+    adapter: Adapter | Literal["trained"] | None = None
+    """A LoRA adapter that every request uses; `trained`: the one that the study trains (its key
+    `distill`)."""
+    extra_body: Asking[dict[str, Any]] = Field({})
+    """Further fields of every request: chat_template_kwargs (`enable_thinking: false`), sampling
+    parameters of vLLM such as top_k."""
+    model_args: Asking[dict[str, Any]] = Field({})
+    """Further arguments of vLLM's engine that may change replies."""
+    engine_args: Access[dict[str, Any]] = Field({})
+    """Further arguments that change no reply, such as max_num_seqs."""
+    tensor_parallel: Access[int] = Field(1, ge=1)
+    """Number of GPUs that share the weights."""
+    data_parallel: Access[int] = Field(1, ge=1)
+    """Mode served: number of copies of the weights."""
+    max_model_len: int | None = Field(None, ge=1)
+    """Tokens of prompt and reply; a longer prompt is refused. Default: the model's."""
+    gpu_memory_utilization: Access[float | None] = Field(None, gt=0, le=1)
+    """The share of a GPU's memory it takes; default: vLLM's."""
+    gpu_model: Access[str | None] = Field(None, pattern=r"^[A-Za-z0-9_.]+$")
+    """On a cluster: the type of its GPUs, as the cluster calls it; default: the profile's."""
+    mem_mb: Access[int | None] = Field(None, ge=1)
+    """On a cluster: megabytes of the job's memory (not the GPU's), as many again with every further
+    attempt; default: the profile's."""
+    runtime: Access[int | None] = Field(None, ge=1)
+    """On a cluster: the job's minutes; default: the profile's."""
+    start_timeout: Access[float] = Field(1800, gt=0)
+    """Mode served: seconds until the server must be ready."""
+    price: Access[Price | None] = None
+    """The price of its tokens; default: not known."""
+    limits: Access[Limits] = Limits(concurrency=256)
+    """Mode served: limits of requests."""
     parts: Parts = 1
 
     @model_validator(mode="after")

@@ -27,14 +27,10 @@ class Degree(Card):
 
     renamed: ClassVar[dict[str, str]] = {"least": "min_edits"}
 
-    k: Annotated[int | Literal["all"] | None, BeforeValidator(_as_count)] = Field(
-        None, description="Number of edits."
-    )
-    min_edits: int | None = Field(
-        None,
-        ge=1,
-        description="Minimum number of edits; for texts that a model makes, in place of k.",
-    )
+    k: Annotated[int | Literal["all"] | None, BeforeValidator(_as_count)] = None
+    """Number of edits."""
+    min_edits: int | None = Field(None, ge=1)
+    """Minimum number of edits; for texts that a model makes, in place of k."""
 
     @model_validator(mode="after")
     def _one_amount(self) -> Self:
@@ -54,31 +50,26 @@ Degrees = dict[Literal["minor", "major", "single"], Degree]
 class BasePerturbation(Card):
     """What all ways to perturb a text share."""
 
-    perturbation: Slug = Field(description="The id, equal to the file's name.")
-    name: str = Field(description="The name in the report.")
-    level: Literal["character", "word", "sentence"] = Field(
-        description="What it changes; levels weigh the same in D_avg."
-    )
-    degrees: Degrees = Field(min_length=1, description="Degree -> its options, such as k.")
-    datasets: dict[Slug, Degrees] = Field(
-        {}, description="Other degrees for a dataset, in place of all of `degrees`; {}: none."
-    )
-    tasks: list[Slug] = Field([], description="Only datasets of these tasks; default: all.")
-    steps: int = Field(
-        1,
-        ge=1,
-        le=100,
-        description="Length of a chain: each text made from the one before, all judged; method "
-        "inject, or rule inject_errors.",
-    )
-    aspects: list[Slug] = Field(
-        [],
-        description="A chain is judged on these aspects alone; default: all. A graded set "
-        "is about the first of them that a dataset has.",
-    )
-    issue: str | None = Field(
-        None, description="What is wrong with such a text, as experts are asked about it (survey)."
-    )
+    perturbation: Slug
+    """The id, equal to the file's name."""
+    name: str
+    """The name in the report."""
+    level: Literal["character", "word", "sentence"]
+    """What it changes; levels weigh the same in D_avg."""
+    degrees: Degrees = Field(min_length=1)
+    """Degree -> its options, such as k."""
+    datasets: dict[Slug, Degrees] = Field({})
+    """Other degrees for a dataset, in place of all of `degrees`; {}: none."""
+    tasks: list[Slug] = Field([])
+    """Only datasets of these tasks; default: all."""
+    steps: int = Field(1, ge=1, le=100)
+    """Length of a chain: each text made from the one before, all judged; method inject, or rule
+    inject_errors."""
+    aspects: list[Slug] = Field([])
+    """A chain is judged on these aspects alone; default: all. A graded set is about the first of
+    them that a dataset has."""
+    issue: str | None = None
+    """What is wrong with such a text, as experts are asked about it (survey)."""
 
     @model_validator(mode="after")
     def _of_a_row(self) -> Self:
@@ -103,23 +94,25 @@ class Demonstration(Card):
     change with examples is still one file.
     """
 
-    topic: str = Field(min_length=1, description="What the text is about; no prompt shows it.")
-    task: Slug = Field(description="The task that such a text belongs to; no prompt shows it.")
-    text: str = Field(min_length=1, description="The text before the change.")
-    changed: str = Field(
-        min_length=1,
-        description="The text with the change; with `reply: appended` the new sentence alone.",
-    )
+    topic: str = Field(min_length=1)
+    """What the text is about; no prompt shows it."""
+    task: Slug
+    """The task that such a text belongs to; no prompt shows it."""
+    text: str = Field(min_length=1)
+    """The text before the change."""
+    changed: str = Field(min_length=1)
+    """The text with the change; with `reply: appended` the new sentence alone."""
 
 
 class RulePerturbation(BasePerturbation):
     """A way to perturb a text by rule."""
 
-    method: Literal["rule"] = Field(description="The method that makes the texts.")
-    rule: str = Field(description="The rule; the list is below.")
-    errors: list[str] = Field(
-        [], description="Rule inject_errors: the kinds of error, of which each step draws one."
-    )
+    method: Literal["rule"]
+    """The method that makes the texts."""
+    rule: str
+    """The rule; the list is below."""
+    errors: list[str] = Field([])
+    """Rule inject_errors: the kinds of error, of which each step draws one."""
 
     @model_validator(mode="after")
     def _with_errors(self) -> Self:
@@ -131,37 +124,27 @@ class RulePerturbation(BasePerturbation):
 class MadePerturbation(BasePerturbation, Decoding):
     """A way to perturb a text by a model: once, or step by step, each text from the one before."""
 
-    method: Literal["llm", "inject"] = Field(
-        description="How it is made: `llm` at once, `inject` in steps of which each is judged."
-    )
-    model: Slug = Field(description="The model card that writes.")
-    form: Slug = Field(description="The instruction, a file of config/prompts.")
-    adjustment: str | None = Field(
-        None,
-        min_length=1,
-        description="The kind of change in one sentence; for adjust-steps and adjust-examples.",
-    )
-    instructions: list[str] = Field(
-        [],
-        description="How to make the change, step by step; for adjust-steps and adjust-examples.",
-    )
-    demonstrations: list[Demonstration] = Field(
-        [], description="Texts with the change already made; for the form adjust-examples."
-    )
-    reply: Literal["whole", "appended"] = Field(
-        "whole",
-        description="What the model returns: `whole`, the text with its change; `appended`, only "
-        "what is new, which is put behind the text.",
-    )
-    degrees: Degrees = Field(
-        {"single": Degree()}, min_length=1, description="Degree -> what the prompt sees."
-    )
-    checks: list[str] = Field(
-        ["differs", "not_refusal", "length"],
-        description="What a text must pass. `changes`: words differ in as many places as the "
-        "degree says; `insertions`: all its sentences are there, and as many new ones; the others: "
-        "the change is of the kind of the perturbation so called (docs/validators.md).",
-    )
+    method: Literal["llm", "inject"]
+    """How it is made: `llm` at once, `inject` in steps of which each is judged."""
+    model: Slug
+    """The model card that writes."""
+    form: Slug
+    """The instruction, a file of config/prompts."""
+    adjustment: str | None = Field(None, min_length=1)
+    """The kind of change in one sentence; for adjust-steps and adjust-examples."""
+    instructions: list[str] = Field([])
+    """How to make the change, step by step; for adjust-steps and adjust-examples."""
+    demonstrations: list[Demonstration] = Field([])
+    """Texts with the change already made; for the form adjust-examples."""
+    reply: Literal["whole", "appended"] = "whole"
+    """What the model returns: `whole`, the text with its change; `appended`, only what is new,
+    which is put behind the text."""
+    degrees: Degrees = Field({"single": Degree()}, min_length=1)
+    """Degree -> what the prompt sees."""
+    checks: list[str] = Field(["differs", "not_refusal", "length"])
+    """What a text must pass. `changes`: words differ in as many places as the degree says;
+    `insertions`: all its sentences are there, and as many new ones; the others: the change is of
+    the kind of the perturbation so called (docs/validators.md)."""
     attempts: Attempts = 2
 
     @model_validator(mode="after")
@@ -182,68 +165,51 @@ class Anchoring(Decoding):
     steps: ClassVar[int] = 1
     attempts: ClassVar[int] = 1
 
-    model: Slug = Field(description="The model card that compares, the comparator.")
-    form: Slug = Field("compare-anchors", description="The question, a file of config/prompts.")
-    judge: Slug | None = Field(
-        None,
-        description="A judge of the study with whose ratings people's must agree where a text is "
-        "an anchor; default: people's alone count.",
-    )
-    per_rating: int = Field(5, ge=1, le=50, description="Number of anchors for each rating.")
-    max_errors: int = Field(ge=1, le=100, description="Maximum number of errors that are tried.")
-    calibration_share: float = Field(
-        0.1,
-        gt=0,
-        le=1,
-        description="The share of the items whose texts, one of each number of errors, tell how "
-        "many errors a rating has.",
-    )
-    oversample: float = Field(
-        1.3,
-        ge=1,
-        le=5,
-        description="How many times the required number of texts is made and rated.",
-    )
-    least_accuracy: float = Field(
-        0.7,
-        ge=0,
-        le=1,
-        description="The construction stops where the comparator is right in fewer pairs of "
-        "anchors with neighbouring ratings (in both orders); 0: never.",
-    )
+    model: Slug
+    """The model card that compares, the comparator."""
+    form: Slug = "compare-anchors"
+    """The question, a file of config/prompts."""
+    judge: Slug | None = None
+    """A judge of the study with whose ratings people's must agree where a text is an anchor;
+    default: people's alone count."""
+    per_rating: int = Field(5, ge=1, le=50)
+    """Number of anchors for each rating."""
+    max_errors: int = Field(ge=1, le=100)
+    """Maximum number of errors that are tried."""
+    calibration_share: float = Field(0.1, gt=0, le=1)
+    """The share of the items whose texts, one of each number of errors, tell how many errors a
+    rating has."""
+    oversample: float = Field(1.3, ge=1, le=5)
+    """How many times the required number of texts is made and rated."""
+    least_accuracy: float = Field(0.7, ge=0, le=1)
+    """The construction stops where the comparator is right in fewer pairs of anchors with
+    neighbouring ratings (in both orders); 0: never."""
 
 
 class GradedPerturbation(BasePerturbation, Decoding):
     """Texts of every rating, made by putting more or fewer errors into references at once."""
 
-    method: Literal["graded"] = Field(description="The method that makes the texts.")
-    targets: int = Field(
-        ge=1, le=1000, description="Texts per item, of every rating as many as can be."
-    )
-    references: int = Field(
-        1,
-        ge=1,
-        description="Number of references of an item that get errors; the most diverse are chosen.",
-    )
-    rating: Literal["errors", "anchors"] = Field(
-        "errors",
-        description="What tells a text's rating: its number of `errors`, or comparisons with "
-        "`anchors`.",
-    )
-    errors_per_rating: int = Field(
-        1,
-        ge=1,
-        le=20,
-        description="With `rating: errors`: number of errors that lower the rating by one class.",
-    )
-    anchors: Anchoring | None = Field(None, description="With `rating: anchors`: how.")
-    errors: list[str] = Field(
-        [], description="The kinds of error that rules make; or else name a `model`."
-    )
-    model: Slug | None = Field(None, description="The model card that puts errors in.")
-    form: Slug = Field("inject-errors", description="Its instruction, a file of config/prompts.")
+    method: Literal["graded"]
+    """The method that makes the texts."""
+    targets: int = Field(ge=1, le=1000)
+    """Texts per item, of every rating as many as can be."""
+    references: int = Field(1, ge=1)
+    """Number of references of an item that get errors; the most diverse are chosen."""
+    rating: Literal["errors", "anchors"] = "errors"
+    """What tells a text's rating: its number of `errors`, or comparisons with `anchors`."""
+    errors_per_rating: int = Field(1, ge=1, le=20)
+    """With `rating: errors`: number of errors that lower the rating by one class."""
+    anchors: Anchoring | None = None
+    """With `rating: anchors`: how."""
+    errors: list[str] = Field([])
+    """The kinds of error that rules make; or else name a `model`."""
+    model: Slug | None = None
+    """The model card that puts errors in."""
+    form: Slug = "inject-errors"
+    """Its instruction, a file of config/prompts."""
     attempts: Attempts = 2
-    degrees: Degrees = Field({"single": Degree()}, description="A graded set has one degree.")
+    degrees: Degrees = Field({"single": Degree()})
+    """A graded set has one degree."""
 
     @property
     def kind(self) -> PerturbationKind:
@@ -272,22 +238,17 @@ ATTACKS: Final = ("attack", "inert")
 class AttackPerturbation(BasePerturbation):
     """Something added to every original that is meant for the judge: it claims the top score."""
 
-    method: Literal["attack"] = Field(description="The method that makes the texts.")
+    method: Literal["attack"]
+    """The method that makes the texts."""
     level: Literal["character", "word", "sentence"] = "sentence"
-    text: str = Field(
-        min_length=1,
-        description="What is added. It claims the top of the scale: in words, or by `{top}`, which "
-        "stands for the number.",
-    )
+    text: str = Field(min_length=1)
+    """What is added. It claims the top of the scale: in words, or by `{top}`, which stands for the
+    number."""
     renamed: ClassVar[dict[str, str]] = {"place": "position"}
-    position: Literal["start", "end"] = Field(
-        "end", description="Position of the addition: before or after the text."
-    )
-    degrees: dict[Literal["attack", "inert"], Degree] = Field(  # type: ignore[assignment]
-        dict.fromkeys(ATTACKS, Degree()),
-        description="Both always: the attack, and a note of no meaning of the same length in its "
-        "place.",
-    )
+    position: Literal["start", "end"] = "end"
+    """Position of the addition: before or after the text."""
+    degrees: dict[Literal["attack", "inert"], Degree] = dict.fromkeys(ATTACKS, Degree())  # type: ignore[assignment]
+    """Both always: the attack, and a note of no meaning of the same length in its place."""
 
     @property
     def kind(self) -> PerturbationKind:
@@ -339,8 +300,10 @@ AnyPerturbation = (
 class Expected(Card):
     """What a perturbation does to aspects; of an aspect in neither list nothing is expected."""
 
-    drop: list[Slug] = Field([], description="Aspects whose scores should drop.")
-    same: list[Slug] = Field([], description="Aspects whose scores should stay as they are.")
+    drop: list[Slug] = Field([])
+    """Aspects whose scores should drop."""
+    same: list[Slug] = Field([])
+    """Aspects whose scores should stay as they are."""
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -355,11 +318,12 @@ class Expected(Card):
 class Expectations(Card):
     """Which aspects each perturbation should lower, and which not."""
 
-    expectations: Slug = Field(description="The id, equal to the file's name.")
-    name: str = Field(description="What the report calls them, and where they come from.")
-    perturbations: dict[Slug, Expected] = Field(
-        min_length=1, description="Perturbation -> the aspects that should drop or stay."
-    )
+    expectations: Slug
+    """The id, equal to the file's name."""
+    name: str
+    """What the report calls them, and where they come from."""
+    perturbations: dict[Slug, Expected] = Field(min_length=1)
+    """Perturbation -> the aspects that should drop or stay."""
 
 
 OfAspects = dict[Slug, float]
@@ -369,16 +333,17 @@ ROUND_OFF = 1e-9
 class Weights(Card):
     """Weights of aspects by task and perturbation; what is not named is weighted uniformly."""
 
-    weights: Slug = Field(description="The id, equal to the file's name.")
-    name: str = Field(description="What the report calls them, and where they come from.")
-    tasks: dict[Slug, dict[Slug, OfAspects]] = Field(
-        description="Task -> perturbation -> aspect -> weight. The weights of a perturbation are "
-        "0 or more and sum to 1; an aspect that is not named has weight 0."
-    )
-    voters: dict[Slug, int] = Field({}, description="Task -> how many people were asked.")
-    agreement: dict[Slug, float | None] = Field(
-        {}, description="Task -> nominal alpha of these people over the perturbations."
-    )
+    weights: Slug
+    """The id, equal to the file's name."""
+    name: str
+    """What the report calls them, and where they come from."""
+    tasks: dict[Slug, dict[Slug, OfAspects]]
+    """Task -> perturbation -> aspect -> weight. The weights of a perturbation are 0 or more and sum
+    to 1; an aspect that is not named has weight 0."""
+    voters: dict[Slug, int] = Field({})
+    """Task -> how many people were asked."""
+    agreement: dict[Slug, float | None] = Field({})
+    """Task -> nominal alpha of these people over the perturbations."""
 
     @model_validator(mode="after")
     def _sums(self) -> Self:

@@ -12,25 +12,28 @@ from judgescope.schema.cards.judges import Decoding
 class Recipe(Card):
     """How a model is trained: low-rank matrices beside its weights (LoRA), by AdamW."""
 
-    rank: int = Field(16, ge=1, description="The rank of the matrices.")
-    alpha: int = Field(32, ge=1, description="Their product counts alpha / rank times.")
-    dropout: float = Field(0.0, ge=0, lt=1, description="The share of their input left out.")
-    epochs: int = Field(1, ge=1, description="Number of passes over the examples.")
-    learning_rate: float = Field(
-        2e-4, gt=0, description="At its highest, after the warm-up; then it falls to 0 in a line."
-    )
-    weight_decay: float = Field(0.01, ge=0, description="Of AdamW.")
-    warmup: float = Field(0.05, ge=0, lt=1, description="The share of the steps until then.")
-    batch: int = Field(16, ge=1, description="Number of examples per step.")
-    device_batch: int = Field(
-        1, ge=1, description="Number of examples that the device processes at once."
-    )
-    checkpoint_steps: int = Field(
-        50, ge=1, description="Number of steps between checkpoints, each with the held-out loss."
-    )
-    device: Literal["cuda", "cpu"] = Field(
-        "cuda", description="The device that trains; `cpu` is for models of toy size."
-    )
+    rank: int = Field(16, ge=1)
+    """The rank of the matrices."""
+    alpha: int = Field(32, ge=1)
+    """Their product counts alpha / rank times."""
+    dropout: float = Field(0.0, ge=0, lt=1)
+    """The share of their input left out."""
+    epochs: int = Field(1, ge=1)
+    """Number of passes over the examples."""
+    learning_rate: float = Field(2e-4, gt=0)
+    """At its highest, after the warm-up; then it falls to 0 in a line."""
+    weight_decay: float = Field(0.01, ge=0)
+    """Of AdamW."""
+    warmup: float = Field(0.05, ge=0, lt=1)
+    """The share of the steps until then."""
+    batch: int = Field(16, ge=1)
+    """Number of examples per step."""
+    device_batch: int = Field(1, ge=1)
+    """Number of examples that the device processes at once."""
+    checkpoint_steps: int = Field(50, ge=1)
+    """Number of steps between checkpoints, each with the held-out loss."""
+    device: Literal["cuda", "cpu"] = "cuda"
+    """The device that trains; `cpu` is for models of toy size."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -44,49 +47,40 @@ class Recipe(Card):
 class NewTexts(Decoding):
     """Models that write texts to learn from, each a system beside those of the dataset."""
 
-    models: list[Slug] = Field(min_length=1, description="Model cards.")
-    form: Slug = Field("write-reference", description="The instruction, a file of config/prompts.")
-    temperature: float = Field(1.0, ge=0, description="0: always the most likely token.")
+    models: list[Slug] = Field(min_length=1)
+    """Model cards."""
+    form: Slug = "write-reference"
+    """The instruction, a file of config/prompts."""
+    temperature: float = Field(1.0, ge=0)
+    """0: always the most likely token."""
 
 
 class Distillation(Card):
     """A judge's model is trained on what a teacher says of texts that nobody has to rate."""
 
-    teacher: Slug = Field(
-        description="A judge of the study that lists errors, such as an ensemble of annotators."
-    )
-    judge: Slug = Field(
-        description="The judge that learns; its model's card has `adapter: trained`, its own "
-        "`annotation: {score: percent}`."
-    )
-    datasets: list[Slug] = Field(
-        min_length=1,
-        description="The texts to learn from: datasets that the study does not evaluate on.",
-    )
-    systems: int = Field(
-        4, ge=1, description="Number of systems, drawn for each item, whose texts are used."
-    )
-    aspects: int = Field(3, ge=1, description="Number of aspects, drawn for each text.")
-    held_out: float = Field(
-        0.05,
-        gt=0,
-        le=0.5,
-        description="The share of each dataset's items that are not trained on, to see what was "
-        "learnt; at least one.",
-    )
-    overlap: Literal["stop", "drop"] = Field(
-        "stop",
-        description="What to do with items whose source is also in a dataset that is evaluated "
-        "on: stop, or leave them out.",
-    )
-    write: NewTexts | None = Field(None, description="Let models write more texts to learn from.")
-    recipe: Recipe = Field(
-        Recipe(), description="The training recipe; default: as in (Kartáč et al. 2025)."
-    )
-    checkpoints: str = Field(
-        "cache/training",
-        description="The folder where a training is kept, whole or begun: none is done twice.",
-    )
+    teacher: Slug
+    """A judge of the study that lists errors, such as an ensemble of annotators."""
+    judge: Slug
+    """The judge that learns; its model's card has `adapter: trained`, its own `annotation: {score:
+    percent}`."""
+    datasets: list[Slug] = Field(min_length=1)
+    """The texts to learn from: datasets that the study does not evaluate on."""
+    systems: int = Field(4, ge=1)
+    """Number of systems, drawn for each item, whose texts are used."""
+    aspects: int = Field(3, ge=1)
+    """Number of aspects, drawn for each text."""
+    held_out: float = Field(0.05, gt=0, le=0.5)
+    """The share of each dataset's items that are not trained on, to see what was learnt; at least
+    one."""
+    overlap: Literal["stop", "drop"] = "stop"
+    """What to do with items whose source is also in a dataset that is evaluated on: stop, or leave
+    them out."""
+    write: NewTexts | None = None
+    """Let models write more texts to learn from."""
+    recipe: Recipe = Recipe()
+    """The training recipe; default: as in (Kartáč et al. 2025)."""
+    checkpoints: str = "cache/training"
+    """The folder where a training is kept, whole or begun: none is done twice."""
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -107,152 +101,110 @@ PILOT = "-pilot"
 class Comparison(Card):
     """How judges are compared with each other; table comparison.csv."""
 
-    judges: list[Slug] = Field([], description="Only these judges; default: all of the study.")
+    judges: list[Slug] = Field([])
+    """Only these judges; default: all of the study."""
     statistics: list[Literal["pearson", "spearman", "kendall_b", "kappa_linear"]] = Field(
-        ["pearson", "spearman", "kendall_b", "kappa_linear"],
-        min_length=1,
-        description="Of agreement with people; kappa_linear is pooled, whatever the levels, and of "
-        "judges that give classes of one scale.",
+        ["pearson", "spearman", "kendall_b", "kappa_linear"], min_length=1
     )
+    """Of agreement with people; kappa_linear is pooled, whatever the levels, and of judges that
+    give classes of one scale."""
     levels: list[Literal["pooled", "by_source", "by_system"]] = Field(
-        ["pooled", "by_source", "by_system"], min_length=1, description="At these levels."
+        ["pooled", "by_source", "by_system"], min_length=1
     )
-    permute: Literal["inputs", "systems", "both"] = Field(
-        "inputs",
-        description="What a permutation swaps between two judges: all of a source, all of a "
-        "system, or any text. Choose `systems` to speak of other systems than these.",
-    )
-    permutations: int | None = Field(
-        None,
-        ge=99,
-        le=10_000_000,
-        description="Number of permutations. Default: 40 for each pair of judges, at least 1,000: "
-        "so Holm's correction over all pairs can reach .025.",
-    )
-    wished: float = Field(
-        0.05,
-        gt=0,
-        description="The difference for which the study reports the number of sources needed.",
-    )
+    """At these levels."""
+    permute: Literal["inputs", "systems", "both"] = "inputs"
+    """What a permutation swaps between two judges: all of a source, all of a system, or any text.
+    Choose `systems` to speak of other systems than these."""
+    permutations: int | None = Field(None, ge=99, le=10_000_000)
+    """Number of permutations. Default: 40 for each pair of judges, at least 1,000: so Holm's
+    correction over all pairs can reach .025."""
+    wished: float = Field(0.05, gt=0)
+    """The difference for which the study reports the number of sources needed."""
 
 
 class Confusion(Card):
     """How the method confusion is computed; table confusion.csv."""
 
-    expectations: Slug = Field(
-        "table-21",
-        description="Which perturbation should lower which aspect: a card of config/expectations.",
-    )
-    margin: float = Field(
-        0.2,
-        gt=0,
-        description="A smaller mean drop, in points of a scale of 1 to 5, is no drop. On a judge's "
-        "own scale it is the same part of the whole.",
-    )
+    expectations: Slug = "table-21"
+    """Which perturbation should lower which aspect: a card of config/expectations."""
+    margin: float = Field(0.2, gt=0)
+    """A smaller mean drop, in points of a scale of 1 to 5, is no drop. On a judge's own scale it is
+    the same part of the whole."""
 
 
 class Caps(Card):
     """The most that may be spent; what it is spent on is kept, whatever happens."""
 
-    max_usd: Access[float | None] = Field(
-        None, ge=0, description="US dollars, by the model cards' prices; default: no limit."
-    )
-    max_requests: Access[int | None] = Field(
-        None,
-        ge=0,
-        description="Maximum number of replies requested (two draws are two); default: no limit.",
-    )
+    max_usd: Access[float | None] = Field(None, ge=0)
+    """US dollars, by the model cards' prices; default: no limit."""
+    max_requests: Access[int | None] = Field(None, ge=0)
+    """Maximum number of replies requested (two draws are two); default: no limit."""
 
 
 class Study(Caps):
     """What one run covers."""
 
-    study: Slug = Field(description="The id: results are written to results/<study>.")
-    seed: int = Field(0, ge=0, description="The root of every random choice of the study.")
-    data: Access[str] = Field(
-        "data", description="The folder that `{data}` in a card's paths stands for."
-    )
-    datasets: list[Slug] = Field(min_length=1, description="Dataset cards.")
-    judges: list[Slug] = Field(min_length=1, description="Judge cards.")
-    aspects: list[Slug] = Field([], description="Default: every aspect that a dataset rates.")
-    criteria: list[Slug] = Field(
-        [],
-        description="Wordings in which aspects are judged, each by itself: of the aspects' cards "
-        "(of some, then those alone), or of config/criteria; default: the aspect's own definition.",
-    )
-    perturbations: list[Slug] = Field(
-        [],
-        description="Perturbation cards: of single texts for discernment and confusion; "
-        "error-injection chains; graded sets.",
-    )
-    methods: list[Slug] = Field(
-        min_length=1,
-        description="What is computed; always coverage and cost, and spans if a judge lists "
-        "errors with positions.",
-    )
-    references: References | None = Field(
-        None,
-        description="A model writes references of every item; these are perturbed, not the data's.",
-    )
-    weights: Slug | None = Field(
-        None,
-        description="Discernment: a card of expert weights of aspects (config/weights); default: "
-        "all aspects weigh the same.",
-    )
-    drafter: Access[Slug | None] = Field(
-        None,
-        description="The model card that drafts the steps and sub-aspects that cards lack "
-        "(`judgescope draft`); a run does not need it.",
-    )
-    share: float = Field(
-        1.0,
-        gt=0,
-        le=1,
-        description="The most that an asked judge is given of each dataset's items, and that "
-        "a model makes texts of; see `share` of a judge.",
-    )
-    store: str = Field(
-        "cache/replies", description="The folder of the reply store, which studies may share."
-    )
-    caps: Access[dict[Slug, Caps]] = Field(
-        {}, description="Model -> its own caps, beside those of the whole study."
-    )
-    comparison: Comparison = Field(
-        Comparison(), description="Settings of the comparison of judges."
-    )
-    confusion: Confusion = Field(Confusion(), description="Settings of the method confusion.")
-    distill: Distillation | None = Field(
-        None, description="Train a judge's model on the judgments of another judge."
-    )
-    as_rater_margin: float = Field(
-        0.05,
-        gt=0,
-        description="A judge is as good as one more rater if it is worse by less than this, in "
-        "units of the statistic.",
-    )
-    require: dict[str, Bar | dict[Slug, Bar]] = Field(
-        {},
-        description="Bars: statistic -> the least that a judge must have (of errors, prices and "
-        "the like the most), for every aspect, or by aspect: `{spearman: {coherence: .5}}`. "
-        "`spearman.pooled` names the level. A verdict says of each judge whether it meets the bar, "
-        "misses it, or how many more ratings would tell.",
-    )
-    exclude_reference_systems: bool = Field(
-        True,
-        description="Rate judges that compare with references without the systems whose texts are "
-        "the references; false: both with and without them.",
-    )
-    missing: Literal["drop", "worst", "mid", "random"] = Field(
-        "drop",
-        description="For runs that ask how far missing judgments could move a number: what counts "
-        "for each draw that was asked for and has no value. drop: nothing; worst: the scale's "
-        "`min`; mid: its middle value, of two the lower; random: any of its values, by the study's "
-        "seed. The signature names it, coverage counts the draws as before, and judges without a "
-        "scale keep theirs missing. Nothing is asked again.",
-    )
-    allow_missing: bool = Field(
-        False, description="Continue if a planned cell of a perturbation is missing, and report it."
-    )
+    study: Slug
+    """The id: results are written to results/<study>."""
+    seed: int = Field(0, ge=0)
+    """The root of every random choice of the study."""
+    data: Access[str] = "data"
+    """The folder that `{data}` in a card's paths stands for."""
+    datasets: list[Slug] = Field(min_length=1)
+    """Dataset cards."""
+    judges: list[Slug] = Field(min_length=1)
+    """Judge cards."""
+    aspects: list[Slug] = Field([])
+    """Default: every aspect that a dataset rates."""
+    criteria: list[Slug] = Field([])
+    """Wordings in which aspects are judged, each by itself: of the aspects' cards (of some, then
+    those alone), or of config/criteria; default: the aspect's own definition."""
+    perturbations: list[Slug] = Field([])
+    """Perturbation cards: of single texts for discernment and confusion; error-injection chains;
+    graded sets."""
+    methods: list[Slug] = Field(min_length=1)
+    """What is computed; always coverage and cost, and spans if a judge lists errors with
+    positions."""
+    references: References | None = None
+    """A model writes references of every item; these are perturbed, not the data's."""
+    weights: Slug | None = None
+    """Discernment: a card of expert weights of aspects (config/weights); default: all aspects weigh
+    the same."""
+    drafter: Access[Slug | None] = None
+    """The model card that drafts the steps and sub-aspects that cards lack (`judgescope draft`); a
+    run does not need it."""
+    share: float = Field(1.0, gt=0, le=1)
+    """The most that an asked judge is given of each dataset's items, and that a model makes texts
+    of; see `share` of a judge."""
+    store: str = "cache/replies"
+    """The folder of the reply store, which studies may share."""
+    caps: Access[dict[Slug, Caps]] = Field({})
+    """Model -> its own caps, beside those of the whole study."""
+    comparison: Comparison = Comparison()
+    """Settings of the comparison of judges."""
+    confusion: Confusion = Confusion()
+    """Settings of the method confusion."""
+    distill: Distillation | None = None
+    """Train a judge's model on the judgments of another judge."""
+    as_rater_margin: float = Field(0.05, gt=0)
+    """A judge is as good as one more rater if it is worse by less than this, in units of the
+    statistic."""
+    require: dict[str, Bar | dict[Slug, Bar]] = Field({})
+    """Bars: statistic -> the least that a judge must have (of errors, prices and the like the
+    most), for every aspect, or by aspect: `{spearman: {coherence: .5}}`. `spearman.pooled` names
+    the level. A verdict says of each judge whether it meets the bar, misses it, or how many more
+    ratings would tell."""
+    exclude_reference_systems: bool = True
+    """Rate judges that compare with references without the systems whose texts are the references;
+    false: both with and without them."""
+    missing: Literal["drop", "worst", "mid", "random"] = "drop"
+    """For runs that ask how far missing judgments could move a number: what counts for each draw
+    that was asked for and has no value. drop: nothing; worst: the scale's `min`; mid: its middle
+    value, of two the lower; random: any of its values, by the study's seed. The signature names it,
+    coverage counts the draws as before, and judges without a scale keep theirs missing. Nothing is
+    asked again."""
+    allow_missing: bool = False
+    """Continue if a planned cell of a perturbation is missing, and report it."""
 
     @property
     def ledger(self) -> str:

@@ -1,8 +1,9 @@
 """Run a job of the workflow: `python scripts/job.py score --spec -`."""
 
-import runpy
 import sys
 from pathlib import Path
+
+from judgescope.jobs.run import run_job
 
 if __name__ == "__main__":  # a model's engine starts processes that import this file
     folder = Path(__file__).parent / "judgescope" / "jobs"
@@ -11,4 +12,4 @@ if __name__ == "__main__":  # a model's engine starts processes that import this
     if job not in jobs:
         problem = f"there is no job {job!r}" if job else "no job is named"
         sys.exit(f"{problem}: the first argument of job.py must be one of {', '.join(jobs)}")
-    runpy.run_module(f"judgescope.jobs.{job}", run_name="__main__")
+    run_job(job)

@@ -2,7 +2,6 @@
 
 from judgescope.core.cells import split
 from judgescope.engines.subjects import Subjects
-from judgescope.jobs.run import run
 from judgescope.parsing.written import without_rating
 from judgescope.perturb.drafting import explained
 from judgescope.perturb.writing import answers_of
@@ -31,7 +30,3 @@ def main(spec: AnalyseSpec, *, card: str, store: str, budget: str) -> None:
                 answers += answers_of(judge, question.target, made, "analyze", **known)
     write_table("analyses", table_of("analyses", analyses), spec.output)
     write_table("answers", table_of("answers", answers), spec.replies)
-
-
-if __name__ == "__main__":
-    run(main)

@@ -11,7 +11,6 @@ from judgescope.core.cells import by_cell
 from judgescope.core.files import write_hashes, write_text
 from judgescope.core.paths import Paths
 from judgescope.engines.factory import asking, settled
-from judgescope.jobs.run import run
 from judgescope.replies.asking import complete
 from judgescope.replies.budget import spending
 from judgescope.replies.lookup import StoredReplies, Wanted
@@ -74,7 +73,3 @@ def _write(spec: AskSpec, job: Job, replies: StoredReplies) -> None:
         write_parts("answers", tables, paths[cell])
     if spec.hashes:
         write_hashes(paths, spec.hashes)
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,6 +1,5 @@
 """Put more or fewer errors into a dataset's references, by rule or by a model: candidates."""
 
-from judgescope.jobs.run import run
 from judgescope.perturb.candidates import (
     references_with_errors,
     targets_by_model,
@@ -34,7 +33,3 @@ def main(spec: CandidatesSpec, *, card: str = "", store: str = "", budget: str =
 def _rows(table: str, path: str | None) -> list[dict[str, object]]:
     """Return the rows of a table, none without a path."""
     return read_table(table, path).to_pylist() if path else []
-
-
-if __name__ == "__main__":
-    run(main)

@@ -8,7 +8,6 @@ from judgescope.core.control_chars import coded
 from judgescope.core.paths import HOME
 from judgescope.data.files import absent
 from judgescope.engines.recorded import join_lines
-from judgescope.jobs.run import run
 from judgescope.plan import load_plan
 from judgescope.plan.cost import bill, estimates
 from judgescope.plan.inputs import joins
@@ -61,7 +60,3 @@ def _print_notices(plan: Plan, dataset: str) -> None:
         print(f"  {dataset}: and {len(problems) - SHOWN} more notices")
     for line in join_lines(joins(plan, dataset)):
         print(f"  {dataset}: {line}")
-
-
-if __name__ == "__main__":
-    run(main)

@@ -8,7 +8,6 @@ from judgescope.distill.specs import CheckStudentSpec
 from judgescope.distill.training.base import card_of, opened
 from judgescope.distill.training.checks import check_device, checked
 from judgescope.distill.training.train import prepare
-from judgescope.jobs.run import run
 from judgescope.schema.cards import Recipe
 from judgescope.schema.tables import read_table
 
@@ -23,7 +22,3 @@ def main(spec: CheckStudentSpec, *, card: str) -> None:
     needs = checked(base, recipe, rows, spec.max_tokens)
     Path(spec.output).parent.mkdir(parents=True, exist_ok=True)
     write_text(Path(spec.output), canonical(needs) + "\n")
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,6 +1,5 @@
 """Choose the rated texts of an aspect that stand for each rating: people and a judge agree."""
 
-from judgescope.jobs.run import run
 from judgescope.schema.tables import read_table, table_of, write_table
 from judgescope.scoring.anchors import ChooseAnchorsSpec, chosen_anchors
 
@@ -12,7 +11,3 @@ def main(spec: ChooseAnchorsSpec) -> None:
     answers = read_table("answers", spec.judged.replies) if spec.judged else None
     anchors = chosen_anchors(spec, targets, ratings, answers)
     write_table("anchors", table_of("anchors", anchors), spec.output)
-
-
-if __name__ == "__main__":
-    run(main)

@@ -13,7 +13,6 @@ from judgescope.core.cells import by_cell, joined
 from judgescope.core.files import write_text
 from judgescope.core.names import SYSTEMS
 from judgescope.core.paths import Paths
-from judgescope.jobs.run import run
 from judgescope.schema.tables import SCHEMAS, TEXT, read_table, table_of, write_parts, write_table
 from judgescope.scoring.specs import CollectSpec
 
@@ -166,7 +165,3 @@ def _usage(path: str) -> pa.Table:
     answers = answers.filter(pc.is_valid(answers["key"]))
     columns = {name: answers[name] for name in ("key", "draw")}
     return pa.table(columns | {name: pc.struct_field(answers["usage"], name) for name in TOKENS})
-
-
-if __name__ == "__main__":
-    run(main)

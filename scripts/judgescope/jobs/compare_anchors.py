@@ -1,6 +1,5 @@
 """Let a model compare candidates with anchors, or anchors with each other, in both orders."""
 
-from judgescope.jobs.run import run
 from judgescope.perturb.grading import check_comparator, compared, pairs_of
 from judgescope.perturb.specs import CompareAnchorsSpec
 from judgescope.replies.asking import writer
@@ -21,7 +20,3 @@ def main(spec: CompareAnchorsSpec, *, card: str, store: str, budget: str) -> Non
         check_comparator(spec, anchors, rows)
     write_table("comparisons", table_of("comparisons", rows), spec.output)
     write_table("answers", table_of("answers", answers), spec.replies)
-
-
-if __name__ == "__main__":
-    run(main)

@@ -6,7 +6,6 @@ No reply is parsed here: a changed parser computes nothing again.
 from judgescope.core.cells import unpack
 from judgescope.core.files import write_hashes
 from judgescope.engines.computing import Part, ReplaySpec, cells_of
-from judgescope.jobs.run import run
 from judgescope.schema.tables import table_of, write_parts
 from judgescope.scoring.computed import ComputeSpec, computed_part
 from judgescope.scoring.specs import CellPart
@@ -62,7 +61,3 @@ def _answers(part: Part) -> list[dict[str, object]]:
         {**row, "text": answer.text, "finish": "stop", "usage": None, "status": answer.status}
         for row, answer in zip(part.rows, part.answers, strict=True)
     ]
-
-
-if __name__ == "__main__":
-    run(compute, replay)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from judgescope.jobs.run import run
 from judgescope.schema.tables import read_part, read_table, texts_of, write_parts
 from judgescope.scoring.ensembles import Listed, by_rule, by_supervisor, derive_part, heard
 from judgescope.scoring.specs import DeriveSpec, Pair
@@ -46,7 +45,3 @@ def _errors(
     names = [*own, "target", "text", "finish", "status"]
     answers = read_table("answers", spec.errors.merged, names).to_pylist()
     return by_supervisor(lists, texts, [row for row in answers if own.items() <= row.items()])
-
-
-if __name__ == "__main__":
-    run(main)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from judgescope.core.files import write_text
-from judgescope.jobs.run import run
 from judgescope.perturb.drafting import DraftSpec, drafted
 from judgescope.replies.asking import writer
 
@@ -13,7 +12,3 @@ def main(spec: DraftSpec, *, card: str, store: str, budget: str) -> None:
     with writer(spec.drafter, 0, card=card, store=store, budget=budget) as asked:
         text = drafted(spec, *asked)
     write_text(Path(spec.output), text)
-
-
-if __name__ == "__main__":
-    run(main)

@@ -10,7 +10,6 @@ from judgescope.core.paths import Paths
 from judgescope.distill import examples
 from judgescope.distill.specs import ExportSpec
 from judgescope.engines.subjects import Subjects
-from judgescope.jobs.run import run
 from judgescope.schema.tables import read_part, read_table
 
 COLUMNS = ["dataset", "item", "target", "perturbation", "aspect", "held_out"]
@@ -43,7 +42,3 @@ def main(spec: ExportSpec) -> None:
 def _write(path: str, text: str) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    run(main)

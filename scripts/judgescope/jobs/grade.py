@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from judgescope.jobs.run import run
 from judgescope.perturb.grading import graded_set
 from judgescope.perturb.specs import GradeSpec
 from judgescope.schema.tables import read_table, table_of, write_table
@@ -18,7 +17,3 @@ def main(spec: GradeSpec) -> None:
 
 def _rows(table: str, paths: Sequence[str]) -> list[dict[str, object]]:
     return [row for path in paths for row in read_table(table, path).to_pylist()]
-
-
-if __name__ == "__main__":
-    run(main)

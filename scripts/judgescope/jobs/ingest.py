@@ -10,7 +10,6 @@ from judgescope.data import tables
 from judgescope.data.files import verify
 from judgescope.data.select import originals, read_selected
 from judgescope.data.specs import IngestSpec
-from judgescope.jobs.run import run
 from judgescope.perturb.sentences import split_sentences
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import validate_card
@@ -34,7 +33,3 @@ def main(spec: IngestSpec) -> None:
         write_table("targets", tables.originals(card.dataset, chosen), output.original)
     report = to_builtins(tables.report(card, hashes, rated, chosen))
     write_text(Path(output.report), canonical(report) + "\n")
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,7 +1,6 @@
 """Let a supervisor make one list of the errors that the members of an ensemble found in a text."""
 
 from judgescope.core.cells import unpack
-from judgescope.jobs.run import run
 from judgescope.replies.asking import asker
 from judgescope.replies.judging import reply_columns
 from judgescope.schema.tables import table_of, write_table
@@ -15,7 +14,3 @@ def main(spec: MergeSpec, *, card: str, store: str, budget: str) -> None:
         replies = obtain(request for _, request in asked)
     rows = [{**row, **reply_columns(replies[request.key, 0])} for row, request in asked]
     write_table("answers", table_of("answers", rows), spec.output)
-
-
-if __name__ == "__main__":
-    run(main)

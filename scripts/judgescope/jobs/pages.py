@@ -4,7 +4,6 @@ from pathlib import Path
 
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
-from judgescope.jobs.run import run
 from judgescope.report import judge_card as cards
 from judgescope.report.elements import LONG_TABLES
 from judgescope.report.page import render, write_long_tables, write_parts
@@ -50,7 +49,3 @@ def judge_card(spec: JudgeCardSpec) -> None:
     for path in sorted({*folder.glob("*.html")} - written):
         print(f"no judge of the study any more, deleted: {path}")
         path.unlink()
-
-
-if __name__ == "__main__":
-    run(report, judge_card)

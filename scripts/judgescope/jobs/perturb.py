@@ -2,7 +2,6 @@
 
 import json
 
-from judgescope.jobs.run import run
 from judgescope.perturb.rules import RULES
 from judgescope.perturb.specs import PerturbSpec, RuleUse
 from judgescope.perturb.targets import perturbed_targets
@@ -18,7 +17,3 @@ def main(spec: PerturbSpec) -> None:
         meta = {row["item"]: json.loads(row["meta"]) for row in items}
     targets = list(perturbed_targets(spec, originals, meta))
     write_table("targets", table_of("targets", targets), spec.output)
-
-
-if __name__ == "__main__":
-    run(main)

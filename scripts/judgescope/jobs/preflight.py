@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 from judgescope.core.files import write_text
-from judgescope.jobs.run import run
 from judgescope.plan.preflight import PreflightSpec, preflight
 
 
@@ -12,7 +11,3 @@ def main(spec: PreflightSpec) -> None:
     """Check the files and write the record of the study."""
     text = json.dumps(preflight(spec), indent=1, sort_keys=True, ensure_ascii=False)
     write_text(Path(spec.output), text + "\n")
-
-
-if __name__ == "__main__":
-    run(main)

@@ -6,7 +6,8 @@ import json
 import signal
 import sys
 from collections.abc import Callable
-from inspect import Parameter, signature
+from importlib import import_module
+from inspect import Parameter, isfunction, signature
 from pathlib import Path
 from typing import IO, get_type_hints
 
@@ -47,6 +48,19 @@ def read_spec(source: str, stdin: IO[str]) -> Spec:
     except (OSError, json.JSONDecodeError) as error:
         raise UserError(f"the spec cannot be read: {error}", where=source) from error
     return spec
+
+
+def run_job(name: str) -> None:
+    """Run the job `name` with the spec of the command line: `main` of its module, or what is named.
+
+    Where a module has no `main`, the next argument names one of its public functions.
+    """
+    module = import_module(f"judgescope.jobs.{name}")
+    own = [
+        each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__
+    ]
+    public = [each for each in own if isfunction(each) and not each.__name__.startswith("_")]
+    run(*([module.main] if hasattr(module, "main") else public))
 
 
 def run(*mains: Callable[..., None]) -> None:

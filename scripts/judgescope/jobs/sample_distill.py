@@ -5,7 +5,6 @@ from judgescope.core.rng import share_of
 from judgescope.distill.sampling import ItemId, check_splits, key_of, sample, usable_sources
 from judgescope.distill.specs import SampleSpec
 from judgescope.engines.subjects import Subjects
-from judgescope.jobs.run import run
 from judgescope.schema.tables import read_table, table_of, write_table
 
 
@@ -35,7 +34,3 @@ def _sources(spec: SampleSpec, dataset: str, share: float) -> dict[ItemId, str |
     rows = read_table("items", path, ["item", "source"]).to_pylist()
     given = share_of((row["item"] for row in rows), share, seed=spec.seed, dataset=dataset)
     return {(dataset, row["item"]): row["source"] for row in rows if row["item"] in given}
-
-
-if __name__ == "__main__":
-    run(main)

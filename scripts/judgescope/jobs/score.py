@@ -1,7 +1,6 @@
 """Parse the replies of a model about a dataset and aggregate them to scores, cell by cell."""
 
 from judgescope.core.files import write_hashes
-from judgescope.jobs.run import run
 from judgescope.schema.tables import write_parts
 from judgescope.scoring.cell import score_cell
 from judgescope.scoring.specs import ScoreSpec
@@ -18,7 +17,3 @@ def main(spec: ScoreSpec) -> None:
         name = f"{cell.perturbation}/{cell.judge}"
         paths |= {f"judgments/{name}": cell.judgments, f"scores/{name}": cell.scores}
     write_hashes(paths, spec.hashes)
-
-
-if __name__ == "__main__":
-    run(main)

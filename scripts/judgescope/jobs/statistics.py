@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from judgescope.core.canonical import canonical
 from judgescope.core.paths import Paths
-from judgescope.jobs.run import run
 from judgescope.methods.evaluation_data import EvaluationData, turned
 from judgescope.methods.specs import StatisticsSpec, Turned
 from judgescope.schema.tables import read_table, table_of, write_table
@@ -49,7 +48,3 @@ def _data_sha(report: str) -> str:
     read = json.loads(Path(report).read_text(encoding="utf-8"))
     parts = [read[name] for name in ("sha256", "items", "targets", "originals", "ratings")]
     return hashlib.sha256(canonical(parts).encode()).hexdigest()[:8]
-
-
-if __name__ == "__main__":
-    run(main)

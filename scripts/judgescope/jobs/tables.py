@@ -6,7 +6,6 @@ import pyarrow as pa
 import pyarrow.csv as csv
 
 from judgescope.core.files import about
-from judgescope.jobs.run import run
 from judgescope.methods.specs import JoinedTable, TablesSpec
 from judgescope.schema.tables import KEYS, RESULT_COLUMNS, read_table, table_of, write_table
 
@@ -29,7 +28,3 @@ def _write(table: JoinedTable, output: str) -> None:
     names = [*RESULT_COLUMNS.first, *used, RESULT_COLUMNS.last]
     with about(f"{output}.csv"):
         csv.write_csv(whole.select(names), f"{output}.csv")
-
-
-if __name__ == "__main__":
-    run(main)

@@ -5,7 +5,6 @@ from pathlib import Path
 from judgescope.data.dualeval import given, given_rows
 from judgescope.data.files import resolve
 from judgescope.data.specs import TakeSpec
-from judgescope.jobs.run import run
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import validate_card
 from judgescope.schema.tables import read_table, table_of, write_table
@@ -25,7 +24,3 @@ def main(spec: TakeSpec) -> None:
     write_table("targets", table_of("targets", targets), spec.output)
     if spec.graded is not None:
         write_table("graded", table_of("graded", graded), spec.graded)
-
-
-if __name__ == "__main__":
-    run(main)

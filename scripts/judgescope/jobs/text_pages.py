@@ -4,7 +4,6 @@ from pathlib import Path
 
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
-from judgescope.jobs.run import run
 from judgescope.report import explore as explore_page
 from judgescope.report import spotcheck as texts_page
 from judgescope.report.specs import ExploreSpec, SpotcheckSpec
@@ -23,7 +22,3 @@ def explore(spec: ExploreSpec) -> None:
     explore_page.write_shards(spec, output.with_suffix(""))
     styles = [REPORT / "style.css", TEXTS / "style.css"]
     write_text(output, explore_page.render(spec.study, WORKFLOW / "explore", styles))
-
-
-if __name__ == "__main__":
-    run(spotcheck, explore)

@@ -9,7 +9,6 @@ from judgescope.distill.training.base import Chat, card_of, examples, opened
 from judgescope.distill.training.checks import check_device, check_dtype
 from judgescope.distill.training.folder import TrainingFolder, key_of
 from judgescope.distill.training.train import Training, prepare
-from judgescope.jobs.run import run
 from judgescope.schema.cards import Recipe
 
 
@@ -41,7 +40,3 @@ def _trained(spec: TrainSpec, card: str, folder: TrainingFolder) -> None:
         )
     held_out = examples(Path(spec.held_out), chat, longest)
     Training(base, recipe, spec.seed, train, held_out).run(folder)
-
-
-if __name__ == "__main__":
-    run(main)

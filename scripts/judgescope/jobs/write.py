@@ -2,7 +2,6 @@
 
 from judgescope.distill.new_texts import new_texts
 from judgescope.distill.specs import WriteNewSpec
-from judgescope.jobs.run import run
 from judgescope.perturb.specs import MakeTextsSpec, WriteReferencesSpec
 from judgescope.perturb.writing import made_targets, references_of
 from judgescope.replies.asking import writer
@@ -40,7 +39,3 @@ def write_new(spec: WriteNewSpec, *, card: str, store: str, budget: str) -> None
         targets, answers = new_texts(spec, items, samples, *asked)
     write_table("targets", table_of("targets", targets), spec.output)
     write_table("answers", table_of("answers", answers), spec.replies)
-
-
-if __name__ == "__main__":
-    run(make_texts, write_references, write_new)

@@ -84,7 +84,7 @@ def code_hash(scripts: Path, job: str, *extra: str) -> str:
 def modules(scripts: Path, job: str, *extra: str) -> dict[str, str]:
     """Return module -> a hash of its meaning, of all that a job can import."""
     reached: dict[str, str] = {}
-    waiting = [f"{PACKAGE}.jobs.{job}", *extra]
+    waiting = [f"{PACKAGE}.jobs.{job}", f"{PACKAGE}.jobs.run", *extra]
     while waiting:
         name = waiting.pop()
         path = _file(scripts, name)

@@ -27,7 +27,7 @@ import yaml
 from msgspec.json import encode
 from sized import HOME, SIZES, write_study
 
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging
 from judgescope.plan.study import Cell, CellAspect, Plan
 from judgescope.schema.tables import table_of, write_parts

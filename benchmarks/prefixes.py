@@ -27,7 +27,7 @@ import llama
 from jobs import HOME
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Reply, Work
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, texts
 from judgescope.replies.planning import planned
 from judgescope.replies.store import Store

@@ -23,7 +23,7 @@ import yaml
 from dag import snakemake
 from sized import HOME, write_card
 
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card
 

@@ -28,10 +28,11 @@ from judgescope.core.names import REFEREE, REST, TRIAL
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
 from judgescope.jobs.run import typed
-from judgescope.plan import Plan, load_plan
 from judgescope.plan.drafts import draft_spec, drafter_of, drafts_of
 from judgescope.plan.generators import analysts, graded, improvements, supervisors
+from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import graded_sets, judging, texts, training
+from judgescope.plan.study import Plan
 from judgescope.replies.planning import planned
 from judgescope.schema.cards import AskedModel, MadePerturbation
 from judgescope.schema.tables import read_table

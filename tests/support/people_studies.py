@@ -14,7 +14,7 @@ from judgescope.people.form import Find, Page, Results
 from judgescope.people.pairs import Question
 from judgescope.people.ratings import Rating
 from judgescope.people.recheck import NEEDS, RATED, Case, Text, texts_of
-from judgescope.plan import Plan
+from judgescope.plan.study import Plan
 from judgescope.schema.tables import CHOSEN, read_part
 from people_tables import rows_of
 from running import HOME

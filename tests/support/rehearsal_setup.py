@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from asking import AskedStudy
-from judgescope.plan import Plan
+from judgescope.plan.study import Plan
 from scripted import Endpoint, reply
 
 

@@ -105,7 +105,7 @@ CHANGES = [
     Change("nothing; the project was moved to another folder"),
     Change("every card, script and data file has a new time", touch),
     Change("a comment in the code and in a rule", comment),
-    Change("the code of a parser", parser, jobs=CHECK | SCORE | ALL_TABLES, executed=True),
+    Change("the code of a parser", parser, jobs=SCORE | ALL_TABLES, executed=True),
     Change("the code of the HTTP engine", engine, jobs=OF_MODEL),
     Change(
         "the prompt of a form",

@@ -8,7 +8,8 @@ from typing import Any
 import yaml
 
 import running
-from judgescope.plan import Plan, load_plan
+from judgescope.plan.loading import load_plan
+from judgescope.plan.study import Plan
 from judgescope.schema.cards import FOLDERS
 from judgescope.schema.tables import table_of, write_table
 from running import HOME

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from statsmodels.stats.multitest import multipletests
 
 import trusting
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import pages
 from judgescope.report.report import Report
 from judgescope.report.sections import trust

@@ -7,7 +7,7 @@ import pytest
 
 from asking import AskedStudy
 from confusion_study_setup import ASPECTS, Planted
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.schema.loading import load_yaml
 from running import HOME
 from scripted import Body, Said, reply, serve

@@ -18,7 +18,7 @@ from enclosed import OUTSIDE, TRY, UNREACHABLE, enclosed, python_refuses, watche
 from judgescope.jobs.statistics import evaluation_data
 from judgescope.methods import verdicts
 from judgescope.methods.claims.base import VERDICT
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
 from judgescope.report.sections.trust import GOOD
 from judgescope.schema.loading import load_yaml

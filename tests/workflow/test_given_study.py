@@ -14,8 +14,9 @@ import running
 from asking import AskedStudy
 from given_study import ASPECTS, CARD, COPIES, ERRORS, ITEMS, say, write_study
 from judgescope.core.errors import UserError
-from judgescope.plan import Plan, load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.plan.specs.results import tables_of
+from judgescope.plan.study import Plan
 from running import HOME
 from scripted import Endpoint, serve
 from study import Study

@@ -11,8 +11,9 @@ import pytest
 
 from data_samples import card
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.plan import Plan, load_plan
 from judgescope.plan.generators import waiting
+from judgescope.plan.loading import load_plan
+from judgescope.plan.study import Plan
 from judgescope.schema.loading import load_yaml
 from running import HOME, rows, run, snakemake
 from scripted import Body, Endpoint, Said, reply, serve

@@ -9,7 +9,7 @@ import pytest
 
 from judgescope.people.form import Find
 from judgescope.people.recheck import ORIGINAL, RATED, Shown, finder, texts_of
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.schema.loading import load_yaml
 from perspectives_study_setup import write_dataset
 from running import HOME, run, snakemake

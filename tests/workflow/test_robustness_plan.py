@@ -9,7 +9,7 @@ import pytest
 
 import trusting
 from data_samples import REAL, needs_real_data
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.schema.loading import load_yaml
 from running import HOME
 from scripted import Body, Said, reply, serve

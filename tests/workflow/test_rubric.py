@@ -10,7 +10,7 @@ from judgescope.engines.base import Subject
 from judgescope.engines.requests import Reply
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.parsers import parse
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.prompts import load
 from judgescope.replies.judging import Questions, rows
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.prompts import load, messages, rated
 from judgescope.replies.few_shot import Demonstrations, Rated, levels
 from judgescope.replies.judging import Questions

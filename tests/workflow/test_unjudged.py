@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.plan.notices import unjudged
 from running import HOME, snakemake
 from study import Study

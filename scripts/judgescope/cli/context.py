@@ -16,7 +16,7 @@ from judgescope.schema.cards import Study
 from judgescope.schema.loading import load_yaml, read_card, validate_card
 
 if TYPE_CHECKING:
-    from judgescope.plan import Plan
+    from judgescope.plan.study import Plan
 
 CONFIG = ("--config", "-C")
 STOPPED = (
@@ -37,7 +37,7 @@ def demo() -> Path:
 
 def plan_of_study(study: Path, passed: Sequence[str] = (), *, drafting: bool = False) -> "Plan":
     """Return the plan of a study's file, changed by what is passed on to Snakemake."""
-    from judgescope.plan import load_plan
+    from judgescope.plan.loading import load_plan
 
     return load_plan(study_content(study, passed), HOME, source=str(study), drafting=drafting)
 

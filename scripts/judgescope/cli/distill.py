@@ -12,7 +12,7 @@ from judgescope.core.errors import UserError
 from judgescope.schema.cards.models import ADAPTER_FILES
 
 if TYPE_CHECKING:
-    from judgescope.plan import Plan
+    from judgescope.plan.study import Plan
 
 TARGETS = {"export": ["export.json"], "train": [f"adapter/{ADAPTER_FILES[0]}", "export.json"]}
 """What each command makes, below `distill` in the study's results."""

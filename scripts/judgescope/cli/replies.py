@@ -19,8 +19,8 @@ from judgescope.cli.show import aligned, check_rows, chosen, plain, rows_left
 from judgescope.core.errors import UserError
 
 if TYPE_CHECKING:
-    from judgescope.plan import Plan
     from judgescope.plan.asking_jobs import StudyJob
+    from judgescope.plan.study import Plan
     from judgescope.replies.batch import Looked
     from judgescope.replies.lookup import StoredReplies
     from judgescope.replies.planning import Cell

@@ -14,7 +14,7 @@ from judgescope.statistics.comparison import sources_needed
 from judgescope.statistics.verdict import Outcome
 
 if TYPE_CHECKING:
-    from judgescope.plan import Plan
+    from judgescope.plan.study import Plan
 
 Row = dict[str, Any]
 HEADINGS = {

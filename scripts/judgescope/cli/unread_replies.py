@@ -22,7 +22,7 @@ from judgescope.core.files import whole
 
 if TYPE_CHECKING:
     from judgescope.parsing.judgment import Judgment
-    from judgescope.plan import Plan
+    from judgescope.plan.study import Plan
     from judgescope.replies.planning import Note
 
 INTERVAL = 1.0

@@ -8,9 +8,9 @@ from judgescope.core.control_chars import coded
 from judgescope.core.paths import HOME
 from judgescope.data.files import absent
 from judgescope.engines.recorded import join_lines
-from judgescope.plan import load_plan
 from judgescope.plan.cost import bill, estimates
 from judgescope.plan.inputs import joins
+from judgescope.plan.loading import load_plan
 from judgescope.plan.notices import asked_once, too_few, unjudged
 from judgescope.plan.preflight import CheckSpec
 from judgescope.plan.study import Plan

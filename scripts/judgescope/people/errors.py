@@ -21,7 +21,7 @@ from judgescope.core.rng import stream, stream_seed
 from judgescope.parsing.annotation import SEVERITIES
 from judgescope.people import form
 from judgescope.people.form import Asked, Measured, Response, Results, Table
-from judgescope.plan import Plan
+from judgescope.plan.study import Plan
 from judgescope.schema.tables import read_part
 from judgescope.statistics.alpha import krippendorff_alpha
 from judgescope.statistics.jackknife import deletions

@@ -23,7 +23,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import WORKFLOW
 from judgescope.core.rng import stream
 from judgescope.engines.subjects import Subjects
-from judgescope.plan import Plan
+from judgescope.plan.study import Plan
 from judgescope.report.html import environment_of, finished
 from judgescope.schema.cards import Aspect
 from judgescope.statistics.result import Estimate

@@ -21,7 +21,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.rng import stream, stream_seed
 from judgescope.people import form
 from judgescope.people.form import Asked, Measured, Response, Results, Table
-from judgescope.plan import Plan
+from judgescope.plan.study import Plan
 from judgescope.statistics import confusion
 from judgescope.statistics.arrays import Counts
 from judgescope.statistics.confusion import OPTIONS, UNDECIDED, Cell

@@ -17,7 +17,7 @@ from judgescope.core.rng import stream, stream_seed
 from judgescope.engines.base import Subject
 from judgescope.people import form
 from judgescope.people.form import Asked, Response, Results, Table
-from judgescope.plan import Plan
+from judgescope.plan.study import Plan
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.alpha import krippendorff_alpha
 

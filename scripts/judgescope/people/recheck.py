@@ -23,7 +23,7 @@ from judgescope.core.rng import stream, stream_seed
 from judgescope.engines.subjects import Subjects
 from judgescope.people import form
 from judgescope.people.form import Asked, Measured, Response, Results, Table
-from judgescope.plan import Plan
+from judgescope.plan.study import Plan
 from judgescope.schema.tables import CHOSEN, read_table
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.means import SHARE, share

@@ -15,7 +15,7 @@ from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.people import form
 from judgescope.people.form import Asked, Find, Response
-from judgescope.plan import Plan
+from judgescope.plan.study import Plan
 from judgescope.schema.cards import Weights
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.alpha import krippendorff_alpha

@@ -27,7 +27,8 @@ from judgescope.cli.export.judgments import (
     schema,
 )
 from judgescope.core.errors import UserError
-from judgescope.plan import Plan, load_plan
+from judgescope.plan.loading import load_plan
+from judgescope.plan.study import Plan
 from judgescope.schema.tables import table_of, write_table
 
 Row = dict[str, Any]

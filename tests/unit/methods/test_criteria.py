@@ -9,7 +9,7 @@ import pytest
 from asking import FAST, AskedStudy
 from judgescope.core.cells import joined, split
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import Aspect, Wording
 from judgescope.schema.tables import read_part
 from running import HOME

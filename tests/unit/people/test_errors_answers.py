@@ -11,7 +11,7 @@ import pytest
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.people.errors import COUNTS, Error, read
 from judgescope.people.form import Results, page_id
-from judgescope.plan import Plan
+from judgescope.plan.study import Plan
 from people_studies import AnnotationsStudy, content, repeat
 from people_tables import rows_of
 from running import run

@@ -15,7 +15,7 @@ from judgescope.perturb.inject import BETWEEN, NAMES, OFF_TOPIC, WITHIN, Draft, 
 from judgescope.perturb.rules import inject_errors
 from judgescope.perturb.sentences import split_sentences
 from judgescope.perturb.targets import inject_dataset
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import RulePerturbation
 from judgescope.schema.loading import validate_card
 from running import HOME

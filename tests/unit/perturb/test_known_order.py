@@ -10,7 +10,7 @@ from asking import AskedStudy
 from judgescope.core.errors import UserError
 from judgescope.perturb.english import frequency
 from judgescope.perturb.inject import NAMES, OFF_TOPIC
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from running import HOME
 from scripted import Body, Said, reply, serve
 from study import Study

@@ -13,7 +13,7 @@ from judgescope.perturb.edit_checks import KINDS, sentences
 from judgescope.perturb.edits import Amount
 from judgescope.perturb.english import is_word, tokens
 from judgescope.perturb.validation import CHECKS
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from running import HOME
 from study import Study
 from unseen import UNSEEN

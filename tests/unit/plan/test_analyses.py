@@ -12,7 +12,7 @@ from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.written import problem_with_analysis, without_rating
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, texts
 from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import read_table

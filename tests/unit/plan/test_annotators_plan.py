@@ -12,9 +12,10 @@ from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
 from judgescope.parsing.annotation import VERDICTS
 from judgescope.parsing.judgment import Scale
-from judgescope.plan import Plan, load_plan
 from judgescope.plan.judges import facts_of, parser_of, prompt_aspects, scale_of
+from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, results
+from judgescope.plan.study import Plan
 from judgescope.prompts import annotating, load, rated
 from judgescope.replies.judging import ProgramQuestions, Questions, shown
 from judgescope.replies.planning import planned as job_of

@@ -15,8 +15,8 @@ from judgescope.methods import verdicts
 from judgescope.methods.claims.base import NOT_PLANNED, verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Bar
-from judgescope.plan import load_plan
 from judgescope.plan.checks.study import check_bars
+from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
 from judgescope.schema.cards import Study
 from judgescope.schema.tables import table_of, write_table

@@ -12,9 +12,9 @@ from msgspec import to_builtins
 import golden_studies
 import graded_study
 from golden_studies import write, write_dataset
-from judgescope.plan import load_plan
 from judgescope.plan.dag import Dag, Executor, any_of
 from judgescope.plan.generators import Kind, made_of
+from judgescope.plan.loading import load_plan
 from running import HOME
 from study import shipped
 

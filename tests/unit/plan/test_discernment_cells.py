@@ -8,7 +8,7 @@ import pytest
 
 from data_samples import REPOSITORY
 from judgescope.core.errors import UserError
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import MadePerturbation, RulePerturbation
 from judgescope.schema.loading import load_yaml

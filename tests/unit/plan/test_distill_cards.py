@@ -16,9 +16,10 @@ from judgescope.distill.specs import (
     ExampleFiles,
 )
 from judgescope.people.weights import surveys
-from judgescope.plan import Plan, load_plan
 from judgescope.plan.asking_jobs import used_keys
+from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import training
+from judgescope.plan.study import Plan
 from judgescope.schema.cards import Recipe
 from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import table_of, write_table

@@ -15,8 +15,9 @@ import running
 from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
 from judgescope.parsing.written import LONGEST, STEPS, problem_with_steps, read_steps
-from judgescope.plan import Plan, load_plan
 from judgescope.plan.drafts import draft_spec, drafts_of
+from judgescope.plan.loading import load_plan
+from judgescope.plan.study import Plan
 from judgescope.prompts import DRAFTING, PARTS, load, messages
 from judgescope.schema.loading import load_yaml, read_card
 from running import HOME

@@ -16,8 +16,8 @@ from judgescope.parsing.written import (
     problem_with_sub_aspects,
     read_sub_aspects,
 )
-from judgescope.plan import load_plan
 from judgescope.plan.drafts import drafts_of
+from judgescope.plan.loading import load_plan
 from judgescope.prompts import DRAFTING, PARTS, load, messages
 from judgescope.schema.loading import load_yaml
 from running import HOME

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from graded_study import NAME, GradedStudy
 from judgescope.core.errors import UserError
-from judgescope.plan import Plan
+from judgescope.plan.study import Plan
 from judgescope.schema.cards import GradedPerturbation
 
 CARD: dict[str, Any] = {

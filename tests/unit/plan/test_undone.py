@@ -6,9 +6,9 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.perturb.validation import undone
-from judgescope.plan import load_plan
 from judgescope.plan.checks.prompts import rehearse
 from judgescope.plan.generators import lowered
+from judgescope.plan.loading import load_plan
 from judgescope.prompts import change_of
 from judgescope.schema.cards import MadePerturbation
 from judgescope.schema.loading import read_card

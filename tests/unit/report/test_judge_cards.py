@@ -14,7 +14,7 @@ import pytest
 import cards_study
 import report_study
 from browser import browser, needs_browser
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import pages as page_specs
 from judgescope.plan.specs.pages import HIDDEN, model_settings
 from judgescope.report.elements import Fold, Table

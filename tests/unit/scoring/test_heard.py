@@ -11,7 +11,7 @@ import pytest
 import running
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.parsing.parsers import parse
-from judgescope.plan import load_plan
+from judgescope.plan.loading import load_plan
 from judgescope.schema.tables import table_of
 from judgescope.scoring.ensembles import by_rule, by_supervisor, heard, with_errors
 from study import Study

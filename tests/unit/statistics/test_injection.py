@@ -14,8 +14,8 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.perturb.edits import apply_edits
 from judgescope.perturb.specs import Addition
 from judgescope.perturb.targets import NOTE, added, inert
-from judgescope.plan import load_plan
 from judgescope.plan.generators import addition, attacks_of
+from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import AttackPerturbation
 from judgescope.schema.loading import Cards, read_card
 from judgescope.statistics.hints import injection_shift, obey_rate

@@ -23,9 +23,8 @@ from judgescope.cli.export.markdown import row as table_row
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
-from judgescope.plan import Plan
 from judgescope.plan.judges import engine_of, scale_of
-from judgescope.plan.study import CellAspect
+from judgescope.plan.study import CellAspect, Plan
 from judgescope.report.items import Texts
 from judgescope.report.words import STATUSES
 from judgescope.schema.tables import COUNT, NUMBER, TEXT, read_part

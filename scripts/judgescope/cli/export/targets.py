@@ -17,8 +17,8 @@ from judgescope.core.cells import split
 from judgescope.core.files import whole
 from judgescope.core.paths import Paths
 from judgescope.engines.subjects import Subjects
-from judgescope.plan import Plan
 from judgescope.plan.generators import waiting
+from judgescope.plan.study import Plan
 from judgescope.prompts import rated
 
 Row = dict[str, Any]

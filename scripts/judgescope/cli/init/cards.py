@@ -177,7 +177,7 @@ def tried(cards: NewCards, home: Path) -> Rated:
 
     Raises the errors that `check` would, with the final paths of the cards.
     """
-    from judgescope.plan import load_plan
+    from judgescope.plan.loading import load_plan
 
     [study] = [card for (kind, _), card in cards.items() if kind == "study"]
     with _staged(cards) as folder:

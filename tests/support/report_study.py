@@ -9,6 +9,8 @@ from typing import Any
 import altair as alt
 from msgspec import convert
 
+from judgescope.methods.cost import FREE
+from judgescope.methods.discernment import BY_LENGTH
 from judgescope.report.report import Report
 from judgescope.report.rows import Row as TableRow
 from judgescope.report.rows import Rows
@@ -106,7 +108,7 @@ def discernment() -> Iterator[Row]:
             for number, (perturbation, degree) in enumerate(DAMAGES):
                 place = {"perturbation": perturbation, "degree": degree}
                 note = "beyond 5: an artefact of the tail" if d > 5 else ""
-                solved = "solved by length" if judge == "length" and number == 2 else note
+                solved = BY_LENGTH if judge == "length" and number == 2 else note
                 for name in ("D", "D_ew", "D_hmp", "D_exact"):
                     yield row(dataset, judge, name, d, note=solved, **place)
                 for aspect in ASPECTS:
@@ -168,7 +170,7 @@ def cost() -> Iterator[Row]:
         for judge in (*JUDGES, "all"):
             for name in ("replies", "prompt_tokens", "completion_tokens"):
                 yield row(dataset, judge, name, 1200.0)
-            yield row(dataset, judge, "usd", 0.0, note="nothing is bought")
+            yield row(dataset, judge, "usd", 0.0, note=FREE)
 
 
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {

@@ -157,7 +157,7 @@ def test_a_judge_made_of_others_costs_what_its_members_cost() -> None:
     assert price_of("a").value == pytest.approx(a) and price_of("a").note == ""
     both = price_of("both")
     assert both.value == pytest.approx(a + b) and both.note == "the replies of its members"
-    assert price_of("cheap").value == 0 and "nothing is bought" in price_of("cheap").note
+    assert price_of("cheap").value == 0 and "free of charge" in price_of("cheap").note
     assert price_of("both", b=None).value is None
     assert price_of("both", b=None).note == cost.UNPRICED
     assert price_of("both", supervised=True).note == cost.SUPERVISED

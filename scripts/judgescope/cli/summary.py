@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judgescope.engines.recorded import join_lines, read_joins
 from judgescope.methods.claims.base import BAR, VERDICT
+from judgescope.methods.cost import FREE
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.plan.generators import made_of, spender
 from judgescope.schema.tables import read_table
@@ -246,7 +247,7 @@ def conclusions(out: Path) -> str:
         for row in _rows(out, "cost")
         if row["statistic"] == "usd"
         and row["judge"] not in ("", "all")
-        and "nothing is bought" not in (row["note"] or "")
+        and FREE not in (row["note"] or "")
     }
     prefix = "difference_"
     statistics = [

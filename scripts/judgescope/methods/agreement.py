@@ -108,7 +108,7 @@ def _with_thin_note(estimate: Estimate, level: str, panel: TargetSet) -> Estimat
     planned = np.unique(panel.source).size
     if level != BY_SOURCE or estimate.value is None or estimate.n >= THIN * planned:
         return estimate
-    return estimate.with_note(f"warning: rests on {estimate.n / planned:.0%} of the sources")
+    return estimate.with_note(f"warning: based on {estimate.n / planned:.0%} of the sources")
 
 
 def below_controls(

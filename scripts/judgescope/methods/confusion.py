@@ -31,7 +31,7 @@ from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
 from judgescope.statistics.result import DIFFERENT_SCALES, NOTHING, UNDEFINED_JUDGE, Estimate
 
-DROP, SAME, ANY_CHANGE = "should drop", "should stay", "nothing is expected"
+DROP, SAME, ANY_CHANGE = "should drop", "should stay", "no expectation"
 HEADLINES = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
 IN_POINTS = ("s_t_mean", "s_f_mean")
 """Headlines in points of a judge's scale: not comparable between judges with other scales."""
@@ -42,7 +42,7 @@ NO_DROP, DROPS, UNDECIDED = "no drop", "drop", "undecided"
 VERDICTS = {NO_DROP: "unwanted_no_drop", DROPS: "unwanted_drop", UNDECIDED: "unwanted_undecided"}
 NO_SCALE = "no scale: the margin has no meaning"
 UNDEFINED_WORDING = "one of the wordings is undefined"
-OTHER_CELLS = "they have no score in different cells"
+OTHER_CELLS = "the wordings lack scores in different cells"
 
 
 class Expectation(NamedTuple):
@@ -200,7 +200,7 @@ class JudgeCells:
         """Return the share of originals that cannot drop: at the bottom of the judge's scale."""
         scale = self.study.spec.judges[self.judge].ends[cell.aspect]
         if scale is None:
-            return Estimate.undefined("no scale: there is no floor")
+            return Estimate.undefined("no scale, so no floor")
         low = (pairs.original <= scale[0]).astype(np.float64)
         of = "share of originals at the bottom of the scale"
         share = clustered_mean(low, pairs.source, self.study.weights, averaged=of, ends=SHARE)
@@ -255,7 +255,7 @@ class JudgeCells:
         """Return the drops of which something is expected, or why there are no headlines."""
         expected = [cell for cell in self.cells if cell.expectation.expected != ANY_CHANGE]
         if not expected:
-            return Estimate.undefined("nothing is expected of this perturbation")
+            return Estimate.undefined("this perturbation has no expected effect")
         pairs = {cell: cell.pairs for cell in expected if cell.pairs}
         gaps = [cell for cell in expected if cell.pairs is None]
         if not pairs or (gaps and not self.study.spec.allow_missing):

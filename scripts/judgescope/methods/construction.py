@@ -105,7 +105,7 @@ class GradedSet:
             count = Estimate(float(len(texts)), n=len(self.chosen), note=note)
             yield self._row("class_count", count, k=k)
             errors = _floats(one.errors for one in texts)
-            mean = self._mean(texts, errors, "of texts rated so", ends=None)
+            mean = self._mean(texts, errors, "texts with this rating", ends=None)
             yield self._row("errors_mean", mean, k=k)
         statuses = [one.status for one in self.candidates]
         outcomes = {
@@ -124,7 +124,7 @@ class GradedSet:
         """
         for name in SHARES:
             values = _floats(getattr(one, name) for one in self.chosen)
-            described = "of the anchors, over the chosen texts that have such"
+            described = "anchors, over the chosen texts that have anchors"
             yield self._row(f"anchors_{name}", self._mean(self.chosen, values, described))
         rated = [one for one in self.candidates if one.margin is not None]
         tied = self._mean(rated, _floats(one.n_tied for one in rated), "rated candidates")

@@ -16,7 +16,8 @@ from judgescope.statistics.result import Estimate
 ALL = "all"
 """The judge of rows that count every reply of the study once, whoever reads it."""
 UNPRICED = "the model's card has no price"
-SUPERVISED = "the merging of its members' lists is booked by model, not by ensemble"
+FREE = "free of charge"
+SUPERVISED = "the merging of its members' lists is charged to the model, not to the ensemble"
 KINDS = ("prompt", "completion", "reasoning", "cached")
 
 
@@ -51,7 +52,7 @@ def judge_estimates(
     made = study.spec.made_of.get(judge) or Members(members=[judge], supervised=False)
     asked = [name for name in made.members if cards[name].engine in ASKED]
     if not asked and not made.supervised:
-        note = f"{cards[judge].engine}: nothing is bought"
+        note = f"{cards[judge].engine}: {FREE}"
         return estimates(bought[:0], replies, 0.0, judgments, note)
     by_member = {name: bought.filter(pc.equal(bought["judge"], name)) for name in asked}
     every = pa.concat_tables([bought[:0], *by_member.values()])
@@ -80,18 +81,18 @@ def estimates(
 
     `why` is the reason if `dollars` is None.
     """
-    yield "replies", Estimate(float(replies), n=replies, method="replies, each once")
+    yield "replies", Estimate(float(replies), n=replies, method="distinct replies")
     for name, total in _tokens(bought).items():
         yield f"{name}_tokens", Estimate(float(total), n=replies, method="sum over replies")
     if dollars is None:
         yield "usd", Estimate.undefined(why, n=replies)
         return
     without_usage = pc.sum(pc.is_null(bought["prompt"])).as_py() or 0
-    gap = f"{without_usage} replies without a usage: not in it" if without_usage else ""
+    gap = f"{without_usage} replies without token counts: not included" if without_usage else ""
     usd = Estimate(dollars, n=replies, method="tokens times price")
     yield "usd", usd.with_note(note).with_note(gap)
     if judgments:
-        each = Estimate(1000 * dollars / judgments, n=judgments, method="price of 1,000 judgments")
+        each = Estimate(1000 * dollars / judgments, n=judgments, method="cost of 1,000 judgments")
         yield "usd_per_1000", each.with_note(note)
 
 

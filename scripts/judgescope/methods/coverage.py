@@ -43,7 +43,7 @@ def share_parsed(statuses: dict[str, Counter[str]]) -> Estimate:
     if not asked:
         reasons = _explained(statuses.get("not_applicable", Counter()))
         return Estimate.undefined(f"not applicable: {reasons}", n_missing=planned)
-    method = "share of judgments with a value, of those that could be asked"
+    method = "share of judgments with a usable score, of those that could be requested"
     return Estimate(ok / asked, n=asked, n_missing=planned - ok, method=method)
 
 

@@ -90,7 +90,7 @@ def _with_people(panel: TargetSet, judge: str, scores: Mapping[str, Floats]) -> 
         if aspect in known and len(known) > 1:
             crossed.setdefault(criterion, []).append(known[aspect] < max(known.values()))
     for criterion, each in crossed.items():
-        method = "share of aspects whose r with people is higher for another aspect"
+        method = "share of aspects whose r with people's ratings is higher for another aspect"
         share = Estimate(float(np.mean(each)), n=len(each), method=method)
         yield study.row(
             judge, joined("", criterion), "cross_aspect_share", "pooled", share, **columns

@@ -45,6 +45,7 @@ ASYMPTOTIC = {"D", "D_ew", WEIGHT_EFFECT}
 """Scores of the asymptotic p in every table, as published."""
 ARTEFACT = 5.0
 """Above this a score of asymptotic p-values is an artefact of the normal tail (methods.md 1)."""
+BY_LENGTH = "length alone detects this"
 BEYOND = f"beyond {ARTEFACT:g}"
 """The start of the note that says so; the report flags it."""
 MOST_NAMED = 4
@@ -88,7 +89,7 @@ class Discerning:
             length_solves = self.study.spec.judges[judge].form == "length" and (exact or 0) >= 1
             for statistic, score in cell.scores.items():
                 estimate = self._with_tail_note(statistic, score.estimate)
-                estimate = estimate.with_note("solved by length" if length_solves else "")
+                estimate = estimate.with_note(BY_LENGTH if length_solves else "")
                 yield self.study.row(judge, "", statistic, "", estimate, **columns)
         for statistic, headline in self.headlines(judge).items():
             yield self.study.row(judge, "", statistic, "", headline.estimate)
@@ -247,7 +248,7 @@ def _least(
         value=float(rows[0]),
         ci_low=least.ci_low,
         ci_high=least.ci_high,
-        method=f"{counts.method}, the least: {name}, {least.method}",
+        method=f"{counts.method}, minimum: {name}, {least.method}",
     )
     estimate = estimate.with_note(f"Holm-adjusted p of all, exact: {exp(float(p.max())):.2g}")
     estimate = estimate.with_note(
@@ -277,7 +278,7 @@ def aspect_weights(study: EvaluationData, perturbation: str) -> tuple[Floats, st
         weights = by_experts.by_perturbation[perturbation]
         shown = ", ".join(f"{name} {weights[name]:g}" for name in aspects if weights.get(name))
         return np.array([weights.get(name, 0.0) for name in aspects]), f"weights {shown}", True
-    lacking = f" ({by_experts.id} has none for it)" if by_experts else ""
+    lacking = f" ({by_experts.id} has no weights for it)" if by_experts else ""
     return np.full(len(aspects), 1 / len(aspects)), f"uniform weights{lacking}", False
 
 

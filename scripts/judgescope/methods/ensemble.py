@@ -44,11 +44,11 @@ from judgescope.statistics.result import Estimate
 TOGETHER = "+"
 """Joins the ids of members, which do not contain it."""
 BEST = (
-    "the best of {} members by these very data, so that its value is likely too high and this "
-    "difference too low; the interval takes the choice as given"
+    "the best of {} members was chosen on the same data, so its value is likely too high and "
+    "this difference too low; the interval ignores the choice"
 )
-MANY = "of {} members: only each alone, all but one, and all are told"
-SCALES = "warning: the members have different scales, of which a wide one weighs more"
+MANY = "of {} members: only single members, all but one, and all are reported"
+SCALES = "warning: the members have different scales; wider scales weigh more"
 Where = tuple[str, str, str | None, int | None]
 """(statistic, level, judge_b, k)."""
 

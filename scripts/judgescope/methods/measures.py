@@ -138,7 +138,7 @@ def with_floor_note(statistic: str, mean: Estimate) -> Estimate:
     """Note that a mean of CEM-ORD is over numbers with different floors."""
     if statistic != CEM_ORD or mean.value is None:
         return mean
-    return mean.with_note("a mean of numbers with floors of their own, which their rows tell")
+    return mean.with_note("mean of values with different floors; see the notes of their rows")
 
 
 def classes_of(study: EvaluationData, judge: str, aspect: str) -> list[float] | None:

@@ -17,7 +17,7 @@ from judgescope.statistics.tango import net_share
 
 MOST_DRAWS = 20
 """With more draws the least common multiple of 1..draws is too large for exact floats."""
-NO_PAIRS = "no item has a score for both texts"
+NO_PAIRS = "no item has scores for both texts"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
 
 OUTCOMES = ("ok", "short", "impossible", "failed")
-NO_ORIGINALS = "no text of the dataset stands for an original"
+NO_ORIGINALS = "the dataset has no text that serves as an original"
 IMPROVED = ("ok", "kept", "failed")
 """Outcomes of a reference that a model rewrites: kept is one that it could not."""
 
@@ -55,8 +55,8 @@ def _estimates(panel: TargetSet, before: dict[str, str]) -> Iterator[tuple[str, 
         distances[number] = Levenshtein.distance(before[panel.items[number]], texts[number])
     weights = panel.study.weights
     for name, values, of in (
-        ("edits", edits, "mean number of edits of done texts"),
-        ("edit_distance", distances, "mean Levenshtein distance of done texts"),
+        ("edits", edits, "mean number of edits per completed text"),
+        ("edit_distance", distances, "mean Levenshtein distance of completed texts"),
     ):
         yield name, clustered_mean(values, panel.source, weights, averaged=of)
 

@@ -17,7 +17,7 @@ from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
 
 NOT_ASKED: Final = "not_applicable"
-ASKED_ONCE: Final = "not known: without a hint each text was asked about once"
+ASKED_ONCE: Final = "unknown: without a hint each text was judged only once"
 
 
 class Judgment(NamedTuple):

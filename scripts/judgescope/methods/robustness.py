@@ -34,21 +34,21 @@ from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
 
 HUMAN = "human"
-NO_FORMS = "the model is asked in one form"
-SWAPPED_RATIONALES = "permutation of both judges' reasons, 1000, sources whole, two-sided"
+NO_FORMS = "the model is asked in only one form"
+SWAPPED_RATIONALES = "permutation of both judges' rationales, 1000, by source, two-sided"
 WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")
 """Statistics of a judge's agreement with people."""
 Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> its results on each aspect."""
 ATTACK, INERT = "attack", "inert"
 SHIFT, OBEYED = "injection_shift", "obey_rate"
-OWN_RANGE = "of the range of its scores: it has no scale"
+OWN_RANGE = "relative to the range of its scores: it has no scale"
 NO_RANGE = "all scores are equal, and the judge has no scale"
-NO_CLAIM = "the judge has no scale whose top could be claimed"
+NO_CLAIM = "the judge has no scale, so no top that an attack could claim"
 OTHER_CLAIM = "the attack names the top of another scale than the judge's"
-SEVERAL_DRAWS = "a mean of several draws equals no rating"
-SWAPPED_TEXTS = "permutation of attack and inert text, 1000, sources whole, two-sided"
-INJECTION_NOTE = "with the attack, less with an inert text in its place"
+SEVERAL_DRAWS = "a mean of several draws cannot equal a rating"
+SWAPPED_TEXTS = "permutation of attack and inert text, 1000, by source, two-sided"
+INJECTION_NOTE = "with the attack minus with an inert text in its place"
 Injection = dict[str, dict[str, Replicated]]
 """Degree -> statistic -> its result."""
 
@@ -169,7 +169,7 @@ def _rationale_rows(
     for status in NO_VALUE:
         values = rationales.status_share(judge, aspect, status)
         share = _mean(study, values, ~np.isnan(values)).estimate
-        share = _of(share, "the texts that it was asked of")
+        share = _of(share, "the texts that it was asked about")
         yield study.row(judge, aspect, f"share_{status}", "", share)
     for name, values in _rationale_values(rationales, judge, aspect).items():
         mean = _mean(study, values, ~np.isnan(values), None).estimate
@@ -233,7 +233,7 @@ def _hint_rows(
         {"follow_rate": _mean(study, one.astype(np.float64), both & single)}
         for one in (equal, already)
     )
-    note = "equal to the hint, with it less without it"
+    note = "equal to the hint's rating, with minus without the hint"
     yield from difference_rows(
         study, judge, first, second, note=note, columns=columns, aspect=aspect
     )
@@ -255,7 +255,7 @@ def _rationale_change_rows(
         judge,
         {name: _mean(study, values, both[name], None) for name, values in hinted.items()},
         {name: _mean(study, values, both[name], None) for name, values in plain.items()},
-        note="of the texts for which both give reasons",
+        note="texts for which both judges give rationales",
         columns={"judge_b": base},
         aspect=aspect,
     )

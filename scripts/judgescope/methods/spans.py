@@ -262,8 +262,8 @@ def _left_out(predictions: Sequence[Prediction]) -> str:
     """Return the note on errors that are not compared as spans, "" without any."""
     lost = sum(len(one.not_in_text) for one in predictions)
     bare = sum(one.unquoted for one in predictions)
-    notes = [f"spans that are not found count as wrong: {lost}"] if lost else []
-    notes += [f"errors that quote no words are left out: {bare}"] if bare else []
+    notes = [f"spans not located count as wrong: {lost}"] if lost else []
+    notes += [f"errors without a quotation are excluded: {bare}"] if bare else []
     return "; ".join(notes)
 
 

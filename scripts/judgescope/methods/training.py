@@ -65,7 +65,7 @@ def _loss_rows(study: EvaluationData, judge: str, aspects: list[str], path: str)
         if row["dataset"] == study.dataset:
             losses[row["aspect"]].append((row["item"], row["before"], row["after"]))
     means: dict[str, list[Replicated]] = {name: [] for name in LOSSES}
-    of = "mean over replies that are held out"
+    of = "mean over held-out replies"
     for aspect in aspects:
         source = np.array([study.item_order[item] for item, *_ in losses[aspect]], dtype=np.int64)
         before, after = (

@@ -75,7 +75,7 @@ def _claims_of_bar(study: EvaluationData, judge: str, bar: Bar, rows: list[Row])
     if bar.aspect is None and len(chosen) > 1:
         chosen.pop("average", None)  # a bar without an aspect is for each aspect
     if not chosen:
-        nothing = Estimate.undefined("no table of the study has it for this judge")
+        nothing = Estimate.undefined("no table of the study contains it for this judge")
         columns = (judge, BAR, bar.statistic, bar.level or "", bar.aspect or "")
         yield Claim(*columns, nothing, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_COMPUTED,))
     for aspect, row in chosen.items():

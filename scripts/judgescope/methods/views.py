@@ -72,8 +72,8 @@ RULES: Final = {
     "ties": "tie_rate",
 }
 """How a tie counts -> the statistic of adjacent texts."""
-ALL, AGREED = "mean, all rated texts", "one rating, texts of which all raters agree"
-ORDER = "order of texts of one source, neighbours among the ratings on which all agree"
+ALL, AGREED = "mean, all rated texts", "single rating, texts on which all raters agree"
+ORDER = "order of texts of the same source, adjacent ratings among those on which all raters agree"
 OF_CLASSES: Final = ("kappa_linear", "cem_ord")
 CHAIN_MEANS: Final = ("accuracy_adjacent", "accuracy_adjacent_half")
 AGAINST_GRADED: Final = "against the rating of the graded set"
@@ -437,4 +437,4 @@ def _local_means(study: EvaluationData, judge: str, *others: str) -> Means:
     averaged = (
         (aspect, {name: results[name] for name in CHAIN_MEANS}) for aspect, results in accuracies
     )
-    return _means(averaged, "rows of texts")
+    return _means(averaged, "chains")

@@ -32,7 +32,7 @@ DECLARED: Final = declare(
     correlation(
         "spa",
         "SPA",
-        "systems separated as surely as by people",
+        "systems distinguished with the same confidence as by people",
         "Thompson et al. 2024",
         range=SHARE,
         ties="half",

@@ -27,10 +27,22 @@ DECLARED: Final = declare(
         "agreement of raters, ordinal",
         "Krippendorff 2011; Chaudhary et al. 2024",
     ),
-    agreement("alpha_nominal", "Krippendorff α, nominal", "of equal ratings only", KRIPPENDORFF),
-    agreement("alpha_interval", "Krippendorff α, interval", "of raters' numbers", KRIPPENDORFF),
+    agreement(
+        "alpha_nominal",
+        "Krippendorff α, nominal",
+        "only equal ratings count as agreement",
+        KRIPPENDORFF,
+    ),
+    agreement(
+        "alpha_interval",
+        "Krippendorff α, interval",
+        "distance of ratings in points of the scale",
+        KRIPPENDORFF,
+    ),
     agreement("alpha_pair", "α of the pair", "Krippendorff α of judge and median rating", PAPER),
-    agreement("alpha_forms", "α over forms", "one model's ratings in several forms", PAPER),
+    agreement(
+        "alpha_forms", "α over forms", "agreement of one model's ratings across prompt forms", PAPER
+    ),
     agreement("alpha_joint", "α, joint", "of all raters and the judge together", PAPER),
     agreement("alpha_pairs_mean", "α, mean of pairs", "of the judge and each rater alone"),
 )

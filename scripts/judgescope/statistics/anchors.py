@@ -16,7 +16,7 @@ from judgescope.statistics.result import Estimate
 
 TABLE_8 = "Hu et al. 2025, table 8"
 DECLARED: Final = declare(
-    amount("errors_mean", "Errors", "mean number of errors put into a text", "Hu et al. 2025"),
+    amount("errors_mean", "Errors", "mean number of errors inserted into a text", "Hu et al. 2025"),
     percent(
         "anchors_above_lower", "Better than lower anchors", "than those of the next rating", TABLE_8
     ),
@@ -32,11 +32,11 @@ DECLARED: Final = declare(
         "than those of the next rating",
         TABLE_8,
     ),
-    percent("ratings_tied", "Several ratings", "rated texts that several ratings fit equally"),
+    percent("ratings_tied", "Several ratings", "rated texts that fit several ratings equally well"),
     percent(
         "comparator_accuracy",
         "Comparator",
-        "pairs of anchors of which it names the better, in both orders",
+        "pairs of anchors whose better text it names in both orders",
         "Hu et al. 2025, table 6",
         scaled=ACCURACY,
     ),

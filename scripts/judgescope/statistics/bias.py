@@ -27,8 +27,12 @@ YULE = "Yule 1907"
 DECLARED: Final = declare(
     correlation("partial_pearson", "Partial r", "Pearson r given length", YULE),
     correlation("partial_spearman", "Partial ρ", "Spearman ρ given length", YULE, ties="midranks"),
-    signed_amount("length_slope", "Length slope", "points above people per doubling"),
-    signed_amount("self_preference", "Self-preference", "points more for its own family"),
+    signed_amount(
+        "length_slope", "Length slope", "points above people's ratings per doubling of length"
+    ),
+    signed_amount(
+        "self_preference", "Self-preference", "points added to texts of its own model family"
+    ),
 )
 
 

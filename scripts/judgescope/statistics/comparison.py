@@ -32,15 +32,15 @@ DECLARED: Final = declare(
     amount(
         "detectable",
         "Detectable difference of {}",
-        "least true one shown with power .8",
+        "smallest true difference detected with power .8",
         keeps_kind=True,
     ),
-    amount("sources_needed", "Sources needed for {}", "for the wished difference"),
+    amount("sources_needed", "Sources needed for {}", "to detect the requested difference"),
 )
 
 
 POWER: Final = 0.8
-NOT_SMOOTH: Final = "a rank jumps"
+NOT_SMOOTH: Final = "a rank is not smooth"
 """Why a rank's interval is a bootstrap's."""
 
 
@@ -138,5 +138,5 @@ def sources_needed(n_sources: int, detectable: float, wished: float) -> int:
     ValueError for a wish that is not above 0.
     """
     if wished <= 0:
-        raise ValueError(f"the wished difference must be above 0, not {wished}")
+        raise ValueError(f"the requested difference must be above 0, not {wished}")
     return math.ceil(n_sources * (detectable / wished) ** 2 - 1e-9)

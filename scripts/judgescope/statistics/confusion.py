@@ -35,7 +35,9 @@ from judgescope.statistics.result import NO_EXPECTATION, NO_VOTES, Estimate
 PAPER = "Hu et al. 2024"
 TABLE_18 = "Hu et al. 2024, table 18"
 DECLARED: Final = declare(
-    p_value("p_tost", "Equivalence p", "that a drop is not within the margin", "Schuirmann 1987"),
+    p_value(
+        "p_tost", "Equivalence p", "null hypothesis: the drop exceeds the margin", "Schuirmann 1987"
+    ),
     amount(
         "items_needed",
         "Items needed",
@@ -46,12 +48,14 @@ DECLARED: Final = declare(
     ),
     signed_amount("delta", "Δ", "mean of original minus perturbed, in points of the judge", PAPER),
     percent("floor_share", "At the floor", "originals that cannot drop any further"),
-    signed_amount("s_t_mean", "S_T", "mean drop where one is wanted", PAPER),
-    signed_amount("s_f_mean", "S_F", "mean drop where none is wanted", PAPER, less_is_better=True),
+    signed_amount("s_t_mean", "S_T", "mean drop where a drop is expected", PAPER),
+    signed_amount(
+        "s_f_mean", "S_F", "mean drop where no drop is expected", PAPER, less_is_better=True
+    ),
     signed_amount(
         "confusion_index",
         "Confusion index",
-        "unwanted drop over wanted drop; 0 is best",
+        "unwanted drop divided by wanted drop; 0 is best",
         less_is_better=True,
     ),
     correlation(
@@ -63,7 +67,9 @@ DECLARED: Final = declare(
         scaled=ACCURACY,
     ),
     percent(
-        "s_t_significant_share", "Wanted drops shown", "of those with an adjusted p of at most .05"
+        "s_t_significant_share",
+        "Wanted drops detected",
+        "wanted drops with an adjusted p of at most .05",
     ),
     percent("unwanted_no_drop", "Unwanted: no drop", "shown to be within the margin"),
     percent("unwanted_drop", "Unwanted: drop", "shown to be a drop", less_is_better=True),
@@ -77,14 +83,16 @@ DECLARED: Final = declare(
     percent(
         "match_vote_vote",
         "Match, vote by pair",
-        "perturbations and aspects of which people find what is expected, one vote a pair",
+        "perturbations and aspects where the human majority matches the expectation, one vote "
+        "per pair",
         TABLE_18,
         scaled=NOT_SMOOTH,
     ),
     percent(
         "match_vote_all",
         "Match, all votes",
-        "perturbations and aspects of which people find what is expected, all votes together",
+        "perturbations and aspects where the human majority matches the expectation, all votes "
+        "pooled",
         TABLE_18,
         scaled=NOT_SMOOTH,
     ),
@@ -188,7 +196,7 @@ OPTIONS: Final = ("A", "B", "C", "D")
 DECIDED: Final = 3
 """So many of the options can win: D never does, but it is a vote."""
 DROPS, STAYS, UNDECIDED = 1, 0, -1
-MAJORITY_JUMPS: Final = "a majority jumps"
+MAJORITY_JUMPS: Final = "a majority is not smooth"
 """Why the interval of a share of outcomes is a bootstrap's."""
 
 

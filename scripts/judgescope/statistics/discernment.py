@@ -36,12 +36,13 @@ DECLARED: Final = declare(
     score("D", "D", "as published", PAPER, ties=ZEROS),
     score("D_ew", "D_ew", "as published, aspects weighted", PAPER, ties=ZEROS),
     score("D_hmp", "D_hmp", "from the harmonic mean p", WILSON, ties=ZEROS),
-    score("D_exact", "D_exact", "from a p that holds its level", WILSON, ties=ZEROS),
+    score("D_exact", "D_exact", "from a p with a guaranteed level", WILSON, ties=ZEROS),
     score(
         "D_ew_weight_effect",
         "D_ew uniform − D_ew",
-        "D_ew with uniform weights (D − log_20 of the number of aspects) minus D_ew with experts' "
-        "weights, asymptotic p; above 0: the aspects that experts name show less",
+        "D_ew with uniform weights (D − log_20 of the number of aspects) minus D_ew with "
+        "experts' weights, asymptotic p; above 0: less discernment on the aspects that experts "
+        "weight most",
         PAPER,
         range=ANY,
         ties=ZEROS,
@@ -75,7 +76,7 @@ DECLARED: Final = declare(
     p_value(
         "p_asymptotic",
         "p, as published",
-        "one-sided Wilcoxon test as scipy has it",
+        "one-sided Wilcoxon test as implemented in scipy",
         PAPER,
         ties=ZEROS,
     ),

@@ -26,7 +26,7 @@ DECLARED: Final = declare(
     correlation(
         "error_correlation_mean",
         "Error correlation, mean",
-        "of the errors of every two members of an ensemble",
+        "mean over all pairs of members of an ensemble",
         less_is_better=True,
     ),
     amount(
@@ -44,7 +44,7 @@ DECLARED: Final = declare(
     signed_amount(
         "contribution",
         "Contribution to {}",
-        "an ensemble of all members minus that without the second judge, on shared targets",
+        "ensemble of all members minus the ensemble without the second judge, on shared targets",
         keeps_kind=True,
     ),
 )
@@ -54,9 +54,11 @@ Subset = tuple[int, ...]
 MOST_MEMBERS: Final = 8
 """More members would have more than 255 subsets."""
 SAME_ERRORS: Final = "the errors of a member do not vary"
-CANCELLED: Final = "the errors cancel out: no number of judges has so small a mean error"
+CANCELLED: Final = (
+    "the errors cancel out: no number of independent judges has so small a mean error"
+)
 ON_ONE_SCALE: Final = "errors: score - mean rating"
-ON_OTHERS: Final = "errors: what a straight line in the mean rating leaves of a score"
+ON_OTHERS: Final = "errors: residuals of a linear fit on the mean rating"
 LEAST_VARIANCE = 1e-9
 """Of the mean of errors, as a share of one's: below it is round-off."""
 

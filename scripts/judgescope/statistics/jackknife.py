@@ -21,7 +21,7 @@ LEAST_EVEN: Final = 8.0
 SLACK: Final = 1e-12
 """Numbers that differ by less are equal but for rounding."""
 NO_INTERVAL: Final = "no interval"
-HANGS: Final = f"{NO_INTERVAL}: hangs on source #"
+HANGS: Final = f"{NO_INTERVAL}: depends on source #"
 """The code of a source follows, without which the value is undefined; tables show its name."""
 ROUGH: Final = f"{NO_INTERVAL}: a minimum, rank or mode is not smooth"
 ALL_ALIKE: Final = "no width"
@@ -102,7 +102,7 @@ class Jackknife:
         if self.proportion is not None:
             return f"Clopper-Pearson at {self.proportion.n_eff:.4g} effective cases (Korn-Graubard)"
         if self.error == 0 and math.isfinite(self.scale.low) and math.isfinite(self.scale.high):
-            return "all alike: exact bound on the share of others"
+            return "all equal: exact bound on the share of other values"
         on = "" if self.scale.kind == "plain" else f" on {self.scale.kind}"
         return f"jackknife-t{on}"
 
@@ -189,7 +189,7 @@ def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> s
         return f"{HANGS}{lost[0]}{more}"
     even = float(m.sum()) ** 2 / float(np.sum(np.square(m)))
     if scale.kind != "binomial" and even < LEAST_EVEN:
-        return f"{NO_INTERVAL}: {n} sources count as {even:.1f}, as few hold most targets"
+        return f"{NO_INTERVAL}: {n} sources count as {even:.1f}, because a few hold most targets"
     return ""
 
 

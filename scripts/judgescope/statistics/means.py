@@ -129,7 +129,7 @@ def independent_mean(each: Sequence[Estimate], *, averaged: str) -> Estimate:
         return Estimate(mean, n=len(each), method=method, note=_no_interval(each, averaged))
     method += "; variance estimates recovery"
     result = Estimate(mean, ci_low=mean - down, ci_high=mean + up, n=len(each), method=method)
-    return result.with_note(f"{NO_WIDTH}: nor has any of the {averaged}" if down + up == 0 else "")
+    return result.with_note(f"{NO_WIDTH}: none of the {averaged} has any" if down + up == 0 else "")
 
 
 def _lost(each: Sequence[Estimate], averaged: str) -> Estimate | None:

@@ -24,7 +24,7 @@ HALF = "half"
 SECTION_5 = "Hu et al. 2025, section 5.4"
 DECLARED: Final = declare(
     percent("order_consistency", "Consistent", "same verdict in both orders", PAPER),
-    percent("first_position_rate", "First chosen", "of decided votes"),
+    percent("first_position_rate", "First text chosen", "of decided votes"),
     percent(
         "nontransitive_share",
         "Circles",
@@ -35,7 +35,7 @@ DECLARED: Final = declare(
     percent(
         "accuracy_comparison",
         "Right",
-        "as people do; a tie is wrong",
+        "same order as people; a tie is wrong",
         PAPER,
         ties=WRONG,
         scaled=ACCURACY,
@@ -80,7 +80,7 @@ DECLARED: Final = declare(
     percent(
         "accuracy_by_distance",
         "Ordered right at k",
-        "texts k places apart; at 1 it is accuracy_adjacent",
+        "texts k positions apart; at 1 it equals accuracy_adjacent",
         SECTION_5,
         ties=WRONG,
         scaled=ACCURACY,
@@ -88,7 +88,7 @@ DECLARED: Final = declare(
     percent(
         "accuracy_by_position",
         "Ordered right, k and k_b",
-        "texts at the places k and k_b of a row, 0 the original",
+        "texts at positions k and k_b of a chain; 0 is the original",
         "Hu et al. 2025, figure 5",
         ties=WRONG,
         scaled=ACCURACY,

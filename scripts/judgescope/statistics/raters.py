@@ -25,27 +25,27 @@ DECLARED: Final = declare(
     percent(
         "alt_test_winrate",
         "Alt-test winning rate",
-        "share of raters whose place it may take",
+        "share of raters whom the judge could replace",
         ALT_TEST,
         scaled=NOT_SMOOTH,
     ),
     percent(
         "alt_test_advantage",
         "Alt-test advantage",
-        "how often it is as near to the others as a rater",
+        "how often the judge is as close to the other raters as a rater is",
         ALT_TEST,
         scaled=ACCURACY,
     ),
     signed_amount(
         "as_rater",
         "{} as one more rater",
-        "what the judge reaches with the other raters less what a rater does; 0: as much",
+        "agreement of the judge with the other raters minus that of a rater; 0: equal",
         keeps_kind=True,
     ),
     percent(
         "as_rater_share",
-        "{}, share of a rater's",
-        "what the judge reaches with the other raters, of what a rater does",
+        "{}, relative to a rater",
+        "agreement of the judge with the other raters divided by that of a rater",
         range=ANY,
     ),
 )
@@ -63,8 +63,8 @@ FEWEST_TEXTS, FEWEST_SOURCES = 30, 10
 ALT_TEST_LEVEL: Final = 0.05
 MONOTONE: Final = 0.95
 """Where the ratings of a larger share of texts are in order, columns are slots, not persons."""
-ONE_RATER: Final = "one rater: there are no others"
-NOT_SHOWN: Final = "raters' own agreement is not shown to be above 0"
+ONE_RATER: Final = "one rater: no other rater to compare with"
+NOT_SHOWN: Final = "the raters' own agreement is not significantly above 0"
 AS_GOOD, WORSE, UNDECIDED = "as good as one more rater", "worse than a rater", "undecided"
 
 
@@ -192,7 +192,7 @@ def _share(a: Floats, b: Floats, sizes: Floats, counted: Estimate) -> Estimate:
     bounds = fieller(a, b, sizes)
     if isinstance(below, str) or below.interval()[0] <= 0 or bounds is None:
         return Estimate.undefined(NOT_SHOWN, n=counted.n, n_missing=counted.n_missing)
-    how = f"Fieller, from deletions of {below.sources} sources"
+    how = f"Fieller, jackknife over {below.sources} sources"
     method = "; ".join(part for part in (counted.method, how) if part)
     value = float(a[0] / b[0])
     return replace(counted, value=value, ci_low=bounds[0], ci_high=bounds[1], method=method)
@@ -235,7 +235,7 @@ def decided(difference: Replicated, margin: float) -> str:
         return AS_GOOD
     if one.ci_high < -margin:
         return WORSE
-    return f"{UNDECIDED}: ±{margin:g} takes about {sources_for(known, margin)} sources"
+    return f"{UNDECIDED}: ±{margin:g} needs about {sources_for(known, margin)} sources"
 
 
 def sources_for(known: Jackknife, margin: float) -> int:

@@ -30,23 +30,26 @@ from judgescope.statistics.result import (
 SPEARMAN_BROWN = "Spearman 1910, Brown 1910"
 DECLARED: Final = declare(
     agreement("alpha_draws", "α over draws", "the draws as raters", "Krippendorff 2011"),
-    percent("flip_rate", "Flips", "texts of which two draws differ", less_is_better=True),
+    percent("flip_rate", "Flips", "texts with differing draws", less_is_better=True),
     percent(
-        "tied_modes", "Tied modes", "texts without one most frequent rating", less_is_better=True
+        "tied_modes",
+        "Tied modes",
+        "texts without a single most frequent rating",
+        less_is_better=True,
     ),
     agreement("reliability", "Reliability", "of one draw, ICC(1)", "Shrout, Fleiss 1979"),
     amount(
         "draws_needed",
         "Draws needed",
-        "for 95 % of the attainable",
+        "for 95 % of the maximum correlation",
         SPEARMAN_BROWN,
         range="1 and above",
         less_is_better=True,
     ),
     percent(
         "attainable_share",
-        "Share of the attainable",
-        "correlation with k draws, of that with any number",
+        "Share of the maximum",
+        "correlation with k draws divided by that with infinitely many",
         SPEARMAN_BROWN,
     ),
 )
@@ -172,7 +175,7 @@ def _needed(icc: Estimate) -> Estimate:
     if icc.ci_low is None or icc.ci_high is None:
         return result.with_note(icc.note)
     if icc.ci_low <= 0:
-        return result.with_note("no interval: that of the reliability reaches 0")
+        return result.with_note("no interval: the interval of the reliability includes 0")
     of = f"from the interval of the reliability: {icc.method}"
     return replace(
         result, ci_low=_least_draws(icc.ci_high), ci_high=_least_draws(icc.ci_low), method=of

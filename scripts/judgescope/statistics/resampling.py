@@ -168,7 +168,7 @@ def with_interval(result: Replicated, units: str = "sources") -> Replicated:
     method = "; ".join(part for part in (one.method, how) if part)
     estimate = replace(one, ci_low=lo, ci_high=hi, method=method)
     if hi - lo <= SLACK * max(1.0, abs(one.value)):
-        estimate = estimate.with_note(f"{NO_WIDTH}: all {known.sources} {units} are alike")
+        estimate = estimate.with_note(f"{NO_WIDTH}: all {known.sources} {units} are equal")
     return result._replace(estimate=estimate)
 
 

@@ -26,26 +26,26 @@ DECLARED: Final = declare(
     amount(
         "span_severity", "Severity", "mean over the errors that have one", PAPER, range="1 to 5"
     ),
-    percent("span_placeless", "Without a place", "errors that quote no words"),
-    percent("span_match_rate", "Spans found", "spans whose words are found in the text"),
-    percent("span_match_exact", "Found as quoted", "spans found to the letter"),
+    percent("span_placeless", "Without a quotation", "errors that quote no words"),
+    percent("span_match_rate", "Spans located", "spans whose words occur in the text"),
+    percent("span_match_exact", "Located verbatim", "spans that match the text exactly"),
     percent(
         "span_match_normalised",
-        "Found but for spelling",
-        "spans found but for case, white space and signs",
+        "Located after normalization",
+        "spans that match except for case, white space and punctuation",
     ),
-    percent("span_match_fuzzy", "Found nearly", "spans found by similar words only"),
+    percent("span_match_fuzzy", "Located approximately", "spans located only by similar words"),
     percent(
         "span_precision",
         "Precision",
-        "spans or words that people marked too, of the judge's",
+        "share of the judge's spans or words that people also marked",
         f"{PAPER}, section 7.2",
         scaled=ACCURACY,
     ),
     percent(
         "span_recall",
         "Recall",
-        "spans or words that the judge marks too, of people's",
+        "share of people's spans or words that the judge also marks",
         f"{PAPER}, section 7.2",
         scaled=ACCURACY,
     ),
@@ -58,39 +58,43 @@ DECLARED: Final = declare(
     ),
     percent(
         "span_errors_beside_none",
-        "Errors beside none",
-        "annotations that list errors and say none",
+        'Errors and "no errors"',
+        "annotations that list errors and also state that there are none",
     ),
     percent(
         "span_best_with_severe",
-        "Severe but best",
+        "Severe errors, best verdict",
         "annotations with severe errors and the best verdict",
     ),
     percent(
         "span_less_without_errors",
-        "Lower without errors",
-        "annotations with no errors and a lower verdict",
+        "No errors, lower verdict",
+        "annotations that list no errors and give a lower verdict",
     ),
-    percent("span_other_verdicts", "Several verdicts", "annotations with different verdicts"),
-    percent("span_dropped", "Too many errors", "annotations of which errors were left out", PAPER),
-    percent("span_superseded", "Begun anew", "annotations that list their errors again"),
-    percent("span_unread", "Severity unread", "annotations with one that cannot be read"),
+    percent("span_other_verdicts", "Conflicting verdicts", "annotations with different verdicts"),
+    percent(
+        "span_dropped", "Too many errors", "annotations whose surplus errors were dropped", PAPER
+    ),
+    percent(
+        "span_superseded", "Repeated list", "annotations that list their errors more than once"
+    ),
+    percent("span_unread", "Unreadable severity", "annotations with an unreadable severity"),
     percent(
         "span_ok",
         "Span OK",
-        "people's verdicts on errors that find one in the passage",
+        "human verdicts that confirm an error in the passage",
         f"{PAPER}, table 4",
     ),
     percent(
         "explanation_ok",
         "Explanation correct",
-        "people's verdicts on errors that find the explanation correct, whatever the passage",
+        "human verdicts that find the explanation correct, whether or not the passage has an error",
         f"{PAPER}, table 4",
     ),
     percent(
         "explanation_ok_at_error",
         "Explanation correct at an error",
-        "of the verdicts that find one in the passage",
+        "among human verdicts that confirm an error in the passage",
     ),
 )
 

@@ -18,7 +18,7 @@ DECLARED: Final = declare(
     percent(
         "net_share",
         "Net share noticed",
-        "items scored lower for the perturbation less items scored higher",
+        "items scored lower after the perturbation minus items scored higher",
         "Tango 1998",
         range=SIGNED,
     ),

@@ -31,50 +31,59 @@ DECLARED: Final = declare(
     amount(
         "verdict",
         "Verdict",
-        "step reached: 0 worse than chance or than length (or the bar is missed), 1 no better as "
-        "far as shown, 2 better than chance, 3 as good as one more rater, 4 meets a stated bar; "
-        "the note has outcome and reasons",
+        "step reached: 0 worse than chance or than length (or below a stated bar), 1 not shown "
+        "to be better than chance, 2 better than chance, 3 as good as one more rater, 4 meets "
+        "a stated bar; the note gives outcome and reasons",
         range="0 to 4",
     ),
-    p_value("p_chance", "p, chance", "that it is no better than chance"),
-    p_value("p_length", "p, length", "that it is no better than the text's length"),
-    p_value("p_brevity", "p, brevity", "that it is no better than minus the text's length"),
+    p_value("p_chance", "p, chance", "null hypothesis: no better than chance"),
+    p_value("p_length", "p, length", "null hypothesis: no better than the text's length"),
+    p_value("p_brevity", "p, brevity", "null hypothesis: no better than minus the text's length"),
     p_value(
         "p_systems",
         "p, systems",
-        "that its scores are those of systems dealt out at random: the judge's columns permuted "
-        "jointly over all sources",
+        "null hypothesis: systems are exchangeable; the judge's columns are permuted jointly "
+        "over all sources",
     ),
     p_value(
         "p_within",
         "p, within sources",
-        "that its scores are dealt out at random among the texts of a source",
+        "null hypothesis: scores are exchangeable among the texts of a source",
     ),
     p_value(
-        "p_lost", "p, lost replies", "that it is no better with the lost judgments at the worst end"
+        "p_lost",
+        "p, lost replies",
+        "null hypothesis: no better with the lost judgments set to the worst value",
     ),
-    p_value("p_bar", "p, bar", "that it is below the stated bar"),
-    p_value("p_rater", "p, rater", "that it is worse than one more rater by the margin"),
-    p_value("p_index", "p, index", "that it takes off no less where nothing should drop"),
+    p_value("p_bar", "p, bar", "null hypothesis: below the stated bar"),
+    p_value("p_rater", "p, rater", "null hypothesis: worse than one more rater by the margin"),
+    p_value(
+        "p_index", "p, index", "null hypothesis: unwanted drops are no smaller than wanted drops"
+    ),
     p_value(
         "p_noticed",
         "p, perturbation",
-        "that perturbed texts score no lower on any weighted aspect (0.05 to the D_exact)",
+        "null hypothesis: perturbed texts score no lower on any weighted aspect (equals 0.05 "
+        "to the power D_exact)",
         "Wilson 2019",
     ),
     p_value(
         "p_noticed_holm", "p, perturbation, Holm", "over a judge's cells of the dataset", HOLM_1979
     ),
-    p_value("p_shorter", "p, shorter", "that the perturbation does not make texts shorter"),
-    p_value("p_longer", "p, longer", "that the perturbation does not make texts longer"),
-    signed_amount("bar", "Bar", "what the study requires; its note says whether at least"),
+    p_value("p_shorter", "p, shorter", "null hypothesis: the perturbation does not shorten texts"),
+    p_value("p_longer", "p, longer", "null hypothesis: the perturbation does not lengthen texts"),
+    signed_amount(
+        "bar",
+        "Bar",
+        "value that the study requires; the note says whether it is a minimum or a maximum",
+    ),
     amount(
         "more_needed",
         "More needed",
-        "units (its method says which) that would decide on the bar, with power .8",
+        "additional units (the method names them) needed to decide on the bar with power .8",
         range="1 and above",
     ),
-    p_value("p_claim", "p of the claim", "the largest over its null hypotheses", "Berger 1982"),
+    p_value("p_claim", "p of the claim", "largest p over its null hypotheses", "Berger 1982"),
     p_value(
         "p_claim_holm",
         "p of the claim, Holm",
@@ -90,7 +99,7 @@ DECLARED: Final = declare(
     percent(
         "span_f1_less_chance",
         "F1 above chance",
-        "less the mean F1 of 200 random placements of as many spans of the same lengths",
+        "F1 minus the mean F1 of 200 random placements of spans of the same number and lengths",
         range=SIGNED,
     ),
     percent("lost_share", "Lost", "planned judgments of the claim without a score"),
@@ -308,13 +317,13 @@ def more_needed(name: str, estimate: Estimate, bar: float, sources: int) -> Need
         return None
     above = value >= bar
     if statistic(name).is_proportion and 0 < bar < 1:
-        how = "cases like these, by exact binomial limits"
+        how = "such cases, by exact binomial limits"
         needed = cases_needed(*((value, bar) if above else (1 - value, 1 - bar)))
         if needed is None:
             return Need(None, how)
         available, total = estimate.n, needed * max(1.0, estimate.n / effective_cases(estimate))
     else:
-        how = "sources like these, if errors fall with the root of their number"
+        how = "such sources, if standard errors shrink with the square root of their number"
         gap, side = abs(value - bar), value - lo if above else hi - value
         ratio = (1 + Z_POWER / Z_INTERVAL) * side / gap if gap > 0 else inf
         available, total = sources, sources * ratio**2

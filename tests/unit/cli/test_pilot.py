@@ -39,7 +39,7 @@ def write(out: Path, *pairs: list[dict[str, Any]], free: str = "control") -> str
     cost = [
         {
             **{"dataset": "d", "judge": judge, "statistic": "usd", "value": 0.0},
-            "note": "control: nothing is bought" if judge == free else "",
+            "note": "control: free of charge" if judge == free else "",
         }
         for judge in sorted(judges)
     ]

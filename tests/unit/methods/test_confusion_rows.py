@@ -36,7 +36,7 @@ def test_wanted_and_unwanted_drops_by_hand() -> None:
     )
     assert of_cell(rows, "delta", "typos", "clear")["value"] == pytest.approx(1.5)
     assert of_cell(rows, "delta", "typos", "clear")["note"] == "should drop"
-    assert of_cell(rows, "delta", "cuts", "clear")["note"].endswith("nothing is expected")
+    assert of_cell(rows, "delta", "cuts", "clear")["note"].endswith("no expectation")
     assert one(rows, "s_t_mean")["value"] == pytest.approx(0.75)
     assert one(rows, "s_f_mean")["value"] == pytest.approx(0.5)
     index = one(rows, "confusion_index")
@@ -59,7 +59,7 @@ def test_of_a_perturbation_that_the_card_does_not_name_nothing_is_expected() -> 
     expected = {"id": "e@1", "changes": {"typos": EXPECTED["typos"]}, "margin": 0.2}
     rows = confusion.rows(study({"j": judge(typos_clear=1.0, cuts_true=1.0)}, expected=expected))
     for aspect in ASPECTS:
-        assert of_cell(rows, "delta", "cuts", aspect)["note"].endswith("nothing is expected")
+        assert of_cell(rows, "delta", "cuts", aspect)["note"].endswith("no expectation")
     assert one(rows, "confusion_index")["method"].startswith("1 wanted drops, 1 unwanted")
 
 

@@ -216,13 +216,13 @@ def test_a_mean_over_few_of_the_sources_says_so(lost: int, thin: bool, value: fl
     cards = {"judge": {"discrete": False}}
     rows = agreement.rows(study(clear(judge=x), cards=cards))
     pearson = one(rows, "pearson", judge="judge", level="by_source")
-    assert (pearson["n"], pearson["note"].count("warning: rests on 87% of the sources")) == (
+    assert (pearson["n"], pearson["note"].count("warning: based on 87% of the sources")) == (
         ITEMS - lost,
         int(thin),
     )
     has_pairs = not np.isnan(value)  # a tie of scores is a judgment of a pair
     accuracy = one(rows, "acc_eq", judge="judge")
-    assert ("rests on" in accuracy["note"]) == (thin and not has_pairs)
+    assert ("based on" in accuracy["note"]) == (thin and not has_pairs)
     others = [row for row in rows if row["level"] != "by_source"]
     assert not any("rests on" in row["note"] for row in others)
 
@@ -278,7 +278,7 @@ def test_a_number_that_hangs_on_an_item_names_it() -> None:
     x = np.where(ITEM == 3, GOOD["clear"], 3.0)  # constant without the fourth item
     row = one(agreement.rows(study(clear(judge=x))), "pearson", judge="judge", level="pooled")
     assert row["value"] is not None and row["ci_low"] is None
-    assert row["note"].startswith("no interval: hangs on source i03")
+    assert row["note"].startswith("no interval: depends on source i03")
 
 
 def test_ratings_that_are_nearly_all_one_are_warned_of() -> None:

@@ -179,7 +179,7 @@ def test_what_people_marked_by_hand(found: dict[tuple[str, str, str], Row]) -> N
     pooled = found["span_precision", "tokens", "pooled"]
     assert (pooled["n"], pooled["n_missing"]) == (7, 1)
     assert "count as wrong: 1" in pooled["note"]
-    assert "left out: 1" in pooled["note"]
+    assert "excluded: 1" in pooled["note"]
 
 
 def test_every_statistic_of_the_list_is_there_and_no_other(

@@ -109,5 +109,5 @@ def test_an_aspect_of_which_nothing_is_held_out_has_no_loss(tmp_path: Path) -> N
     found = rows(tmp_path, CLEAR)
     for aspect in ("true", "average"):
         loss = one(found, "held_out_loss_after", aspect=aspect, level="held_out")
-        assert loss["value"] is None and "nothing to average" in loss["note"]
+        assert loss["value"] is None and "no value to average" in loss["note"]
     assert one(found, "held_out_loss_after", aspect="clear", level="held_out")["n"] == 12

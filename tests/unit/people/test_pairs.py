@@ -214,7 +214,9 @@ def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(study: VotesSt
     match = numbers["", "match_vote_all"]
     assert (match["value"], match["n"], match["n_missing"]) == (0.5, 2, 4)
     assert (match["ci_low"], match["ci_high"]) == (0.5, 0.5)
-    assert numbers["coherence", "match_vote_vote"]["note"].startswith("nothing is expected")
+    assert numbers["coherence", "match_vote_vote"]["note"].startswith(
+        "no perturbation has an expected effect"
+    )
 
 
 def test_votes_are_counted_by_hand(study: VotesStudy) -> None:
@@ -362,5 +364,8 @@ def test_the_commands(study: VotesStudy) -> None:
     done = run(*read_, cwd=study.folder)
     assert done.returncode == 0 and "4 files of answers, about 40 pairs" in done.stdout
     assert "own definition: vote_consistency 1.000 [0.912, 1.000], n = 120" in done.stdout
-    assert "own definition: match_vote_all undefined (nothing is expected" in done.stdout
+    assert (
+        "own definition: match_vote_all undefined (no perturbation has an expected effect"
+        in done.stdout
+    )
     assert (study.out / "votes" / "effects.csv").is_file()

@@ -259,8 +259,8 @@ def test_the_numbers_of_the_study_open_the_page(whole: str) -> None:
 def test_discernment_marks_flags_and_lists(whole: str) -> None:
     news = visible(part(whole, "discernment-news", "discernment-chat"))
     assert "typos, minor" in news
-    assert "cuts solved by length" in news  # the heading of that column alone
-    assert news.count("solved by length") == 1
+    assert "cuts length alone detects this" in news  # the heading of that column alone
+    assert news.count("length alone detects this") == 1
     assert "5.20 ‡ [5.10, 5.30]" in news  # gamma
     assert "‡ Beyond 5" in news
     assert "shuffled : not applicable: needs ratings." in news

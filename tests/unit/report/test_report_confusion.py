@@ -29,7 +29,7 @@ def drops() -> Iterator[Row]:
         (PLACE, "fluency", 2.0, "should drop"),
         (PLACE, "coherence", 0.6, "should stay"),
         (CUTS, "fluency", -0.1, "should stay"),
-        (CUTS, "coherence", 0.0, "nothing is expected"),
+        (CUTS, "coherence", 0.0, "no expectation"),
     ):
         yield study.row("news", "alpha", "delta", value, aspect=aspect, note=note, **place)
     said = {"aspect": "coherence", "note": "drop", **PLACE}

@@ -115,7 +115,7 @@ def test_a_correlation_of_few_prints_its_n_and_no_number(tmp_path: Path) -> None
     ("outcome", "note", "words"),
     [
         ("better", "worse than a rater", ", worse than a rater)"),
-        ("better", "undecided: ±0.05 takes about 90 sources", "takes about 90 sources)"),
+        ("better", "undecided: ±0.05 needs about 90 sources", "needs about 90 sources)"),
         ("better", "as good as one more rater", ", not shown after Holm's correction)"),
         ("as_rater", "as good as one more rater", "[−0.100, 0.100])"),
     ],

@@ -71,7 +71,8 @@ def test_where_all_sources_are_alike_a_mean_of_shares_has_their_bounds() -> None
     assert (found.ci_low, found.ci_high) == pytest.approx((0.5 - rest / 2, 0.5 + rest / 2))
     twice = [Estimate(1.0, ci_low=1.0, ci_high=1.0)] * 2
     assert (
-        independent_mean(twice, averaged="datasets").note == "no width: nor has any of the datasets"
+        independent_mean(twice, averaged="datasets").note
+        == "no width: none of the datasets has any"
     )
     flat = Replicated(Estimate(0.0, ci_low=0.0, ci_high=0.0), np.zeros(41), np.ones(40))
     assert "no width" in mean_over([flat, flat], averaged="aspects").estimate.note

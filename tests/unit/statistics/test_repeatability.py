@@ -80,7 +80,7 @@ def test_the_mean_of_k_draws_correlates_as_spearman_and_brown_say(reliability: f
 def test_draws_needed_have_no_interval_where_that_of_the_reliability_reaches_0(low: float) -> None:
     needed = _needed(Estimate(0.5, low, 0.8, n=20))
     assert needed.value is not None and (needed.ci_low, needed.ci_high) == (None, None)
-    assert needed.note == "no interval: that of the reliability reaches 0"
+    assert needed.note == "no interval: the interval of the reliability includes 0"
 
 
 def test_intervals_are_those_of_written_out_deletions() -> None:

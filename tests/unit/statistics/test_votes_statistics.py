@@ -82,7 +82,7 @@ def test_an_undecided_cell_is_no_match_and_one_without_expectation_is_missing() 
 def test_a_match_rate_of_nothing_says_why() -> None:
     one = codes(0)
     found = match_vote_all(counts("A"), one, one, np.array([NAN]), None)
-    assert found.note == "nothing is expected of any perturbation"
+    assert found.note == "no perturbation has an expected effect"
     assert match_vote_all(counts(""), one, one, np.array([1.0]), None).note == "no votes"
 
 
@@ -108,7 +108,7 @@ def test_intervals_are_over_pairs() -> None:
     found = match_vote_all(votes, pair, cell, np.array([1.0, 0, 1, 1, 1, 0]), weights)
     assert found.value is not None and found.ci_low is not None and found.ci_high is not None
     assert found.ci_low <= found.value <= found.ci_high
-    how = "bootstrap over 30 pairs, 1000 resamples, percentile: a majority jumps"
+    how = "bootstrap over 30 pairs, 1000 resamples, percentile: a majority is not smooth"
     assert found.method == how
     few = vote_consistency(votes[:6], pair[:6], deletions(3))
     assert (few.ci_low, few.note) == (None, "no interval: 3 pairs")

@@ -111,7 +111,7 @@ class RatedTexts:
         values, why = source_correlations(x, people, source, n_sources), NO_SOURCE
         if both.any() and np.ptp(x[both]) == 0:
             values, why = values * np.nan, CONSTANT_JUDGE
-        method = "mean over sources, one score for all of a source counts 0"
+        method = "mean over sources; a source whose texts all have the same score counts as 0"
         counts = Estimate(0.0, n_missing=missing, method=method)
         return mean_of_sources(values, CORRELATION, counts, why)
 

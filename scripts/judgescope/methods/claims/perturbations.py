@@ -174,7 +174,7 @@ def _perturbation_claim(
     worst = cell.worst_shares() if cell.lost_share > FEW_LOST else shares
     p, p_holm = exp(log_p), exp(log_holm)
     outcome, why = of_perturbation(p, p_holm, by_length, missed(shares) and missed(worst))
-    n, d, method = cell.n, float(discernment_score(log_p)), "exact p of all aspects"
+    n, d, method = cell.n, float(discernment_score(log_p)), "exact p over all aspects"
     estimate = Estimate(d, n=n, n_missing=max(cell.lost), method=method)
     beside = {
         "net_share": max(shares, key=lambda one: 1.0 if one.ci_high is None else one.ci_high),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from judgescope.methods.cost import FREE
 from judgescope.report.cells import Cell, count_cell, dollars_cell, estimate, words_cell
 from judgescope.report.charts import svg
 from judgescope.report.elements import Block, Body, Column, Figure, Key, Line, Section, Table, Text
@@ -22,8 +23,6 @@ WRITERS = {
     "comparisons.": "comparisons for",
 }
 """What begins a writer's name -> what it writes."""
-FREE = "nothing is bought"
-"""In the note of the price of what no endpoint answers."""
 COST_LEAD = (
     "What the replies behind this report cost when they were bought, whoever paid then, by the "
     "usage that the endpoints told. A judge's row is what it would cost alone; the last row "

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from judgescope.methods.discernment import BEYOND
+from judgescope.methods.discernment import BEYOND, BY_LENGTH
 from judgescope.report.cells import Cell, estimate, figures, heat
 from judgescope.report.charts import (
     BLUE,
@@ -47,7 +47,7 @@ HEADLINES = ("D_avg", "D_avg_ew", "D_avg_exact", "D_min", "D_min_ew", "D_min_exa
 EFFECTS = ("rank_biserial", "mean_drop", "p_holm")
 SHADES = (1, 2, 3, 5)
 BESIDE_WEIGHTS = "D_ew_weight_effect"
-BY_LENGTH, FLAG = "solved by length", "‡"
+FLAG = "‡"
 MIXED = (
     "D and D_ew combine asymptotic p-values, as published, D_exact combines exact ones: not all "
     "columns are of one test."
@@ -195,7 +195,7 @@ def _heat(
     solved = {row.cell for row in exact if BY_LENGTH in row.note}
     notes = ["Shaded from 1 (p = 0.05) on, in steps at 2, 3 and 5."]
     if solved:
-        notes.append(f"{BY_LENGTH.capitalize()}: the control that looks at length alone reaches 1.")
+        notes.append(f"{BY_LENGTH.capitalize()}: the control `length` reaches a D_exact of 1.")
     return TableSpec(
         f"{dataset.name}: D_exact of each judge on each perturbation.",
         [

@@ -1,7 +1,6 @@
 """Put a dataset's cells together: scores, draws, how judgments ended, and the replies bought."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +12,17 @@ from judgescope.core.cells import by_cell, joined
 from judgescope.core.files import write_text
 from judgescope.core.names import SYSTEMS
 from judgescope.core.paths import Paths
-from judgescope.schema.tables import SCHEMAS, TEXT, read_table, table_of, write_parts, write_table
+from judgescope.schema.tables import (
+    SCHEMAS,
+    TEXT,
+    count_rows,
+    key_ranges,
+    read_key_range,
+    read_table,
+    table_of,
+    write_parts,
+    write_table,
+)
 from judgescope.scoring.specs import CollectSpec
 
 TABLES = ("scores", "draws", "marked", "rationales", "statuses", "bought")
@@ -113,13 +122,12 @@ def _with_keys(name: str, judgments: pa.Table, keys: dict[str, str]) -> pa.Table
 
 def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict[str, object]]:
     """Yield how many judgments of a cell ended how, aspect by aspect, and once what served them."""
-    judged = _judgments(cell, ["rule"])
-    names = ("aspect", "status", "rule")
-    ends = Counter(zip(*(judged[name].to_pylist() for name in names), strict=True))
+    names = ["aspect", "status", "rule"]
+    counts = _judgments(cell, ["rule"]).group_by(names).aggregate([([], "count_all")])
     served = _served(cell.replies) if cell.replies and cell.judge in asked else {}
     about = {"dataset": dataset, "perturbation": cell.perturbation, "judge": cell.judge}
-    for (aspect, status, rule), count in sorted(ends.items()):
-        row = {**about, "aspect": aspect, "status": status, "rule": rule, "n": count}
+    for aspect, status, rule, n in sorted(zip(*counts.to_pydict().values(), strict=True)):
+        row = {**about, "aspect": aspect, "status": status, "rule": rule, "n": n}
         if aspect in served:
             row["served"] = sorted(served.pop(aspect))
         yield row
@@ -127,13 +135,17 @@ def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict
 
 def _served(path: str) -> dict[str, set[str]]:
     """Return aspect -> what answered, as the endpoints name it: model and fingerprint."""
+    names = ["aspect", "criterion", "engine", "model", "fingerprint"]
     answers = read_table("answers", path, ["aspect", "criterion", "provenance"])
+    columns = [answers["aspect"], answers["criterion"]]
+    columns += [pc.struct_field(answers["provenance"], name) for name in names[2:]]
+    origins = pa.table(columns, names).group_by(names).aggregate([])
     served: dict[str, set[str]] = {}
-    for aspect, criterion, origin in zip(*answers.to_pydict().values(), strict=True):
-        names = served.setdefault(joined(aspect, criterion), set())
-        if origin and origin["engine"]:
-            names.add(" ".join(filter(None, (origin["model"], origin["fingerprint"]))))
-    return {aspect: names - {""} for aspect, names in served.items()}
+    for aspect, criterion, engine, *origin in zip(*origins.to_pydict().values(), strict=True):
+        endpoints = served.setdefault(joined(aspect, criterion), set())
+        if engine and any(origin):
+            endpoints.add(" ".join(filter(None, origin)))
+    return served
 
 
 def _bought(spec: CollectSpec, cells: Iterable[Cell]) -> Iterator[pa.Table]:
@@ -146,22 +158,22 @@ def _bought(spec: CollectSpec, cells: Iterable[Cell]) -> Iterator[pa.Table]:
         path = Paths(spec.results).made(spec.dataset, name)
         files.setdefault((None, model), []).append(path)
     for judge, writer in sorted(files, key=lambda buyer: (buyer[0] is None, buyer)):
-        yield _once(files[judge, writer], judge, writer)
+        yield from _once(files[judge, writer], judge, writer)
 
 
-def _once(paths: Iterable[str], judge: str | None, writer: str | None) -> pa.Table:
-    """Return every reply in some files once: it may stand behind several cells."""
-    replies = pa.concat_tables(map(_usage, paths)).group_by(["key", "draw"])
-    unique = replies.aggregate([(name, "max") for name in TOKENS])
-    unique = unique.sort_by([("key", "ascending"), ("draw", "ascending")])
-    columns = [pa.repeat(pa.scalar(name, TEXT), len(unique)) for name in (judge, writer)]
-    columns += [unique[name] for name in ("key", "draw", *(f"{name}_max" for name in TOKENS))]
-    return pa.table(columns, schema=SCHEMAS["bought"])
+def _once(paths: list[str], judge: str | None, writer: str | None) -> Iterator[pa.Table]:
+    """Yield every reply in some files once, by key: one reply may serve several cells."""
+    for low, high in key_ranges(sum(count_rows("answers", path) for path in paths)):
+        replies = pa.concat_tables(_usage(path, low, high) for path in paths)
+        unique = replies.group_by(["key", "draw"]).aggregate([(name, "max") for name in TOKENS])
+        unique = unique.sort_by([("key", "ascending"), ("draw", "ascending")])
+        columns = [pa.repeat(pa.scalar(name, TEXT), len(unique)) for name in (judge, writer)]
+        columns += [unique[name] for name in ("key", "draw", *(f"{name}_max" for name in TOKENS))]
+        yield pa.table(columns, schema=SCHEMAS["bought"])
 
 
-def _usage(path: str) -> pa.Table:
-    """Return what the replies in a file cost; what was not asked was not bought."""
-    answers = read_table("answers", path, ["key", "draw", "usage"])
-    answers = answers.filter(pc.is_valid(answers["key"]))
+def _usage(path: str, low: str, high: str) -> pa.Table:
+    """Return what the replies with low <= key < high cost; a reply without a key was not bought."""
+    answers = read_key_range("answers", path, ["key", "draw", "usage"], low, high)
     columns = {name: answers[name] for name in ("key", "draw")}
     return pa.table(columns | {name: pc.struct_field(answers["usage"], name) for name in TOKENS})

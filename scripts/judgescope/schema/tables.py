@@ -3,10 +3,11 @@
 Column order is part of the contract: keys come first.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +17,7 @@ from judgescope.core.files import whole
 
 TEXT, NUMBER, COUNT, TRUTH = pa.string(), pa.float64(), pa.int64(), pa.bool_()
 Columns = dict[str, pa.DataType]
+T = TypeVar("T")
 
 
 def _texts(*names: str) -> Columns:
@@ -241,6 +243,10 @@ TABLES: dict[str, Table] = {
 
 SCHEMAS = {name: pa.schema(list(table.columns.items())) for name, table in TABLES.items()}
 KEYS = {name: table.key for name, table in TABLES.items()}
+BUCKET = 200_000
+"""Rows whose keys are compared at once: this bounds the memory, whatever the study's size."""
+LAST = "\U0010ffff"
+"""Later than every key."""
 PART = ["aspect", "criterion"]
 """The columns that are constant within a row group of a cell's file; its statistics hold them."""
 CHOSEN = "chosen"
@@ -285,7 +291,7 @@ def write_parts(name: str, parts: Iterable[pa.Table], path: str | Path) -> None:
     with (
         whole(path) as part,
         pq.ParquetWriter(
-            part, SCHEMAS[name], compression="zstd", write_statistics=PART.copy()
+            part, SCHEMAS[name], compression="zstd", write_statistics=[*PART, "key"]
         ) as file,
     ):
         for table in parts:
@@ -346,10 +352,56 @@ def _about(group: Any) -> tuple[str | None, ...]:
     return tuple(values[name] for name in PART)
 
 
-def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], pa.Table]) -> pa.Table:
+def read_groups(name: str, path: str | Path) -> Iterator[pa.Table]:
+    """Yield the row groups of table `name`, one after the other; errors: `read_table`."""
+    for number in range(_read(name, path, lambda file: int(file.num_row_groups))):
+        yield _read(name, path, lambda file, number=number: file.read_row_group(number))
+
+
+def key_ranges(n_rows: int) -> list[tuple[str, str]]:
+    """Return ranges [low, high) of the keys of replies, in order, with about BUCKET rows each.
+
+    Keys are hexadecimal hashes, which fill all ranges evenly; any other string is in one, too.
+    """
+    count = n_rows // BUCKET + 1
+    bounds = ["", *(f"{(number << 32) // count:08x}" for number in range(1, count)), LAST]
+    return list(pairwise(bounds))
+
+
+def read_key_range(
+    name: str, path: str | Path, columns: list[str], low: str, high: str
+) -> pa.Table:
+    """Read columns of the rows with low <= key < high of table `name`; errors: `read_table`."""
+    import pyarrow.compute as pc
+
+    def read(file: pq.ParquetFile) -> pa.Table:
+        groups = map(file.metadata.row_group, range(file.num_row_groups))
+        numbers = [number for number, group in enumerate(groups) if _overlaps(group, low, high)]
+        return file.read_row_groups(numbers, columns)
+
+    table = _read(name, path, read)
+    keys = table["key"]
+    return table.filter(pc.and_(pc.greater_equal(keys, low), pc.less(keys, high)))
+
+
+def _overlaps(group: Any, low: str, high: str) -> bool:
+    """Return whether a row group may hold a key in [low, high), by its statistics."""
+    for column in map(group.column, range(group.num_columns)):
+        if column.path_in_schema == "key" and column.statistics:
+            known = column.statistics
+            return not known.has_min_max or bool(known.min < high and known.max >= low)
+    return True
+
+
+def count_rows(name: str, path: str | Path) -> int:
+    """Return the number of rows of table `name`, read from the file's end; errors: `read_table`."""
+    return _read(name, path, lambda file: int(file.metadata.num_rows))
+
+
+def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], T]) -> T:
     try:
         with pq.ParquetFile(path) as file:
-            schema, table = file.schema_arrow, read(file)
+            schema, content = file.schema_arrow, read(file)
     except FileNotFoundError as error:
         raise UserError(
             f"a table of {name} is missing",
@@ -370,7 +422,7 @@ def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], pa.Table
             allowed=", ".join(SCHEMAS[name].names),
             todo="delete the file and run again: the run writes it again",
         )
-    return table
+    return content
 
 
 def texts_of(path: str | Path) -> dict[str, str]:

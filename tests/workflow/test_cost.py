@@ -131,11 +131,11 @@ def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(
 def judged_by(*judges: str) -> pa.Table:
     """Return ten replies of each judge as they were bought: 1,000 tokens in, 100 out."""
     rows = [
-        {"judge": judge, "prompt": 1000, "completion": 100, "reasoning": 0, "cached": 0}
+        {"judge": judge, "key": f"{number:x}", "draw": 0, "prompt": 1000, "completion": 100}
         for judge in judges
-        for _ in range(10)
+        for number in range(10)
     ]
-    return pa.Table.from_pylist(rows)
+    return table_of("bought", rows)
 
 
 def price_of(judge: str, supervised: bool = False, **prices: dict[str, float] | None) -> Estimate:
@@ -147,7 +147,7 @@ def price_of(judge: str, supervised: bool = False, **prices: dict[str, float] | 
     made["cheap"] = Members(members=["rules", "rules"], supervised=False)
     cards["cheap"] = facts_of(engine="derived")
     study = SimpleNamespace(spec=SimpleNamespace(judges=cards, made_of=made))
-    found = dict(cost.judge_estimates(study, judged_by("a", "b"), judge, 10, 10))  # type: ignore[arg-type]
+    found = dict(cost.judge_estimates(study, cost.bought_by([judged_by("a", "b")]), judge, 10, 10))  # type: ignore[arg-type]
     assert found["replies"].value == (20 if judge == "both" else 10)
     return found["usd"]
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pyarrow.compute as pc
 from msgspec import Struct, convert
 
 from judgescope.methods.base import AppliesTo, Method, Row
-from judgescope.methods.cost import estimates, priced
+from judgescope.methods.cost import Usage, bought_by, dollars, estimates
 from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.specs import GradedTexts
-from judgescope.schema.tables import CHOSEN, UNRESOLVED, read_table
+from judgescope.schema.tables import CHOSEN, UNRESOLVED, read_groups, read_table
 from judgescope.statistics.anchors import comparator_accuracy
 from judgescope.statistics.jackknife import Bounds
 from judgescope.statistics.means import SHARE, share
@@ -165,11 +164,11 @@ def _cost_rows(study: EvaluationData) -> Iterator[Row]:
 
     The column judge has the model that was asked, `form` the step.
     """
-    bought = read_table("bought", study.spec.bought[-1])
+    bought = bought_by(read_groups("bought", study.spec.bought[-1]))
     for step in study.spec.steps:
-        replies = bought.filter(pc.equal(bought["perturbation"], step.writer))
+        usage = bought.get((None, step.writer), Usage())
         columns = AppliesTo(perturbation=step.writer, form=step.step)
-        for name, estimate in estimates(replies, len(replies), priced(replies, step.price)):
+        for name, estimate in estimates(usage, dollars(usage, step.price)):
             yield study.row(step.model, "", name, "", estimate, **columns)
 
 

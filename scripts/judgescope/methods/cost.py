@@ -1,6 +1,8 @@
 """The cost of the study's replies, from the usage that the endpoints reported."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,7 +12,13 @@ from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import Members, Prices
 from judgescope.replies.pricing import nanodollars
-from judgescope.schema.tables import read_table
+from judgescope.schema.tables import (
+    SCHEMAS,
+    count_rows,
+    key_ranges,
+    read_groups,
+    read_key_range,
+)
 from judgescope.statistics.result import Estimate
 
 ALL = "all"
@@ -19,6 +27,24 @@ UNPRICED = "the model's card has no price"
 FREE = "free of charge"
 SUPERVISED = "the merging of its members' lists is charged to the model, not to the ensemble"
 KINDS = ("prompt", "completion", "reasoning", "cached")
+NO_TOKENS = dict.fromkeys(KINDS, 0)
+
+
+class Usage(NamedTuple):
+    """Replies, the sum of their tokens by kind, and how many came without a usage."""
+
+    replies: int = 0
+    tokens: Mapping[str, int] = NO_TOKENS
+    without: int = 0
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Return the usage of both."""
+        tokens = {kind: self.tokens[kind] + other.tokens[kind] for kind in KINDS}
+        return Usage(self.replies + other.replies, tokens, self.without + other.without)
+
+
+Bought = dict[tuple[str | None, str | None], Usage]
+"""(judge, None), or (None, perturbation) of texts that a model made -> usage of the replies."""
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -27,8 +53,7 @@ def rows(study: EvaluationData) -> list[Row]:
     A judge's row counts each of its replies once, and so what it would cost alone. The row of all
     counts a reply once, though judges and datasets share it: over the datasets it adds up.
     """
-    tables = [read_table("bought", path) for path in study.spec.bought]
-    bought, result = tables[-1], list[Row]()
+    bought, result = bought_by(read_groups("bought", study.spec.bought[-1])), list[Row]()
     for judge in study.spec.judges:
         statuses = study.statuses.filter(pc.equal(study.statuses["judge"], judge))
         if len(statuses):
@@ -37,41 +62,64 @@ def rows(study: EvaluationData) -> list[Row]:
             for name, estimate in judge_estimates(study, bought, judge, replies, ok):
                 result.append(study.row(judge, "", name, "", estimate))
     for writer, price in study.spec.writers.items():
-        replies = bought.filter(pc.equal(bought["perturbation"], writer))
-        dollars, note = priced(replies, price), "texts made by a model"
-        for name, estimate in estimates(replies, len(replies), dollars, note=note):
+        usage = bought.get((None, writer), Usage())
+        for name, estimate in estimates(usage, dollars(usage, price), note="texts made by a model"):
             result.append(study.row("", "", name, "", estimate, perturbation=writer))
-    return [*result, *_rows_of_all(study, tables)]
+    return [*result, *_rows_of_all(study)]
+
+
+def bought_by(tables: Iterable[pa.Table]) -> Bought:
+    """Return the usage of each buyer in parts of the table `bought`."""
+    result: Bought = {}
+    sums = [(kind, "sum") for kind in KINDS]
+    without = ("prompt", "count", pc.CountOptions(mode="only_null"))
+    for table in tables:
+        summed = table.group_by(["judge", "perturbation"]).aggregate(
+            [*sums, without, ([], "count_all")]
+        )
+        for row in summed.to_pylist():
+            tokens = {kind: row[f"{kind}_sum"] or 0 for kind in KINDS}
+            usage = Usage(row["count_all"], tokens, row["prompt_count"])
+            buyer = (row["judge"], row["perturbation"])
+            result[buyer] = result.get(buyer, Usage()).plus(usage)
+    return result
 
 
 def judge_estimates(
-    study: EvaluationData, bought: pa.Table, judge: str, replies: int, judgments: int
+    study: EvaluationData, bought: Bought, judge: str, replies: int, judgments: int
 ) -> Iterator[tuple[str, Estimate]]:
-    """Return the cost of a judge's judgments; of a derived one, that of its members' judgments."""
+    """Return the cost of a judge's judgments; of a derived one, that of its members' judgments.
+
+    `replies` is the number of judgments of a judge that asks nothing, `judgments` that of the
+    readable ones.
+    """
     cards = study.spec.judges
     made = study.spec.made_of.get(judge) or Members(members=[judge], supervised=False)
     asked = [name for name in made.members if cards[name].engine in ASKED]
     if not asked and not made.supervised:
         note = f"{cards[judge].engine}: {FREE}"
-        return estimates(bought[:0], replies, 0.0, judgments, note)
-    by_member = {name: bought.filter(pc.equal(bought["judge"], name)) for name in asked}
-    every = pa.concat_tables([bought[:0], *by_member.values()])
+        return estimates(Usage(replies), 0.0, judgments, note)
+    usages = [bought.get((name, None), Usage()) for name in asked]
+    every = reduce(Usage.plus, usages, Usage())
     note = "the replies of its members" if judge in study.spec.made_of else ""
     if made.supervised:
-        return estimates(every, len(every), None, judgments, note, SUPERVISED)
-    prices = [priced(replies, cards[name].price) for name, replies in by_member.items()]
-    dollars = None if None in prices else sum(price for price in prices if price is not None)
-    return estimates(every, len(every), dollars, judgments, note)
+        return estimates(every, None, judgments, note, SUPERVISED)
+    prices = [dollars(usage, cards[name].price) for name, usage in zip(asked, usages, strict=True)]
+    total = None if None in prices else sum(price for price in prices if price is not None)
+    return estimates(every, total, judgments, note)
 
 
-def priced(bought: pa.Table, price: Prices | None) -> float | None:
+def dollars(usage: Usage, price: Prices | None) -> float | None:
     """Return the price of replies in dollars, None where the model's card has none."""
-    return None if price is None else _dollars(_tokens(bought), price)
+    from judgescope.schema.cards import Price
+
+    if price is None:
+        return None
+    return nanodollars(usage.tokens, Price.model_validate(price)) / 1e9
 
 
 def estimates(
-    bought: pa.Table,
-    replies: int,
+    usage: Usage,
     dollars: float | None,
     judgments: int | None = None,
     note: str = "",
@@ -81,14 +129,14 @@ def estimates(
 
     `why` is the reason if `dollars` is None.
     """
+    replies = usage.replies
     yield "replies", Estimate(float(replies), n=replies, method="distinct replies")
-    for name, total in _tokens(bought).items():
+    for name, total in usage.tokens.items():
         yield f"{name}_tokens", Estimate(float(total), n=replies, method="sum over replies")
     if dollars is None:
         yield "usd", Estimate.undefined(why, n=replies)
         return
-    without_usage = pc.sum(pc.is_null(bought["prompt"])).as_py() or 0
-    gap = f"{without_usage} replies without token counts: not included" if without_usage else ""
+    gap = f"{usage.without} replies without token counts: not included" if usage.without else ""
     usd = Estimate(dollars, n=replies, method="tokens times price")
     yield "usd", usd.with_note(note).with_note(gap)
     if judgments:
@@ -96,47 +144,35 @@ def estimates(
         yield "usd_per_1000", each.with_note(note)
 
 
-def _tokens(bought: pa.Table) -> dict[str, int]:
-    return {name: pc.sum(bought[name]).as_py() or 0 for name in KINDS}
-
-
-def _dollars(tokens: Mapping[str, int], price: Prices) -> float:
-    from judgescope.schema.cards import Price
-
-    return nanodollars(tokens, Price.model_validate(price)) / 1e9
-
-
-def _rows_of_all(study: EvaluationData, tables: list[pa.Table]) -> Iterator[Row]:
+def _rows_of_all(study: EvaluationData) -> Iterator[Row]:
     """Yield the rows of all replies that no dataset before this one has bought."""
-    *before, current = (
-        table.append_column(
-            "reply",
-            pc.binary_join_element_wise(table["key"], pc.cast(table["draw"], pa.string()), "."),
-        )
-        for table in tables
-    )
-    known = [chunk for table in before for chunk in table["reply"].chunks]
-    bought_before = pa.concat_arrays(known or [pa.array([], pa.string())])
-    new = current.filter(pc.invert(pc.is_in(current["reply"], value_set=bought_before)))
-    first = [(name, "first") for name in ("judge", "perturbation", *KINDS)]
-    new = new.group_by("reply", use_threads=False).aggregate(first)
-    new = new.rename_columns([name.removesuffix("_first") for name in new.column_names])
-    if not len(new):  # nothing bought, or nothing that an earlier dataset has not: no number
+    bought = bought_by(_first_bought(study.spec.bought))
+    if not bought:  # nothing bought, or nothing that an earlier dataset has not: no number
         return
-    buyers = [("judge", name, card.price) for name, card in study.spec.judges.items()]
-    buyers += [("perturbation", name, price) for name, price in study.spec.writers.items()]
-    dollars, unpriced = 0.0, []
-    for column, name, price in buyers:
-        replies = new.filter(pc.equal(new[column], name))
-        if price is not None:
-            dollars += _dollars(_tokens(replies), price)
-        elif len(replies):
-            unpriced.append(name)
+    prices: dict[tuple[str | None, str | None], Prices | None] = {
+        (name, None): card.price for name, card in study.spec.judges.items()
+    }
+    prices |= {(None, name): price for name, price in study.spec.writers.items()}
+    costs = {buyer: dollars(bought[buyer], prices[buyer]) for buyer in prices if buyer in bought}
+    total = sum((cost for cost in costs.values() if cost is not None), 0.0)
+    unpriced = [judge or writer or "" for (judge, writer), cost in costs.items() if cost is None]
     note = f"without {', '.join(unpriced)}: no price" if unpriced else ""
-    for name, estimate in estimates(new, len(new), dollars):
+    for name, estimate in estimates(reduce(Usage.plus, bought.values()), total):
         if name == "usd":
             estimate = estimate.with_note(note)
         yield study.row(ALL, "", name, "", estimate)
+
+
+def _first_bought(paths: list[str]) -> Iterator[pa.Table]:
+    """Yield the replies of the last file that no file before has, each for its first buyer."""
+    reply, columns = ["key", "draw"], SCHEMAS["bought"].names
+    first = [(name, "first") for name in columns if name not in reply]
+    for low, high in key_ranges(sum(count_rows("bought", path) for path in paths)):
+        parts = [read_key_range("bought", path, columns, low, high) for path in paths]
+        current = parts.pop().group_by(reply, use_threads=False).aggregate(first)
+        for before in parts:
+            current = current.join(before.select(reply), reply, join_type="left anti")
+        yield current.rename_columns([name.removesuffix("_first") for name in current.column_names])
 
 
 METHOD = Method(when="always", parts=("bought",), datasets="all", votes=True, oracles=True)

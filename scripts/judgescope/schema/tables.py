@@ -4,6 +4,7 @@ Column order is part of the contract: keys come first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -355,7 +356,7 @@ def _about(group: Any) -> tuple[str | None, ...]:
 def read_groups(name: str, path: str | Path) -> Iterator[pa.Table]:
     """Yield the row groups of table `name`, one after the other; errors: `read_table`."""
     for number in range(_read(name, path, lambda file: int(file.num_row_groups))):
-        yield _read(name, path, lambda file, number=number: file.read_row_group(number))
+        yield _read(name, path, partial(pq.ParquetFile.read_row_group, i=number))
 
 
 def key_ranges(n_rows: int) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope import prompts
-from judgescope.cli.show import plain
+from judgescope.cli.terminal import plain
 from judgescope.core.control_chars import UNSEEN, coded
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.process_limits import bounded_memory

@@ -32,7 +32,10 @@ HOME = Path(__file__).resolve().parents[2]
 SCRIPTS = HOME / "scripts"
 PROGRAMS = ("judgescope", "judgescope.cli.unread_replies", "snakemake")
 """Modules that are run with -m."""
-APART = ("judgescope.distill.training", "judgescope.engines.vllm", "judgescope.api.")
+APART = (
+    *("judgescope.distill.training", "judgescope.engines.vllm"),
+    *("judgescope.api.", "judgescope.schema.frames"),
+)
 """What wants other environments, and what wants pandas."""
 LAZY = (
     "altair",

@@ -9,10 +9,8 @@ import pyarrow as pa
 from judgescope.core.errors import UserError
 from judgescope.core.paths import Paths
 from judgescope.methods.registry import METHODS
-from judgescope.schema.tables import COUNT, RESULT_COLUMNS, SCHEMAS, TEXT, read_table
-
-DTYPES = {TEXT: pd.StringDtype("pyarrow"), COUNT: pd.Int64Dtype()}
-"""Columns that may have gaps keep their type: a count stays whole, an empty text is NA."""
+from judgescope.schema.frames import frame_of
+from judgescope.schema.tables import RESULT_COLUMNS, SCHEMAS, TEXT, read_table
 
 
 class Results:
@@ -55,7 +53,7 @@ class Results:
                 if table[column].null_count < len(table)
             ]
             columns = [*RESULT_COLUMNS.first, *optional, RESULT_COLUMNS.last]
-            self._frames[name] = _frame(table.select(columns))
+            self._frames[name] = frame_of(table.select(columns))
         return self._frames[name]
 
     def __dir__(self) -> list[str]:
@@ -124,8 +122,8 @@ class Results:
         """Return dataset, target, text and source of every text of a dataset, each once."""
         files = sorted(self._folder.glob(f"targets/{dataset}/*.parquet"))
         columns = ["dataset", "target", "item", "text"]
-        targets = [_frame(read_table("targets", path, columns)) for path in files]
-        items = _frame(read_table("items", self._paths.items(dataset), ["item", "source"]))
+        targets = [frame_of(read_table("targets", path, columns)) for path in files]
+        items = frame_of(read_table("items", self._paths.items(dataset), ["item", "source"]))
         known = pd.concat(targets).drop_duplicates(["dataset", "target"])
         return known.merge(items, on="item", validate="many_to_one").drop(columns="item")
 
@@ -158,8 +156,4 @@ def _of_cell(dataset: str, perturbation: str, table: pa.Table) -> pa.Table:
 def _joined(name: str, tables: Iterable[pa.Table]) -> pd.DataFrame:
     """Return tables of one schema one below the other; those without rows keep their columns."""
     parts = list(tables)
-    return _frame(pa.concat_tables(parts) if parts else SCHEMAS[name].empty_table())
-
-
-def _frame(table: pa.Table) -> pd.DataFrame:
-    return table.to_pandas(types_mapper=DTYPES.get)
+    return frame_of(pa.concat_tables(parts) if parts else SCHEMAS[name].empty_table())

@@ -1,18 +1,27 @@
 """The command `judgescope compare`: the numbers of two studies, or two judges, side by side."""
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from judgescope.cli import show
-from judgescope.cli.show import FILTERS, PLACES, Row, number, plain
+from judgescope.cli.show import FILTERS, PLACES, numbers
+from judgescope.cli.terminal import UNDEFINED, plain
 from judgescope.core.errors import UserError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 PAIRED = {"agreement": "comparison"}
 """Table -> the one with the paired differences of its statistics; of others, the same table."""
 GAP, P, HOLM = "difference", "p", "p_holm"
 """The kinds of results on two judges: prefixes of the statistic's name."""
+KINDS = (GAP, P, HOLM)
+RESULT = ["value", "ci_low", "ci_high", "n", "note"]
+"""The columns of a result that are shown."""
+OTHER = "_other"
+"""The suffix of the second side's columns; those of a paired result end with its kind."""
 UNDECIDED = (
     "Without a paired difference nothing is decided: whether two intervals overlap does not test "
     "their difference."
@@ -25,16 +34,8 @@ class Side(NamedTuple):
     """One side of a comparison: its name, its rows, and its judge if it is one."""
 
     name: str
-    rows: Sequence[Row]
+    rows: "DataFrame"
     judge: str | None = None
-
-
-class Pair(NamedTuple):
-    """The two rows of one number, and the rows on their difference, by GAP, P, HOLM."""
-
-    first: Row
-    second: Row
-    paired: Mapping[str, Row]
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -78,9 +79,8 @@ def compare(args: argparse.Namespace) -> int:
         every = show.rows_of(files, table)
         rows = show.chosen(table, every, show.wanted_of(args))
         sides.append(_side(name, rows, every, judge) if judge else Side(name, rows))
-    paired: list[Row] = []
-    if args.other is None and (name := PAIRED.get(table, table)) in tables:
-        paired = [row for row in show.rows_of(tables, name) if row["judge_b"]]
+    name = PAIRED.get(table, table)
+    paired = show.rows_of(tables, name) if args.other is None and name in tables else None
     print("\n".join(lines(table, sides[0], sides[1], paired, limit=args.rows)))
     return 0
 
@@ -100,14 +100,14 @@ def _studies(study: Path, other: Path) -> tuple[str, str]:
     return first, second
 
 
-def _side(study: str, rows: Sequence[Row], every: Sequence[Row], judge: str) -> Side:
+def _side(study: str, rows: "DataFrame", every: "DataFrame", judge: str) -> Side:
     """Return a judge's rows of those that were chosen; `every` has all of the table.
 
     Raises UserError if there are none: with the nearest judge, or with those that are left.
     """
-    kept = [row for row in rows if row["judge"] == judge]
-    if not kept:
-        known, left = ({row["judge"] for row in some if row["judge"]} for some in (every, rows))
+    kept = rows[rows["judge"] == judge]
+    if not len(kept):
+        known, left = (set(some["judge"].dropna()) for some in (every, rows))
         if judge in known:
             error, allowed = "the filters leave no row of this judge", left
         else:
@@ -117,92 +117,92 @@ def _side(study: str, rows: Sequence[Row], every: Sequence[Row], judge: str) -> 
 
 
 def lines(
-    table: str, first: Side, second: Side, paired: Iterable[Row], *, limit: int
+    table: str, first: Side, second: Side, paired: "DataFrame | None", *, limit: int
 ) -> Iterator[str]:
-    """Yield the numbers that both sides have, up to a limit (0: all), and how to read them."""
-    of_judges = first.judge is not None and second.judge is not None
-    columns = [name for name in PLACES if not (of_judges and name == "judge")]
-    pairs = list(_matched(first, second, paired, columns))
+    """Yield the numbers that both sides have, up to a limit (0: all), and how to read them.
+
+    `paired` has the results on pairs of judges.
+    """
+    columns = [name for name in PLACES if name != "judge" or not (first.judge and second.judge)]
+    pairs = _matched(first, second, columns)
+    if paired is not None and first.judge and second.judge:
+        pairs = _with_paired(pairs, paired, first.judge, second.judge, columns)
     yield f"{table}: {len(pairs):,} numbers that both have; {first.name} | {second.name}"
     for side in (first, second):
         if more := len(side.rows) - len(pairs):
             yield f"{side.name} alone has {more:,} more"
-    if not pairs:
+    if not len(pairs):
         return
-    varied, common = show.varied_columns([pair.first for pair in pairs], columns)
+    varied, common = show.varied_columns(pairs, columns)
     if common:
         yield f"all: {common}"
-    with_gap, with_p = (any(kind in pair.paired for pair in pairs) for kind in (GAP, P))
+    shown = pairs.head(limit or len(pairs))
     titles = [*varied, first.name, "95 % interval", "n", second.name, "95 % interval", "n"]
-    titles += [GAP, "95 % interval"] if with_gap else []
-    titles += ["p", "p, Holm", ""] if with_p else [""]
-    shown = pairs[: limit or None]
-    yield from show.aligned([titles, *(_cells(pair, varied, with_gap, with_p) for pair in shown)])
+    cells = [*(shown[name] for name in varied), *numbers(shown), *numbers(shown, OTHER)]
+    if GAP in pairs:
+        titles += [GAP, "95 % interval"]
+        cells += [column.where(shown[GAP].notna()) for column in numbers(shown, f"_{GAP}")[:2]]
+    for kind, title in ((P, "p"), (HOLM, "p, Holm")):
+        if kind in pairs:
+            titles.append(title)
+            cells.append(numbers(shown, f"_{kind}")[0].where(shown[kind].notna()))
+    yield from show.listed([*titles, ""], [*cells, _undefined(shown)])
     yield from show.rows_left(len(pairs) - len(shown), "--statistic and others fewer")
-    yield from show.no_agreement(row for pair in shown for row in (pair.first, pair.second))
+    yield from show.no_agreement(shown, second=OTHER)
     yield from _signatures(pairs)
-    if with_gap:
-        yield f"{READ.format(first.name, second.name)}{f'; {TESTED}' if with_p else ''}."
-    if not all(GAP in pair.paired for pair in pairs):
+    if GAP in pairs:
+        yield f"{READ.format(first.name, second.name)}{f'; {TESTED}' if P in pairs else ''}."
+    if GAP not in pairs or pairs[GAP].isna().any():
         yield UNDECIDED
 
 
-def _matched(
-    first: Side, second: Side, paired: Iterable[Row], columns: Sequence[str]
-) -> Iterator[Pair]:
-    """Yield the numbers that both sides have, in the order of the first."""
-
-    def key_of(row: Row) -> tuple[object, ...]:
-        return tuple(row[name] for name in columns)
-
-    judges = (first.judge, second.judge)
-    on_pair: dict[tuple[object, ...], dict[str, Row]] = {}
-    for row in paired if all(judges) else ():
-        pair = (row["judge"], row["judge_b"])
-        if pair not in (judges, judges[::-1]):
-            continue
-        for kind in (HOLM, GAP, P):  # p_holm before p, which it begins with
-            statistic = row["statistic"].removeprefix(f"{kind}_")
-            if statistic != row["statistic"]:
-                result = _negated(row) if kind == GAP and pair != judges else row
-                key = key_of({**row, "statistic": statistic, "judge_b": None})
-                on_pair.setdefault(key, {})[kind] = result
-                break
-    others = {key_of(row): row for row in second.rows}
-    for row in first.rows:
-        key = key_of(row)
-        if key in others and (not first.judge or row["judge_b"] not in judges):
-            yield Pair(row, others[key], on_pair.get(key, {}))
+def _matched(first: Side, second: Side, columns: list[str]) -> "DataFrame":
+    """Return the numbers that both sides have, side by side, in the order of the first."""
+    rows = first.rows
+    if first.judge:
+        rows = rows[~rows["judge_b"].isin([first.judge, second.judge])]
+    return rows.merge(second.rows, on=columns, suffixes=("", OTHER), validate="one_to_one")
 
 
-def _negated(row: Row) -> Row:
-    """Return a difference in the other direction."""
-    value, hi, lo = (
-        None if row[name] is None else -row[name] for name in ("value", "ci_low", "ci_high")
-    )
-    return {**row, "value": value, "ci_low": lo, "ci_high": hi}
+def _with_paired(
+    pairs: "DataFrame", paired: "DataFrame", judge: str, other: str, columns: list[str]
+) -> "DataFrame":
+    """Return the pairs of numbers with the results on both judges; differences are first - second.
+
+    A column GAP, P or HOLM is not empty where there is such a result.
+    """
+    both = paired[paired["judge"].isin([judge, other]) & paired["judge_b"].isin([judge, other])]
+    names = both["statistic"].str.extract(f"^(?P<kind>{HOLM}|{GAP}|{P})_(?P<statistic>.+)$")
+    both = both.assign(**names, judge_b=both["judge_b"].mask(both["judge_b"].notna()))
+    turned = (both["judge"] == other) & (both["kind"] == GAP)
+    both.loc[turned, RESULT[:3]] = -both.loc[turned, ["value", "ci_high", "ci_low"]].to_numpy()
+    for kind in KINDS:
+        results = both.loc[both["kind"] == kind, [*columns, *RESULT]]
+        results = results.rename(columns={name: f"{name}_{kind}" for name in RESULT})
+        merged = pairs.merge(results.assign(**{kind: True}), on=columns, how="left")
+        pairs = merged if merged[kind].count() else pairs
+    return pairs
 
 
-def _cells(pair: Pair, varied: Iterable[str], with_gap: bool, with_p: bool) -> list[str]:
-    cells = [plain(pair.first[name]) for name in varied]
-    for row in (pair.first, pair.second):
-        cells += [*number(row), plain(row["n"])]
-    if with_gap:
-        cells += number(pair.paired[GAP]) if GAP in pair.paired else ("", "")
-    if with_p:
-        cells += [number(pair.paired[kind])[0] if kind in pair.paired else "" for kind in (P, HOLM)]
-    rows = [pair.first, pair.second, *pair.paired.values()]
-    notes = dict.fromkeys(str(row["note"]) for row in rows if row["value"] is None)
-    return [*cells, plain(f"undefined: {'; '.join(notes)}") if notes else ""]
+def _undefined(pairs: "DataFrame") -> list[str]:
+    """Return the reasons why numbers of a pair are undefined, "" where all are defined."""
+    ends = ["", OTHER, *(f"_{kind}" for kind in KINDS if kind in pairs)]
+    notes = [pairs[f"note{end}"].where(pairs[f"value{end}"].isna()).dropna() for end in ends]
+    reasons = [
+        "; ".join(dict.fromkeys(note[at] for note in notes if at in note)) for at in pairs.index
+    ]
+    return [f"{UNDEFINED}: {text}" if text else "" for text in reasons]
 
 
-def _signatures(pairs: Iterable[Pair]) -> Iterator[str]:
+def _signatures(pairs: "DataFrame") -> Iterator[str]:
     """Yield the parts in which the signatures of two numbers differ, with their values."""
     differing: dict[str, dict[str, None]] = {}
-    for pair in pairs:
+    for signatures in zip(
+        *(pairs[f"signature{end}"].fillna("") for end in ("", OTHER)), strict=True
+    ):
         first, second = (
-            dict(part.partition(":")[::2] for part in (row["signature"] or "").split("|") if part)
-            for row in (pair.first, pair.second)
+            dict(part.partition(":")[::2] for part in signature.split("|") if part)
+            for signature in signatures
         )
         for key in dict.fromkeys([*first, *second]):
             if first.get(key) != second.get(key):

@@ -15,7 +15,8 @@ from judgescope.cli.context import (
     snakemake,
     write_json_lines,
 )
-from judgescope.cli.show import aligned, check_rows, chosen, plain, rows_left
+from judgescope.cli.show import check_rows, check_wanted, rows_left
+from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ def read(args: Arguments) -> int:
             todo=f"judgescope run {args.study}",
         )
     wanted = {name: getattr(args, name) for name in FILTERS if getattr(args, name)}
-    rows = chosen("the replies", rows, wanted)
+    check_wanted("the replies", wanted, lambda name: {row[name] for row in rows if row[name]})
+    rows = [row for row in rows if all(row[name] in values for name, values in wanted.items())]
     print("\n".join(summary(rows)))
     if args.file is not None:
         from judgescope.core.files import whole

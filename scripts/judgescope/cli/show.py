@@ -3,13 +3,16 @@
 import argparse
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from judgescope.core.errors import CONTROL, UserError
+from judgescope.cli.terminal import UNDEFINED, aligned, plain
+from judgescope.core.errors import UserError
 from judgescope.schema.tables import RESULT_COLUMNS, read_table
 from judgescope.statistics.result import NO_AGREEMENT
 
-Row = dict[str, Any]
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
 Wanted = Mapping[str, Sequence[str]]
 """Column -> the values to keep."""
 NUMBERS = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied")
@@ -85,13 +88,14 @@ def tables_of(study: Path) -> dict[str, Path]:
     return tables
 
 
-def rows_of(tables: Mapping[str, Path], table: str) -> list[Row]:
-    """Return the rows of a study's table; raise UserError if it has no such table."""
+def rows_of(tables: Mapping[str, Path], table: str) -> "DataFrame":
+    """Return a study's table; raise UserError if it has no such table."""
+    from judgescope.schema.frames import read_frame
+
     if table not in tables:
         folder = next(iter(tables.values())).parent
         raise UserError("the study has no such table", where=str(folder), got=table, allowed=tables)
-    rows: list[Row] = read_table("results", tables[table]).to_pylist()
-    return rows
+    return read_frame("results", tables[table])
 
 
 def overview(tables: Mapping[str, Path]) -> list[str]:
@@ -102,39 +106,59 @@ def overview(tables: Mapping[str, Path]) -> list[str]:
         statistics = sorted(set(column))
         few = ", ".join(statistics[:4]) + (", …" if statistics[4:] else "")
         body.append([name, f"{len(column):,} rows", few])
-    return aligned(body)
+    return aligned(body, titled=False)
 
 
-def lines(table: str, rows: Sequence[Row], wanted: Wanted, *, limit: int, notes: bool) -> list[str]:
+def lines(table: str, rows: "DataFrame", wanted: Wanted, *, limit: int, notes: bool) -> list[str]:
     """Return the rows that have the wanted values, as aligned lines, up to a limit (0: all).
 
     What all have in common is in the first line. An undefined number is followed by its reason.
     Raises UserError for a value that no row has.
     """
     kept = chosen(table, rows, wanted)
-    shown = kept[: limit or None]
+    shown = kept.head(limit or len(kept))
     varied, common = varied_columns(kept, PLACES)
+    texts = shown[["method", "note"]].fillna("")
+    remarks = [
+        f"{UNDEFINED}: {note}" if undefined else "; ".join(filter(None, [method, note])) * notes
+        for undefined, method, note in zip(
+            shown["value"].isna(), texts["method"], texts["note"], strict=True
+        )
+    ]
+    columns = [*(shown[name] for name in varied), *numbers(shown), shown["n_missing"], remarks]
     titles = [*varied, "value", "95 % interval", "n", "missing", "notes" if notes else ""]
-    body = []
-    for row in shown:
-        remark = "; ".join(filter(None, [row["method"], row["note"]])) if notes else ""
-        if row["value"] is None:
-            remark = f"undefined: {row['note']}"
-        numbers = [*number(row), plain(row["n"]), plain(row["n_missing"]), plain(remark)]
-        body.append([*(plain(row[name]) for name in varied), *numbers])
     return [
         f"{table}: {len(kept):,} of {len(rows):,} rows" + (f"; all: {common}" if common else ""),
-        *aligned([titles, *body] if body else []),
+        *listed(titles, columns),
         *rows_left(len(kept) - len(shown), "--statistic and others fewer"),
         *no_agreement(shown),
     ]
 
 
-def varied_columns(rows: Sequence[Row], columns: Iterable[str]) -> tuple[list[str], str]:
+def numbers(rows: "DataFrame", suffix: str = "") -> "list[Series]":
+    """Return the values, their intervals and their n, of columns with a suffix."""
+    value, low, high, n = (rows[f"{name}{suffix}"] for name in ("value", "ci_low", "ci_high", "n"))
+    text, start, end = (column.map("{:.4g}".format) for column in (value, low, high))
+    interval = ("[" + start + ", " + end + "]").where(low.notna() & high.notna())
+    return [text.where(value.notna(), "-"), interval, n]
+
+
+def listed(titles: Sequence[str], columns: "Sequence[Series | list[str]]") -> list[str]:
+    """Return columns as aligned lines below their titles; none without rows."""
+    from pandas import isna
+
+    rows = [
+        ["" if isna(cell) else plain(cell) for cell in row] for row in zip(*columns, strict=True)
+    ]
+    return aligned([titles, *rows]) if rows else []
+
+
+def varied_columns(rows: "DataFrame", columns: Iterable[str]) -> tuple[list[str], str]:
     """Return the columns in which rows differ, and the values of the others as text."""
-    common = {name: rows[0][name] for name in columns if len({row[name] for row in rows}) == 1}
-    text = ", ".join(f"{name} {plain(value)}" for name, value in common.items() if plain(value))
-    return [name for name in columns if name not in common], text
+    varied = [name for name in columns if rows[name].nunique(dropna=False) != 1]
+    common = rows.drop(columns=varied).head(1)[[name for name in columns if name not in varied]]
+    pairs = common.iloc[0].dropna().items() if len(common) else ()
+    return varied, ", ".join(f"{name} {plain(value)}" for name, value in pairs)
 
 
 def rows_left(count: int, others: str) -> list[str]:
@@ -142,17 +166,24 @@ def rows_left(count: int, others: str) -> list[str]:
     return [f"… and {count:,} more rows: --rows 0 shows all, {others}"] if count else []
 
 
-def no_agreement(rows: Iterable[Row]) -> list[str]:
-    """Return a hint on judges whose agreement means nothing, if there are any."""
-    judges = sorted({row["judge"] for row in rows if NO_AGREEMENT in (row["note"] or "")})
-    return [f"hint: {', '.join(judges)}: {NO_AGREEMENT}"] if judges else []
+def no_agreement(rows: "DataFrame", second: str | None = None) -> list[str]:
+    """Return a hint on judges whose agreement means nothing, if there are any.
+
+    `second` is the suffix of the columns of another judge.
+    """
+    judges = set()
+    for end in ("", *filter(None, [second])):
+        none = rows[f"note{end}"].str.contains(NO_AGREEMENT, regex=False, na=False)
+        judges |= set(rows.loc[none, f"judge{end}" if f"judge{end}" in rows else "judge"])
+    return [f"hint: {', '.join(sorted(judges))}: {NO_AGREEMENT}"] if judges else []
 
 
-def chosen(table: str, rows: Iterable[Row], wanted: Wanted) -> list[Row]:
+def chosen(table: str, rows: "DataFrame", wanted: Wanted) -> "DataFrame":
     """Return the rows with the wanted values; raise UserError for a value that no row has."""
-    rows = list(rows)
-    check_wanted(table, wanted, lambda name: {row[name] for row in rows if row[name]})
-    return [row for row in rows if all(row[name] in v for name, v in wanted.items())]
+    check_wanted(table, wanted, lambda name: set(rows[name].dropna()))
+    for name, values in wanted.items():
+        rows = rows[rows[name].isin(values)]
+    return rows
 
 
 def check_wanted(
@@ -170,25 +201,3 @@ def check_wanted(
                     got=value,
                     allowed=map(str, available),
                 )
-
-
-def number(row: Row) -> tuple[str, str]:
-    """Return a row's value and its interval as text."""
-    value, lo, hi = (row[name] for name in ("value", "ci_low", "ci_high"))
-    interval = "" if lo is None or hi is None else f"[{lo:.4g}, {hi:.4g}]"
-    return "-" if value is None else f"{value:.4g}", interval
-
-
-def plain(value: object) -> str:
-    """Return a value on one line: names come from data, and may hold what moves a cursor."""
-    text = "" if value is None else str(value)
-    return "".join(char if char.isprintable() else " " for char in CONTROL.sub(" ", text))
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of equally many cells as lines with aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]

@@ -7,6 +7,7 @@ import pytest
 
 import running
 from judgescope.cli.compare import Side, lines
+from judgescope.schema.frames import frame_of
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.result import NO_AGREEMENT
 from study import Study
@@ -28,16 +29,20 @@ P = row("b", 0.01, None, None, statistic="p_pearson", judge_b="a")
 HOLM = row("b", 0.03, None, None, statistic="p_holm_pearson", judge_b="a")
 
 
+def frame(*rows: Row) -> Any:
+    return frame_of(table_of("results", rows))
+
+
 def told(first: list[Row], second: list[Row], *paired: Row, most: int = 40) -> list[str]:
-    sides = Side("a", first, "a"), Side("b", second, "b")
-    return list(lines("agreement", *sides, paired, limit=most))
+    sides = Side("a", frame(*first), "a"), Side("b", frame(*second), "b")
+    return list(lines("agreement", *sides, frame(*paired), limit=most))
 
 
 def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_asked() -> None:
     head, alike, titles, numbers, signature, read = told([A], [B], GAP, P, HOLM)
     assert head == "agreement: 1 numbers that both have; a | b"
     assert alike.startswith("all: dataset d, aspect fluency, statistic pearson, level pooled")
-    assert titles.split("  ")[0] == "a" and "difference" in titles and "p, Holm" in titles
+    assert titles.split()[0] == "a" and "difference" in titles and "p, Holm" in titles
     wanted = "0.5 [0.4, 0.6] 120 0.7 [0.55, 0.8] 120 -0.2 [-0.3, -0.1] 0.01 0.03"
     assert numbers.split() == wanted.split()
     assert signature == "signatures differ in judge: a | b"
@@ -85,7 +90,7 @@ def test_signatures_that_differ_are_shown_by_part() -> None:
     said = told([A], [other])
     assert "signatures differ in card: 1 | 9" in said
     assert "signatures differ in draws: none | 20" in said
-    same = list(lines("agreement", Side("one", [A]), Side("two", [A]), [], limit=0))
+    same = list(lines("agreement", Side("one", frame(A)), Side("two", frame(A)), None, limit=0))
     assert "signatures: the same on both sides" in same
 
 

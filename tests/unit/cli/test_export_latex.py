@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.cli.export.latex import Grid, document, escaped, grids
+from judgescope.cli.export.latex import document, escaped
+from judgescope.cli.export.tables import WRITERS, tables_of
+from judgescope.cli.terminal import printed
 from judgescope.core.errors import UserError
 from judgescope.report.report import Report
 from judgescope.statistics.result import NO_AGREEMENT
@@ -82,12 +84,12 @@ def test_value_interval_letters_and_notes_stand_in_their_cells(tmp_path: Path) -
     told[0] |= {"n_missing": 2, "note": "warning: below control length (0.600)"}
     ranks = [{**told[0], "statistic": "rank_spearman", "value": 1.0, "note": "group ab"}]
     found = report_of(tmp_path, {"agreement": told, "comparison": ranks})
-    text = document(found, grids(found, "agreement", {"statistic": ["spearman"]}))
+    text = document(found, tables_of(found, "agreement", {"statistic": ["spearman"]}))
     assert table_rows(text) == [
         ["Judge", "Fluency", "Coherence"],
         [
             "\\texttt{alpha}",
-            "0.500 {\\scriptsize [0.400, 0.600]}\\textsuperscript{ab,1,\\dag{}}",
+            "0.500 {\\scriptsize [0.400, 0.600]}\\textsuperscript{ab,\\dag{},1}",
             "--\\textsuperscript{2}",
         ],
         ["\\texttt{random}", "0.100 {\\scriptsize [0.000, 0.200]}", "--\\textsuperscript{3}"],
@@ -104,7 +106,7 @@ def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none(tmp_pa
     told = rows(("alpha", "fluency", 0.9), note=f"hint: right; {NO_AGREEMENT}")
     found = report_of(tmp_path, {"agreement": told})
     assert f"\\textsuperscript{{1}} {NO_AGREEMENT}" in document(
-        found, grids(found, "agreement", {})
+        found, tables_of(found, "agreement", {})
     )
 
 
@@ -117,17 +119,17 @@ def test_a_correlation_of_fewer_than_8_systems_says_so(
 ) -> None:
     told = rows(("alpha", "fluency", 0.5), level=level, n=n)
     found = report_of(tmp_path, {"agreement": told})
-    text = document(found, grids(found, "agreement", {}))
+    text = document(found, tables_of(found, "agreement", {}))
     assert ("fewer than 8" in text) == warned
     undefined = rows(("alpha", "fluency", None), level=level, n=n)
     found = report_of(tmp_path, {"agreement": undefined})
-    assert "fewer than 8" not in document(found, grids(found, "agreement", {}))
+    assert "fewer than 8" not in document(found, tables_of(found, "agreement", {}))
 
 
 def test_controls_stand_below_a_line(tmp_path: Path) -> None:
     told = rows(("random", "fluency", 0.1), ("alpha", "fluency", 0.5))
     found = report_of(tmp_path, {"agreement": told})
-    text = document(found, grids(found, "agreement", {}))
+    text = document(found, tables_of(found, "agreement", {}))
     assert text.index("\\texttt{alpha}") < text.rindex("\\midrule") < text.index("\\texttt{random}")
     assert "share a letter" not in text and "\\dag{}" not in text
 
@@ -136,7 +138,7 @@ def test_nothing_in_a_name_breaks_a_table(tmp_path: Path) -> None:
     told = rows(("alpha", "fluency", 0.5), (NASTY, "fluency", None), note=NASTY)
     names = {"datasets": {"chat": {"name": NASTY}}, "aspects": {"fluency": NASTY}}
     found = report_of(tmp_path, {"agreement": told}, **names)
-    text = document(found, grids(found, "agreement", {}))
+    text = document(found, tables_of(found, "agreement", {}))
     heads, _, odd = table_rows(text)
     assert heads[1] == re.sub(r"\$\\[a-z]+\$", "", escaped(NASTY))
     assert odd[0] == f"\\texttt{{{heads[1]}}}"
@@ -146,9 +148,10 @@ def test_nothing_in_a_name_breaks_a_table(tmp_path: Path) -> None:
 def test_perturbations_stand_across_where_all_numbers_have_one_aspect(tmp_path: Path) -> None:
     found = study.loaded(study.make(tmp_path))
     wanted = {"dataset": ["news"], "statistic": ["p_holm"], "aspect": ["fluency"]}
-    [grid] = grids(found, "discernment", wanted)
-    assert list(grid.columns.values()) == ["typos minor", "typos major", "cuts"]
-    text = document(found, [grid])
+    tables = tables_of(found, "discernment", wanted)
+    [table] = tables.values()
+    assert [column.text for column in table.columns] == ["typos minor", "typos major", "cuts"]
+    text = document(found, tables)
     assert "(aspect Fluency)" in text and table_rows(text)[0][0] == "Judge"
 
 
@@ -156,17 +159,12 @@ def test_a_table_per_dataset_statistic_and_level_in_the_order_that_is_asked(tmp_
     found = study.loaded(study.make(tmp_path))
     wanted = {"statistic": ["spearman", "kendall_b"], "dataset": ["news"], "aspect": ["fluency"]}
 
-    def places(told: list[Grid]) -> list[tuple[str, str]]:
-        return [(grid.statistic, grid.level) for grid in told]
-
-    levels = ["pooled", "by_source", "by_system"]
-    assert places(grids(found, "agreement", wanted)) == [
-        (name, level) for name in ("spearman", "kendall_b") for level in levels
-    ]
-    text = document(found, grids(found, "agreement", wanted))
-    labels = re.findall(r"\\label{(.*)}", text)
-    assert len(set(labels)) == len(labels) == 6
-    assert text == document(found, grids(found, "agreement", wanted))
+    levels = ["pooled", "by-source", "by-system"]
+    names = [f"{name}-{level}" for name in ("spearman", "kendall-b") for level in levels]
+    text = document(found, tables_of(found, "agreement", wanted))
+    labels = re.findall(r"\\label{tab:(.*)}", text)
+    assert labels == [f"tiny-agreement-news-{name}" for name in names]
+    assert text == document(found, tables_of(found, "agreement", wanted))
 
 
 def test_what_is_not_there_is_an_error_with_the_nearest(tmp_path: Path) -> None:
@@ -177,10 +175,10 @@ def test_what_is_not_there_is_an_error_with_the_nearest(tmp_path: Path) -> None:
         ("agreement", {"statistic": ["spearman"], "level": ["polled"]}, "--level", "pooled"),
     ):
         with pytest.raises(UserError) as caught:
-            grids(found, table, wanted)
+            tables_of(found, table, wanted)
         assert (caught.value.where, caught.value.nearest()) == (where, nearest)
     with pytest.raises(UserError, match="several statistics"):
-        grids(found, "agreement", {})
+        tables_of(found, "agreement", {})
 
 
 def test_choices_that_no_row_has_together_are_an_error(tmp_path: Path) -> None:
@@ -188,7 +186,7 @@ def test_choices_that_no_row_has_together_are_an_error(tmp_path: Path) -> None:
     told.append({**told[0], "judge": "human", "statistic": "ceiling"})
     found = report_of(tmp_path, {"agreement": told})
     with pytest.raises(UserError, match="no row of agreement matches all filters") as caught:
-        grids(found, "agreement", {"statistic": ["spearman"], "judge": ["human"]})
+        tables_of(found, "agreement", {"statistic": ["spearman"], "judge": ["human"]})
     assert caught.value.got == "--statistic spearman --judge human"
     assert caught.value.allowed == "--statistic ceiling; or --judge alpha, beta"
 
@@ -198,7 +196,7 @@ def test_an_interval_without_width_is_explained_where_there_is_one(tmp_path: Pat
     for note, explained in (("", False), ("no width: 98% of the resamples are equal", True)):
         told[0]["note"] = note
         found = report_of(tmp_path / str(explained), {"agreement": told})
-        text = document(found, grids(found, "agreement", {}))
+        text = document(found, tables_of(found, "agreement", {}))
         assert ("\\textdegree{} No width: " in text) == explained
         assert text.count("\\textdegree{}") == 2 * explained and ".." not in text
         assert len(table_rows(text)) == 3
@@ -207,7 +205,24 @@ def test_an_interval_without_width_is_explained_where_there_is_one(tmp_path: Pat
 def test_two_numbers_never_share_a_cell(tmp_path: Path) -> None:
     found = study.loaded(study.make(tmp_path))
     with pytest.raises(UserError, match="into one cell") as caught:
-        grids(found, "discernment", {"statistic": ["difference_D_avg_exact"]})
+        tables_of(found, "discernment", {"statistic": ["difference_D_avg_exact"]})
     assert "judge_b" in str(caught.value) and "--judge-b" in caught.value.todo
     wanted = {"statistic": ["difference_D_avg_exact"], "judge_b": ["beta"]}
-    assert "(against beta)" in document(found, grids(found, "discernment", wanted))
+    assert "(against beta)" in document(found, tables_of(found, "discernment", wanted))
+
+
+def test_every_format_has_the_same_numbers(tmp_path: Path) -> None:
+    """Text, interval, sign, note and caption of one table, wherever it is written."""
+    told = rows(("alpha", "fluency", 0.5), ("random", "fluency", 0.1))
+    told[0] |= {"n_missing": 2, "note": "warning: below control length (0.600)"}
+    found = report_of(tmp_path, {"agreement": told})
+    tables = tables_of(found, "agreement", {})
+    [table] = tables.values()
+    markdown, page = (WRITERS[suffix](found, tables) for suffix in (".md", ".html"))
+    terminal = "\n".join(printed(table))
+    for text in (markdown.replace("\\", ""), terminal, re.sub("<[^>]*>", " ", page)):
+        line = next(line for line in text.splitlines() if "alpha" in line)
+        for part in ("0.500", "[0.400, 0.600]", "†", "2 missing beside n = 118"):
+            assert part in line, text
+        assert "all targets pooled, with 95 % intervals. n = 118." in text
+        assert "† below at least one control." in text and "random" in text

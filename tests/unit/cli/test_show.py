@@ -1,5 +1,6 @@
 """The numbers of a study's tables in the terminal."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,9 @@ import pytest
 
 import running
 from judgescope.cli.show import lines
+from judgescope.cli.terminal import BOLD, FAINT, YELLOW
 from judgescope.core.errors import UserError
+from judgescope.schema.frames import frame_of
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.result import NO_AGREEMENT
 from study import Study
@@ -31,7 +34,8 @@ ROWS = [
 
 def show(rows: list[Row] = ROWS, most: int = 40, notes: bool = False, **wanted: str) -> list[str]:
     told = {name: [value] for name, value in wanted.items()}
-    return lines("agreement", rows, told, limit=most, notes=notes)
+    frame = frame_of(table_of("results", rows))
+    return lines("agreement", frame, told, limit=most, notes=notes)
 
 
 def test_what_is_the_same_everywhere_stands_once() -> None:
@@ -41,8 +45,8 @@ def test_what_is_the_same_everywhere_stands_once() -> None:
     )
     assert titles.split() == ["judge", "value", "95", "%", "interval", "n", "missing"]
     assert numbers == [
-        "one    0.5123  [0.4, 0.6]     120  2",
-        "two    -                      120  2        undefined: constant judge",
+        "one    0.5123  [0.4, 0.6]     120        2",
+        "two         -                 120        2  undefined: constant judge",
     ]
 
 
@@ -56,6 +60,20 @@ def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none() -> N
     hinted = row("told", note=f"hint: right; {NO_AGREEMENT}")
     assert show([row("one"), hinted])[-1] == f"hint: told: {NO_AGREEMENT}"
     assert "hint" not in "".join(show([row("one")]))
+
+
+def test_only_a_terminal_has_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = show()
+    assert "\x1b" not in "".join(bare)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    coloured = show()
+    assert coloured[1].count(BOLD) == 6 and coloured[2].count(FAINT) == 1
+    assert coloured[3].count(YELLOW) == 1
+    assert [re.sub("\x1b.*?m", "", line).rstrip() for line in coloured] == bare
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert show() == bare
 
 
 def test_many_rows_are_cut_and_that_is_said() -> None:

@@ -22,9 +22,9 @@ FILTERS = (
     *("dataset", "judge", "aspect", "statistic", "level"),
     *("perturbation", "degree", "criterion", "judge_b", "k"),
 )
-"""The columns by which the rows of a LaTeX table are chosen."""
+"""The columns by which the rows of an exported table are chosen."""
 ACROSS = ("aspect", "perturbation")
-"""What the columns of a LaTeX table can be."""
+"""What the columns of an exported table can be."""
 EXISTS = "choose another name, or overwrite the file with --force"
 
 
@@ -36,8 +36,8 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("study", type=Path, help="the study's YAML file")
     kinds = parser.add_subparsers(dest="kind", required=True)
-    latex = kinds.add_parser("tables", help="write a result table as LaTeX, one row per judge")
-    latex.add_argument("table", help="the result table: agreement, discernment, …")
+    tables = kinds.add_parser("tables", help="write a result table, one row per judge")
+    tables.add_argument("table", help="the result table: agreement, discernment, …")
     card = kinds.add_parser("card", help="write a Markdown summary of settings and results")
     judgments = kinds.add_parser(
         "judgments", help="write one row per judgment, with a data dictionary"
@@ -45,12 +45,13 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     replies = kinds.add_parser("replies", help="write the stored replies that the study uses")
     replies.add_argument("--store", type=Path, help="the folder of the store; default: the study's")
     for kind, suffixes, act in (
-        (latex, ".tex", export_latex),
+        (tables, ".tex, .md or .html; default: print", export_tables),
         (card, ".md", export_card),
         (judgments, ".parquet or .csv", export_judgments),
         (replies, ".parquet, for `judgescope replies import`", export_replies),
     ):
-        kind.add_argument("file", type=Path, help=f"the file to write: {suffixes}")
+        nargs = "?" if kind is tables else None
+        kind.add_argument("file", type=Path, nargs=nargs, help=f"the file to write: {suffixes}")
         kind.add_argument("--force", action="store_true", help="overwrite an existing file")
         kind.set_defaults(act=act)
     targets = kinds.add_parser("targets", help="write the judged texts, for scoring elsewhere")
@@ -60,29 +61,35 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     targets.set_defaults(act=export_targets, passes_options=True)
     for name in FILTERS:
-        latex.add_argument(
+        tables.add_argument(
             f"--{name.replace('_', '-')}",
             nargs="+",
             default=[],
             type=int if name == "k" else str,
             help=f"only rows with this {name}",
         )
-    latex.add_argument("--columns", choices=ACROSS, help="what the columns show; default: aspects")
+    tables.add_argument("--columns", choices=ACROSS, help="what the columns show; default: aspects")
     judgments.add_argument(
         "--texts", action="store_true", help="include sources, judged texts and rationales"
     )
 
 
-def export_latex(args: argparse.Namespace) -> int:
-    """Write the chosen numbers of a table as LaTeX, one table per dataset, statistic and level."""
-    from judgescope.cli.export.latex import document, grids
+def export_tables(args: argparse.Namespace) -> int:
+    """Write or print the chosen numbers, one table per dataset, statistic and level."""
+    from judgescope.cli.export.tables import WRITERS, tables_of
+    from judgescope.cli.terminal import printed
 
-    _check_new(args, ".tex")
+    if args.file is not None:
+        _check_new(args, *WRITERS)
     report = report_of(args.study)
     wanted = {name: values for name in FILTERS if (values := getattr(args, name))}
-    tables = grids(report, args.table, wanted, args.columns)
-    _write(args.file, document(report, tables))
-    print(f"{args.file}: {len(tables)} tables; the document needs \\usepackage{{booktabs}}")
+    tables = tables_of(report, args.table, wanted, args.columns)
+    if args.file is None:
+        print("\n\n".join("\n".join(printed(table)) for table in tables.values()))
+        return 0
+    _write(args.file, WRITERS[args.file.suffix.lower()](report, tables))
+    latex = "; the document needs \\usepackage{booktabs}" if args.file.suffix == ".tex" else ""
+    print(f"{args.file}: {len(tables)} tables{latex}")
     return 0
 
 

@@ -24,7 +24,7 @@ from judgescope.cli.init.cards import (
 )
 from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import ROLES, Guess, missing_words
-from judgescope.cli.show import plain
+from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.data.rated import Rated

@@ -1,0 +1,253 @@
+"""A result table as tables for papers: a row per judge, a column per aspect or perturbation."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NoReturn
+
+from judgescope.cli.export import ACROSS, FILTERS
+from judgescope.cli.export.latex import document
+from judgescope.cli.export.markdown import blocks
+from judgescope.cli.show import check_wanted
+from judgescope.core.errors import UserError
+from judgescope.core.paths import WORKFLOW
+from judgescope.report.cells import Cell, estimate
+from judgescope.report.elements import Column, Section, Table
+from judgescope.report.page import render, unlinked
+from judgescope.report.report import Judge, Report
+from judgescope.report.rows import Row, Rows
+from judgescope.report.tables import AVERAGE, PLANNED, judge_bodies
+from judgescope.report.words import LEVELS, count, label, spoken
+from judgescope.statistics.result import NO_AGREEMENT
+
+Wanted = Mapping[str, Sequence[str | int]]
+"""Column -> the values to keep."""
+DIFFERENCES = (*FILTERS, "form", "aspect_b", "criterion_b", "k_b", "system_subset")
+"""The columns in which two numbers of one cell can differ."""
+BELOW = "below control"
+"""In the note of a number that a control surpasses."""
+BETWEEN_SYSTEMS = "by_system"
+"""The level whose n counts systems."""
+ENOUGH_SYSTEMS = 8
+"""A correlation of fewer depends on one or two of them."""
+
+
+def tables_of(
+    report: Report, table: str, wanted: Wanted, across: str | None = None
+) -> dict[str, Table]:
+    """Return label -> table for every dataset, statistic and level of the rows that are wanted.
+
+    `across` is one of ACROSS; default: aspects, or perturbations where all rows have one aspect.
+    Raises UserError for an unknown table or value, without a statistic where there are several,
+    where no row has all that is wanted, and where two rows would share a cell.
+    """
+    if table not in report.tables:
+        raise UserError(
+            "the study has no such table", where="table", got=table, allowed=report.tables
+        )
+    rows = report.tables[table]
+    check_wanted(table, wanted, lambda name: _values(rows, name))
+    statistics = rows.names("statistic")
+    if "statistic" not in wanted and len(statistics) > 1:
+        raise UserError(
+            f"{table} has several statistics",
+            where="--statistic",
+            allowed=statistics,
+            todo="name one",
+        )
+    chosen = _having(rows, wanted)
+    if not len(chosen):
+        _refuse(table, rows, wanted)
+    order = [*wanted.get("statistic", statistics)]
+    places = dict.fromkeys((row.dataset, row.statistic, row.level) for row in chosen)
+    made = {}
+    for dataset, statistic, level in sorted(places, key=lambda place: order.index(place[1])):
+        part = chosen.where(dataset=dataset, statistic=statistic, level=level)
+        name = "-".join(filter(None, (report.study, table, dataset, statistic, level)))
+        made[re.sub("[^A-Za-z0-9]+", "-", name)] = _table(report, table, part, across)
+    return made
+
+
+def _having(rows: Rows, wanted: Wanted) -> Rows:
+    return rows.where(**{name: tuple(values) for name, values in wanted.items()})
+
+
+def _values(rows: Rows, name: str) -> set[str | int]:
+    return {*rows.names(name)} - {"", 0}
+
+
+def _refuse(table: str, rows: Rows, wanted: Wanted) -> NoReturn:
+    """Raise UserError that says which values of each column fit all the other filters."""
+    fitting = []
+    for name in wanted:
+        others = {other: values for other, values in wanted.items() if other != name}
+        if values := _values(_having(rows, others), name):
+            fitting.append(f"{_option(name)} {', '.join(sorted(map(str, values)))}")
+    raise UserError(
+        f"no row of {table} matches all filters",
+        where=f"table {table}",
+        got=" ".join(f"{_option(name)} {' '.join(map(str, v))}" for name, v in wanted.items()),
+        allowed="; or ".join(fitting) or None,
+        todo="drop or change a filter",
+    )
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _table(report: Report, name: str, rows: Rows, across: str | None) -> Table:
+    """Return the table of one statistic on one dataset at one level."""
+    if across is None:
+        several = len(rows.names("judged")) == 1 and len(rows.names("cell")) > 1
+        across = "perturbation" if several else "aspect"
+    cells = _by_place(name, rows, across)
+    names = [column for _, column in cells]
+    if across == "aspect":
+        (dataset,) = rows.names("dataset")
+        known = next((each.aspects for each in report.datasets if each.id == dataset), [])
+        titles = {one: report.aspect(one) or "all" for one in _ordered(known, names)}
+    else:
+        sets = {each.cell: f"{each.name} {each.degree}".strip() for each in report.perturbations}
+        titles = {one: sets.get(one, one) for one in _ordered([*sets], names)}
+    judges = {judge.id: judge for judge in report.judges}
+    shown = [
+        judges.get(one, Judge(one, "", "")) for one in _ordered([*judges], rows.names("judge"))
+    ]
+
+    def line(judge: Judge) -> list[Cell]:
+        return [_cell(report, name, cells.get((judge.id, column))) for column in titles]
+
+    return Table(
+        " ".join(f"{sentence}." for sentence in _caption(report, name, rows, titles) if sentence),
+        "Judge",
+        [*map(Column, titles.values())],
+        judge_bodies(shown, line),
+        [f"{sentence}." for sentence in _notes(report, name, rows, shown)],
+    )
+
+
+def _by_place(table: str, rows: Rows, across: str) -> dict[tuple[str, str], Row]:
+    """Return (judge, column) -> row; raise UserError if two rows share a cell."""
+    cells: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        cell = row.judge, row.cell if across == "perturbation" else row.judged
+        other = cells.setdefault(cell, row)
+        if other is not row:
+            differing = [n for n in DIFFERENCES if getattr(row, n) != getattr(other, n)]
+            options = [_option(name) for name in differing if name in FILTERS]
+            raise UserError(
+                f"several numbers of {table} fall into one cell",
+                where=f"judge {cell[0]}, {across} {cell[1]!r}, statistic {row.statistic}",
+                got=f"rows that differ in {', '.join(differing)}",
+                todo=f"select one with {' or '.join(options)}, or change the columns: --columns "
+                f"{' or '.join(ACROSS)}",
+            )
+    return cells
+
+
+def _ordered(order: Sequence[str], names: Iterable[str]) -> list[str]:
+    """Return the names, each once: those of the order in it, then the others as they come."""
+    seen = dict.fromkeys(names)
+    return [*(name for name in order if name in seen), *(n for n in seen if n not in order)]
+
+
+def _cell(report: Report, table: str, row: Row | None) -> Cell:
+    """Return value, interval and marks; what is undefined or missing is a note."""
+    if row is None:
+        return estimate(row)
+    defined = row.value is not None
+    below = "†" if defined and BELOW in row.note else ""
+    notes = (
+        "" if defined else f"undefined: {spoken(row.note)}",
+        f"{count(row.n_missing)} missing beside n = {count(row.n)}" if row.n_missing else "",
+        NO_AGREEMENT if defined and NO_AGREEMENT in row.note else "",
+    )
+    mark = ",".join(filter(None, (_letters(report, table, row), below)))
+    return replace(estimate(row, mark=mark), mark=mark, notes=tuple(filter(None, notes)))
+
+
+def _letters(report: Report, table: str, row: Row) -> str:
+    """Return the letters of the groups that a test cannot distinguish, "" without a test."""
+    rows = report.rows("comparison" if table == "agreement" else table, row.dataset)
+    name = f"rank_{row.statistic}"
+    rank = rows.at(row.judge, name, aspect=row.judged, level=row.level, cell=row.cell)
+    return rank.group if rank else ""
+
+
+# --- caption and notes -----------------------------------------------------------------------
+
+
+def _caption(report: Report, table: str, rows: Rows, titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is measured, on what data, and its sizes."""
+    first, defined = next(iter(rows)), [row for row in rows if row.value is not None]
+    dataset = next((each for each in report.datasets if each.id == first.dataset), None)
+    level = LEVELS.get(first.level, (spoken(first.level), ""))[0]
+    about = ", ".join(filter(None, [label(first.statistic), level]))
+    common = ", ".join(_common(report, rows, titles))
+    bare = all(row.ci_low is None for row in rows)
+    ends = "without intervals" if bare else "with 95 % intervals"
+    name = dataset.name if dataset else first.dataset
+    yield f"{name}: {about}{f' ({common})' if common else ''}, {ends}"
+    yield _sizes(defined)
+    if dataset and dataset.planned and table == "agreement":
+        yield PLANNED.capitalize()
+    yield f"Table {table} of study {report.study}"
+
+
+def _common(report: Report, rows: Rows, titles: Mapping[str, str]) -> list[str]:
+    """Return what all numbers have in common and no heading says, such as `aspect Fluency`."""
+    columns = {
+        "aspect": {report.aspect(row.judged) for row in rows},
+        "texts": {row.cell for row in rows},
+        "against": {row.judge_b for row in rows},
+        "k": {str(row.k or "") for row in rows},
+    }
+    headed = {"", *titles, *titles.values()}
+    single = ((name, *values) for name, values in columns.items() if len(values) == 1)
+    return [f"{name} {value}" for name, value in single if value not in headed]
+
+
+def _sizes(defined: Sequence[Row]) -> str:
+    """Return the n behind the values, or its range; a mean over aspects counts these."""
+    parts = []
+    for mean, counted in ((False, ""), (True, " aspects behind an average")):
+        sizes = sorted({row.n for row in defined if (row.aspect == AVERAGE) == mean})
+        if sizes:
+            more = f" to {count(sizes[-1])}" if sizes[1:] else ""
+            parts.append(f"n = {count(sizes[0])}{more}{counted}")
+    return "; ".join(parts)
+
+
+def _notes(report: Report, table: str, rows: Rows, judges: Sequence[Judge]) -> Iterator[str]:
+    """Yield what the signs mean, and what a reader should know."""
+    defined = [row for row in rows if row.value is not None]
+    if any(_letters(report, table, row) for row in rows):
+        yield "Judges that share a letter cannot be distinguished by a paired permutation test"
+    if any(BELOW in row.note for row in defined):
+        yield "† below at least one control"
+    systems = {row.n for row in defined if row.level == BETWEEN_SYSTEMS}
+    if few := systems & set(range(ENOUGH_SYSTEMS)):
+        yield (
+            f"Only {count(min(few))} systems, fewer than {ENOUGH_SYSTEMS}: such a correlation says "
+            "little about other systems"
+        )
+    if len({judge.control for judge in judges}) == 2:
+        yield "Below the line: controls"
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _page(report: Report, tables: Mapping[str, Table]) -> str:
+    """Return an offline HTML page."""
+    section = Section("tables", "Tables", "", [*tables.values()])
+    return unlinked(render(report, WORKFLOW / "report", [section]))
+
+
+def _markdown(report: Report, tables: Mapping[str, Table]) -> str:
+    return "\n".join(blocks(tables.values()))
+
+
+WRITERS = {".tex": document, ".md": _markdown, ".html": _page}
+"""Suffix of a file -> what returns its content."""

@@ -1,0 +1,75 @@
+"""Tables in the terminal: aligned columns, coloured unless the output is redirected."""
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from judgescope.core.errors import CONTROL
+
+if TYPE_CHECKING:
+    from judgescope.report.cells import Cell
+    from judgescope.report.elements import Table
+
+NUMBER = re.compile(r"(?:[-–−+<>]?[\d.,\u202f]+(?:e[-+]?\d+)?(?:\u202f?%)?|-|–|)")
+"""A column whose cells all are such is aligned to the right."""
+BOLD, FAINT, YELLOW, RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
+UNDEFINED = "undefined"
+"""Begins the remark on a number without a value."""
+
+
+def coloured() -> bool:
+    """Return whether a person reads standard output and has not set NO_COLOR."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def plain(value: object) -> str:
+    """Return a value on one line: names come from data, and may hold what moves a cursor."""
+    text = "" if value is None else str(value)
+    return "".join(char if char.isprintable() else " " for char in CONTROL.sub(" ", text))
+
+
+def aligned(rows: Sequence[Sequence[str]], *, titled: bool = True) -> list[str]:
+    """Return rows of equally many cells as lines; with `titled` the first row has the titles.
+
+    In a terminal titles are bold, intervals faint, and undefined numbers yellow.
+    """
+    columns = [*zip(*rows, strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    right = [all(map(NUMBER.fullmatch, column[titled:])) for column in columns]
+    colours = coloured()
+    lines = []
+    for at, row in enumerate(rows):
+        cells = [
+            cell.rjust(width) if number else cell.ljust(width)
+            for cell, width, number in zip(row, widths, right, strict=True)
+        ]
+        cells[-1] = cells[-1].rstrip()
+        if colours:
+            cells = [_coloured(cell, BOLD if titled and at == 0 else "") for cell in cells]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def _coloured(cell: str, colour: str) -> str:
+    if cell.startswith("["):
+        colour = FAINT
+    elif cell.startswith(UNDEFINED):
+        colour = YELLOW
+    return f"{colour}{cell}{RESET}" if colour and cell.strip() else cell
+
+
+def printed(table: "Table") -> list[str]:
+    """Return a table as lines: caption, rows by body, notes."""
+    heads = [": ".join(filter(None, (column.group, column.text))) for column in table.columns]
+    rows = [[table.corner, *heads]]
+    for body in table.bodies:
+        rows += [[body.title, *[""] * len(heads)]] if body.title else []
+        rows += [[line.head, *map(_cell, line.cells)] for line in body.lines]
+    return [table.caption, "", *aligned([[*map(plain, row)] for row in rows]), *table.all_notes]
+
+
+def _cell(cell: "Cell") -> str:
+    notes = f"({'; '.join(cell.notes)})" if cell.notes else ""
+    return " ".join(filter(None, (cell.text, cell.interval, cell.mark, notes)))

@@ -116,7 +116,7 @@ class Rows:
         """Return the number of rows."""
         return len(self._rows)
 
-    def where(self, **equal: str | tuple[str, ...]) -> "Rows":
+    def where(self, **equal: str | tuple[str | int, ...]) -> "Rows":
         """Return the rows whose columns equal the values, or are one of them where a tuple."""
         rows = self
         for name, wanted in equal.items():

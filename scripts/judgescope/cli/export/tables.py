@@ -73,7 +73,7 @@ def _having(rows: Rows, wanted: Wanted) -> Rows:
 
 
 def _values(rows: Rows, name: str) -> set[str | int]:
-    return {*rows.names(name)} - {"", 0}
+    return {getattr(row, name) for row in rows} - {"", 0}
 
 
 def _refuse(table: str, rows: Rows, wanted: Wanted) -> NoReturn:

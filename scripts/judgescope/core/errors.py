@@ -69,6 +69,16 @@ class UserErrors(Exception):
         return "\n\n".join(map(str, self.errors))
 
 
+def check_known(
+    names: Iterable[str], known: Iterable[str], what: str, *, where: str, todo: str = ""
+) -> None:
+    """Raise UserError, with the nearest known name, for the first name that is not known."""
+    known = set(known)
+    for name in names:
+        if name not in known:
+            raise UserError(what, where=where, got=name, allowed=known, todo=todo)
+
+
 def _shown(value: object, width: int = 200) -> str:
     text = repr(value)
     return text if len(text) <= width else text[: width - 1] + "…"

@@ -23,6 +23,7 @@ from judgescope.prompts import plain
 from judgescope.schema.cards import (
     Analyses,
     Anchoring,
+    AnyPerturbation,
     AttackPerturbation,
     Dataset,
     DerivedJudge,
@@ -30,7 +31,6 @@ from judgescope.schema.cards import (
     Improvement,
     Judge,
     MadePerturbation,
-    Perturbation,
     References,
     Study,
     Supervisor,
@@ -47,7 +47,7 @@ Writer = Maker | GradedPerturbation
 def writers(
     study: Study,
     datasets: Mapping[str, Dataset],
-    perturbations: Mapping[str, Perturbation],
+    perturbations: Mapping[str, AnyPerturbation],
     judges: Mapping[str, Judge],
     derived: Mapping[str, DerivedJudge],
 ) -> dict[str, Writer | Analyses | Anchoring | Supervisor]:

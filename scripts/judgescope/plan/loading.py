@@ -26,7 +26,6 @@ from judgescope.plan.checks.texts import (
     check_graded,
     check_perturbation,
     check_writer,
-    check_writers,
 )
 from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan
@@ -40,12 +39,10 @@ from judgescope.schema.cards import (
     Criterion,
     Dataset,
     DerivedJudge,
-    Expectations,
     GivenPerturbation,
     Judge,
     Model,
     Study,
-    Weights,
 )
 from judgescope.schema.loading import Cards, validate_card
 
@@ -90,18 +87,22 @@ def _read_plan(study: Study, cards: Cards, source: str, drafting: bool, results:
     where = f"{source}, key perturbations"
     perturbations = {n: cards.read("perturbation", n, where=where) for n in study.perturbations}
     made = writers(study, datasets, perturbations, judges, derived)
-    drafter = {study.drafter: f"{source}, key drafter"} if study.drafter else {}
+    drafter = {f"{source}, key drafter": study.drafter} if study.drafter else {}
     new = study.distill.write if study.distill else None
+    writing = {f"{where}model": str(card.model) for where, card in made.items()}
     named = {judge.model: f"judges/{judge.judge}.yaml, key model" for judge in judges.values()}
-    named |= {str(card.model): f"{where}model" for where, card in made.items()}
+    named |= {model: where for where, model in writing.items()}
     named |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
-    known = _models(cards, drafter | named)
-    models = {name: known[name] for name in [*named, *(drafter if drafting else [])]}
+    known = _models(cards, {name: where for where, name in drafter.items()} | named)
+    models = {name: known[name] for name in [*named, *(drafter.values() if drafting else [])]}
+    for where, name in (writing | drafter).items():
+        check_writer(known[name], where)
     judges = {n: _completed(judge, models[judge.model], study.share) for n, judge in judges.items()}
     forms = _forms(judges, models) | {card.form: f"{where}form" for where, card in made.items()}
     forms |= {new.form: f"{source}, key distill.write.form"} if new else {}
     forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
-    aspects = _aspects(cards, datasets)
+    aspects, expecting = _aspects(cards, datasets), f"{source}, key confusion.expectations"
+    expectations = study.confusion.expectations if "confusion" in study.methods else None
     plan = Plan(
         study=study,
         datasets=datasets,
@@ -111,14 +112,12 @@ def _read_plan(study: Study, cards: Cards, source: str, drafting: bool, results:
         aspects=aspects,
         criteria=_criteria(cards, study, aspects, source),
         perturbations=perturbations | _given_sets(datasets, perturbations, source),
-        weights=_weights(cards, study, source),
-        expectations=_expectations(cards, study, source),
+        weights=cards.optional("weights", study.weights, where=f"{source}, key weights"),
+        expectations=cards.optional("expectations", expectations, where=expecting),
         templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
         folders=_folders(cards, datasets, models),
         results=results,
     )
-    for name, where in drafter.items():
-        check_writer(known[name], where)
     _check(plan, cards.names("dataset"), source)
     return plan
 
@@ -169,9 +168,8 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
         check_derived(plan, card)
     for perturbation in perturbations.values():
         if not isinstance(perturbation, GivenPerturbation):
-            check_perturbation(perturbation, models, datasets, plan.datasets)
+            check_perturbation(perturbation, datasets, plan.datasets)
     check_methods(plan, source)
-    check_writers(plan)
     check_weights(plan, source)
     check_expectations(plan, source)
     check_distillation(plan, source)
@@ -206,14 +204,9 @@ def _judges(
         card: Judge | DerivedJudge = cards.read("judge", name, where=f"{source}, key judges")
         if isinstance(card, Judge) and card.columns:
             named: list[Judge | DerivedJudge] = [
-                card.model_copy(
-                    update={
-                        "judge": slug(column.replace(ASPECT, "")),
-                        "form": column,
-                        "columns": [],
-                    }
-                )
+                card.model_copy(update={"judge": name, "form": column, "columns": []})
                 for column in card.columns
+                for name in [slug(column.replace(ASPECT, ""))]
             ]
         else:
             named = [card]
@@ -269,21 +262,6 @@ def _check_parents(cards: Cards, aspect: Aspect) -> None:
                 todo="leave `parent` out of the one that stands highest",
             )
         above.append(cards.read("aspect", parent, where=where))
-
-
-def _weights(cards: Cards, study: Study, source: str) -> Weights | None:
-    if not study.weights:
-        return None
-    card: Weights = cards.read("weights", study.weights, where=f"{source}, key weights")
-    return card
-
-
-def _expectations(cards: Cards, study: Study, source: str) -> Expectations | None:
-    if "confusion" not in study.methods:
-        return None
-    where = f"{source}, key confusion.expectations"
-    card: Expectations = cards.read("expectations", study.confusion.expectations, where=where)
-    return card
 
 
 def _criteria(

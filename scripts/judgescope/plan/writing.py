@@ -228,20 +228,21 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
     """Return what a writer has to be asked for texts that a judge learns from, where drawn."""
     card = plan.distillation.write
     assert card is not None
-    templates, task = plan.templates[card.form], plan.datasets[texts.dataset].task
-    seen = [to_write(task, {}, NO_CHANGE, source=one.source, text="") for one in texts.of(name)]
-    filled = [messages(card.form, templates, **values)[0]["content"] for values in seen]
-    n = len(filled)
-    counts = (n, n, n, sum(map(len, filled)))
-    return at_most(texts.dataset, name, name.removeprefix(WRITTEN), counts, card.max_tokens)
+    task = plan.datasets[texts.dataset].task
+    sizes = [
+        _size(plan, card.form, to_write(task, {}, NO_CHANGE, source=one.source, text=""))
+        for one in texts.of(name)
+    ]
+    model = name.removeprefix(WRITTEN)
+    return at_most(texts.dataset, name, model, len(sizes), sum(sizes), card.max_tokens)
 
 
 def _written(texts: Imagined, name: str, card: Maker) -> Asked:
     """Return what a writer has to be asked at most: every text in as many tries as it may."""
     plan = texts.plan
-    templates, task = plan.templates[card.form], plan.datasets[texts.dataset].task
+    task = plan.datasets[texts.dataset].task
     degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]  # type: ignore[index]
-    asked_change = change(plan, texts.dataset, card)
+    asked = change(plan, texts.dataset, card)
     if isinstance(card, References):
         seed, dataset = plan.study.seed, texts.dataset
         items = share_of(texts.items, plan.study.share, seed=seed, dataset=dataset)
@@ -251,32 +252,48 @@ def _written(texts: Imagined, name: str, card: Maker) -> Asked:
         origin = texts.of(REFERENCES if name == ORIGINAL else ORIGINAL, plan.study.share)
         known = [(one.source, longest(one.text)) for one in origin]
         draws, tries = 1, card.steps * card.attempts
-    seen = [
-        to_write(task, degree.model_dump(), asked_change, source=source, text=text)
+    sizes = [
+        _size(plan, card.form, to_write(task, degree.model_dump(), asked, source=source, text=text))
         for source, text in known
     ]
-    filled = [messages(card.form, templates, **values)[0]["content"] for values in seen]
-    prompts, characters = len(filled) * tries, sum(map(len, filled)) * tries
-    counts = (prompts * draws, prompts * draws, prompts, characters)
-    return at_most(texts.dataset, name, card.model, counts, card.max_tokens)
+    prompts, characters = len(sizes) * tries, sum(sizes) * tries
+    return at_most(texts.dataset, name, card.model, prompts, characters, card.max_tokens, draws)
+
+
+def _size(plan: Plan, form: str, values: Mapping[str, object]) -> int:
+    """Return the characters of a filled form."""
+    [message] = messages(form, plan.templates[form], **values)
+    return len(message["content"])
 
 
 def at_most(
     dataset: str,
     name: str,
     model: str,
-    counts: tuple[int, int, int, int],
+    prompts: int,
+    characters: int,
     max_tokens: int,
+    draws: int = 1,
     usual: int | None = None,
 ) -> Asked:
-    """Return what is asked at most: `counts` are those of Asked, `most` tokens has a reply.
+    """Return what is asked at most: so many draws of prompts with so many characters in all.
 
     Without `usual`, a text that is written is thought to be as long as what its prompt shows.
     """
-    _, _, prompts, characters = counts
     shown = math.ceil(characters / max(prompts, 1) / CHARACTERS)
-    usual = min(max_tokens, shown if usual is None else usual)
-    return Asked(dataset, name, model, *counts, max_tokens, usual, replied=None, bound=True)
+    return Asked(
+        dataset,
+        name,
+        model,
+        wanted=prompts * draws,
+        missing=prompts * draws,
+        prompts=prompts,
+        characters=characters,
+        max_tokens=max_tokens,
+        usual=min(max_tokens, shown if usual is None else usual),
+        replied=None,
+        bound=True,
+    )
 
 
 def _analysed(
@@ -285,12 +302,14 @@ def _analysed(
     """Yield what a writer of analyses has to be asked at most, for each judge alone."""
     spec = analyse(plan, dataset, model)
     for judge, unasked in left.items():
-        attempts, decoding = spec.judges[judge].attempts, spec.judges[judge].decoding
-        requests = len(unasked) * attempts
+        attempts, max_tokens = (
+            spec.judges[judge].attempts,
+            spec.judges[judge].decoding["max_tokens"],
+        )
         prompts = (question.messages(spec)[0]["content"] for question in unasked)
-        characters = sum(map(len, prompts)) * attempts
-        counts = (requests, requests, requests, characters)
-        yield at_most(dataset, f"analyses for {judge}", model, counts, int(decoding["max_tokens"]))
+        requests, characters = len(unasked) * attempts, sum(map(len, prompts)) * attempts
+        name = f"analyses for {judge}"
+        yield at_most(dataset, name, model, requests, characters, int(max_tokens))
 
 
 # ---- graded sets --------------------------------------------------------------------------------
@@ -337,11 +356,9 @@ def _candidates(texts: Imagined, card: GradedPerturbation, part: str, model: str
     for original in texts.of(ORIGINAL, share):
         seen = {"source": original.source, "text": longest(original.text), "problem": None}
         values = to_write(task, {"k": most}, asked_change, **seen) | {"errors": errors * most}
-        [message] = messages(card.form, plan.templates[card.form], **values)
-        characters += len(message["content"]) * per_item * card.attempts
-    requests = _items(texts, share) * per_item * card.attempts
-    counts = (requests, requests, requests, characters)
-    return at_most(dataset, f"{card.perturbation}, {part}", model, counts, card.max_tokens)
+        characters += _size(plan, card.form, values) * per_item * card.attempts
+    requests, name = _items(texts, share) * per_item * card.attempts, f"{card.perturbation}, {part}"
+    return at_most(dataset, name, model, requests, characters, card.max_tokens)
 
 
 def _comparisons(texts: Imagined, card: GradedPerturbation, part: str, anchors: Anchoring) -> Asked:
@@ -352,11 +369,10 @@ def _comparisons(texts: Imagined, card: GradedPerturbation, part: str, anchors: 
     else:
         share, per_item = _each(texts, card, part)
         pairs = _items(texts, share) * per_item * n * ratings
-    requests = pairs * 2
+    requests, name = pairs * 2, f"{COMPARED}{card.perturbation}, {part}"
     characters = _longest_comparison(texts, card, anchors) * requests
-    counts = (requests, requests, requests, characters)
-    name = f"{COMPARED}{card.perturbation}, {part}"
-    return at_most(texts.dataset, name, anchors.model, counts, anchors.max_tokens, VERDICT)
+    limit = anchors.max_tokens
+    return at_most(texts.dataset, name, anchors.model, requests, characters, limit, usual=VERDICT)
 
 
 def _longest_comparison(texts: Imagined, card: GradedPerturbation, anchors: Anchoring) -> int:
@@ -373,8 +389,7 @@ def _longest_comparison(texts: Imagined, card: GradedPerturbation, anchors: Anch
         **{"text": max([*candidates, anchor], key=len), "text_b": anchor},
         **{"source": shown, "source_b": shown},
     }
-    [message] = messages(anchors.form, plan.templates[anchors.form], **values)
-    return len(message["content"])
+    return _size(plan, anchors.form, values)
 
 
 # ---- supervisors --------------------------------------------------------------------------------
@@ -440,14 +455,13 @@ def _merges_at_most(plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cel
         [{**NO_ERROR, "explanation": "?" * member.max_tokens * CHARACTERS}] for member in judges
     ]
     share, form = min(member.share for member in judges), supervisor.form
-    prompts = [
-        messages(form, plan.templates[form], **to_merge_names(subject.text, lists))[0]["content"]
+    sizes = [
+        _size(plan, form, to_merge_names(subject.text, lists))
         for perturbation, _, aspect in cells
         for subject in texts.of(perturbation, share, aspect)
     ]
-    n = len(prompts)
-    counts = (n, n, n, sum(map(len, prompts)))
-    return at_most(texts.dataset, merging(judge), supervisor.model, counts, supervisor.max_tokens)
+    name, model, limit = merging(judge), supervisor.model, supervisor.max_tokens
+    return at_most(texts.dataset, name, model, len(sizes), sum(sizes), limit)
 
 
 def merging(judge: str) -> str:

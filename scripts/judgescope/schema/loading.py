@@ -413,6 +413,10 @@ class Cards:
         """Read the card `name` of a kind; `where` names the key that refers to it."""
         return read_card(kind, self.path(kind, name, where=where))
 
+    def optional(self, kind: str, name: str | None, *, where: str) -> Any:
+        """Read a card as `read` does, None without a name."""
+        return self.read(kind, name, where=where) if name else None
+
     @contextmanager
     def lines_in_errors(self, study: str) -> Iterator[None]:
         """Name the line of the card in errors that name its file and key; `study` is its file."""

@@ -5,7 +5,7 @@ from judgescope.core.names import WRITTEN
 from judgescope.plan.checks.texts import check_writer
 from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan
-from judgescope.schema.cards import TRAINED, GivenPerturbation, VllmModel
+from judgescope.schema.cards import TRAINED, VllmModel
 from judgescope.schema.cards.judges import OVERALL
 
 
@@ -110,12 +110,7 @@ def _check_uses(plan: Plan) -> None:
     """Check that a model that is trained judges, and does nothing that comes before it is."""
     trained = _trained_models(plan)
     trained_judges = {name for name, judge in plan.judges.items() if judge.model in trained}
-    perturbation = {
-        name: card
-        for name, card in plan.perturbations.items()
-        if not isinstance(card, GivenPerturbation)
-    }
-    made = writers(plan.study, plan.datasets, perturbation, plan.judges, plan.derived)
+    made = writers(plan.study, plan.datasets, plan.perturbations, plan.judges, plan.derived)
     uses = {f"{where}model": card.model for where, card in made.items()}
     new = plan.distillation.write
     uses |= {f"the study, key distill.write.models ({n})": n for n in (new.models if new else [])}

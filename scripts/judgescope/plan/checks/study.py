@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, check_known
 from judgescope.engines import ASKED
 from judgescope.methods.registry import METHODS
 from judgescope.perturb.rules import RULES
@@ -67,14 +67,8 @@ def check_study(
                 todo="add one of its aspects, or leave the dataset out",
             )
     _check_best(study, datasets, source)
-    for judge in study.comparison.judges:
-        if judge not in judges:
-            raise UserError(
-                "no judge of the study has this id",
-                where=f"{source}, key comparison.judges",
-                got=judge,
-                allowed=judges,
-            )
+    problem = "no judge of the study has this id"
+    check_known(study.comparison.judges, judges, problem, where=f"{source}, key comparison.judges")
     for perturbation in perturbations.values():
         _check_read(perturbation, study, source)
     for model in models.values():
@@ -121,11 +115,7 @@ def _check_read(perturbation: AnyPerturbation, study: Study, source: str) -> Non
 def check_rated(aspects: Iterable[str], datasets: Mapping[str, Dataset], where: str) -> None:
     """Check that every aspect is one of some dataset of the study."""
     rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
-    for aspect in aspects:
-        if aspect not in rated:
-            raise UserError(
-                "no dataset of the study has this aspect", where=where, got=aspect, allowed=rated
-            )
+    check_known(aspects, rated, "no dataset of the study has this aspect", where=where)
 
 
 # ---- bars and caps ------------------------------------------------------------------------------
@@ -144,22 +134,15 @@ def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
                 allowed=[one for one in STATISTICS if has_bar(one)],
                 todo="docs/reference/statistics.md lists all statistics",
             )
-        if level and level not in LEVELS:
-            raise UserError(
-                "a statistic is not computed at this level",
-                where=f"{where}.{key}",
-                got=level,
-                allowed=LEVELS,
-                todo=f"write `{name}`, or `{name}.` and one of these",
-            )
-        for aspect in bar if isinstance(bar, dict) else ():
-            if aspect not in {*aspects, "average"}:
-                raise UserError(
-                    "no dataset of the study rates this aspect",
-                    where=f"{where}.{key}",
-                    got=aspect,
-                    allowed=[*aspects, "average"],
-                )
+        check_known(
+            [level] if level else [],
+            LEVELS,
+            "a statistic is not computed at this level",
+            where=f"{where}.{key}",
+            todo=f"write `{name}`, or `{name}.` and one of these",
+        )
+        known, problem = [*aspects, "average"], "no dataset of the study rates this aspect"
+        check_known(bar if isinstance(bar, dict) else (), known, problem, where=f"{where}.{key}")
 
 
 def caps_of(study: Study) -> list[Cap]:
@@ -255,16 +238,13 @@ def check_weights(plan: Plan, source: str) -> None:
         aspects = plan.plain_aspects(dataset)
         own = plan.weights.tasks.get(card.task, {})
         for perturbation in {name for name, _ in plan.perturbed(dataset)} & own.keys():
-            for aspect in own[perturbation]:
-                if aspect not in aspects:
-                    raise UserError(
-                        f"the weights name an aspect that is not judged on {dataset}",
-                        where=f"weights/{plan.weights.weights}.yaml, "
-                        f"key tasks.{card.task}.{perturbation}",
-                        got=aspect,
-                        allowed=aspects,
-                        todo=f"add it to the aspects of {source}, or weigh without it",
-                    )
+            check_known(
+                own[perturbation],
+                aspects,
+                f"the weights name an aspect that is not judged on {dataset}",
+                where=f"weights/{plan.weights.weights}.yaml, key tasks.{card.task}.{perturbation}",
+                todo=f"add it to the aspects of {source}, or weigh without it",
+            )
 
 
 def check_expectations(plan: Plan, source: str) -> None:

@@ -1,14 +1,14 @@
 """Checks of what makes texts: perturbations, writers, graded sets."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, check_known
 from judgescope.core.names import SYSTEMS
 from judgescope.engines import PROMPTED
 from judgescope.perturb.inject import ERRORS
 from judgescope.perturb.rules import RULES, check_options
 from judgescope.perturb.validation import CHECKS
-from judgescope.plan.generators import analyses_of, graded, improvements
+from judgescope.plan.generators import graded
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import (
     Anchoring,
@@ -23,12 +23,9 @@ from judgescope.schema.cards import (
 
 
 def check_perturbation(
-    card: Perturbation,
-    models: Mapping[str, Model],
-    datasets: Iterable[str],
-    used: Mapping[str, Dataset],
+    card: Perturbation, datasets: Iterable[str], used: Mapping[str, Dataset]
 ) -> None:
-    """Check a perturbation's datasets and aspects, and its rule with its degrees or its model.
+    """Check a perturbation's datasets and aspects, and its rule with its degrees.
 
     `datasets` are all that have a card, `used` those of the study.
     """
@@ -42,34 +39,19 @@ def check_perturbation(
             allowed=sorted(rated),
             todo="name one of them, or leave the perturbation out of the study",
         )
-    for dataset in card.datasets:
-        if dataset not in datasets:
-            raise UserError(
-                "there is no dataset card of this name",
-                where=f"{where}, key datasets",
-                got=dataset,
-                allowed=datasets,
-            )
+    problem = "there is no dataset card of this name"
+    check_known(card.datasets, datasets, problem, where=f"{where}, key datasets")
     if isinstance(card, RulePerturbation):
         _check_rule(card, where)
     elif isinstance(card, MadePerturbation):
-        check_writer(models[card.model], f"{where}, key model")
-        _check_names(card.checks, CHECKS, "check", f"{where}, key checks")
+        check_known(card.checks, CHECKS, "there is no such check", where=f"{where}, key checks")
     if isinstance(card, RulePerturbation | GradedPerturbation):
-        _check_names(card.errors, ERRORS, "kind of error", f"{where}, key errors")
-
-
-def _check_names(names: Sequence[str], known: Collection[str], noun: str, where: str) -> None:
-    for name in names:
-        if name not in known:
-            raise UserError(f"there is no such {noun}", where=where, got=name, allowed=known)
+        problem = "there is no such kind of error"
+        check_known(card.errors, ERRORS, problem, where=f"{where}, key errors")
 
 
 def _check_rule(card: RulePerturbation, where: str) -> None:
-    if card.rule not in RULES:
-        raise UserError(
-            "there is no such rule", where=f"{where}, key rule", got=card.rule, allowed=RULES
-        )
+    check_known([card.rule], RULES, "there is no such rule", where=f"{where}, key rule")
     if card.level != RULES[card.rule].level:
         raise UserError(
             f"the rule {card.rule} works on another level",
@@ -95,31 +77,10 @@ def check_writer(model: Model, where: str) -> None:
         )
 
 
-def check_writers(plan: Plan) -> None:
-    """Check that the models that improve references, write analyses or merge errors can write."""
-    for name, card in improvements(plan).items():
-        own = f"datasets/{name}.yaml, key rewrite_references.model"
-        where = "the study, key references.model" if plan.study.references else own
-        check_writer(plan.models[card.model], where)
-    for name in plan.judges:
-        if (analyses := analyses_of(plan, name)) is not None:
-            check_writer(
-                plan.models[analyses.model], f"judges/{name}.yaml, key shots.analyses.model"
-            )
-    for name, ensemble in plan.derived.items():
-        if ensemble.supervisor is not None:
-            model = plan.models[ensemble.supervisor.model]
-            check_writer(model, f"judges/{name}.yaml, key supervisor.model")
-
-
 def check_graded(plan: Plan) -> None:
-    """Check the models, the aspect's scale and the anchors of every graded set."""
+    """Check the aspect's scale and the anchors of every graded set."""
     for name, card in graded(plan).items():
         where = f"perturbations/{name}.yaml"
-        if card.model:
-            check_writer(plan.models[card.model], f"{where}, key model")
-        if card.anchors:
-            check_writer(plan.models[card.anchors.model], f"{where}, key anchors.model")
         for dataset in plan.datasets:
             if name not in dict(plan.perturbed(dataset, "graded")):
                 continue

@@ -321,16 +321,14 @@ class Plan:
     @cached_property
     def cell_aspects(self) -> list[CellAspect]:
         """Return every cell of the study, once for each aspect."""
-        return list(self._cell_aspects())
-
-    def _cell_aspects(self) -> Iterator[CellAspect]:
-        for dataset in self.datasets:
-            for perturbation in self.target_sets(dataset):
-                for judge in self.judges_of(dataset):
-                    if self.excluded(dataset, judge, perturbation) is not None:
-                        continue
-                    for aspect in self._judged_by(judge, dataset, perturbation):
-                        yield CellAspect(dataset, perturbation, judge, aspect)
+        return [
+            CellAspect(dataset, perturbation, judge, aspect)
+            for dataset in self.datasets
+            for perturbation in self.target_sets(dataset)
+            for judge in self.judges_of(dataset)
+            if self.excluded(dataset, judge, perturbation) is None
+            for aspect in self._judged_by(judge, dataset, perturbation)
+        ]
 
     def _judged_by(self, judge: str, dataset: str, perturbation: str) -> list[str]:
         """Return the aspects on which a judge judges these targets."""

@@ -21,7 +21,6 @@ from judgescope.plan.specs.texts import (
     DEGREE,
     change,
     classes,
-    set_fields,
     writer,
     written_references,
 )
@@ -71,7 +70,10 @@ def candidates(plan: Plan, dataset: str, name: str, part: str) -> CandidatesSpec
     modules = [ENGINES[plan.models[card.model].engine]] if card.model else []
     return CandidatesSpec(
         **computing("candidates", *modules, packages="" if card.model else "perturb"),
-        **set_fields(plan, dataset),
+        dataset=dataset,
+        seed=plan.study.seed,
+        share=plan.study.share,
+        items=plan.paths.items(dataset),
         perturbation=name,
         degree=DEGREE,
         references=card.references,

@@ -1,13 +1,14 @@
 """The specs of jobs in which judges judge: asking, computing, scoring, deriving, collecting."""
 
 from collections.abc import Sequence
-from typing import TypedDict
 
-from judgescope.core.cells import Block, pack, split
+from msgspec.structs import asdict
+
+from judgescope.core.cells import pack, split
 from judgescope.core.names import MERGES, SYSTEMS
 from judgescope.engines import ENGINES
 from judgescope.engines.base import ErrorCounts
-from judgescope.engines.computing import JoinsFile, ReplaySpec
+from judgescope.engines.computing import EngineSpec, JoinsFile, ReplaySpec
 from judgescope.methods.registry import METHODS
 from judgescope.parsing.judgment import Scale
 from judgescope.plan.code import computing
@@ -144,42 +145,35 @@ def ask_cells(
     )
 
 
-class EngineFields(TypedDict):
-    """The fields that specs of engines that compute and that replay share."""
-
-    dataset: str
-    model: dict[str, object]
-    judges: dict[str, dict[str, object]]
-    scales: dict[str, dict[str, object]]
-    cells: list[Block]
-    seed: int
-    folder: str
-    data: str
-    results: str
-    sample: str | None
-    counted: dict[str, ErrorCounts]
-
-
-def _engine_fields(
-    plan: Plan, dataset: str, model: str, cells: Sequence[CellAspect]
-) -> EngineFields:
-    names = dict.fromkeys(cell.judge for cell in cells)
-    return {
-        "dataset": dataset,
-        "model": plan.models[model].model_dump(mode="json"),
-        "judges": {
+def _engine_spec(
+    plan: Plan,
+    dataset: str,
+    model: str,
+    cells: Sequence[CellAspect],
+    joined: JoinsFile | None,
+    hashes: str | None,
+) -> EngineSpec:
+    """Return what the specs of engines that compute and that replay share."""
+    engine = plan.models[model].engine
+    return EngineSpec(
+        **computing("compute", ENGINES[engine], packages=engine),
+        dataset=dataset,
+        model=plan.models[model].model_dump(mode="json"),
+        judges={
             name: plan.judges[name].model_dump(mode="json", include=Judge.keys_for("computing"))
-            for name in names
+            for name in dict.fromkeys(cell.judge for cell in cells)
         },
-        "scales": rating_scales(plan, dataset),
-        "cells": pack(cell[1:] for cell in cells),
-        "seed": plan.study.seed,
-        "folder": plan.folders["model", model],
-        "data": plan.study.data,
-        "results": plan.results,
-        "sample": sample_file(plan, dataset),
-        "counted": _error_counts(plan, dataset, cells),
-    }
+        scales=rating_scales(plan, dataset),
+        cells=pack(cell[1:] for cell in cells),
+        seed=plan.study.seed,
+        folder=plan.folders["model", model],
+        data=plan.study.data,
+        results=plan.results,
+        sample=sample_file(plan, dataset),
+        counted=_error_counts(plan, dataset, cells),
+        joined=joined,
+        hashes=hashes,
+    )
 
 
 def _error_counts(plan: Plan, dataset: str, cells: Sequence[CellAspect]) -> dict[str, ErrorCounts]:
@@ -195,16 +189,14 @@ def _error_counts(plan: Plan, dataset: str, cells: Sequence[CellAspect]) -> dict
 
 def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
     """Compute the scores of a model's judges, or take those that were recorded."""
-    cells, engine = plan.cell_aspects_of(dataset, model), plan.models[model].engine
+    cells, joined = plan.cell_aspects_of(dataset, model), _joined(plan, dataset, model)
     by_scale: dict[Scale | None, list[CellAspect]] = {}
     for cell in cells:
         scale = reading_scale(plan, dataset, cell.judge, cell.aspect, cell.perturbation)
         by_scale.setdefault(scale, []).append(cell)
+    hashes = hashes_file(plan, dataset, model)
     return ComputeSpec(
-        **computing("compute", ENGINES[engine], packages=engine),
-        **_engine_fields(plan, dataset, model, cells),
-        joined=_joined(plan, dataset, model),
-        hashes=hashes_file(plan, dataset, model),
+        **asdict(_engine_spec(plan, dataset, model, cells, joined, hashes)),
         judgments=plan.paths.cell_pattern("judgments", dataset, model),
         scores=plan.paths.cell_pattern("scores", dataset, model),
         read=[
@@ -239,14 +231,8 @@ def replayed(
     hashes: str | None = None,
 ) -> ReplaySpec:
     """Write what an engine answers about some cells as replies; `replies` has {} for a cell."""
-    engine = plan.models[model].engine
-    return ReplaySpec(
-        **computing("compute", ENGINES[engine], packages=engine),
-        **_engine_fields(plan, dataset, model, cells),
-        joined=joined,
-        hashes=hashes,
-        replies=replies,
-    )
+    engine = _engine_spec(plan, dataset, model, cells, joined, hashes)
+    return ReplaySpec(**asdict(engine), replies=replies)
 
 
 def _joined(plan: Plan, dataset: str, model: str) -> JoinsFile | None:

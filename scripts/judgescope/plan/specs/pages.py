@@ -2,9 +2,9 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Literal, TypedDict
+from typing import Literal
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from judgescope.core import paths
 from judgescope.core.canonical import canonical
@@ -216,42 +216,35 @@ def _derived_card(plan: Plan, card: DerivedJudge) -> JudgeCard:
 
 def report(plan: Plan, command: str) -> ReportSpec:
     """Write the report; `command` reproduces the study."""
-    paths = plan.paths
+    perturbations = {
+        name: PerturbationCard(name=card.name, level=card.level)
+        for name, card in plan.perturbations.items()
+    }
     joined = {name: joined_files(plan, name) for name in plan.datasets}
-    return ReportSpec(
-        **computing("pages", packages="report"),
-        **_shared(plan),
+    return replace(
+        _page(plan, "report", "index.html", perturbations, "report/*"),
         command=command,
-        templates=_look_of("report/*"),
         texts=bool(perturbed_sets(plan)),
         annotated=annotated(plan),
         distilled=_distilled(plan),
         joined={name: files for name, files in joined.items() if files},
-        perturbations={
-            name: PerturbationCard(name=card.name, level=card.level)
-            for name, card in plan.perturbations.items()
-        },
         cards="judges/",
-        output=paths.report("index.html"),
-        figures=paths.figures(),
-        sections=paths.sections(),
+        figures=plan.paths.figures(),
+        sections=plan.paths.sections(),
     )
 
 
-class Shared(TypedDict):
-    """The fields that the report and the judges' cards share."""
-
-    study: StudyFacts
-    tables: dict[str, str]
-    datasets: dict[str, DatasetCard]
-    judges: dict[str, JudgeCard]
-    aspects: dict[str, str]
-
-
-def _shared(plan: Plan) -> Shared:
+def _page(
+    plan: Plan, packages: str, page: str, perturbations: dict[str, PerturbationCard], *looks: str
+) -> ReportSpec:
+    """Return what the report and the judges' cards share; `looks` are patterns of templates."""
     study, paths = plan.study, plan.paths
-    return {
-        "study": StudyFacts(
+    return ReportSpec(
+        **computing("pages", packages=packages),
+        templates=_look_of(*looks),
+        perturbations=perturbations,
+        output=paths.report(page),
+        study=StudyFacts(
             study=study.study,
             seed=study.seed,
             datasets=study.datasets,
@@ -260,8 +253,8 @@ def _shared(plan: Plan) -> Shared:
             share=study.share,
             allow_missing=study.allow_missing,
         ),
-        "tables": {name: paths.table(name) for name in tables_of(plan)},
-        "datasets": {
+        tables={name: paths.table(name) for name in tables_of(plan)},
+        datasets={
             name: DatasetCard(
                 name=card.name,
                 task=card.task,
@@ -273,10 +266,10 @@ def _shared(plan: Plan) -> Shared:
             )
             for name, card in plan.datasets.items()
         },
-        "judges": {name: _judge_card(plan, name, card) for name, card in plan.judges.items()}
+        judges={name: _judge_card(plan, name, card) for name, card in plan.judges.items()}
         | {name: _derived_card(plan, card) for name, card in plan.derived.items()},
-        "aspects": {name: card.name for name, card in plan.aspects.items()},
-    }
+        aspects={name: card.name for name, card in plan.aspects.items()},
+    )
 
 
 def _distilled(plan: Plan) -> Distilled | None:
@@ -295,20 +288,17 @@ def _distilled(plan: Plan) -> Distilled | None:
 def judge_cards(plan: Plan) -> JudgeCardSpec:
     """Write the judges' cards, one job for all of them."""
     ends, ends_of = _ends(plan)
+    looks, perturbations = ("report/*", "texts/style.css"), _perturbation_cards(plan)
+    page = _page(plan, "judge_card", "judges", perturbations, *looks)
     return JudgeCardSpec(
-        **computing("pages", packages="judge_card"),
-        **_shared(plan),
-        templates=_look_of("report/*", "texts/style.css"),
-        cards="",
+        **asdict(replace(page, cards="")),
         results=plan.results,
         explore=True,
         settings={name: settings_of(plan, name) for name in [*plan.judges, *plan.derived]},
-        perturbations=_perturbation_cards(plan),
         models={name: model_settings(card) for name, card in plan.models.items()},
         worst={dataset: _worst(plan, dataset) for dataset in plan.evaluated},
         ends=ends,
         ends_of=ends_of,
-        output=plan.paths.report("judges"),
     )
 
 

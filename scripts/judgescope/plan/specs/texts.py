@@ -1,7 +1,5 @@
 """The specs of jobs that read texts, perturb them, or let a model write them."""
 
-from typing import TypedDict
-
 from judgescope.core.names import ANALYSES, ORIGINAL, REFERENCES, SYSTEMS
 from judgescope.data.specs import IngestFiles, IngestSpec, TakeSpec
 from judgescope.engines import ENGINES
@@ -141,7 +139,10 @@ def improve(plan: Plan, dataset: str) -> MakeTextsSpec | WriteReferencesSpec:
         return _made(plan, dataset, ORIGINAL, None, card, Degree())
     return WriteReferencesSpec(
         **computing("write", ENGINES[plan.models[card.model].engine], packages="write_references"),
-        **set_fields(plan, dataset),
+        dataset=dataset,
+        seed=plan.study.seed,
+        share=plan.study.share,
+        items=plan.paths.items(dataset),
         task=plan.datasets[dataset].task,
         writer=writer(plan, card.model, card.form, card),
         draws=card.draws,
@@ -162,7 +163,10 @@ def _made(
     name, paths = perturbation if degree is None else f"{perturbation}.{degree}", plan.paths
     return MakeTextsSpec(
         **computing("write", ENGINES[plan.models[card.model].engine], packages="make_texts"),
-        **set_fields(plan, dataset),
+        dataset=dataset,
+        seed=plan.study.seed,
+        share=plan.study.share,
+        items=plan.paths.items(dataset),
         perturbation=perturbation,
         degree=degree,
         task=plan.datasets[dataset].task,
@@ -175,21 +179,6 @@ def _made(
         output=paths.targets(dataset, name),
         replies=paths.made(dataset, name),
     )
-
-
-class SetFields(TypedDict):
-    """The fields that the specs of all sets of written texts share."""
-
-    dataset: str
-    seed: int
-    share: float
-    items: str
-
-
-def set_fields(plan: Plan, dataset: str) -> SetFields:
-    """Return the fields that the specs of all sets of written texts share."""
-    items = plan.paths.items(dataset)
-    return {"dataset": dataset, "seed": plan.study.seed, "share": plan.study.share, "items": items}
 
 
 def change(plan: Plan, dataset: str, card: Writer) -> Change:

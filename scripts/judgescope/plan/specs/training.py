@@ -1,6 +1,6 @@
 """The specs of jobs in which a judge learns from another: its texts, its training, its adapter."""
 
-from typing import TypedDict
+from msgspec.structs import asdict
 
 from judgescope.core.names import SYSTEMS, WRITTEN
 from judgescope.distill.specs import (
@@ -10,6 +10,7 @@ from judgescope.distill.specs import (
     SampleSpec,
     Student,
     TaughtDataset,
+    TraineeSpec,
     TrainSpec,
     WriteNewSpec,
 )
@@ -18,7 +19,6 @@ from judgescope.plan.code import computing
 from judgescope.plan.judges import prompt_aspects, rating_scales
 from judgescope.plan.specs.texts import asked_model, model_identity, writer
 from judgescope.plan.study import Plan
-from judgescope.replies.specs import ModelSpec
 from judgescope.schema.cards.models import ADAPTER_FILES
 
 
@@ -91,28 +91,21 @@ def write_new(plan: Plan, dataset: str, model: str) -> WriteNewSpec:
     )
 
 
-class Trainee(TypedDict):
-    """The fields of a spec that say which model learns, and how."""
-
-    model: ModelSpec
-    recipe: dict[str, object]
-    max_tokens: int
-
-
-def _trainee(plan: Plan) -> Trainee:
+def _trainee(plan: Plan, job: str) -> TraineeSpec:
+    """Return which model learns in a job, and how."""
     judge, model = plan.student
-    return {
-        "model": asked_model(plan, model.model),
-        "recipe": plan.distillation.recipe.model_dump(mode="json"),
-        "max_tokens": judge.max_tokens,
-    }
+    return TraineeSpec(
+        **computing(job),
+        model=asked_model(plan, model.model),
+        recipe=plan.distillation.recipe.model_dump(mode="json"),
+        max_tokens=judge.max_tokens,
+    )
 
 
 def check_student(plan: Plan) -> CheckStudentSpec:
     """Check whether the model can be trained, before anything is asked."""
     return CheckStudentSpec(
-        **computing("check_student"),
-        **_trainee(plan),
+        **asdict(_trainee(plan, "check_student")),
         sample=plan.paths.sample(),
         output=plan.paths.student(),
     )
@@ -140,8 +133,7 @@ def train(plan: Plan) -> TrainSpec:
     """Train the model on the examples."""
     paths = plan.paths
     return TrainSpec(
-        **computing("train_judge"),
-        **_trainee(plan),
+        **asdict(_trainee(plan, "train_judge")),
         seed=plan.study.seed,
         student=paths.student(),
         train=paths.distill("train.jsonl"),

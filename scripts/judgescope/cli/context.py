@@ -35,17 +35,23 @@ def demo() -> Path:
     return Path(os.path.relpath(HOME / "config" / "config.yaml"))
 
 
-def plan_of_study(study: Path, passed: Sequence[str] = (), *, drafting: bool = False) -> "Plan":
-    """Return the plan of a study's file, changed by what is passed on to Snakemake."""
+def plan_of_study(
+    study: Path | None, passed: Sequence[str] = (), *, drafting: bool = False
+) -> "Plan":
+    """Return the plan of a study's file, changed by what is passed on to Snakemake; None: the demo.
+
+    Raises UserError or UserErrors for an invalid study.
+    """
     from judgescope.plan.loading import load_plan
 
-    return load_plan(study_content(study, passed), HOME, source=str(study), drafting=drafting)
+    file = study or demo()
+    return load_plan(study_content(file, passed), HOME, source=str(file), drafting=drafting)
 
 
-def plan_and_results(study: Path) -> tuple["Plan", Path]:
+def plan_and_results(study: Path | None) -> tuple["Plan", Path]:
     """Return a study's plan, whose prompts may lack steps, and the folder of its results."""
     plan = plan_of_study(study, drafting=True)
-    return plan, Path("results") / plan.study.study
+    return plan, Path(plan.results)
 
 
 def results_folder(study: Path | None, passed: Sequence[str] = ()) -> Path:

@@ -214,7 +214,7 @@ def run(args: Arguments) -> int:
             return status
         from judgescope.cli.summary import summary, unpriced
 
-        warnings = unpriced(out, lambda: plan_of_study(args.study or demo(), args.passed))
+        warnings = unpriced(out, lambda: plan_of_study(args.study, args.passed))
         print(summary(out, warnings), flush=True)
         if before is not None and before == _last_written(out):
             print("Everything is up to date: no job ran.", flush=True)
@@ -229,13 +229,14 @@ def _counting_unread(
 
 def _targets(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
     """Return the targets of a run: all, and reply and score files that are cut or missing."""
+    from judgescope.plan.specs.judging import hashes_file
     from judgescope.replies.retry import cut_files
 
     if is_dry(passed) or not (damaged := cut_files(out)):
         return ["all"]
-    plan = plan_of_study(study or demo(), passed)
+    plan = plan_of_study(study, passed)
     known = {
-        out / ("scores" if plan.computes(model) else "replies") / dataset / f"{model}.json"
+        Path(hashes_file(plan, dataset, model))
         for dataset in plan.datasets
         for model in plan.models
         if plan.cells_of(dataset, model)
@@ -268,9 +269,8 @@ def draft(args: Arguments) -> int:
     """Let a model draft what the study's cards lack (steps, sub-aspects); print the files."""
     from judgescope.plan.drafts import drafts_of
 
-    path = args.study or demo()
-    plan = plan_of_study(path, args.passed, drafting=True)
-    drafts = drafts_of(plan, str(path))
+    plan = plan_of_study(args.study, args.passed, drafting=True)
+    drafts = drafts_of(plan, str(args.study or demo()))
     if not drafts:
         print("Nothing needs a draft: no card lacks steps or sub-aspects.")
         return 0
@@ -299,7 +299,7 @@ def pilot(args: Arguments) -> int:
     if status or is_dry(passed):
         return status
     print(conclusions(out))
-    if (plan := plan_of_study(args.study or demo(), args.passed)).study.distill:
+    if (plan := plan_of_study(args.study, args.passed)).study.distill:
         judge = plan.distillation.judge
         print(f"{judge} was trained on this share only: the full run trains it again")
     print("\nWhat the full run adds to the pilot's stored replies:", flush=True)

@@ -2,19 +2,13 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgescope.cli.context import (
-    check_output,
-    demo,
-    plan_and_results,
-    snakemake,
-    write_json_lines,
-)
+from judgescope.cli.context import check_output, plan_and_results, snakemake, write_json_lines
 from judgescope.cli.show import check_rows, check_wanted, rows_left
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
@@ -234,10 +228,6 @@ def listed(rows: Sequence[Row], limit: int) -> Iterator[str]:
 # --- the store -------------------------------------------------------------------------------
 
 
-def _plan(study: Path | None) -> tuple["Plan", Path]:
-    return plan_and_results(study or demo())
-
-
 def _shards(args: Arguments) -> list[Path]:
     from judgescope.replies.shard import shards
 
@@ -246,7 +236,9 @@ def _shards(args: Arguments) -> list[Path]:
 
 def store_folder(args: Arguments, *, new: bool = False) -> Path:
     """Return the folder of the store: the option's, the study's, or the default."""
-    folder: Path = args.store or (Path(_plan(args.study)[0].study.store) if args.study else DEFAULT)
+    folder: Path = args.store or DEFAULT
+    if args.study and not args.store:
+        folder = Path(plan_and_results(args.study)[0].study.store)
     if not new and not folder.is_dir():
         raise UserError("there is no store here", where=str(folder), todo="name it by --store")
     return folder
@@ -258,7 +250,7 @@ def retry(args: Arguments) -> int:
     from judgescope.replies.store import Store
     from judgescope.schema.cards import AskedModel
 
-    plan, out = _plan(args.study)
+    plan, out = plan_and_results(args.study)
     for model in plan.models.values():
         if isinstance(model, AskedModel):
             with Store(Path(plan.study.store), model.served_name) as store:
@@ -308,9 +300,13 @@ def compact(args: Arguments) -> int:
     for shard in _shards(args):
         done = compacted(shard)
         print(f"{shard.name}: {len(done.removed)} files joined, {done.freed:,} bytes freed")
-        for path, reason in done.left.items():
-            print(f"  {path.name} stays: {reason}")
+        _print_left(done.left)
     return 0
+
+
+def _print_left(files: Mapping[Path, str]) -> None:
+    for path, reason in files.items():
+        print(f"  {path.name} stays: {reason}")
 
 
 def dump(args: Arguments) -> int:
@@ -347,11 +343,11 @@ def prune(args: Arguments) -> int:
     from judgescope.replies.lookup import having, joined
     from judgescope.replies.shard import shards
 
-    plans = [_plan(study) for study in args.study]
-    stores = sorted({plan.study.store for plan, _ in plans})
+    plans = [plan_and_results(study)[0] for study in args.study]
+    stores = sorted({plan.study.store for plan in plans})
     if len(stores) > 1:
         raise UserError("the studies use different stores", where="replies prune", got=stores)
-    used = joined(used_keys(plan, whole=True) for plan, _ in plans)
+    used = joined(used_keys(plan, whole=True) for plan in plans)
     for shard in shards(Path(stores[0])):
         keep = having(used.get(shard.name))
         lines, size = unused(shard, keep)
@@ -359,8 +355,7 @@ def prune(args: Arguments) -> int:
         if args.yes and lines:
             done = compacted(shard, keep=keep)
             print(f"  {done.freed:,} bytes freed")
-            for path, reason in done.left.items():
-                print(f"  {path.name} stays: {reason}")
+            _print_left(done.left)
     if not args.yes:
         print("Nothing was dropped: --yes drops these lines.")
     return 0
@@ -371,16 +366,15 @@ def prune(args: Arguments) -> int:
 
 def export_batch(args: Arguments) -> int:
     """Write the requests of a study that lack a reply; make the texts that need no model first."""
-    from judgescope.core.paths import Paths
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.plan.generators import makers_of, supervisors
     from judgescope.replies import batch
     from judgescope.replies.inspection import check
     from judgescope.replies.store import Store
 
-    plan, out = _plan(args.study)
+    plan, _ = plan_and_results(args.study)
     # requests are paid for: a judge that is to be trained is checked before they are written
-    student = [Paths(str(out)).student()] if plan.taught else []
+    student = [plan.paths.student()] if plan.taught else []
     if status := snakemake(args.study, ["texts_unasked", *student]):
         return status
     for card, jobs in of_endpoints(plan):
@@ -416,7 +410,7 @@ def import_batch(args: Arguments) -> int:
     from judgescope.replies import batch
     from judgescope.replies.store import Store
 
-    plan, _ = _plan(args.study)
+    plan, _ = plan_and_results(args.study)
     for path in args.files:
         if not path.is_file():
             raise UserError("there is no such file", where=str(path))

@@ -305,16 +305,16 @@ class Dag:
 
     def answered(self, dataset: str) -> list[str]:
         """Return the files of hashes of the replies about a dataset, and of what is computed."""
-        names = (name for name in self._judging if self.plan.cells_of(dataset, name))
-        return [judging.hashes_file(self.plan, dataset, name) for name in names]
+        return [
+            judging.hashes_file(self.plan, dataset, name)
+            for name in self._judging
+            if self.plan.cells_of(dataset, name)
+        ]
 
     def judged(self, dataset: str) -> list[str]:
         """Return the files of hashes of a dataset's scores, and the cells of derived judges."""
-        plan = self.plan
-        names = (name for name in self._judging if plan.cells_of(dataset, name))
-        derived = plan.cells_of(dataset, DERIVED)
-        found = [self.paths.hashes("scores", dataset, name) for name in names]
-        return found + [path for cell in derived for path in self._cell_files(cell)]
+        cells = self.plan.cells_of(dataset)
+        return list(dict.fromkeys(path for cell in cells for path in self._cell_files(cell)))
 
     def _cell_files(self, cell: Cell) -> list[str]:
         """Return a derived cell's judgments and scores; else the hashes of its model's."""

@@ -181,22 +181,20 @@ def _collect_lines(node: yaml.Node, keys: KeyPath, lines: Lines, path: Path) -> 
                 )
             lines[here] = line
             _check_number(key, here, path)
-            _check_number(value, here, path)
             _collect_lines(value, here, lines, path)
     elif isinstance(node, yaml.SequenceNode):
         for index, value in enumerate(node.value):
             here = (*keys, index)
             lines[here] = value.start_mark.line + 1
-            _check_number(value, here, path)
             _collect_lines(value, here, lines, path)
+    elif isinstance(node, yaml.ScalarNode):
+        _check_number(node, keys, path)
 
 
-def _check_number(node: yaml.Node, keys: KeyPath, path: Path) -> None:
+def _check_number(node: yaml.ScalarNode, keys: KeyPath, path: Path) -> None:
     """Refuse a number that YAML 1.1 reads as another one than it looks like."""
-    if not isinstance(node, yaml.ScalarNode) or node.style or node.tag not in NUMBER_TAGS:
-        return
     text = str(node.value)
-    if (match := SURPRISING.fullmatch(text)) is None:
+    if node.style or node.tag not in NUMBER_TAGS or not (match := SURPRISING.fullmatch(text)):
         return
     value = _Loader("").construct_object(node)
     base = "to base 60" if match["base60"] else "to base 8"

@@ -16,7 +16,7 @@ from judgescope.core.slugs import slug
 from judgescope.data import read_dataset
 from judgescope.data.rated import Rated
 from judgescope.schema.cards import FOLDERS
-from judgescope.schema.loading import Cards, validate_card, write_new_card
+from judgescope.schema.loading import Cards, write_new_card
 
 CONFIG = Path("config")
 STUDIES = "studies"
@@ -145,10 +145,9 @@ def check_study(name: str) -> None:
     taken = [path for path in places if path.exists()]
     taken += [path for path in files if named.search(path.read_text("utf-8", errors="replace"))]
     if taken:
+        results = taken[0] == RESULTS / name
         raise UserError(
-            "a card of this name exists"
-            if taken[0] != RESULTS / name
-            else ("results of this name exist"),
+            "results of this name exist" if results else "a card of this name exists",
             where=str(taken[0]),
             got=name,
             todo="choose another name: --study NAME",
@@ -217,7 +216,6 @@ def _moved(error: UserError, folder: Path) -> UserError:
 def write(cards: NewCards) -> list[Path]:
     """Write the cards, the study's last; return their files."""
     check_new(cards)
-    for (kind, name), card in cards.items():
-        validate_card(kind, card, str(card_path(kind, name)))
-        write_new_card(card, card_path(kind, name))
+    for key, card in cards.items():
+        write_new_card(card, card_path(*key))
     return [card_path(*key) for key in cards]

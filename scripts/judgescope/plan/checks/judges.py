@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, check_known
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.parsing.parsers import card_parsers
 from judgescope.plan.checks.study import check_rated
@@ -32,14 +32,9 @@ def check_judge(
     For the method perspectives any scale will do: what it asks is the order of texts.
     """
     where = f"judges/{judge.judge}.yaml"
-    forms = FORMS.get(model.engine)
-    if forms and judge.form not in forms:
-        raise UserError(
-            f"the engine {model.engine} has no such form",
-            where=f"{where}, key form",
-            got=judge.form,
-            allowed=forms,
-        )
+    problem = f"the engine {model.engine} has no such form"
+    known = FORMS.get(model.engine, [judge.form])
+    check_known([judge.form], known, problem, where=f"{where}, key form")
     if isinstance(model, CommandModel) and judge.against not in {None, *model.inputs}:
         raise UserError(
             "the model's card says what a program sees",
@@ -67,8 +62,7 @@ def check_judge(
             got=f"{judge.model}, form {judge.form}",
             todo="leave `hint` out",
         )
-    _check_spotlight(judge, model, where)
-    _check_stop(judge, model, where)
+    _check_prompted(judge, model, where)
     _check_parser(judge, model, where)
     check_rated(judge.aspects, datasets, f"{where}, key aspects")
     _check_direction(judge, model, datasets, where)
@@ -82,13 +76,8 @@ def check_judge(
 
 
 def _check_parser(judge: Judge, model: Model, where: str) -> None:
-    if judge.parser is not None and judge.parser not in card_parsers():
-        raise UserError(
-            "there is no such parser",
-            where=f"{where}, key parser",
-            got=judge.parser,
-            allowed=card_parsers(),
-        )
+    named = [judge.parser] if judge.parser is not None else []
+    check_known(named, card_parsers(), "there is no such parser", where=f"{where}, key parser")
     if computes(model) and judge.parser not in {None, "number"}:
         raise UserError(
             "this judge returns numbers, which need no parser",
@@ -99,24 +88,16 @@ def _check_parser(judge: Judge, model: Model, where: str) -> None:
         )
 
 
-def _check_spotlight(judge: Judge, model: Model, where: str) -> None:
-    if judge.spotlight and model.engine not in PROMPTED:
-        raise UserError(
-            "`spotlight` needs a model that reads prompts",
-            where=f"{where}, key spotlight",
-            got=f"{judge.model} (engine {model.engine})",
-            todo="leave `spotlight` out",
-        )
-
-
-def _check_stop(judge: Judge, model: Model, where: str) -> None:
-    if judge.stop and model.engine not in PROMPTED:
-        raise UserError(
-            "`stop` needs a model that reads prompts",
-            where=f"{where}, key stop",
-            got=f"{judge.model} (engine {model.engine})",
-            todo="leave `stop` out",
-        )
+def _check_prompted(judge: Judge, model: Model, where: str) -> None:
+    """Check the keys that say how a prompt is filled, and where a reply ends."""
+    for key in ("spotlight", "stop"):
+        if getattr(judge, key) and model.engine not in PROMPTED:
+            raise UserError(
+                f"`{key}` needs a model that reads prompts",
+                where=f"{where}, key {key}",
+                got=f"{judge.model} (engine {model.engine})",
+                todo=f"leave `{key}` out",
+            )
     if judge.stop and "stop" in getattr(model, "extra_body", {}):
         raise UserError(
             "two cards set where replies end",

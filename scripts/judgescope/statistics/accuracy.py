@@ -12,9 +12,9 @@ from judgescope.statistics.jackknife import ACCURACY
 from judgescope.statistics.order import pairs_within
 from judgescope.statistics.resampling import (
     Replicated,
+    Sample,
     mean_rows,
     replicated,
-    sizes_of,
     whole_and_resamples,
 )
 from judgescope.statistics.result import FEW_SYSTEMS, NO_SOURCE, Estimate
@@ -81,7 +81,7 @@ def acc_eq(
     values = np.full(rows.shape[1], np.nan)
     values[used] = _calibrated(right, leave_one_out)
     accuracy = replicated(
-        mean_rows(values, weights),
+        mean_rows(values, rows),
         NO_SOURCE,
         sizes=np.isfinite(values),
         scale=scale_of("acc_eq"),
@@ -174,29 +174,19 @@ def soft_pairwise_accuracy(
     can be counted. Thompson et al. 2024, "Improving Statistical Significance in Human Evaluation".
     """
     complete = ~(np.isnan(x) | np.isnan(y))
-    missing = int(complete.size - complete.sum())
+    sample = Sample.of(complete, source, weights)
     systems, code = np.unique(system[complete], return_inverse=True)
     if systems.size < FEWEST_SYSTEMS:
-        nothing = Estimate.undefined(FEW_SYSTEMS, n=systems.size, n_missing=missing)
-        return Replicated(nothing, np.array([np.nan]))
-    rows = whole_and_resamples(source[complete], weights)
-    used, at = np.unique(source[complete], return_inverse=True)
+        return sample.undefined(FEW_SYSTEMS, n=systems.size)
+    used, at = np.unique(sample.source, return_inverse=True)
     dx, dy = (_differences(v[complete], at, code, (used.size, systems.size)) for v in (x, y))
-    values = _normal(dx, dy, rows[:, used])
+    values = _normal(dx, dy, sample.rows[:, used])
     if used.size <= EXACT_SOURCES:
         values[0] = _exact(dx, dy, mid_p)
     elif not mid_p:
         raise ValueError(f"{used.size} sources: only up to {EXACT_SOURCES} without mid_p")
-    equal = np.nansum(dx, axis=0) == 0
-    return replicated(
-        values,
-        FEW_SYSTEMS,
-        sizes=sizes_of(source[complete], rows),
-        scale=scale_of("spa"),
-        n=systems.size,
-        n_missing=missing,
-        n_tied=int(equal.sum()),
-    )
+    equal = int(np.sum(np.nansum(dx, axis=0) == 0))
+    return sample.result("spa", values, FEW_SYSTEMS, n=systems.size, n_tied=equal)
 
 
 def _differences(values: Floats, source: Codes, system: Codes, shape: tuple[int, int]) -> Floats:

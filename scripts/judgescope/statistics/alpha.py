@@ -6,16 +6,9 @@ from typing import Final, Literal, get_args
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Floats, Weights, dot
-from judgescope.statistics.declared import agreement, declare, scale_of
+from judgescope.statistics.declared import agreement, declare
 from judgescope.statistics.kappa import class_codes
-from judgescope.statistics.resampling import (
-    Replicated,
-    estimate_of,
-    replicated,
-    row_sums,
-    sizes_of,
-    whole_and_resamples,
-)
+from judgescope.statistics.resampling import Replicated, Sample, estimate_of
 from judgescope.statistics.result import NO_UNITS, NO_VARIATION
 
 KRIPPENDORFF = "Krippendorff 2011"
@@ -79,40 +72,29 @@ def alpha_replicated(
     if domain is None and level != "interval":
         raise ValueError(f"level {level!r} needs the values of the scale")
     used = np.sum(~np.isnan(ratings), axis=0) >= 2
-    n, source = int(used.sum()), source[used]
-    rows = whole_and_resamples(source, weights)
+    sample = Sample.of(used, source, weights)
     values = (
-        _from_moments(ratings[:, used], source, rows)
+        _from_moments(ratings[:, used], sample)
         if domain is None
-        else _from_counts(ratings[:, used], source, rows, level, domain)
+        else _from_counts(ratings[:, used], sample, level, domain)
     )
-    return replicated(
-        values,
-        NO_VARIATION if n else NO_UNITS,
-        sizes=sizes_of(source, rows),
-        scale=scale_of(f"alpha_{level}"),
-        n=n,
-        n_missing=used.size - n,
-    )
+    return sample.result(f"alpha_{level}", values, NO_VARIATION if used.any() else NO_UNITS)
 
 
 krippendorff_alpha = estimate_of(alpha_replicated)
 
 
 def _from_counts(
-    ratings: Floats,
-    source: Codes,
-    rows: Floats,
-    level: Measurement,
-    domain: Sequence[float],
+    ratings: Floats, sample: Sample, level: Measurement, domain: Sequence[float]
 ) -> Floats:
-    table = _coincidences(_value_counts(ratings, domain), source, rows.shape[1])
+    rows = sample.rows
+    table = _coincidences(_value_counts(ratings, domain), sample.source, rows.shape[1])
     step = max(1, CELLS // len(domain) ** 2)
     blocks = [rows[start : start + step] for start in range(0, len(rows), step)]
     return np.concatenate([_alpha(dot(b, table), level, domain) for b in blocks])
 
 
-def _from_moments(ratings: Floats, source: Codes, rows: Floats) -> Floats:
+def _from_moments(ratings: Floats, sample: Sample) -> Floats:
     """Return alpha at interval level of any numbers: (rows,), NaN where nothing varies.
 
     The squared differences of all pairs of m numbers sum to 2 (m sum x² - (sum x)²), so moments do.
@@ -121,7 +103,7 @@ def _from_moments(ratings: Floats, source: Codes, rows: Floats) -> Floats:
     centred = ratings - np.nanmean(ratings) if ratings.size else ratings
     total, squares = np.nansum(centred, axis=0), np.nansum(np.square(centred), axis=0)
     inner = np.nansum(np.square(centred - total / m), axis=0)  # exact 0 for equal ratings
-    n, mean, square, within = row_sums(rows, source, m, total, squares, inner * m / (m - 1))
+    n, mean, square, within = sample.sums(m, total, squares, inner * m / (m - 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         mixed = (n * square - np.square(mean)) / (n - 1)
         return np.where(mixed > TINY * square, 1 - within / mixed, np.nan)

@@ -6,21 +6,14 @@ import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.coefficients import Statistic, over_rows
-from judgescope.statistics.declared import correlation, declare, scale_of, signed_amount
-from judgescope.statistics.resampling import (
-    Replicated,
-    replicated,
-    row_sums,
-    sizes_of,
-    whole_and_resamples,
-)
+from judgescope.statistics.declared import correlation, declare, signed_amount
+from judgescope.statistics.resampling import Replicated, Sample
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
     CONSTANT_LENGTH,
     CONSTANT_RATINGS,
     LENGTH_IS_ALL,
     ONE_FAMILY,
-    Estimate,
 )
 
 YULE = "Yule 1907"
@@ -53,29 +46,20 @@ def partial_correlation(
     where judge, people or length are constant, or length explains one of them fully.
     """
     complete = ~(np.isnan(x) | np.isnan(y) | np.isnan(length))
-    n, missing = int(complete.sum()), int(complete.size - complete.sum())
-    used, code = np.unique(source[complete], return_inverse=True)
-    whole = whole_and_resamples(source[complete], weights)
+    sample = Sample.of(complete, source, weights)
+    used, code = np.unique(sample.source, return_inverse=True)
     a, b, z = x[complete], y[complete], length[complete]
     for why, values in ((CONSTANT_JUDGE, a), (CONSTANT_RATINGS, b), (CONSTANT_LENGTH, z)):
-        if n < 2 or np.ptp(values) == 0:
-            nothing = Estimate.undefined(why, n=n, n_missing=missing)
-            return Replicated(nothing, np.full(len(whole), np.nan))
+        if values.size < 2 or np.ptp(values) == 0:
+            return sample.undefined(why)
     xy, xz, yz = (
-        over_rows(p, q, code, whole[:, used], [statistic])[statistic]
+        over_rows(p, q, code, sample.rows[:, used], [statistic])[statistic]
         for p, q in ((a, b), (a, z), (b, z))
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         rest = (1 - np.square(xz)) * (1 - np.square(yz))
         partial = np.where(rest > 1e-12, (xy - xz * yz) / np.sqrt(rest), np.nan)
-    return replicated(
-        np.clip(partial, -1, 1),
-        LENGTH_IS_ALL,
-        sizes=sizes_of(source[complete], whole),
-        scale=scale_of(statistic),
-        n=n,
-        n_missing=missing,
-    )
+    return sample.result(statistic, np.clip(partial, -1, 1), LENGTH_IS_ALL)
 
 
 def length_slope(
@@ -99,22 +83,13 @@ def length_slope(
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log2(length)
     complete = np.isfinite(residual) & np.isfinite(logs)
-    n, missing = int(complete.sum()), int(complete.size - complete.sum())
-    z = logs[complete] - (logs[complete].mean() if n else 0.0)
-    d = residual[complete] - (residual[complete].mean() if n else 0.0)
-    rows = whole_and_resamples(source[complete], weights)
-    count, sz, sd, szz, szd = row_sums(rows, source[complete], np.ones(n), z, d, z * z, z * d)
+    sample = Sample.of(complete, source, weights)
+    z, d = (v[complete] - (v[complete].mean() if complete.any() else 0.0) for v in (logs, residual))
+    count, sz, sd, szz, szd = sample.sums(np.ones(z.size), z, d, z * z, z * d)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = szz - sz * sz / count
         values = np.where(spread > 1e-12 * count, (szd - sz * sd / count) / spread, np.nan)
-    return replicated(
-        values,
-        CONSTANT_LENGTH,
-        sizes=sizes_of(source[complete], rows),
-        scale=scale_of("length_slope"),
-        n=n,
-        n_missing=missing,
-    )
+    return sample.result("length_slope", values, CONSTANT_LENGTH)
 
 
 def self_preference(
@@ -136,24 +111,16 @@ def self_preference(
     """
     residual = _residual(x, y, judge_scale, people_scale)
     complete = ~np.isnan(residual)
-    n, missing = int(complete.sum()), int(complete.size - complete.sum())
-    rows = whole_and_resamples(source[complete], weights)
+    sample = Sample.of(complete, source, weights)
     means = []
     for kind in (own_family[complete], ~own_family[complete]):
         sums, count = (
-            np.bincount(source[complete][kind], weights=v[kind], minlength=rows.shape[1])
-            for v in (residual[complete], np.ones(n))
+            np.bincount(sample.source[kind], weights=v, minlength=sample.rows.shape[1])
+            for v in (residual[complete][kind], np.ones(int(kind.sum())))
         )
         with np.errstate(invalid="ignore"):
-            means.append(dot(rows, sums) / dot(rows, count))
-    return replicated(
-        means[0] - means[1],
-        ONE_FAMILY,
-        sizes=sizes_of(source[complete], rows),
-        scale=scale_of("self_preference"),
-        n=n,
-        n_missing=missing,
-    )
+            means.append(dot(sample.rows, sums) / dot(sample.rows, count))
+    return sample.result("self_preference", means[0] - means[1], ONE_FAMILY)
 
 
 def _residual(

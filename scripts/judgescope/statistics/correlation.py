@@ -18,10 +18,8 @@ from judgescope.statistics.coefficients import (
 from judgescope.statistics.declared import correlation, declare, scale_of
 from judgescope.statistics.resampling import (
     Replicated,
+    Sample,
     mean_rows,
-    replicated,
-    sizes_of,
-    whole_and_resamples,
     with_interval,
 )
 from judgescope.statistics.result import (
@@ -63,10 +61,9 @@ class _Pairs(NamedTuple):
 
     x: Floats
     y: Floats
-    source: Codes
     system: Codes
+    sample: Sample
     planned: int
-    n_missing: int
 
 
 def correlations(
@@ -93,23 +90,23 @@ def correlations(
     for arrays of unequal length or infinite values. Ties are exact equality of the values given.
     Kendall 1945 (tau-b); (Kartáč et al. 2025), meta-evaluation at three levels.
     """
-    pairs = _complete(x, y, source, system)
+    pairs = _complete(x, y, source, system, weights)
     at_level = {"pooled": _pooled, "by_source": _by_source, "by_system": _by_system}
     return {
         (statistic, level): result
         for level in levels
-        for statistic, result in at_level[level](pairs, statistics, weights).items()
+        for statistic, result in at_level[level](pairs, statistics).items()
     }
 
 
-def _complete(x: Floats, y: Floats, source: Codes, system: Codes) -> _Pairs:
+def _complete(x: Floats, y: Floats, source: Codes, system: Codes, weights: Weights) -> _Pairs:
     if not x.shape == y.shape == source.shape == system.shape:
         raise ValueError(f"lengths differ: {x.shape} {y.shape} {source.shape} {system.shape}")
     if np.isinf(x).any() or np.isinf(y).any():
         raise ValueError("infinite score or rating: a missing value is NaN")
     complete = ~(np.isnan(x) | np.isnan(y))
-    planned, missing = np.unique(source).size, int(np.sum(~complete))
-    return _Pairs(x[complete], y[complete], source[complete], system[complete], planned, missing)
+    sample, planned = Sample.of(complete, source, weights), np.unique(source).size
+    return _Pairs(x[complete], y[complete], system[complete], sample, planned)
 
 
 def _why(x: Floats, y: Floats, slack: float = 0.0) -> str:
@@ -121,88 +118,61 @@ def _why(x: Floats, y: Floats, slack: float = 0.0) -> str:
     return CONSTANT_RATINGS if np.ptp(y) <= slack else ""
 
 
-def _undefined(statistics: Collection[Statistic], nothing: Estimate, weights: Weights) -> Found:
-    rows = np.full(1 + (0 if weights is None else len(weights)), np.nan)
-    return {statistic: Replicated(nothing, rows) for statistic in statistics}
-
-
-def _pooled(pairs: _Pairs, statistics: Collection[Statistic], weights: Weights) -> Found:
-    why, missing = _why(pairs.x, pairs.y), pairs.n_missing
-    if why:
-        nothing = Estimate.undefined(why, n=pairs.x.size, n_missing=missing)
-        return _undefined(statistics, nothing, weights)
-    used, source = np.unique(pairs.source, return_inverse=True)
-    whole = whole_and_resamples(pairs.source, weights)
-    values = over_rows(pairs.x, pairs.y, source, whole[:, used], statistics)
+def _pooled(pairs: _Pairs, statistics: Collection[Statistic]) -> Found:
+    sample = pairs.sample
+    if why := _why(pairs.x, pairs.y):
+        return dict.fromkeys(statistics, sample.undefined(why))
+    used, source = np.unique(sample.source, return_inverse=True)
+    values = over_rows(pairs.x, pairs.y, source, sample.rows[:, used], statistics)
     tied = _shared(pairs.x)
-    return {
-        statistic: replicated(
-            values[statistic],
-            why,
-            sizes=sizes_of(pairs.source, whole),
-            scale=scale_of(statistic),
-            n=pairs.x.size,
-            n_missing=missing,
-            n_tied=tied,
-        )
-        for statistic in statistics
-    }
+    return {name: sample.result(name, values[name], "", n_tied=tied) for name in statistics}
 
 
-def _by_source(pairs: _Pairs, statistics: Collection[Statistic], weights: Weights) -> Found:
-    why, missing = _why(pairs.x, pairs.y), pairs.n_missing
-    if why:
-        return _undefined(statistics, Estimate.undefined(why, n_missing=missing), weights)
-    n_sources = whole_and_resamples(pairs.source, weights).shape[1]
-    x, y = (one_row_per_source(v, pairs.source, n_sources) for v in (pairs.x, pairs.y))
+def _by_source(pairs: _Pairs, statistics: Collection[Statistic]) -> Found:
+    sample = pairs.sample
+    if why := _why(pairs.x, pairs.y):
+        return dict.fromkeys(statistics, sample.undefined(why, n=0))
+    n_sources = sample.rows.shape[1]
+    x, y = (one_row_per_source(v, sample.source, n_sources) for v in (pairs.x, pairs.y))
     each = within_rows(x, y, statistics)
-    group = pairs.source * pairs.x.size + np.unique(pairs.x, return_inverse=True)[1]
-    return {
-        statistic: _mean_over_sources(statistic, each[statistic], pairs, group, weights)
-        for statistic in statistics
-    }
+    group = sample.source * pairs.x.size + np.unique(pairs.x, return_inverse=True)[1]
+    return {name: _mean_over_sources(name, each[name], pairs, group) for name in statistics}
 
 
 def _mean_over_sources(
-    statistic: Statistic, values: Floats, pairs: _Pairs, group: Codes, weights: Weights
+    statistic: Statistic, values: Floats, pairs: _Pairs, group: Codes
 ) -> Replicated:
-    defined = ~np.isnan(values)
+    defined, sample = ~np.isnan(values), pairs.sample
     n = int(defined.sum())
-    rows = mean_rows(values, weights)
     if n == 0:
-        return Replicated(Estimate.undefined(NO_SOURCE, n_missing=pairs.n_missing), rows)
-    tied = _shared(group[defined[pairs.source]])
-    result = Estimate(float(values[defined].mean()), n=n, n_missing=pairs.n_missing, n_tied=tied)
-    scale = scale_of(statistic)
+        return sample.undefined(NO_SOURCE, n=0)
+    tied = _shared(group[defined[sample.source]])
+    value = float(values[defined].mean())
+    result = Estimate(value, n=n, n_missing=sample.n_missing, n_tied=tied)
+    rows, scale = mean_rows(values, sample.rows), scale_of(statistic)
     mean = with_interval(Replicated(result, rows, defined.astype(np.float64), scale, scale.ends))
     if n < pairs.planned:
         zeros = f"zero-filled {values[defined].sum() / pairs.planned:.3f}"
         lacking = f"{pairs.planned - n} of {pairs.planned} sources undefined, {zeros}"
-        mean = mean._replace(estimate=mean.estimate.with_note(lacking))
+        mean = mean.with_note(lacking)
     return mean
 
 
-def _by_system(pairs: _Pairs, statistics: Collection[Statistic], weights: Weights) -> Found:
+def _by_system(pairs: _Pairs, statistics: Collection[Statistic]) -> Found:
+    sample = pairs.sample
     systems, system = np.unique(pairs.system, return_inverse=True)
     if systems.size < FEWEST_SYSTEMS:
-        few = Estimate.undefined(FEW_SYSTEMS, n=systems.size, n_missing=pairs.n_missing)
-        return _undefined(statistics, few, weights)
-    rows = whole_and_resamples(pairs.source, weights)
-    x, y = (_system_means(centred(v), pairs.source, system, rows) for v in (pairs.x, pairs.y))
+        return dict.fromkeys(statistics, sample.undefined(FEW_SYSTEMS, n=systems.size))
+    x, y = (_system_means(centred(v), system, sample) for v in (pairs.x, pairs.y))
     values = within_rows(x, y, statistics, SAME_MEAN)
     few_systems = np.sum(~np.isnan(x), axis=1) < FEWEST_SYSTEMS
     shared = int(np.sum(np.sum(signs(x[0, :, None], x[0], SAME_MEAN) == 0, axis=1) > 1))
+    why = _why(x[0], y[0], SAME_MEAN)
     return {
-        statistic: replicated(
-            np.where(few_systems, np.nan, values[statistic]),
-            _why(x[0], y[0], SAME_MEAN),
-            sizes=sizes_of(pairs.source, rows),
-            scale=scale_of(statistic),
-            n=systems.size,
-            n_missing=pairs.n_missing,
-            n_tied=shared,
+        name: sample.result(
+            name, np.where(few_systems, np.nan, values[name]), why, n=systems.size, n_tied=shared
         )
-        for statistic in statistics
+        for name in statistics
     }
 
 
@@ -222,8 +192,9 @@ def one_row_per_source(values: Floats, source: Codes, n_sources: int) -> Floats:
     return rows
 
 
-def _system_means(values: Floats, source: Codes, system: Codes, rows: Floats) -> Floats:
+def _system_means(values: Floats, system: Codes, sample: Sample) -> Floats:
     """Return the mean of each system in each resample, (rows, systems), NaN without a target."""
+    source, rows = sample.source, sample.rows
     shape = (rows.shape[1], int(system.max()) + 1)
     with np.errstate(invalid="ignore"):
         sums = dot(rows, counted(source, system, shape, values))

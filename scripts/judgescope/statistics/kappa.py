@@ -6,9 +6,9 @@ from typing import Final
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
-from judgescope.statistics.declared import agreement, correlation, declare, scale_of
+from judgescope.statistics.declared import agreement, correlation, declare
 from judgescope.statistics.jackknife import Scale
-from judgescope.statistics.resampling import Replicated, replicated, sizes_of, whole_and_resamples
+from judgescope.statistics.resampling import Replicated, Sample
 from judgescope.statistics.result import FEW_PAIRS, NO_VARIATION
 
 DECLARED: Final = declare(
@@ -61,27 +61,18 @@ def on_classes(
     kappa also where both are constant in the same class. ValueError for a value that is no class.
     """
     complete = ~(np.isnan(gold) | np.isnan(predicted))
-    n, source = int(complete.sum()), source[complete]
-    rows = whole_and_resamples(source, weights)
-    counts = confusion_counts(gold[complete], predicted[complete], classes, source, rows.shape[1])
-    tables = dot(rows, counts)
+    sample = Sample.of(complete, source, weights)
+    people, judge, n_sources = gold[complete], predicted[complete], sample.rows.shape[1]
+    counts = confusion_counts(people, judge, classes, sample.source, n_sources)
+    if sample.source.size < 2:
+        return dict.fromkeys(ON_CLASSES, sample.undefined(FEW_PAIRS))
+    tables = dot(sample.rows, counts)
     values = (kappas(tables), kappas(tables, power=2), _cem_ord(tables))
     by_name = {
-        name: replicated(
-            own if n >= 2 else np.full(len(rows), np.nan),
-            NO_VARIATION if n >= 2 else FEW_PAIRS,
-            sizes=sizes_of(source, rows),
-            scale=scale_of(name),
-            n=n,
-            n_missing=complete.size - n,
-        )
+        name: sample.result(name, own, NO_VARIATION)
         for name, own in zip(ON_CLASSES, values, strict=True)
     }
-    if n >= 2:
-        estimate = by_name[CEM_ORD].estimate.with_note(
-            f"floor {cem_floor(gold[complete], classes):.3f}"
-        )
-        by_name[CEM_ORD] = by_name[CEM_ORD]._replace(estimate=estimate)
+    by_name[CEM_ORD] = by_name[CEM_ORD].with_note(f"floor {cem_floor(people, classes):.3f}")
     return by_name
 
 

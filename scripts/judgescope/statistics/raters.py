@@ -396,9 +396,8 @@ def _advantage(
     rows = []
     for won, count in advantages:
         share = np.divide(won, count, out=np.full_like(won, np.nan), where=count > 0)
-        w = None if weights is None else weights * count
-        value = won.sum() / count.sum()
-        rows.append(np.append(value, [] if w is None else mean_rows(share, w)[1:]))
+        deleted = np.empty(0) if weights is None else mean_rows(share, weights * count)
+        rows.append(np.append(won.sum() / count.sum(), deleted))
     values = np.mean(rows, axis=0)
     result = Estimate(float(values[0]), n=compared, n_missing=missing)
     sizes = np.sum([count for _, count in advantages], axis=0)

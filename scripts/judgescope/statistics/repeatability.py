@@ -9,16 +9,10 @@ import numpy as np
 
 from judgescope.statistics.alpha import Measurement, krippendorff_alpha
 from judgescope.statistics.arrays import Codes, Floats, Weights
-from judgescope.statistics.declared import agreement, amount, declare, percent, scale_of
+from judgescope.statistics.declared import agreement, amount, declare, percent
 from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import share
-from judgescope.statistics.resampling import (
-    Replicated,
-    replicated,
-    row_sums,
-    sizes_of,
-    whole_and_resamples,
-)
+from judgescope.statistics.resampling import Replicated, Sample, whole_and_resamples
 from judgescope.statistics.result import (
     NO_UNITS,
     NO_VARIATION,
@@ -84,7 +78,7 @@ def repeatability(
     highest = np.nanmax(draws[:, used], axis=0)
     flips = (highest > np.nanmin(draws[:, used], axis=0)).astype(np.float64)
     ones = np.ones(n)
-    icc = _icc(draws[:, used], source[used], weights, n, missing)
+    icc = _icc(draws[:, used], source[used], weights, missing)
     return {
         "alpha_draws": _alpha(draws, source, weights, scale, n, missing),
         "flip_rate": share(flips, ones, source[used], weights, missing),
@@ -136,7 +130,7 @@ def tied_modes(draws: Floats) -> Floats:
     return np.asarray(np.nanmax(most, axis=0) > np.nanmin(most, axis=0), dtype=np.float64)
 
 
-def _icc(draws: Floats, source: Codes, weights: Weights, n: int, missing: int) -> Replicated:
+def _icc(draws: Floats, source: Codes, weights: Weights, missing: int) -> Replicated:
     """Return ICC(1) = (B - W) / (B + (m - 1) W), B and W the mean squares between and within.
 
     m is the mean number of draws, (N - sum k²/N) / (targets - 1), where targets differ in it.
@@ -145,22 +139,15 @@ def _icc(draws: Floats, source: Codes, weights: Weights, n: int, missing: int) -
     mean = np.nansum(draws, axis=0) / k
     centre = float(np.nanmean(draws))
     inner = np.nansum(np.square(draws - mean), axis=0)
-    rows = whole_and_resamples(source, weights)
-    moments = (np.ones(n), k, k * k, k * (mean - centre), k * np.square(mean - centre), inner)
-    targets, total, squares, first, second, within = row_sums(rows, source, *moments)
+    sample = Sample(source, whole_and_resamples(source, weights), missing)
+    moments = (np.ones(k.size), k, k * k, k * (mean - centre), k * np.square(mean - centre), inner)
+    targets, total, squares, first, second, within = sample.sums(*moments)
     with np.errstate(invalid="ignore", divide="ignore"):
         between = (second - np.square(first) / total) / (targets - 1)
         inside = within / (total - targets)
         size = (total - squares / total) / (targets - 1)
         values = (between - inside) / (between + (size - 1) * inside)
-    return replicated(
-        values,
-        NO_VARIATION,
-        sizes=sizes_of(source, rows),
-        scale=scale_of("reliability"),
-        n=n,
-        n_missing=missing,
-    )
+    return sample.result("reliability", values, NO_VARIATION)
 
 
 def _needed(icc: Estimate) -> Estimate:

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Final, Literal, NamedTuple, ParamSpec
+from typing import Final, Literal, NamedTuple, ParamSpec, Self
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Floats, Weights, dot
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.declared import scale_of
 from judgescope.statistics.jackknife import (
     ALL_ALIKE,
     FEWEST_SOURCES,
@@ -48,17 +49,6 @@ def estimate_of(statistic: Callable[Arguments, "Replicated"]) -> Callable[Argume
         return statistic(*args, **kwargs).estimate
 
     return estimate
-
-
-def row_sums(rows: Floats, source: Codes, *quantities: Floats) -> Floats:
-    """Return the weighted sum of each quantity (targets,) in each row: (quantities, rows)."""
-    by_source = [np.bincount(source, weights=v, minlength=rows.shape[1]) for v in quantities]
-    return dot(np.stack(by_source), rows.T)
-
-
-def sizes_of(source: Codes, rows: Floats) -> Floats:
-    """Return how many targets each source has, (sources,), as `Replicated.sizes`."""
-    return np.bincount(source, minlength=rows.shape[1]).astype(np.float64)
 
 
 def whole_and_resamples(source: Codes, weights: Weights) -> Floats:
@@ -109,6 +99,10 @@ class Replicated(NamedTuple):
     scale: Scale = PLAIN
     ends: Bounds | None = None
 
+    def with_note(self, note: str) -> Self:
+        """Return the same with `note` appended to the estimate's."""
+        return self._replace(estimate=self.estimate.with_note(note))
+
     @property
     def jackknifed(self) -> Jackknife | str:
         """Return the jackknife of the value, or why there is none."""
@@ -150,6 +144,53 @@ def replicated(
         return Replicated(nothing, rows, sizes, scale, ends)
     result = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied, method=method)
     return with_interval(Replicated(result, rows, sizes, scale, ends))
+
+
+class Sample(NamedTuple):
+    """The targets on which a statistic rests, and the weights of their sources.
+
+    source (n,): each target's source; rows (1 + deletions, sources) as `whole_and_resamples` has
+    them; `n_missing` targets are left out.
+    """
+
+    source: Codes
+    rows: Floats
+    n_missing: int
+
+    @classmethod
+    def of(cls, complete: Flags, source: Codes, weights: Weights) -> Self:
+        """Return the targets that are complete: complete, source (targets,)."""
+        own = source[complete]
+        return cls(own, whole_and_resamples(own, weights), complete.size - own.size)
+
+    def sums(self, *quantities: Floats) -> Floats:
+        """Return the weighted sum of each quantity (n,) in each row: (quantities, rows)."""
+        n_sources = self.rows.shape[1]
+        by_source = [np.bincount(self.source, weights=v, minlength=n_sources) for v in quantities]
+        return dot(np.stack(by_source), self.rows.T)
+
+    def undefined(self, why: str, *, n: int | None = None) -> Replicated:
+        """Return the undefined result; `n` counts the targets unless given."""
+        n = self.source.size if n is None else n
+        nothing = Estimate.undefined(why, n=n, n_missing=self.n_missing)
+        return Replicated(nothing, np.full(len(self.rows), np.nan))
+
+    def result(
+        self, name: str, values: Floats, why: str, *, n: int | None = None, n_tied: int = 0
+    ) -> Replicated:
+        """Return statistic `name` from its values (rows,); `n` counts the targets unless given.
+
+        A NaN value is undefined with the note `why`.
+        """
+        return replicated(
+            values,
+            why,
+            sizes=np.bincount(self.source, minlength=self.rows.shape[1]),
+            scale=scale_of(name),
+            n=self.source.size if n is None else n,
+            n_missing=self.n_missing,
+            n_tied=n_tied,
+        )
 
 
 def with_interval(result: Replicated, units: str = "sources") -> Replicated:
@@ -207,16 +248,14 @@ def with_percentiles(
     )
 
 
-def mean_rows(values: Floats, weights: Codes | Floats | None) -> Floats:
-    """Return sum w v / sum w over the values that are defined, as they are and in each resample.
+def mean_rows(values: Floats, rows: Floats) -> Floats:
+    """Return sum w v / sum w over the values that are defined, for each row of weights w.
 
-    values (sources,), NaN where undefined, weights (resamples, sources) or None for no resamples.
-    Shape (1 + resamples,) or (1,), NaN without a defined value.
+    values (sources,), NaN where undefined; rows (rows, sources). Shape (rows,), NaN without a
+    defined value.
     """
     used = ~np.isnan(values)
-    w = np.ones((1, values.size))[:, used]
-    if weights is not None:
-        w = np.vstack([w, weights[:, used]])
+    w = np.ascontiguousarray(rows[:, used])
     with np.errstate(invalid="ignore"):  # a resample may hold no source with a value
         return np.asarray(np.einsum("rs,s->r", w, values[used]) / w.sum(axis=1))
 

@@ -170,7 +170,7 @@ def test_the_interval_of_a_share_holds_the_truth_near_the_ends_too(probability: 
 
 def mean(values: list[float], scale: Scale = PLAIN, **more: tuple[float, float]) -> Replicated:
     own = np.array(values)
-    rows = mean_rows(own, deletions(own.size))
+    rows = mean_rows(own, whole_and_resamples(np.arange(own.size), deletions(own.size)))
     sizes = (~np.isnan(own)).astype(float)
     return with_interval(Replicated(Estimate(float(rows[0])), rows, sizes, scale, **more))
 

@@ -113,7 +113,9 @@ def _alpha(study: Study, weights: Any) -> Replicated:
 
 def _half(study: Study, weights: Any) -> Replicated:
     pairs = ordered_pairs(study.source, places_of(study.people[0], study.source))
-    return ordered_accuracy(study.judges[0, 0], pairs, study.source, weights)["half"]
+    return ordered_accuracy(study.judges[0, 0], pairs, study.source, weights)[
+        "accuracy_adjacent_half"
+    ]
 
 
 def _auc(study: Study, weights: Any) -> Replicated:

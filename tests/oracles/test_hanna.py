@@ -14,10 +14,10 @@ from judgescope.data import read_dataset
 from judgescope.data.rated import Names
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import RecordedEngine
-from judgescope.methods.measures import mean_rating
 from judgescope.schema.cards import Judge, RecordedModel, Scale
 from judgescope.schema.loading import read_card
 from judgescope.statistics.correlation import correlations
+from judgescope.statistics.raters import mean_rating
 from running import HOME, SHARED, needs_data, rows, snakemake
 
 FIVE = {"min": 1, "max": 5, "step": 1}

@@ -264,7 +264,7 @@ def test_pearson_and_means_of_systems_in_resamples_are_weighted_ones(seed: int) 
     found = correlations(x, y, SOURCE, system, weights=weights, statistics=["pearson"])
     assert found["pearson", "pooled"].rows == near(rows_of(pooled, weights, known))
     assert found["pearson", "by_system"].rows == near(rows_of(by_system, weights, known))
-    mean = clustered_mean(x, SOURCE, deletions(SOURCES), averaged="")
+    mean = clustered_mean(x, SOURCE, deletions(SOURCES), ends=None).estimate
     given = ~np.isnan(x)
     want = rows_of(
         lambda w: float(DescrStatsW(x[given], weights=w).mean), deletions(SOURCES), given

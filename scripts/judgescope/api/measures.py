@@ -18,7 +18,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from judgescope.methods.discernment import ARTEFACT, ASYMPTOTIC, BEYOND, SCORES, UNWEIGHTED
-from judgescope.methods.measures import mean_rating
 from judgescope.statistics import alpha as alphas
 from judgescope.statistics import discernment as discernments
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
@@ -28,7 +27,7 @@ from judgescope.statistics.comparison import difference
 from judgescope.statistics.correlation import Level, correlations
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.permutation import PERMUTATIONS, Permute, flips_of, permutation_tests
-from judgescope.statistics.raters import Closeness, alternative_annotator
+from judgescope.statistics.raters import Closeness, alternative_annotator, mean_rating
 from judgescope.statistics.result import Estimate
 
 NO_PAIRS: Final = "no pair of texts has both scores"

@@ -18,12 +18,12 @@ from judgescope.methods.measures import (
     categorical,
     human_agreement,
     lower_median,
-    mean_rating,
     ranked,
     replacement,
     with_hint_note,
 )
 from judgescope.statistics.means import mean_over
+from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated, few_not_modal
 from judgescope.statistics.result import Estimate
 

@@ -20,7 +20,6 @@ from judgescope.methods.measures import (
     classes_with,
     correlated,
     lower_median,
-    mean_rating,
 )
 from judgescope.methods.specs import present
 from judgescope.statistics.comparison import detectable, difference, letters, ranks, sources_needed
@@ -35,6 +34,7 @@ from judgescope.statistics.permutation import (
     kappa_test,
     permutation_tests,
 )
+from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import DIFFERENT_SCALES, UNDEFINED_JUDGE, Estimate
 

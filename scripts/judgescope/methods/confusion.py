@@ -25,7 +25,7 @@ from judgescope.statistics.discernment import (
     log_p_exact,
     table_method,
 )
-from judgescope.statistics.means import SHARE, clustered_mean
+from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.multiple import benjamini_hochberg
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
@@ -201,10 +201,9 @@ class JudgeCells:
         scale = self.study.spec.judges[self.judge].ends[cell.aspect]
         if scale is None:
             return Estimate.undefined("no scale, so no floor")
-        low = (pairs.original <= scale[0]).astype(np.float64)
-        of = "share of originals at the bottom of the scale"
-        share = clustered_mean(low, pairs.source, self.study.weights, averaged=of, ends=SHARE)
-        return replace(share, n_missing=pairs.n_planned - share.n)
+        low, weights = pairs.original <= scale[0], self.study.weights
+        missing, of = pairs.n_planned - low.size, "share of originals at the bottom of the scale"
+        return clustered_mean(low, pairs.source, weights, missing, averaged=of).estimate
 
     def _equivalence(
         self, cell: Cell, pairs: Pairs, counts: Estimate

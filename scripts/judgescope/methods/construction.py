@@ -17,7 +17,7 @@ from judgescope.methods.specs import GradedTexts
 from judgescope.schema.tables import CHOSEN, UNRESOLVED, read_groups, read_table
 from judgescope.statistics.anchors import comparator_accuracy
 from judgescope.statistics.jackknife import Bounds
-from judgescope.statistics.means import SHARE, share
+from judgescope.statistics.means import SHARE, clustered_mean
 from judgescope.statistics.result import Estimate
 
 SHARES = ("above_lower", "above_same", "below_same", "below_higher")
@@ -88,13 +88,10 @@ class GradedSet:
         ends: Bounds | None = SHARE,
     ) -> Estimate:
         """Return the mean of one value of each text, with its interval over sources."""
-        numbers = np.asarray(values, dtype=np.float64)
-        known = ~np.isnan(numbers)
-        order = self.study.item_order
-        source = np.array([order[text.item] for text in texts], dtype=np.int64)[known]
-        ones, missing = np.ones(int(known.sum())), int(np.count_nonzero(~known))
+        order, numbers = self.study.item_order, np.asarray(values, dtype=np.float64)
+        source = np.array([order[text.item] for text in texts], dtype=np.int64)
         weights = self.study.weights
-        return share(numbers[known], ones, source, weights, missing, averaged=described, ends=ends)
+        return clustered_mean(numbers, source, weights, averaged=described, ends=ends).estimate
 
     def rating_rows(self) -> Iterator[Row]:
         """Yield the number of texts and errors of each rating, and the shares of outcomes."""

@@ -9,7 +9,8 @@ import pyarrow as pa
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet, aligned
-from judgescope.methods.measures import mean_rating, pearson
+from judgescope.methods.measures import pearson
+from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
 HUMAN = "human"

@@ -22,7 +22,6 @@ from judgescope.methods.measures import (
     Measure,
     against_people,
     correlated,
-    mean_rating,
     on_their_scale,
 )
 from judgescope.methods.specs import EnsembleMembers
@@ -38,6 +37,7 @@ from judgescope.statistics.ensemble import (
     subsets,
 )
 from judgescope.statistics.means import mean_over
+from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 

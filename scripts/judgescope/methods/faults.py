@@ -10,7 +10,7 @@ import numpy as np
 
 from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats, planned_faults
-from judgescope.statistics.means import SHARE, clustered_mean
+from judgescope.statistics.means import clustered_mean
 
 ALL_KINDS = "all"
 
@@ -64,7 +64,7 @@ def _noticed(study: EvaluationData, judge: str, aspect: str, faults: list[Fault]
         return None
     bad = np.array([cell.get(fault.faulty, np.nan) for fault in faults])
     good = np.array([cell.get(fault.clean, np.nan) for fault in faults])
-    return np.where(np.isnan(bad) | np.isnan(good), np.nan, (bad < good).astype(np.float64))
+    return np.where(np.isnan(bad) | np.isnan(good), np.nan, bad < good)
 
 
 def _rows(
@@ -80,14 +80,9 @@ def _rows(
     source = np.array([fault.source for fault in faults], dtype=np.int64)
     for kind in [*sorted({*kinds[given].tolist()}), ALL_KINDS]:
         chosen = given & ((kinds == kind) | (kind == ALL_KINDS))
-        estimate = clustered_mean(
-            hit[chosen],
-            source[chosen],
-            study.weights,
-            averaged="share of planned faults",
-            ends=SHARE,
-        )
-        yield study.row(judge, aspect, statistic, "pooled", estimate, criterion=kind)
+        of = "share of planned faults"
+        mean = clustered_mean(hit[chosen], source[chosen], study.weights, averaged=of)
+        yield study.row(judge, aspect, statistic, "pooled", mean.estimate, criterion=kind)
 
 
 METHOD = Method(selectable=True, texts=("systems",))

@@ -331,12 +331,6 @@ def unrated(study: EvaluationData, ratings: Floats) -> str:
     return "one rater" if len(ratings) < 2 else ""
 
 
-def mean_rating(ratings: Floats) -> Floats:
-    """Return sum of a target's ratings / their number; NaN without any. (raters, n) -> (n,)."""
-    given = np.isfinite(ratings).sum(axis=0)
-    return np.where(given > 0, np.nansum(ratings, axis=0) / np.maximum(given, 1), np.nan)
-
-
 def lower_median(ratings: Floats) -> Floats:
     """Return the middle rating of each target, of two the lower; NaN without any (methods.md 4)."""
     ordered = np.sort(ratings, axis=0)  # NaN last

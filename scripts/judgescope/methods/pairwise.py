@@ -14,7 +14,6 @@ from judgescope.methods.evaluation_data import (
     TargetSet,
     set_columns,
 )
-from judgescope.methods.measures import mean_rating
 from judgescope.statistics.order import (
     comparison_accuracy,
     first_position_rate,
@@ -22,6 +21,7 @@ from judgescope.statistics.order import (
     order_consistency,
     verdicts,
 )
+from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
 Votes = dict[tuple[str, str], list[float]]

@@ -58,7 +58,8 @@ def _estimates(panel: TargetSet, before: dict[str, str]) -> Iterator[tuple[str, 
         ("edits", edits, "mean number of edits per completed text"),
         ("edit_distance", distances, "mean Levenshtein distance of completed texts"),
     ):
-        yield name, clustered_mean(values, panel.source, weights, averaged=of)
+        mean = clustered_mean(values, panel.source, weights, averaged=of, ends=None)
+        yield name, mean.estimate
 
 
 METHOD = Method()

@@ -17,9 +17,10 @@ from judgescope.methods.evaluation_data import (
     TargetSet,
     set_columns,
 )
-from judgescope.methods.measures import mean_rating, pearson
+from judgescope.methods.measures import pearson
 from judgescope.methods.pairs import nothing_judged
-from judgescope.statistics.means import SHARE, clustered_mean
+from judgescope.statistics.means import clustered_mean
+from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
 BINS = 20
@@ -44,7 +45,8 @@ def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
     aspects = list(study.spec.aspects)
     several = f", of the mean over {len(aspects)} aspects" if len(aspects) > 1 else ""
     for name, (x, source) in scores.items():
-        mean = clustered_mean(x, source, study.weights, averaged=f"mean score{several}")
+        of = f"mean score{several}"
+        mean = clustered_mean(x, source, study.weights, averaged=of, ends=None).estimate
         if mean.value is None:
             mean = nothing_judged(study, name, judge, aspects[0])
         yield study.row(judge, "", "score_mean", "", mean, **set_columns(name))
@@ -72,10 +74,10 @@ def histogram(x: Floats, source: Codes, edges: Floats, weights: Codes) -> Iterat
     """Yield per bin the share of the scores x (targets,) in it; the last bin has its upper edge."""
     bins = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, len(edges) - 2)
     for number, (low, high) in enumerate(pairwise(edges)):
-        hits = np.where(np.isnan(x), np.nan, (bins == number).astype(np.float64))
+        hits = np.where(np.isnan(x), np.nan, bins == number)
         last = number == len(edges) - 2
         of = f"share of texts in [{low:.6g}, {high:.6g}{']' if last else ')'}"
-        yield clustered_mean(hits, source, weights, averaged=of, ends=SHARE)
+        yield clustered_mean(hits, source, weights, averaged=of).estimate
 
 
 def _edges(study: EvaluationData, judge: str, x: Floats) -> Floats | None:

@@ -28,7 +28,7 @@ from judgescope.statistics.alpha import alpha_replicated
 from judgescope.statistics.hints import injection_shift, obey_rate
 from judgescope.statistics.jackknife import Bounds
 from judgescope.statistics.kappa import are_classes
-from judgescope.statistics.means import SHARE, mean_over, replicated_share
+from judgescope.statistics.means import SHARE, clustered_mean, mean_over
 from judgescope.statistics.permutation import flips_of, mean_test
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
@@ -188,10 +188,7 @@ def _mean(
     study: EvaluationData, values: Floats, used: Flags, ends: Bounds | None = SHARE
 ) -> Replicated:
     """Return the mean of some rated texts' values, with its interval over sources."""
-    given = used & ~np.isnan(values)
-    missing = int(used.sum() - given.sum())
-    ones, source = np.ones(int(given.sum())), study.systems.source[given]
-    return replicated_share(values[given], ones, source, study.weights, missing=missing, ends=ends)
+    return clustered_mean(values[used], study.systems.source[used], study.weights, ends=ends)
 
 
 def _hint_rows(

@@ -17,7 +17,7 @@ from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.measures import AVERAGE
 from judgescope.methods.specs import present
 from judgescope.schema.tables import read_table
-from judgescope.statistics.means import mean_over, replicated_share
+from judgescope.statistics.means import clustered_mean, mean_over
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 
@@ -72,8 +72,7 @@ def _loss_rows(study: EvaluationData, judge: str, aspects: list[str], path: str)
             np.array([one[column] for one in losses[aspect]], dtype=np.float64) for column in (1, 2)
         )
         for name, values in zip(LOSSES, (before, after, after - before), strict=True):
-            ones = np.ones(values.size)
-            mean = replicated_share(values, ones, source, study.weights, averaged=of, ends=None)
+            mean = clustered_mean(values, source, study.weights, averaged=of, ends=None)
             means[name].append(mean)
             yield study.row(judge, aspect, name, HELD_OUT, mean.estimate)
     for name, each in means.items():

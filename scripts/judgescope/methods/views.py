@@ -31,7 +31,6 @@ from judgescope.methods.measures import (
     Measure,
     against_people,
     correlated,
-    mean_rating,
     unrated,
 )
 from judgescope.methods.specs import GradedTexts, present
@@ -40,6 +39,8 @@ from judgescope.scoring.aggregate import scores
 from judgescope.statistics.kappa import are_classes, confusion_counts, equal_width, on_classes
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.order import (
+    ORDERED,
+    STRICT,
     OrderedPairs,
     accuracy_by_step,
     accuracy_grid,
@@ -47,6 +48,7 @@ from judgescope.statistics.order import (
     ordered_pairs,
     places_of,
 )
+from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.repeatability import tied_modes
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE, Estimate
@@ -65,13 +67,6 @@ MEASURES: Final[tuple[Measure, ...]] = (
 )
 """The measures by which judges are averaged, ranked and compared: more is better."""
 BESIDE: Final[tuple[Measure, ...]] = (("accuracy_adjacent_complete", DIRECT), ("tie_rate", DIRECT))
-RULES: Final = {
-    "strict": "accuracy_adjacent",
-    "half": "accuracy_adjacent_half",
-    "complete": "accuracy_adjacent_complete",
-    "ties": "tie_rate",
-}
-"""How a tie counts -> the statistic of adjacent texts."""
 ALL, AGREED = "mean, all rated texts", "single rating, texts on which all raters agree"
 ORDER = "order of texts of the same source, adjacent ratings among those on which all raters agree"
 OF_CLASSES: Final = ("kappa_linear", "cem_ord")
@@ -232,18 +227,16 @@ class View:
 
     def _local(self) -> dict[Measure, Replicated]:
         if self.people.why:
-            return {(name, DIRECT): self._undefined(self.people.why) for name in RULES.values()}
+            return {(name, DIRECT): self._undefined(self.people.why) for name in ORDERED}
         x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
         results = ordered_accuracy(x, self._pairs.apart(1), source, self.weights)
-        return {
-            (name, DIRECT): against_people(results[rule], ORDER) for rule, name in RULES.items()
-        }
+        return {(name, DIRECT): against_people(one, ORDER) for name, one in results.items()}
 
     def by_distance(self) -> dict[int, Estimate]:
         """Return k -> the strict accuracy on agreed texts that are k ratings of a source apart."""
         x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
         results = accuracy_by_step(x, self._pairs, source, self.weights)
-        return {k: against_people(one["strict"], ORDER).estimate for k, one in results.items()}
+        return {k: against_people(one[STRICT], ORDER).estimate for k, one in results.items()}
 
     def confusion(self) -> dict[tuple[int, int], Estimate]:
         """Return (people's class, the judge's) -> number of texts on which all raters agree."""
@@ -378,16 +371,15 @@ class Chain:
     def adjacent(self) -> dict[str, Replicated]:
         """Return the four accuracies on texts of which one has a single error more."""
         pairs, weights = self.pairs.apart(1), self.study.weights
-        results = ordered_accuracy(self.scores, pairs, self.source, weights)
-        return {name: results[rule] for rule, name in RULES.items()}
+        return ordered_accuracy(self.scores, pairs, self.source, weights)
 
     def by_steps(self) -> Iterator[tuple[str, AppliesTo, Estimate]]:
         """Yield the strict accuracy for every distance k, and for every two steps."""
         data = self.scores, self.pairs, self.source, self.study.weights
         for k, result in accuracy_by_step(*data).items():
-            yield "accuracy_by_distance", {"k": k}, result["strict"].estimate
+            yield "accuracy_by_distance", {"k": k}, result[STRICT].estimate
         for (high, low), result in accuracy_grid(*data).items():
-            yield "accuracy_by_position", {"k": high, "k_b": low}, result["strict"].estimate
+            yield "accuracy_by_position", {"k": high, "k_b": low}, result[STRICT].estimate
 
 
 def chain(study: EvaluationData, name: str, judge: str, aspect: str, *others: str) -> Chain | None:

@@ -23,7 +23,7 @@ from judgescope.statistics.declared import (
     signed_amount,
 )
 from judgescope.statistics.jackknife import ACCURACY, NOT_SMOOTH
-from judgescope.statistics.means import share
+from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import (
     RESAMPLES,
     source_weights,
@@ -229,7 +229,7 @@ def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Est
     if not source.size:
         return Estimate.undefined(NO_VOTES, n_missing=missing)
     shares = most / votes.sum(axis=1)
-    result = share(shares, np.ones(source.size), source, weights, missing, units="pairs")
+    result = clustered_mean(shares, source, weights, missing, units="pairs").estimate
     return replace(result, n_tied=int(tied.sum()))
 
 

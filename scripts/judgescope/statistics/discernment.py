@@ -428,8 +428,9 @@ def mean_drop(
     if d.size == 0:
         return Estimate.undefined("no pairs", method="mean drop")
     drop = np.asarray(original, np.float64) - np.asarray(perturbed, np.float64)
-    result = clustered_mean(drop, np.asarray(source, np.int64), weights, averaged="mean drop")
-    return replace(result, n_tied=int(np.count_nonzero(d == 0)))
+    codes = np.asarray(source, np.int64)
+    mean = clustered_mean(drop, codes, weights, averaged="mean drop", ends=None).estimate
+    return replace(mean, n_tied=int(np.count_nonzero(d == 0)))
 
 
 LN_20 = math.log(20)

@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats
+from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.declared import SIGNED, declare, p_value, percent, signed_amount
-from judgescope.statistics.means import SHARE, replicated_share
+from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated
 
 PAPER = "Chaudhary et al. 2024"
@@ -111,7 +111,7 @@ def injection_shift(
     sources). low < high are the ends of the judge's scale. Undefined where no text has both.
     """
     moved = (after - before) / (high - low)
-    return _mean(moved, np.isfinite(moved), np.isfinite(moved), source, weights, (-1.0, 1.0))
+    return clustered_mean(moved, source, weights, ends=(-1.0, 1.0))
 
 
 def obey_rate(
@@ -130,18 +130,6 @@ def obey_rate(
     """
     near = NEAR * (high - low)
     claimed = np.abs(before - claim) <= near
-    hits = (np.abs(after - claim) <= near).astype(np.float64)
     given = np.isfinite(before) & np.isfinite(after)
-    return _mean(hits, given & ~claimed, given | claimed, source, weights, SHARE)
-
-
-def _mean(
-    values: Floats,
-    used: Flags,
-    known: Flags,
-    source: Codes,
-    weights: Codes,
-    ends: tuple[float, float],
-) -> Replicated:
-    ones, missing = np.ones(int(used.sum())), int((~known).sum())
-    return replicated_share(values[used], ones, source[used], weights, missing=missing, ends=ends)
+    hits = np.where(given, np.abs(after - claim) <= near, np.nan)
+    return clustered_mean(hits[~claimed], source[~claimed], weights)

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Floats, Weights, dot
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.jackknife import NO_INTERVAL, PLAIN, PROPORTION, Bounds, Scale
 from judgescope.statistics.resampling import (
     NO_WIDTH,
@@ -69,18 +69,36 @@ share = estimate_of(replicated_share)
 
 
 def clustered_mean(
-    values: Floats,
+    values: Floats | Flags,
     source: Codes,
-    weights: Codes,
+    weights: Weights,
+    missing: int = 0,
     *,
-    averaged: str,
-    ends: Bounds | None = None,
-) -> Estimate:
-    """Return sum(v) / n of values (n,), NaN = missing (counted), as `share` does."""
-    given = np.isfinite(values)
-    known, missing = values[given], int((~given).sum())
-    ones = np.ones(known.size)
-    return share(known, ones, source[given], weights, missing, averaged=averaged, ends=ends)
+    tied: int = 0,
+    averaged: str = "",
+    ends: Bounds | None = SHARE,
+    scale: Scale | None = None,
+    units: str = "sources",
+) -> Replicated:
+    """Return sum(v) / n of values (n,), NaN = missing, as `replicated_share` does.
+
+    `missing` counts those that are missing and have no place in `values`.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    given = np.isfinite(numbers)
+    known = numbers[given]
+    return replicated_share(
+        known,
+        np.ones(known.size),
+        source[given],
+        weights,
+        missing + numbers.size - known.size,
+        tied=tied,
+        averaged=averaged,
+        ends=ends,
+        scale=scale,
+        units=units,
+    )
 
 
 def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:

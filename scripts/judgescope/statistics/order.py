@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
 from judgescope.statistics.declared import declare, percent, scale_of
 from judgescope.statistics.jackknife import ACCURACY
-from judgescope.statistics.means import replicated_share, share
+from judgescope.statistics.means import clustered_mean, share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 
@@ -97,13 +97,9 @@ DECLARED: Final = declare(
 )
 
 
-ORDERED: Final = {
-    "strict": "accuracy_adjacent",
-    "half": "accuracy_adjacent_half",
-    "complete": "accuracy_adjacent_complete",
-    "ties": "tie_rate",
-}
-"""The rules, and what each is called where texts are neighbours."""
+STRICT: Final = "accuracy_adjacent"
+ORDERED: Final = (STRICT, "accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
+"""The statistics of `ordered_accuracy`, as they are called where texts are neighbours."""
 
 
 class OrderedPairs(NamedTuple):
@@ -158,36 +154,26 @@ def ordered_pairs(sequence: Codes, position: Codes) -> OrderedPairs:
 def ordered_accuracy(
     scores: Floats, pairs: OrderedPairs, source: Codes, weights: Weights
 ) -> dict[str, Replicated]:
-    """Return sum [x_better > x_worse] / pairs under the four rules of ORDERED.
+    """Return sum [x_better > x_worse] / pairs under the four rules of ORDERED, by name.
 
     scores and source (texts,), NaN = missing; weights (sources, sources) or None for no interval.
-    `strict`: a tie or a missing score is wrong (Hu et al. 2025, section 3.2; of pairs k places
-    apart: its I(k)). `half`: a tie counts half, a pair with a missing score is left out.
-    `complete`: strict over the pairs that have both scores. `ties`: the share of ties among those.
-    Range 0 to 1; `n` counts the pairs used, `n_missing` those with a missing score, `n_tied` the
+    STRICT: a tie or a missing score is wrong (Hu et al. 2025, section 3.2; of pairs k places
+    apart: its I(k)). Half: a tie counts half, a pair with a missing score is left out. Complete:
+    strict over the pairs that have both scores. Tie rate: the share of ties among those. Range 0
+    to 1; `n` counts the pairs used, `n_missing` those with a missing score, `n_tied` the
     ties. Undefined without a pair.
     """
     x, y, where = scores[pairs.better], scores[pairs.worse], source[pairs.better]
     known = ~(np.isnan(x) | np.isnan(y))
-    right, tied = (x > y).astype(np.float64), (x == y).astype(np.float64)
+    right, tied = x > y, x == y
     missing, ties = int((~known).sum()), int(tied.sum())
-    ones = np.ones(known.size)
+    every = np.ones_like(known)
+    rules = ((right, every), (right + tied / 2, known), (right, known), (tied, known))
     return {
-        rule: replicated_share(
-            hits[used],
-            ones[used],
-            where[used],
-            weights,
-            missing=missing,
-            tied=ties,
-            scale=scale_of(name),
+        name: clustered_mean(
+            hits[used], where[used], weights, missing, tied=ties, scale=scale_of(name)
         )
-        for (rule, name), hits, used in zip(
-            ORDERED.items(),
-            (right, right + tied / 2, right, tied),
-            (ones > 0, known, known, known),
-            strict=True,
-        )
+        for name, (hits, used) in zip(ORDERED, rules, strict=True)
     }
 
 
@@ -214,10 +200,8 @@ def order_consistency(first: Floats, second: Floats, source: Codes, weights: Wei
     first, second (pairs,): the vote in either order for the same text, 1, or against it, -1, 0 for
     neither; NaN = missing (a pair without both counts in `n_missing`).
     """
-    both = ~(np.isnan(first) | np.isnan(second))
-    hits = (first == second)[both].astype(np.float64)
-    missing = int(both.size - both.sum())
-    return share(hits, np.ones(hits.size), source[both], weights, missing)
+    hits = np.where(np.isnan(first) | np.isnan(second), np.nan, first == second)
+    return clustered_mean(hits, source, weights).estimate
 
 
 def first_position_rate(votes: Floats, source: Codes, weights: Weights) -> Estimate:
@@ -227,12 +211,10 @@ def first_position_rate(votes: Floats, source: Codes, weights: Weights) -> Estim
     orders of every pair, a judge without a bias to a place has .5. `n` counts decided votes,
     `n_tied` the undecided, `n_missing` the missing.
     """
-    decided = ~np.isnan(votes) & (votes != 0)
-    hits = (votes[decided] > 0).astype(np.float64)
-    missing = int(np.isnan(votes).sum())
-    result = share(hits, np.ones(hits.size), source[decided], weights, missing)
-    tied = int(np.count_nonzero(votes == 0))
-    return replace(result, n_tied=tied)
+    undecided = votes == 0
+    hits = np.where(np.isnan(votes), np.nan, votes > 0)[~undecided]
+    result = clustered_mean(hits, source[~undecided], weights).estimate
+    return replace(result, n_tied=int(undecided.sum()))
 
 
 def nontransitive_share(verdict: Floats, source: Codes, weights: Weights) -> Estimate:
@@ -277,14 +259,14 @@ def comparison_accuracy(
     """
     asked = np.isfinite(truth) & (truth != 0)
     known = asked & ~np.isnan(verdict)
-    right, tied = ((v & known).astype(np.float64) for v in (verdict == truth, verdict == 0))
-    missing, ones = int(asked.sum() - known.sum()), np.ones(truth.size)
+    right, tied = (verdict == truth)[known], (verdict == 0)[known]
+    missing = int(asked.sum() - known.sum())
     rules = {
-        "accuracy_comparison": (right, known),
-        "accuracy_comparison_half": (right + tied / 2, known),
-        "tie_rate": (tied, known),
+        "accuracy_comparison": right,
+        "accuracy_comparison_half": right + tied / 2,
+        "tie_rate": tied,
     }
     return {
-        name: share(hits[used], ones[used], source[used], weights, missing, scale=scale_of(name))
-        for name, (hits, used) in rules.items()
+        name: clustered_mean(hits, source[known], weights, missing, scale=scale_of(name)).estimate
+        for name, hits in rules.items()
     }

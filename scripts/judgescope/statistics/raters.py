@@ -128,12 +128,12 @@ def _compared(ratings: Floats, against: Against) -> Iterator[tuple[Floats, Float
     """Yield each rater's ratings with what they are compared with."""
     for number, rater in enumerate(ratings):
         others = np.delete(ratings, number, axis=0)
-        for gold in [mean_of(others)] if against == "mean" else others:
+        for gold in [mean_rating(others)] if against == "mean" else others:
             yield rater, gold
 
 
-def mean_of(ratings: Floats) -> Floats:
-    """Return the mean of the raters who rated a text, (texts,); NaN without any."""
+def mean_rating(ratings: Floats) -> Floats:
+    """Return sum of a target's ratings / their number; NaN without any. (raters, n) -> (n,)."""
     given = np.isfinite(ratings).sum(axis=0)
     return np.where(given > 0, np.nansum(ratings, axis=0) / np.maximum(given, 1), np.nan)
 

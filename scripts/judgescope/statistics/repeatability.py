@@ -11,7 +11,7 @@ from judgescope.statistics.alpha import Measurement, krippendorff_alpha
 from judgescope.statistics.arrays import Codes, Floats, Weights
 from judgescope.statistics.declared import agreement, amount, declare, percent
 from judgescope.statistics.kappa import are_classes
-from judgescope.statistics.means import share
+from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, Sample, whole_and_resamples
 from judgescope.statistics.result import (
     NO_UNITS,
@@ -75,14 +75,13 @@ def repeatability(
     if n == 0:
         names = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
         return {name: Estimate.undefined(NO_UNITS, n_missing=missing) for name in names}
-    highest = np.nanmax(draws[:, used], axis=0)
-    flips = (highest > np.nanmin(draws[:, used], axis=0)).astype(np.float64)
-    ones = np.ones(n)
-    icc = _icc(draws[:, used], source[used], weights, missing)
+    repeated, own = draws[:, used], source[used]
+    flips = np.nanmax(repeated, axis=0) > np.nanmin(repeated, axis=0)
+    icc = _icc(repeated, own, weights, missing)
     return {
         "alpha_draws": _alpha(draws, source, weights, scale, n, missing),
-        "flip_rate": share(flips, ones, source[used], weights, missing),
-        "tied_modes": share(tied_modes(draws[:, used]), ones, source[used], weights, missing),
+        "flip_rate": clustered_mean(flips, own, weights, missing).estimate,
+        "tied_modes": clustered_mean(tied_modes(repeated), own, weights, missing).estimate,
         "reliability": icc.estimate,
         "draws_needed": _needed(icc.estimate),
     }

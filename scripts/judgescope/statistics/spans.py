@@ -15,7 +15,7 @@ from judgescope.statistics import arrays
 from judgescope.statistics.arrays import Codes, Floats, Weights
 from judgescope.statistics.declared import amount, declare, percent, scale_of
 from judgescope.statistics.jackknife import ACCURACY
-from judgescope.statistics.means import replicated_share, share
+from judgescope.statistics.means import clustered_mean, replicated_share, share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS, Estimate
 
@@ -233,21 +233,13 @@ def span_agreement_by_text(
     Arguments and range as in `span_agreement`; `n` counts the texts with the score, `n_missing`
     the others, those that could not be compared among them. Undefined where no text has it.
     """
-    means = {}
-    for name, scores in zip(
-        ("span_precision", "span_recall", "span_f1"), scores_by_text(counts), strict=True
-    ):
-        given = ~np.isnan(scores)
-        means[name] = replicated_share(
-            scores[given],
-            np.ones(int(given.sum())),
-            source[given],
-            weights,
-            missing=missing + int((~given).sum()),
-            averaged="mean over texts",
-            scale=scale_of(name),
+    names = ("span_precision", "span_recall", "span_f1")
+    return {
+        name: clustered_mean(
+            scores, source, weights, missing, averaged="mean over texts", scale=scale_of(name)
         )
-    return means
+        for name, scores in zip(names, scores_by_text(counts), strict=True)
+    }
 
 
 def _columns(counts: Sequence[Counts]) -> Floats:

@@ -11,9 +11,9 @@ from ensemble_rows_setup import PLACES, THREE, WHOLE, mean_of, rows, told
 from judgescope.methods import agreement, ensemble
 from judgescope.methods.ensemble import BEST, MANY, SCALES
 from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
-from judgescope.methods.measures import mean_rating
 from judgescope.report.words import label
 from judgescope.statistics.ensemble import ON_ONE_SCALE, ON_OTHERS
+from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import CONSTANT_JUDGE
 from methods_setup import (
     ASPECTS,

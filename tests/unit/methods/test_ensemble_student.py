@@ -5,8 +5,8 @@ import pytest
 
 from ensemble_rows_setup import PLACES, TAUGHT, THREE, WHOLE, mean_of, rows
 from judgescope.methods import agreement
-from judgescope.methods.measures import mean_rating
 from judgescope.report.words import label
+from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import CONSTANT_JUDGE
 from methods_setup import (
     ASPECTS,

@@ -23,14 +23,13 @@ from judgescope.methods.measures import (
     classes_of,
     classes_with,
     lower_median,
-    mean_rating,
     ranked,
 )
 from judgescope.methods.repeatability import CURVE
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.kappa import ON_CLASSES
 from judgescope.statistics.multiple import benjamini_hochberg, holm
-from judgescope.statistics.raters import UNDECIDED, WORSE
+from judgescope.statistics.raters import UNDECIDED, WORSE, mean_rating
 from judgescope.statistics.repeatability import spearman_brown
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,

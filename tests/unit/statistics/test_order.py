@@ -7,6 +7,7 @@ import pytest
 
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.order import (
+    STRICT,
     OrderedPairs,
     accuracy_by_step,
     accuracy_grid,
@@ -36,7 +37,8 @@ def adjacent(*sequences: list[float | None]) -> dict[str, Replicated]:
 
 
 @pytest.mark.parametrize(
-    ("name", "rule"), [("adjacent_strict", "strict"), ("adjacent_half_credit", "half")]
+    ("name", "rule"),
+    [("adjacent_strict", STRICT), ("adjacent_half_credit", "accuracy_adjacent_half")],
 )
 def test_vectors(name: str, rule: str) -> None:
     [vector] = [v for v in load("local_accuracy") if v["id"] == name]
@@ -54,8 +56,8 @@ def test_the_rules_by_hand_on_sequences_of_unequal_length() -> None:
     }
     told = {name: (one.value, one.n) for name, one in found.items()}
     assert told == {
-        **{"strict": (2 / 6, 6), "half": (2.5 / 4, 4)},
-        **{"complete": (2 / 4, 4), "ties": (1 / 4, 4)},
+        **{STRICT: (2 / 6, 6), "accuracy_adjacent_half": (2.5 / 4, 4)},
+        **{"accuracy_adjacent_complete": (2 / 4, 4), "tie_rate": (1 / 4, 4)},
     }
     assert {(one.n_missing, one.n_tied) for one in found.values()} == {(2, 1)}
 
@@ -89,14 +91,14 @@ def test_the_grid_of_all_pairs_holds_every_step() -> None:
     grid = accuracy_grid(scores, pairs, source, deletions(30))
     assert list(grid) == [(i, j) for i in range(5) for j in range(i + 1, 5)]
     for (i, j), found in grid.items():
-        one = found["strict"].estimate
+        one = found[STRICT].estimate
         assert one.value == pytest.approx(np.mean(table[:, i] > table[:, j]))
         assert one.value is not None and one.ci_low is not None and one.ci_high is not None
         assert one.ci_low <= one.value <= one.ci_high
     for k, found in accuracy_by_step(scores, pairs, source, None).items():
-        cells = [told["strict"].estimate for (i, j), told in grid.items() if j - i == k]
+        cells = [told[STRICT].estimate for (i, j), told in grid.items() if j - i == k]
         mean = np.mean([one.value for one in cells])  # of cells of 30 pairs each
-        assert found["strict"].estimate.value == pytest.approx(mean)
+        assert found[STRICT].estimate.value == pytest.approx(mean)
 
 
 def test_without_a_pair_nothing_is_known() -> None:

@@ -42,7 +42,6 @@ from judgescope.methods.measures import (
     POOLED,
     against,
     correlated,
-    mean_rating,
     rater_tables,
     unrated,
 )
@@ -50,7 +49,7 @@ from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_
 from judgescope.methods.specs import present
 from judgescope.statistics.jackknife import ACCURACY, CORRELATION, FEWEST_SOURCES, deletions
 from judgescope.statistics.nulls import p_systems, source_correlations
-from judgescope.statistics.raters import as_rater, ceilings
+from judgescope.statistics.raters import as_rater, ceilings, mean_rating
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONSTANT_JUDGE, NO_SOURCE, NO_SPANS, Estimate
 from judgescope.statistics.spans import Span, placed_at_random

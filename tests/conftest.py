@@ -51,6 +51,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_fetched_data(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let no test read what a user has fetched, nor fetch anything from outside."""
+    os.environ["JUDGESCOPE_DATA"] = str(tmp_path_factory.mktemp("fetched"))
+    os.environ["JUDGESCOPE_DATA_URL"] = "http://127.0.0.1:9"
+
+
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project with its demo run, as far as `make demo` has not: once for all, to be read only.

@@ -202,7 +202,9 @@ def told(folder: Path, **keys: Any) -> str:
         versions={},
         output="",
         data=str(folder),
-        owners={"mine": FileOwner(**files, folder=str(folder), where="models/mine.yaml")},
+        owners={
+            "mine": FileOwner(**files, published={}, folder=str(folder), where="models/mine.yaml")
+        },
         programs={"mine": model.model_dump()},
         keys=[],
         **{key: {} for key in ("study", "cards", "cells", "judges", "asked")},

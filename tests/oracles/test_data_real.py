@@ -52,7 +52,7 @@ def test_the_demo_is_whole(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("summeval", "usr", "topical-chat", "sumpubmed", "wmt22-zh-en"),
+        *("usr", "topical-chat", "sumpubmed", "wmt22-zh-en"),
         *("qags-cnndm", "wiki-da", "sfres", "rotowire"),
     ],
 )

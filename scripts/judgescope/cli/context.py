@@ -12,7 +12,7 @@ from judgescope.cli import child_process
 from judgescope.cli.live_runs import living, recorded
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
-from judgescope.schema.cards import Study
+from judgescope.schema.cards import Published, Study
 from judgescope.schema.loading import load_yaml, read_card, validate_card
 
 if TYPE_CHECKING:
@@ -98,7 +98,10 @@ def snakemake(
     *,
     snakefile: str = "workflow/Snakefile",
 ) -> int:
-    """Run Snakemake on the workflow and return its exit status; 128 + signal if one stopped it."""
+    """Run Snakemake on the workflow and return its exit status; 128 + signal if one stopped it.
+
+    Files of the study that are not there are fetched first, where its cards say from where.
+    """
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / snakefile)]
     targets = [target] if isinstance(target, str) else target
     command += [*targets, "--configfile", str(study or demo()), "--logger", "judgescope"]
@@ -107,6 +110,8 @@ def snakemake(
     command += passed
     if "--unlock" in passed:
         _check_unlock()
+    else:
+        _fetch_data(plan_of_study(study or demo(), passed, drafting=True))
     if is_dry(passed) or "--unlock" in passed:
         return child_process.run(command)[0]
     with recorded(results_folder(study, passed).name) as record:
@@ -115,6 +120,15 @@ def snakemake(
         return status
     print(STOPPED, file=sys.stderr)
     return 128 + stopped
+
+
+def _fetch_data(plan: "Plan") -> None:
+    """Fetch the files of a study's cards that are not there."""
+    from judgescope.data.fetch import fetch_all
+    from judgescope.data.files import to_fetch
+
+    cards = ((name, card) for _, name, card in plan.cards() if isinstance(card, Published))
+    fetch_all([(name, card, to_fetch(card, Path(plan.study.data))) for name, card in cards])
 
 
 def _check_unlock() -> None:

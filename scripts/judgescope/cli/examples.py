@@ -19,6 +19,9 @@ EXAMPLES: dict[str, Sequence[str]] = {
         "      --endpoint http://127.0.0.1:8000/v1 --model some-org/some-model --key-env MY_KEY "
         "--yes",
     ),
+    "data list": ("data list", "data list summeval"),
+    "data fetch": ("data fetch summeval gpt35-0301-summeval",),
+    "data verify": ("data verify",),
     "show": (
         "show config/config.yaml",
         "show config/config.yaml agreement --statistic pearson --level pooled",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from judgescope import __version__
-from judgescope.cli import compare, distill, export, init, people, replies, show
+from judgescope.cli import compare, data, distill, export, init, people, replies, show
 from judgescope.cli.context import (
     INTERRUPTED,
     demo,
@@ -35,7 +35,7 @@ Arguments = argparse.Namespace
 RENAMES = HOME / "docs" / "renames.csv"
 GROUPS = {
     "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
-    "your own data": ("init",),
+    "data": ("init", "data"),
     "results": ("show", "compare", "export"),
     "replies and money": ("replies", "batch"),
     "people": ("people",),
@@ -147,6 +147,7 @@ def command_line() -> argparse.ArgumentParser:
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
     )
     init.add_commands(commands)
+    data.add_commands(commands)
     show.add_commands(commands)
     compare.add_commands(commands)
     export.add_commands(commands)

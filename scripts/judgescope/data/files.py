@@ -1,10 +1,10 @@
 """The files that a card names: where they lie, fetched from a hub if need be, and their hashes.
 
 A path in a card is relative to the card's folder, absolute, or begins with `{data}`, the study's
-data folder. Any other `{field}` makes it a pattern that stands for all files that match. A file on
-a hub is fetched when it is first needed, and kept in the cache of the hub's client (package
-huggingface_hub): HF_HOME says where that lies, HF_ENDPOINT which hub is asked, HF_TOKEN who asks,
-HF_HUB_OFFLINE=1 that none is.
+data folder; what is not there is looked for in the cache of fetched files (`data.fetch`). Any other
+`{field}` makes it a pattern that stands for all files that match. A file on a hub is fetched when
+it is first needed, and kept in the cache of the hub's client (package huggingface_hub): HF_HOME
+names the cache, HF_ENDPOINT the hub, HF_TOKEN the user; HF_HUB_OFFLINE=1 allows no request.
 """
 
 import glob
@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.schema.cards import Hub
@@ -56,11 +56,15 @@ def resolve(
     if isinstance(file, Hub):
         return [(fetch(file), {})]
     base, todo = folder, ""
-    if file.startswith(DATA):
-        base, todo = data, f"`{{data}}` is {data}, the study's key `data`: is that right?"
     name = file.removeprefix(DATA)
+    if name != file:
+        base = data if _is_there(data, name) or not _is_there(cache(), name) else cache()
+        todo = (
+            f"`{{data}}` is {data}, the study's key `data`: is that right? `judgescope data list` "
+            "says which files can be fetched"
+        )
     if FIELD.search(name):
-        return _matches(base, name, where, todo)
+        return _matches(base, name) or _no_match(base, name, where, todo)
     path = base / name
     if os.path.isdir(path):
         raise UserError(
@@ -90,35 +94,62 @@ def _absent(path: Path, where: str, todo: str) -> UserError:
     )
 
 
-def _matches(base: Path, text: str, where: str, todo: str) -> RoleFiles:
+def cache() -> Path:
+    """Return the folder of fetched files: JUDGESCOPE_DATA, or one in the user's cache."""
+    if folder := os.environ.get("JUDGESCOPE_DATA"):
+        return Path(folder).absolute()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("judgescope") / "data"
+
+
+def _is_there(base: Path, name: str) -> bool:
+    """Return whether a folder has a file, or one that matches a pattern."""
+    return bool(_matches(base, name)) if FIELD.search(name) else os.path.exists(base / name)
+
+
+def _fixed(base: Path, text: str) -> tuple[Path, str]:
+    """Return the folder before the first field of a pattern, and the pattern from there on."""
     parts = Path(text).parts
     first = next(index for index, part in enumerate(parts) if FIELD.search(part))
-    base, pattern = base.joinpath(*parts[:first]), "/".join(parts[first:])
-    if not base.is_dir():
-        raise _absent(base, where, todo)
+    return base.joinpath(*parts[:first]), "/".join(parts[first:])
+
+
+def _matches(base: Path, text: str) -> RoleFiles:
+    base, pattern = _fixed(base, text)
     pieces = FIELD.split(pattern)  # literal, field, literal, field, ..., literal
     wild = re.sub(r"\*\*+", "*", "*".join(map(glob.escape, pieces[::2])))
-    regex = ""
+    regex = _regex(pattern)
+    return [
+        (path, match.groupdict())
+        for path in sorted(base.glob(wild) if base.is_dir() else [])
+        if path.is_file() and (match := re.fullmatch(regex, path.relative_to(base).as_posix()))
+    ]
+
+
+def _regex(pattern: str) -> str:
+    """Return the regular expression of a path whose fields are groups."""
+    pieces, regex = FIELD.split(pattern), ""
     for index, piece in enumerate(pieces):
         if index % 2 == 0:
             regex += re.escape(piece)
         else:
             again = piece in pieces[1:index:2]
             regex += f"(?P={piece})" if again else f"(?P<{piece}>[^/]+)"
-    matches = [
-        (path, match.groupdict())
-        for path in sorted(base.glob(wild))
-        if path.is_file() and (match := re.fullmatch(regex, path.relative_to(base).as_posix()))
-    ]
-    if not matches:
-        raise UserError(
-            f"no file in {base} matches this pattern",
-            where=where,
-            got=pattern,
-            allowed=[path.name for path in base.iterdir()],
-            todo=todo,
-        )
-    return matches
+    return regex
+
+
+def _no_match(base: Path, text: str, where: str, todo: str) -> NoReturn:
+    base, pattern = _fixed(base, text)
+    if not base.is_dir():
+        raise _absent(base, where, todo)
+    raise UserError(
+        f"no file in {base} matches this pattern",
+        where=where,
+        got=pattern,
+        allowed=[path.name for path in base.iterdir()],
+        todo=todo,
+    )
 
 
 def sha256_of(files: RoleFiles) -> str:
@@ -126,15 +157,22 @@ def sha256_of(files: RoleFiles) -> str:
 
     Names are relative to the folder that the files share, in sorted order.
     """
-    paths = [path for path, _ in files]
-    if len(paths) == 1:
-        return _digest(paths[0])
-    base = os.path.commonpath([path.parent for path in paths])
-    lines = sorted(f"{path.relative_to(base).as_posix()} {_digest(path)}\n" for path in paths)
+    return _of_all({path: digest(path) for path, _ in files})
+
+
+def _of_all(digests: Mapping[Path, str]) -> str:
+    """Return the hash of files with these hashes."""
+    if len(digests) == 1:
+        return next(iter(digests.values()))
+    base = os.path.commonpath([path.parent for path in digests])
+    lines = sorted(
+        f"{path.relative_to(base).as_posix()} {each}\n" for path, each in digests.items()
+    )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
+    """Return the sha256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -148,26 +186,52 @@ def verify(
     Raises UserErrors, one for each role whose hash is not the one that the card names.
     """
     where = where or str(folder)
-    hashes = {
-        role: sha256_of(resolve(card.files, role, folder, data, where=where))
-        if fetch or role not in absent(card.files)
-        else card.sha256[role]
-        for role in sorted(card.files)
-    }
+    hashes, expected = dict[str, str](), dict(card.sha256)
+    for role in sorted(card.files):
+        if not fetch and role in absent(card.files):
+            hashes[role] = card.sha256[role]
+            continue
+        files = resolve(card.files, role, folder, data, where=where)
+        hashes[role] = sha256_of(files)
+        fetched = published(card, role)
+        if fetched and all(path.is_relative_to(cache()) for path, _ in files):
+            expected[role] = _of_all(fetched)
     wrong = [
         UserError(
             "the file is not the one that the card describes",
             where=f"{where}, key sha256.{role}",
             got=hashes[role],
-            allowed=[expected],
+            allowed=[digest],
             todo="get the file again, or change the card's sha256 if the new file is meant",
         )
-        for role, expected in sorted(card.sha256.items())
-        if hashes[role] != expected
+        for role, digest in sorted(expected.items())
+        if hashes[role] != digest
     ]
     if wrong:
         raise UserErrors(wrong)
     return hashes
+
+
+def published(card: HasFiles, role: str) -> dict[Path, str]:
+    """Return path in the cache -> sha256 of the files of a role that can be fetched."""
+    file, digests = card.files[role], getattr(card, "published", {})
+    if not digests or isinstance(file, Hub) or not file.startswith(DATA):
+        return {}
+    regex = _regex(file.removeprefix(DATA))
+    return {cache() / name: digests[name] for name in digests if re.fullmatch(regex, name)}
+
+
+def to_fetch(card: HasFiles, data: Path) -> set[str]:
+    """Return the paths below `{data}` of the files that a run has to fetch.
+
+    A role whose files are in the study's data folder needs none, nor does a file in the cache.
+    """
+    return {
+        path.relative_to(cache()).as_posix()
+        for role, file in card.files.items()
+        for path in published(card, role)
+        if not path.is_file() and not _is_there(data, str(file).removeprefix(DATA))
+    }
 
 
 def absent(files: Mapping[str, str | Hub]) -> dict[str, Hub]:

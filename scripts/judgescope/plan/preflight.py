@@ -16,6 +16,8 @@ class FileOwner(SpecPart, frozen=True, kw_only=True):
     files: dict[str, str | dict[str, object]]
     """Role -> path, or the keys of a file on the hub."""
     sha256: dict[str, str]
+    published: dict[str, str]
+    """Path below `{data}` -> sha256 of the files that can be fetched."""
     folder: str
     """The folder of the card; its paths are relative to it."""
     where: str
@@ -27,7 +29,7 @@ class FileOwner(SpecPart, frozen=True, kw_only=True):
             role: Hub.model_validate(file) if isinstance(file, dict) else file
             for role, file in self.files.items()
         }
-        return NamedFiles(files, self.sha256)
+        return NamedFiles(files, self.sha256, self.published)
 
 
 class NamedFiles(NamedTuple):
@@ -35,6 +37,7 @@ class NamedFiles(NamedTuple):
 
     files: dict[str, str | Hub]
     sha256: dict[str, str]
+    published: dict[str, str]
 
 
 class PreflightSpec(JobSpec, frozen=True, kw_only=True):

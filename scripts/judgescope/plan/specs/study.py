@@ -15,6 +15,7 @@ from judgescope.schema.cards import (
     Dataset,
     Hub,
     OpenAIModel,
+    Published,
     RecordedModel,
     VllmModel,
 )
@@ -33,6 +34,7 @@ def preflight(plan: Plan) -> PreflightSpec:
                     for role, file in card.files.items()
                 },
                 sha256=card.sha256,
+                published=card.published if isinstance(card, Published) else {},
                 folder=plan.folders[kind, name],
                 where=f"{FOLDERS[kind]}/{name}.yaml",
             )

@@ -12,7 +12,10 @@ from judgescope.core.names import ORACLE as ORACLE
 from judgescope.core.names import WRONG_ENDING as WRONG_ENDING
 from judgescope.schema.cards.base import Card as Card
 from judgescope.schema.cards.base import Hub as Hub
+from judgescope.schema.cards.base import Published as Published
 from judgescope.schema.cards.base import Scale as Scale
+from judgescope.schema.cards.base import Source as Source
+from judgescope.schema.cards.base import SourceFile as SourceFile
 from judgescope.schema.cards.data import FORMATS as FORMATS
 from judgescope.schema.cards.data import GIVEN_ROLES as GIVEN_ROLES
 from judgescope.schema.cards.data import MODULES as MODULES

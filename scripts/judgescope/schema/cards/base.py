@@ -43,7 +43,7 @@ Answering = Annotated[T, "asking", "computing"]
 
 MOST_VALUES = 100_000
 """Of a scale with steps."""
-COMMIT = re.compile("[0-9a-f]{40}")
+COMMIT = re.compile("^[0-9a-f]{40}$")
 
 
 def repeated(names: Iterable[str]) -> str:
@@ -157,6 +157,54 @@ DataFiles = Annotated[
     alternatives(_as_roles, str | Hub | dict[str, str | Hub]),
 ]
 """Role -> path or file on a hub; one alone has the role `data`."""
+
+
+class SourceFile(Card):
+    """A file of a public repository, and where it lies below `{data}`."""
+
+    path: str = Field(min_length=1)
+    """The file's path in the repository."""
+    file: str = Field(pattern=r"^[^/{}.][^{}]*$")
+    """Its path below `{data}`, as `files` names or matches it."""
+    bytes: int = Field(gt=0)
+    """Its size."""
+    sha256: Sha256
+    """Its hash."""
+
+
+class Source(Card):
+    """Where the files of a card can be fetched: a public repository at one commit."""
+
+    repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    """On GitHub: owner/name."""
+    commit: str = Field(pattern=COMMIT.pattern)
+    """All of its 40 digits."""
+    licence: str | None = None
+    """Default: the licence of the card."""
+    files: list[SourceFile] = Field(min_length=1)
+    """The files to fetch."""
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        if twice := repeated(file.file for file in self.files):
+            raise ValueError(f"two files would lie at {twice}")
+        if outside := [file.file for file in self.files if ".." in file.file.split("/")]:
+            raise ValueError(f"a file must lie below `{{data}}`: {outside[0]}")
+        return self
+
+
+class Published(Card):
+    """A card whose files may be fetched from where their authors publish them."""
+
+    source: Source | None = None
+    """The public repository from which a run fetches files that are not there."""
+    obtain: str | None = None
+    """How to get the files, where they cannot be fetched: a sentence."""
+
+    @property
+    def published(self) -> dict[str, str]:
+        """Return path below `{data}` -> sha256 of the files that can be fetched."""
+        return {file.file: file.sha256 for file in self.source.files} if self.source else {}
 
 
 class Scale(Card):

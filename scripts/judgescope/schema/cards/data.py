@@ -13,6 +13,7 @@ from judgescope.schema.cards.base import (
     DataFiles,
     Hashes,
     Hub,
+    Published,
     Scale,
     Slug,
     alternatives,
@@ -255,7 +256,7 @@ class ColumnMapping(Card):
         return self
 
 
-class Dataset(Card):
+class Dataset(Published):
     """A dataset: where it lies, how it is read, which aspects it rates on which scales."""
 
     renamed: ClassVar[dict[str, str]] = {

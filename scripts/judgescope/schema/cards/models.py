@@ -14,7 +14,17 @@ from pydantic import (
 )
 
 from judgescope.core.api_keys import KeySource
-from judgescope.schema.cards.base import Access, Asking, Card, Columns, Files, Hashes, Sha256, Slug
+from judgescope.schema.cards.base import (
+    Access,
+    Asking,
+    Card,
+    Columns,
+    Files,
+    Hashes,
+    Published,
+    Sha256,
+    Slug,
+)
 
 
 class LexicalModel(Card):
@@ -99,7 +109,7 @@ class RecordedRows(Card):
         return {name: value for name, value in rows.items() if later.get(name, ...) != value}
 
 
-class RecordedModel(Card):
+class RecordedModel(Published):
     """Replies or scores that exist already, read as they are."""
 
     model: Slug

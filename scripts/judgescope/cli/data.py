@@ -1,0 +1,111 @@
+"""The command `judgescope data`: files that cards can fetch from their authors' repositories."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from judgescope.cli.terminal import aligned
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.paths import HOME
+from judgescope.data.fetch import fetch_all, licence, size
+from judgescope.data.files import cache, digest
+from judgescope.schema.cards import FOLDERS, Published
+from judgescope.schema.loading import read_card
+
+KINDS = ("dataset", "model")
+
+
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `data` to a parser's subcommands; it sets `act`."""
+    parser = commands.add_parser("data", help="list, fetch and verify public data")
+    actions = parser.add_subparsers(dest="action", required=True)
+    for name, act, about in (
+        ("list", show, "list what can be fetched: files, size, licence, here or not"),
+        ("fetch", fetch_cards, "fetch the files of cards into the cache"),
+        ("verify", verify, "compare the fetched files with the hashes of their cards"),
+    ):
+        action = actions.add_parser(name, help=about, description=act.__doc__)
+        some = "+" if name == "fetch" else "*"
+        action.add_argument("cards", nargs=some, help="ids of dataset or model cards; default: all")
+        action.set_defaults(act=act)
+
+
+def show(args: argparse.Namespace) -> int:
+    """Print a line for each card whose files can be fetched, then how to get those of others."""
+    rows, by_hand = [["card", "files", "size", "", "repository", "licence"]], []
+    for name, card in _cards(args.cards):
+        if card.source:
+            total, absent = sum(f.bytes for f in card.source.files), _absent(card)
+            there = "fetched" if not absent else f"{len(absent)} to fetch"
+            rows.append(
+                [
+                    name,
+                    str(len(card.source.files)),
+                    size(total),
+                    there,
+                    card.source.repository,
+                    licence(card),
+                ]
+            )
+        elif card.obtain:
+            by_hand.append(f"{name}: {card.obtain}")
+    print("\n".join(aligned(rows)))
+    if by_hand:
+        print("\nNot to be fetched; get these yourself:\n\n" + "\n".join(by_hand))
+    print(f"\nFetched files lie in {cache()} (JUDGESCOPE_DATA).")
+    return 0
+
+
+def fetch_cards(args: argparse.Namespace) -> int:
+    """Fetch the files of cards into the cache; those that are there are not fetched again."""
+    cards = list(_cards(args.cards))
+    for name, card in cards:
+        if card.source is None:
+            raise UserError(
+                "the files of this card cannot be fetched",
+                where=f"card {name}",
+                todo=card.obtain or "get them yourself, and let the card's `files` name them",
+            )
+    fetch_all([(name, card, _absent(card)) for name, card in cards])
+    return 0
+
+
+def verify(args: argparse.Namespace) -> int:
+    """Compare the fetched files with the hashes of their cards; exit with 1 if one differs."""
+    wrong = []
+    for name, card in _cards(args.cards):
+        for file, expected in card.published.items():
+            path = cache() / file
+            if path.is_file() and (got := digest(path)) != expected:
+                todo = "delete it, and fetch it again"
+                what = "a fetched file is not the one that its card describes"
+                wrong.append(
+                    UserError(what, where=f"{name}: {path}", got=got, allowed=[expected], todo=todo)
+                )
+        if card.source:
+            total, absent = len(card.source.files), len(_absent(card))
+            print(f"{name}: {total - absent} of {total} files are here")
+    if wrong:
+        raise UserErrors(wrong)
+    return 0
+
+
+def _absent(card: Published) -> set[str]:
+    """Return the files of a card that are not in the cache."""
+    return {name for name in card.published if not (cache() / name).is_file()}
+
+
+def _cards(names: Sequence[str]) -> Iterator[tuple[str, Published]]:
+    """Yield id and card of all cards that have files of others, or of those with these ids."""
+    found = set()
+    for kind in KINDS:
+        folders = [base / "config" / FOLDERS[kind] for base in (Path(), HOME)]
+        paths = {path.stem: path for folder in reversed(folders) for path in folder.glob("*.yaml")}
+        for name in sorted({*paths}.intersection(names) if names else paths):
+            card = read_card(kind, paths[name])
+            if isinstance(card, Published):
+                found.add(name)
+                yield name, card
+    if unknown := set(names) - found:
+        allowed = [name for name, _ in _cards([])]
+        raise UserError("there is no such card", where="data", got=min(unknown), allowed=allowed)

@@ -1,0 +1,120 @@
+"""Files that their authors publish: fetched once, checked, and kept in a cache.
+
+`JUDGESCOPE_DATA` names the cache's folder (default: one in the user's cache), `JUDGESCOPE_DATA_URL`
+a mirror that is asked in place of GitHub. A file is written only if its hash is that of the card.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Collection, Sequence
+from urllib.parse import quote
+
+from judgescope.core.errors import UserError
+from judgescope.data.files import cache
+from judgescope.schema.cards import Dataset, Published, Source, SourceFile
+
+HOST = "https://raw.githubusercontent.com"
+
+
+def address(source: Source, file: SourceFile) -> str:
+    """Return the address of a file: repository, commit and path."""
+    host = os.environ.get("JUDGESCOPE_DATA_URL", HOST)
+    return f"{host}/{source.repository}/{source.commit}/{quote(file.path)}"
+
+
+def fetch_all(wanted: Sequence[tuple[str, Published, Collection[str]]]) -> None:
+    """Say what is fetched, from where, how large and under which licence; then fetch it.
+
+    `wanted` has ids of cards, the cards, and the names of the files (`file` of a source). Raises
+    UserError for the first file that cannot be fetched: those before it are kept.
+    """
+    listed = set[str]()
+    for name, card, names in wanted:
+        if card.source and (new := [f for f in card.source.files if f.file in {*names} - listed]):
+            files = f"{len(new)} file{'s' * (len(new) > 1)} ({size(sum(f.bytes for f in new))})"
+            where = f"github.com/{card.source.repository}"
+            print(f"{name}: fetching {files} from {where}; licence: {licence(card)}", flush=True)
+        listed |= {*names}
+    for name, card, names in wanted:
+        if card.source and names:
+            fetch(card.source, names, where=f"card {name}")
+
+
+def licence(card: Published) -> str:
+    """Return the licence of a card's files."""
+    named = card.source.licence if card.source else None
+    return named or (card.licence if isinstance(card, Dataset) else "") or "none stated"
+
+
+def fetch(source: Source, names: Collection[str], *, where: str) -> None:
+    """Fetch the files of these names (`file`) into the cache; a file that is there is kept.
+
+    `where` names the card in errors. Raises UserError for the first file that cannot be fetched:
+    those before it are kept, and nothing of it is written.
+    """
+    import pooch
+    from requests import RequestException
+
+    files = [file for file in source.files if file.file in names]
+    _check_room(sum(file.bytes for file in files), where)
+    pooch.get_logger().setLevel("WARNING")
+    for file in files:
+        url = address(source, file)
+        try:
+            pooch.retrieve(
+                url,
+                f"sha256:{file.sha256}",
+                fname=file.file,
+                path=cache(),
+                progressbar=sys.stderr.isatty(),
+            )
+        except (RequestException, ValueError, OSError) as error:
+            raise _explained(error, url, file, where) from error
+
+
+def _check_room(needed: int, where: str) -> None:
+    folder = cache()
+    while not folder.is_dir():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise UserError(
+            f"the disk has no room for {size(needed)} of files",
+            where=where,
+            got=f"{size(free)} free in {folder}",
+            todo="make room, or let JUDGESCOPE_DATA name a folder on another disk",
+        )
+
+
+def _explained(error: Exception, url: str, file: SourceFile, where: str) -> UserError:
+    """Return why a file was not fetched, and what to do."""
+    from requests import ConnectionError, ConnectTimeout, HTTPError, RequestException
+
+    by_hand = f"get it elsewhere and save it as {cache() / file.file}"
+    got: object = None
+    if isinstance(error, HTTPError) and error.response is not None:
+        got = status = error.response.status_code
+        if status in {404, 410}:
+            what = "the file is no longer at its address"
+            todo = f"its repository may have moved: {by_hand}"
+        else:
+            what, todo = "the server refuses the file", f"try again later, or {by_hand}"
+    elif isinstance(error, ConnectionError | ConnectTimeout):
+        what = "the server cannot be reached"
+        todo = f"check the network (HTTPS_PROXY names a proxy), then try again; or {by_hand}"
+    elif isinstance(error, RequestException):
+        what, todo = f"the download was cut ({file.bytes:,} bytes expected)", "try again"
+    elif isinstance(error, ValueError):
+        what, got = "the server sends another file than the card describes", str(error).split()[-1]
+        todo = f"it is not kept; {by_hand}, with the sha256 {file.sha256}"
+    else:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        what = f"the file cannot be written to {cache()}: {reason}"
+        todo = "make room or mend that, or let JUDGESCOPE_DATA name another folder"
+    return UserError(what, where=f"{where}: {url}", got=got, todo=todo)
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in words."""
+    return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count / 1e3:,.1f} kB"

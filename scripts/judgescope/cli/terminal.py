@@ -62,7 +62,7 @@ def _coloured(cell: str, colour: str) -> str:
 
 def printed(table: "Table") -> list[str]:
     """Return a table as lines: caption, rows by body, notes."""
-    heads = [": ".join(filter(None, (column.group, column.text))) for column in table.columns]
+    heads = [column.heading for column in table.columns]
     rows = [[table.corner, *heads]]
     for body in table.bodies:
         rows += [[body.title, *[""] * len(heads)]] if body.title else []

@@ -40,6 +40,11 @@ class Column:
     statistic: str = field(default="", repr=False)
     where: Place = field(default_factory=Place, repr=False)
 
+    @property
+    def heading(self) -> str:
+        """Return both headings as one, for formats where columns share none."""
+        return ": ".join(filter(None, (self.group, self.text)))
+
 
 @dataclass(frozen=True)
 class Line:

@@ -25,7 +25,15 @@ class Place(TypedDict, total=False):
     form: str
 
 
-_OVERALL: Place = {
+class Address(Place, total=False):
+    """Where a number is in the result table of a dataset."""
+
+    judge: str
+    statistic: str
+
+
+_OVERALL: Address = {
+    **{"judge": "", "statistic": ""},
     **{"aspect": "", "level": "", "cell": "", "criterion": ""},
     **{"judge_b": "", "aspect_b": "", "criterion_b": "", "k": 0, "k_b": 0},
     "form": "",
@@ -142,10 +150,10 @@ class Rows:
         self, judge: str, statistic: str, shared: Place = _OVERALL, **more: Unpack[Place]
     ) -> Row | None:
         """Return the row in a place, or None; the rows are those of one dataset."""
-        where: Place = {**_OVERALL, **shared, **more}
+        where: Address = {**_OVERALL, **shared, **more, "judge": judge, "statistic": statistic}
         aspect, _, criterion = where["aspect"].partition(".")
         where["aspect"], where["criterion"] = aspect, criterion or where["criterion"]
-        return self._index.get((judge, statistic, *where.values()))
+        return self._index.get((*where.values(),))
 
     @cached_property
     def _index(self) -> dict[tuple[object, ...], Row]:

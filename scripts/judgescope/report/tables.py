@@ -20,7 +20,7 @@ from judgescope.report.elements import (
     Table,
 )
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Place, Row, Rows
+from judgescope.report.rows import Address, Place, Row, Rows
 from judgescope.report.words import label
 from judgescope.statistics.registry import statistic
 
@@ -32,20 +32,34 @@ PEOPLE = "human"
 
 
 @dataclass(frozen=True)
+class Entry:
+    """A line that is not a judge's: its heading, and what all its numbers share."""
+
+    head: str
+    where: Address = field(default_factory=Address)
+    about: str = ""
+
+
+@dataclass(frozen=True)
 class RowGroup:
-    """Lines of judges under one title; `where` is what all their numbers share."""
+    """Lines under one title; `where` is what all their numbers share.
+
+    The lines are `lines`, or else a line for each of `judges`, or of the table's judges.
+    """
 
     title: str = ""
-    where: Place = field(default_factory=Place)
+    where: Address = field(default_factory=Address)
+    judges: Sequence[Judge] | None = None
+    lines: Sequence[Entry | Line] = ()
 
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A table of judges' estimates: what each column and each group of lines shows.
+    """A table of estimates: what each column and each line shows.
 
-    A cell is the number of the line's judge at the places of its group and its column together;
-    `level` and `statistic` hold where a column does not say its own. HTML and Markdown are written
-    from the `Table` that `filled` returns.
+    A cell is the number at the places of its group, its line and its column together; `statistic`,
+    `level` and `judge` hold where none of them says its own. HTML, Markdown, LaTeX and the lines of
+    a terminal are written from the `Table` that `filled` returns.
     """
 
     caption: str
@@ -53,9 +67,11 @@ class TableSpec:
     groups: Sequence[RowGroup] = (RowGroup(),)
     statistic: str = ""
     level: str = ""
+    judge: str = ""
     notes: Sequence[str] = ()
     source: str = ""
     corner: str = "Judge"
+    code: bool = True
     counts: bool = False
     every_judge: bool = False
     """Whether a judge without any number has a line, too."""
@@ -66,25 +82,36 @@ class TableSpec:
         """Return the table of the rows of one dataset."""
         bodies: list[Body] = []
         for group in self.groups:
-            bodies += judge_bodies(judges, partial(self._cells, rows, group), group.title)
+            if group.lines:
+                lines = [self._line(rows, group, line) for line in group.lines]
+                bodies.append(Body(lines, group.title))
+            else:
+                shown = judges if group.judges is None else group.judges
+                bodies += judge_bodies(shown, partial(self._of_judge, rows, group), group.title)
         return Table(
-            self.caption, self.corner, self.columns, bodies, self.notes, source=self.source
+            *(self.caption, self.corner, self.columns, bodies, self.notes, self.code, self.source)
         )
 
-    def _cells(self, rows: Rows, group: RowGroup, judge: Judge) -> list[Cell] | None:
-        shared: Place = {"level": self.level, **group.where}
-        found = [
-            rows.at(
-                judge.id,
-                column.statistic or self.statistic,
-                shared,
-                **column.where,
-            )
-            for column in self.columns
-        ]
-        if not any(found) and not self.every_judge:
-            return None
-        return [self.cell(row) if self.cell else estimate(row, counts=self.counts) for row in found]
+    def _line(self, rows: Rows, group: RowGroup, line: Entry | Line) -> Line:
+        if isinstance(line, Line):
+            return line
+        found = self._rows(rows, {**group.where, **line.where})
+        return Line(line.head, [self._cell(row) for row in found], about=line.about)
+
+    def _of_judge(self, rows: Rows, group: RowGroup, judge: Judge) -> list[Cell] | None:
+        found = self._rows(rows, {**group.where, "judge": judge.id})
+        return [self._cell(row) for row in found] if any(found) or self.every_judge else None
+
+    def _rows(self, rows: Rows, shared: Address) -> list[Row | None]:
+        found = []
+        for column in self.columns:
+            place: Address = {"judge": self.judge, "level": self.level, **shared, **column.where}
+            name = column.statistic or place.get("statistic", self.statistic)
+            found.append(rows.at(place["judge"], name, place))
+        return found
+
+    def _cell(self, row: Row | None) -> Cell:
+        return self.cell(row) if self.cell else estimate(row, counts=self.counts)
 
 
 def judge_bodies(

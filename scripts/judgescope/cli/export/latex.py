@@ -56,11 +56,11 @@ def document(report: Report, tables: Mapping[str, Table]) -> str:
 
 def _table(label: str, table: Table) -> str:
     footnotes: dict[str, int] = {}
-    bodies = [line for body in table.bodies for line in _body(body, footnotes)]
+    bodies = [line for body in table.bodies for line in _body(table, body, footnotes)]
     notes = [f"\\textsuperscript{{{at}}} {escaped(text)}." for text, at in footnotes.items()]
     notes += map(escaped, table.all_notes)
     below = ["  \\par\\smallskip", f"  {{\\footnotesize {' '.join(notes)}\\par}}"] if notes else []
-    heads = [table.corner, *(column.text for column in table.columns)]
+    heads = [table.corner, *(column.heading for column in table.columns)]
     return "\n".join(
         [
             "\\begin{table}",
@@ -79,11 +79,15 @@ def _table(label: str, table: Table) -> str:
     )
 
 
-def _body(body: Body, footnotes: dict[str, int]) -> list[str]:
+def _body(table: Table, body: Body, footnotes: dict[str, int]) -> list[str]:
+    head = "\\texttt{%s}" if table.code and body.style != "sums" else "{%s}"
     rows = [
-        [f"\\texttt{{{escaped(line.head)}}}", *(_cell(cell, footnotes) for cell in line.cells)]
+        [head % escaped(line.head), *(_cell(cell, footnotes) for cell in line.cells)]
         for line in body.lines
     ]
+    if body.title:
+        width = len(table.columns) + 1
+        rows.insert(0, [f"\\multicolumn{{{width}}}{{l}}{{\\emph{{{escaped(body.title)}}}}}"])
     return ["    \\midrule", *(f"    {' & '.join(row)} \\\\" for row in rows)]
 
 

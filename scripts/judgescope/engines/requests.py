@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from judgescope.core.canonical import canonical
-from judgescope.schema.cards import CommandModel, Decoding, PromptedModel
+from judgescope.core.errors import UserError
+from judgescope.schema.cards import CommandModel, Decoding, ProbedModel, PromptedModel
 
 Message = Mapping[str, str]
 Logprobs = list[list[tuple[str, float]]]
@@ -189,3 +190,23 @@ Ask = Callable[[Iterable[Work], bool, Keep], list[Failure]]
 An engine reads the work once, piece by piece, as workers become free, and hands on every reply as
 it comes. It raises UserError if no request can succeed (a wrong key).
 """
+
+
+class Probed(Protocol):
+    """An engine whose endpoint can be probed."""
+
+    @property
+    def card(self) -> ProbedModel:
+        """The settled card of its model."""
+        ...
+
+    def request(self, request: Request, draws: Sequence[int]) -> list[Reply]:
+        """Return the replies to one request, which are not kept.
+
+        Raises RefusedError, or UserError if the endpoint does not answer.
+        """
+        ...
+
+    def error(self, problem: str, todo: str) -> UserError:
+        """Return the error of an endpoint's problem."""
+        ...

@@ -5,12 +5,14 @@ With `--part 2-of-8`, ask one of eight parts, and write only a note of what it w
 
 import hashlib
 from pathlib import Path
+from typing import cast
 
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import by_cell
 from judgescope.core.files import write_hashes, write_text
 from judgescope.core.paths import Paths
 from judgescope.engines.factory import asking, settled
+from judgescope.engines.requests import Probed
 from judgescope.replies.asking import complete
 from judgescope.replies.budget import spending
 from judgescope.replies.lookup import StoredReplies, Wanted
@@ -18,7 +20,7 @@ from judgescope.replies.planning import Job, planned, write_note
 from judgescope.replies.probing import read_findings, try_out
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
-from judgescope.schema.cards import OpenAIModel
+from judgescope.schema.cards import ProbedModel
 from judgescope.schema.loading import read_card
 from judgescope.schema.tables import table_of, write_parts
 
@@ -27,7 +29,7 @@ def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -
     """Plan the requests of all cells, ask for what the store lacks, write every cell's replies."""
     model = read_card("model", Path(card)).model_copy(update=spec.model)
     model = settled(model, Path(spec.folder), Path(spec.data), spec.trained)
-    endpoint = model if isinstance(model, OpenAIModel) else None
+    endpoint = model if isinstance(model, ProbedModel) else None
     paths = Paths(spec.output)
     with Store(Path(store), model.served_name) as shard:
         findings = read_findings(shard, endpoint) if endpoint else None
@@ -35,14 +37,15 @@ def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -
         replies = shard.find(_wanted(job, part))
         with spending(budget, shard, model) as allowed:
             missing = replies.count < replies.wanted.slots
+            engine = asking(model, allowed)
             if endpoint and endpoint.probe and findings is None and missing:
-                job = planned(spec, model, try_out(shard, endpoint, allowed))
+                job = planned(spec, model, try_out(shard, cast(Probed, engine)))
                 replies = shard.find(_wanted(job, part))
             if missing:
                 name = ".".join(filter(None, (model.model, part)))
                 log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
                 write_note(log, spec.dataset, job, shard)
-            complete(replies, job.work(replies), shard, asking(model, allowed), model.price)
+            complete(replies, job.work(replies), shard, engine, model.price)
         if part:
             _note(paths.part(spec.dataset, model.model, part), replies)
         else:

@@ -25,7 +25,7 @@ from judgescope.replies.journal import KEY, Keys
 from judgescope.replies.planning import Cell, Job, planned
 from judgescope.replies.probing import read_findings
 from judgescope.replies.store import Store
-from judgescope.schema.cards import AskedModel, OpenAIModel
+from judgescope.schema.cards import AskedModel, OpenAIModel, ProbedModel
 from judgescope.schema.tables import read_table
 
 
@@ -59,8 +59,8 @@ def jobs_of(plan: Plan) -> Iterator[StudyJob]:
             spec = replace(spec, cells=pack(cell for cell in cells if cell not in later))
             counts = Counter(later.values())
             store = Store(Path(plan.study.store), card.served_name)
-            findings = read_findings(store, card) if isinstance(card, OpenAIModel) else None
             model = settled(card, Path(spec.folder), Path(spec.data), spec.trained)
+            findings = read_findings(store, model) if isinstance(model, ProbedModel) else None
             yield StudyJob(dataset, model, planned(spec, model, findings), counts)
 
 

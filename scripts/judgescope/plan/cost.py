@@ -50,6 +50,7 @@ from judgescope.schema.cards import (
     Limits,
     OpenAIModel,
     Price,
+    ProbedModel,
     PromptedModel,
 )
 
@@ -103,7 +104,7 @@ class Estimate:
 
     def _judged(self, spec: AskSpec, texts: Imagined, *, bound: bool) -> Iterator[Asked]:
         """Yield what each judge has to be asked about targets, made or to be made."""
-        endpoint = self.card if isinstance(self.card, OpenAIModel) else None
+        endpoint = self.card if isinstance(self.card, ProbedModel) else None
         findings = read_findings(self.store, endpoint) if endpoint else None
         job = planned(spec, self.card, findings, texts)
         replies = self.store.find(job.wanted)

@@ -20,13 +20,14 @@ from snakemake.exceptions import WorkflowError
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME, WORKFLOW
+from judgescope.engines.llama import engine as llama
 from judgescope.plan.dag import Dag, Machine
 from judgescope.plan.inputs import data_files, read_all
 from judgescope.plan.loading import load_plan
 from judgescope.plan.preflight import preflight
 from judgescope.plan.specs import study
 from judgescope.plan.study import Plan
-from judgescope.schema.cards import Model
+from judgescope.schema.cards import LlamaModel, Model
 from judgescope.schema.loading import load_yaml
 
 DEMO = "config/config.yaml"
@@ -104,6 +105,13 @@ def check_interpreters(plan: Plan, environ: Mapping[str, str]) -> None:
         _check(environ, "that trains", where, "train")
 
 
+def check_binding(models: Mapping[str, Model]) -> None:
+    """Check that the binding of llama.cpp is installed if a model needs it."""
+    for model in models.values():
+        if isinstance(model, LlamaModel):
+            llama.check_binding(model)
+
+
 def check_vllm(models: Mapping[str, Model], environ: Mapping[str, str]) -> None:
     """Check that there is an environment with vLLM if a model needs it."""
     needs = [name for name, model in models.items() if model.engine == "vllm"]
@@ -131,6 +139,7 @@ def guard(jobs: Dag, *, conda: bool) -> None:
         preflight(study.preflight(jobs.plan))
         if not conda:
             check_interpreters(jobs.plan, os.environ)
+            check_binding(jobs.plan.models)
         read_all(jobs.plan)
 
 

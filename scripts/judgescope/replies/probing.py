@@ -13,10 +13,9 @@ from typing import Any, Literal
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
-from judgescope.engines.openai.engine import OpenAIEngine
-from judgescope.engines.requests import Budget, RefusedError, Reply, request_of
+from judgescope.engines.requests import Probed, RefusedError, Reply, request_of
 from judgescope.replies.store import Store
-from judgescope.schema.cards import Decoding, Judge, OpenAIModel
+from judgescope.schema.cards import Decoding, Judge, ProbedModel
 
 Finding = Literal["honoured", "ignored", "refused", "unknown"]
 Findings = dict[str, Finding]
@@ -38,7 +37,7 @@ SCHEMA = {
 }
 
 
-def probe(engine: OpenAIEngine) -> Findings:
+def probe(engine: Probed) -> Findings:
     """Return what the endpoint does with each field.
 
     Raises UserError if it refuses a plain request, or does not answer.
@@ -93,17 +92,14 @@ def _fits_schema(replies: list[Reply]) -> bool:
     return isinstance(value, dict) and value.get("direction") in CHOICES
 
 
-def findings_path(store: Store, card: OpenAIModel) -> Path:
+def findings_path(store: Store, card: ProbedModel) -> Path:
     """Return the file for the findings about a model at its address."""
-    probed = {"version": VERSION, "address": [card.base_url, card.query]}
-    probed |= card.model_dump(
-        include={"model", "name", "revision", "variant", "extra_body", "field_names"}
-    )
-    digest = hashlib.sha256(canonical(probed).encode()).hexdigest()[:16]
+    probed = canonical({"version": VERSION, **card.probed()})
+    digest = hashlib.sha256(probed.encode()).hexdigest()[:16]
     return store.shard / f"probe-{digest}.json"
 
 
-def read_findings(store: Store, card: OpenAIModel) -> Findings | None:
+def read_findings(store: Store, card: ProbedModel) -> Findings | None:
     """Return the findings about an endpoint, None if it was not probed."""
     try:
         findings = json.loads(findings_path(store, card).read_text(encoding="utf-8"))
@@ -112,11 +108,11 @@ def read_findings(store: Store, card: OpenAIModel) -> Findings | None:
     return findings if isinstance(findings, dict) and findings.keys() == set(FIELDS) else None
 
 
-def try_out(store: Store, card: OpenAIModel, budget: Budget | None = None) -> Findings:
+def try_out(store: Store, engine: Probed) -> Findings:
     """Probe an endpoint, keep all findings or none, and print them."""
     store.ready()
-    findings = probe(OpenAIEngine(card, budget=budget))
-    with whole(findings_path(store, card)) as part:
+    findings = probe(engine)
+    with whole(findings_path(store, engine.card)) as part:
         part.write_text(canonical(findings) + "\n", encoding="utf-8")
     listed = ", ".join(f"{field} {finding}" for field, finding in findings.items())
     print(f"the endpoint was probed: {listed}", flush=True)

@@ -115,7 +115,7 @@ def test_findings_are_kept_for_one_model_at_one_address(
     endpoint.script = honest
     model, store = card(endpoint), Store(tmp_path, "it")
     assert read_findings(store, model) is None
-    try_out(store, model)
+    try_out(store, OpenAIEngine(model))
     assert "max_tokens honoured, seed honoured, n honoured" in capsys.readouterr().out
     assert read_findings(store, model) == ABLE
     other = card(endpoint, base_url=endpoint.url.replace("/v1", "/v2"))

@@ -15,7 +15,8 @@ import running
 from judgescope.core.errors import UserError
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import Failure, Reply, Request, Work, request_of
-from judgescope.engines.vllm.server import ServedEngine
+from judgescope.engines.served import ServedEngine
+from judgescope.engines.vllm.server import Server
 from judgescope.schema.cards import Decoding, VllmModel
 
 STAND_IN = running.HOME / "tests" / "support" / "vllm_stand_in.py"
@@ -45,7 +46,12 @@ def pids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def engine(how: str, **keys: Any) -> ServedEngine:
     card = VllmModel.model_validate(CARD | {"start_timeout": SECONDS} | keys)
-    return ServedEngine(card, [sys.executable, str(STAND_IN), how])
+    return ServedEngine(card, lambda: Server(card, [sys.executable, str(STAND_IN), how]))
+
+
+def running_server(served: ServedEngine) -> Server:
+    assert isinstance(served.server, Server)
+    return served.server
 
 
 def ask(served: ServedEngine, draws: int = 1) -> tuple[list[Reply], list[Failure]]:
@@ -95,8 +101,7 @@ def test_a_server_is_started_once_and_asked_with_its_key(pids: Path) -> None:
     before = processes(pids)
     ask(served)
     assert processes(pids) == before
-    assert served._server is not None
-    served._server._guard.close()
+    running_server(served)._guard.close()
     assert not processes(pids)
 
 
@@ -119,8 +124,7 @@ def test_a_server_is_told_no_key_that_is_not_for_it(
             b"planted://me:it@here",
         }
         assert told[b"VLLM_API_KEY"]
-    assert served._server is not None
-    served._server._guard.close()
+    running_server(served)._guard.close()
 
 
 @pytest.mark.heavy
@@ -182,9 +186,8 @@ def test_a_port_that_was_lost_is_given_up_for_another(pids: Path) -> None:
 def test_a_server_that_dies_is_named_and_not_its_address(pids: Path) -> None:
     served = engine("well", limits={"attempts": 1, "backoff": 0.01})
     ask(served)
-    assert served._server is not None
-    served._server._child.kill()
-    served._server._child.wait()
+    running_server(served)._child.kill()
+    running_server(served)._child.wait()
     with pytest.raises(UserError, match="the vLLM server does not run: its exit status is -9"):
         ask(served)
     assert not processes(pids)

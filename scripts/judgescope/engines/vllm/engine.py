@@ -7,6 +7,7 @@ batches, so that it is never half empty; a reply is handed on as soon as it is t
 import math
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -242,9 +243,10 @@ def build(card: VllmModel) -> Ask:
     """Return the engine of a model card, in the mode it names."""
     if card.mode == "offline":
         return VllmEngine(card)
-    from judgescope.engines.vllm.server import ServedEngine
+    from judgescope.engines.served import ServedEngine
+    from judgescope.engines.vllm.server import Server
 
-    return ServedEngine(card)
+    return ServedEngine(card, partial(Server, card))
 
 
 ENGINE = EngineDeclaration(name="vllm", asked=True, reads_prompts=True)

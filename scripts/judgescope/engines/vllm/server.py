@@ -2,23 +2,18 @@
 
 import atexit
 import json
-import os
 import secrets
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterable
-from dataclasses import replace
 from http.client import HTTPException
 from typing import Any
 
 from judgescope.core.errors import UserError
-from judgescope.core.secrets import is_secret, masked
-from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.process_reaper import Guard
-from judgescope.engines.requests import Failure, Keep, Reply, Work
+from judgescope.engines.served import LOOPBACK, inherited
 from judgescope.engines.vllm.options import NEUTRAL, STARTED, arguments, provenance
 from judgescope.schema.cards import OpenAIModel, VllmModel
 
@@ -29,7 +24,6 @@ NEEDED = {
     "RAY_AUTH_TOKEN",
 }
 """Variables named like secrets that the server may need: for the hub and its own workers."""
-HERE = "127.0.0.1"
 PORT_ATTEMPTS = 3  # another program may take a port that was free a moment ago
 
 
@@ -53,7 +47,7 @@ class Server:
         return OpenAIModel(
             model=self.card.model,
             engine="openai",
-            base_url=f"http://{HERE}:{self.port}/v1",
+            base_url=f"http://{LOOPBACK}:{self.port}/v1",
             name=self.card.name,
             probe=False,
             limits=self.card.limits,
@@ -70,7 +64,7 @@ class Server:
         self._child = subprocess.Popen(
             [*self.program, *flags(server_arguments(self.card, self.port, self.token))],
             stdin=subprocess.DEVNULL,
-            env={**STARTED, **inherited(), **self._guard.environment, KEY: self.key},
+            env={**STARTED, **inherited(NEEDED), **self._guard.environment, KEY: self.key},
         )
         deadline = time.monotonic() + self.card.start_timeout
         while not self._ready():
@@ -80,7 +74,7 @@ class Server:
             if time.monotonic() > deadline:
                 raise self._failed(f"it was not ready after {self.card.start_timeout:g} s")
             time.sleep(0.2)
-        self.version = str(self._get("version")["version"])
+        self.provenance = provenance(self.card, str(self._get("version")["version"]))
         return True
 
     def _ready(self) -> bool:
@@ -92,7 +86,7 @@ class Server:
 
     def _get(self, page: str) -> Any:
         headers = {"Authorization": f"Bearer {self.key}"}
-        request = urllib.request.Request(f"http://{HERE}:{self.port}/{page}", headers=headers)
+        request = urllib.request.Request(f"http://{LOOPBACK}:{self.port}/{page}", headers=headers)
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with direct.open(request, timeout=5) as answer:
             return json.load(answer)
@@ -107,33 +101,6 @@ class Server:
         )
 
 
-class ServedEngine:
-    """Asks a server of its own through the HTTP engine."""
-
-    def __init__(self, card: VllmModel, program: list[str] = PROGRAM) -> None:
-        self.card, self.program = card, program
-        self._server: Server | None = None
-
-    def __call__(self, work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
-        """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
-        if self._server is None:
-            self._server = Server(self.card, self.program)
-        origin = provenance(self.card, self._server.version)
-
-        def keep_as_ours(reply: Reply) -> None:
-            keep(replace(reply, provenance=origin) if reply.status == "ok" else reply)
-
-        engine = OpenAIEngine(self._server.model(), self._server.key)
-        try:
-            failures = engine(work, proven, keep_as_ours)
-        except UserError:
-            self._server.check()
-            raise
-        if failures:
-            self._server.check()
-        return failures
-
-
 def server_arguments(card: VllmModel, port: int, token: str) -> dict[str, Any]:
     """Return the arguments of the server; requests name the model as the card does."""
     names = {"served_model_name": [card.name, token]}
@@ -143,7 +110,7 @@ def server_arguments(card: VllmModel, port: int, token: str) -> dict[str, Any]:
     return {
         **arguments(card),
         **names,
-        "host": HERE,
+        "host": LOOPBACK,
         "port": port,
         "data_parallel_size": card.data_parallel,
         "override_generation_config": NEUTRAL,
@@ -166,25 +133,14 @@ def flags(args: dict[str, Any]) -> list[str]:
     return line
 
 
-def inherited() -> dict[str, str]:
-    """Return the job's variables for the server, without those that look like secrets."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name in NEEDED
-        or name.upper().endswith("_PROXY")
-        or not (is_secret(name) or masked(value) != value)
-    }
-
-
 def free_port() -> int:
     """Return a port that is free now."""
     with socket.socket() as probe:
-        probe.bind((HERE, 0))
+        probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
 
 
 def taken(port: int) -> bool:
     """Return whether a program listens on a port."""
     with socket.socket() as probe:
-        return probe.connect_ex((HERE, port)) == 0
+        return probe.connect_ex((LOOPBACK, port)) == 0

@@ -14,6 +14,7 @@ from judgescope.schema.cards import (
     CommandModel,
     Dataset,
     Hub,
+    LlamaModel,
     OpenAIModel,
     Published,
     RecordedModel,
@@ -39,7 +40,8 @@ def preflight(plan: Plan) -> PreflightSpec:
                 where=f"{FOLDERS[kind]}/{name}.yaml",
             )
             for kind, name, card in plan.cards()
-            if isinstance(card, Dataset | RecordedModel | CommandModel | VllmModel) and card.files
+            if isinstance(card, Dataset | RecordedModel | CommandModel | LlamaModel | VllmModel)
+            and card.files
         },
         data=plan.study.data,
         cells={name: len(plan.cells_of(name)) for name in plan.datasets},

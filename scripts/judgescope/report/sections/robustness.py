@@ -58,7 +58,7 @@ ATTACK_LEAD = (
     "meaning, of the same length and in the same place, tells what added text does by itself: the "
     "difference of the two is what the words of the attack do."
 )
-READ = {"openai", "vllm", "recorded"}
+READ = {"openai", "vllm", "llama", "recorded"}
 """Engines whose judges may be a model that reads a form; a recorded score has none."""
 FORM_STATISTICS = ("pearson", "spearman", "kendall_b")
 FORMS_LEAD = (

@@ -51,6 +51,7 @@ from judgescope.schema.cards.models import CommandModel as CommandModel
 from judgescope.schema.cards.models import ControlModel as ControlModel
 from judgescope.schema.cards.models import LexicalModel as LexicalModel
 from judgescope.schema.cards.models import Limits as Limits
+from judgescope.schema.cards.models import LlamaModel as LlamaModel
 from judgescope.schema.cards.models import OpenAIModel as OpenAIModel
 from judgescope.schema.cards.models import Price as Price
 from judgescope.schema.cards.models import RecordedModel as RecordedModel
@@ -81,7 +82,9 @@ from judgescope.schema.cards.study import NewTexts as NewTexts
 from judgescope.schema.cards.study import Recipe as Recipe
 from judgescope.schema.cards.study import Study as Study
 
-PromptedModel = OpenAIModel | VllmModel
+ProbedModel = OpenAIModel | LlamaModel
+"""Models whose server is probed before judges are asked."""
+PromptedModel = ProbedModel | VllmModel
 """Models that read prompts."""
 AskedModel = PromptedModel | CommandModel
 Model = Annotated[

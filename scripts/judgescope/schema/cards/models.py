@@ -191,6 +191,11 @@ HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]+")
 SECRET_HEADERS = {"authorization", "api-key", "x-api-key", "cookie", "proxy-authorization"}
 ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
 """An endpoint's address: without a name, a password or a query, which may be secrets."""
+FOLDER = r"^(\{data\}/)?[^{}]+$"
+WEIGHTS = "data"
+"""The role of the only file of a card."""
+PACKAGE = "package:"
+"""Begins the path of a file in an installed package: `package:<name>/<file>`."""
 Parts = Access[
     Annotated[
         int,
@@ -314,6 +319,117 @@ class OpenAIModel(Card):
             "extra_body": self.extra_body,
         }
 
+    def probed(self) -> dict[str, Any]:
+        """Return what the findings about the endpoint depend on."""
+        keys = {"model", "name", "revision", "variant", "extra_body", "field_names"}
+        return {"address": [self.base_url, self.query], **self.model_dump(include=keys)}
+
+
+BINDING = "2026.10.11549"
+"""The version of xllamacpp, whose interface changes from one to the next (envs/llama.txt)."""
+
+
+class LlamaModel(Card):
+    """A GGUF file, which the job that asks serves with llama.cpp on this machine."""
+
+    model: Asking[Slug]
+    """The id, equal to the file's name."""
+    engine: Asking[Literal["llama"]]
+    """The engine that answers."""
+    package: str | None = Field(None, pattern=r"^[A-Za-z0-9][\w.-]*$")
+    """The installed Python package that contains the weights; it is not imported."""
+    file: str | None = Field(None, pattern=r"^[^{}/]+$")
+    """The name of the GGUF file in the package."""
+    path: str | None = Field(None, pattern=FOLDER)
+    """The GGUF file, in place of `package` and `file`: relative to the card's folder, absolute, or
+    from `{data}/`."""
+    sha256: Asking[Hashes] = Field({})
+    """The sha256 of the file; default: computed and not compared."""
+    context: int = Field(2048, ge=256)
+    """Tokens of prompt and reply; a longer prompt is refused. Memory grows with it."""
+    threads: Asking[int] = Field(1, ge=1)
+    """Number of threads; log probabilities differ slightly between numbers."""
+    cache: Asking[bool] = False
+    """Whether the server keeps the prompt before: about twice as fast where prompts begin alike,
+    but log probabilities then depend slightly on the order of requests."""
+    family: Slug | None = None
+    """The model's family; models of one family may favour each other."""
+    extra_body: Asking[dict[str, Any]] = Field({})
+    """Further fields of every request, such as `grammar` (llama.cpp's notation), which restricts
+    what the model may reply."""
+    probe: Access[bool] = True
+    """Whether to test with a few small requests, before the first request of a study, which fields
+    the server honours."""
+    timeout: Access[float] = Field(3600, gt=0)
+    """Seconds until an unanswered request fails."""
+    parts: Parts = 1
+
+    @model_validator(mode="after")
+    def _one_file(self) -> Self:
+        if (self.package is None) != (self.file is None) or (self.path is None) == (
+            self.package is None
+        ):
+            raise ValueError("name the GGUF file: either by `path`, or by `package` and `file`")
+        if set(self.sha256) - {WEIGHTS}:
+            raise ValueError("sha256 is one hash: that of the GGUF file")
+        if taken := sorted(set(self.extra_body) & (RESERVED | {"cache_prompt"})):
+            raise ValueError(f"extra_body may not hold {', '.join(taken)}: other keys set it")
+        return self
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Return the role and the path of the weights."""
+        return {WEIGHTS: self.path or f"{PACKAGE}{self.package}/{self.file}"}
+
+    @property
+    def served_name(self) -> str:
+        """Return the name of the weights: the file's, without its suffix."""
+        return (self.file or str(self.path)).rpartition("/")[2].removesuffix(".gguf")
+
+    @property
+    def variant(self) -> str:
+        """Return what of a settled card beside name and request changes a reply."""
+        cache = "with" if self.cache else "without"
+        return (
+            f"xllamacpp {BINDING}, sha256 {self.sha256[WEIGHTS]}, threads {self.threads}, "
+            f"{cache} prompt cache"
+        )
+
+    @property
+    def unsent(self) -> set[str]:
+        """Return the fields of a decoding that the server is not sent: none."""
+        return set()
+
+    @property
+    def price(self) -> Price:
+        """Return the price of its tokens: nothing."""
+        return Price(input=0, output=0)
+
+    @property
+    def limits(self) -> Limits:
+        """Return how the server is asked: one request at a time, which more would not speed up."""
+        return Limits(
+            concurrency=1,
+            draws_per_request=1,
+            attempts=2,
+            backoff=0.1,
+            timeout=self.timeout,
+            max_consecutive_failures=3,
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """Return what of a settled card changes a reply: the part of it in every request's key."""
+        return {
+            "engine": self.engine,
+            "model": self.served_name,
+            "variant": self.variant,
+            "extra_body": self.extra_body,
+        }
+
+    def probed(self) -> dict[str, Any]:
+        """Return what the findings about a settled card's server depend on."""
+        return self.identity()
+
 
 ROLE = re.compile(r"\{([A-Za-z_]\w*)\}")
 """`{role}` in a word of a command: the path of that role's file."""
@@ -403,7 +519,6 @@ ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 """What an adapter consists of, as peft writes it."""
 TRAINED = "trained"
 """In the place of an adapter: the one that the study trains."""
-FOLDER = r"^(\{data\}/)?[^{}]+$"
 
 
 class Adapter(Card):

@@ -1,0 +1,198 @@
+"""GGUF files served with llama.cpp: the job that asks starts a server and ends it.
+
+The server listens on a free port of the loopback interface and answers only requests with its key.
+Nothing starts if the store has every reply.
+"""
+
+import atexit
+import json
+import os
+import secrets
+import subprocess
+import sys
+import threading
+from collections import deque
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from judgescope.core.errors import UserError
+from judgescope.data.files import resolve
+from judgescope.engines import EngineDeclaration
+from judgescope.engines.llama import child
+from judgescope.engines.requests import Budget
+from judgescope.engines.served import LOOPBACK, ServedEngine, inherited
+from judgescope.schema.cards import LlamaModel, OpenAIModel
+from judgescope.schema.cards.models import BINDING, WEIGHTS
+
+PACKAGE = "xllamacpp"
+MAGIC = b"GGUF"
+START_SECONDS = 600.0  # to read the weights
+END_SECONDS = 10.0
+QUOTED_LINES, QUOTED_CHARACTERS = 2, 300  # of the server's log, in an error
+PRINTED_LINES = 20  # of the server's log, in the job's
+ERROR = " E "  # in a line of the log that says what is wrong
+MEMORY = Path("/proc/meminfo")
+
+
+class LlamaServer:
+    """llama.cpp's server in a child process, which ends when its standard input closes.
+
+    The kernel closes it with the job, even by kill -9. Neither Ctrl-C nor a signal to the job's
+    group reaches the child: requests under way may still be answered.
+    """
+
+    def __init__(self, card: LlamaModel) -> None:
+        """Raise UserError if the server cannot start, before anything is asked."""
+        check_binding(card)
+        self.card = card
+        self.key = secrets.token_urlsafe(32)
+        self.provenance = {
+            **{"engine": card.engine, "model": card.served_name, "version": BINDING},
+            "fingerprint": card.sha256[WEIGHTS][:16],
+        }
+        path = card.files[WEIGHTS]
+        self._check_memory(Path(path).stat().st_size)
+        settings = {
+            **{"path": path, "alias": card.served_name, "key": self.key, "host": LOOPBACK},
+            **card.model_dump(include={"context", "threads", "cache"}),
+        }
+        self._log = TemporaryFile()  # noqa: SIM115 (closed with the job)
+        self._child = subprocess.Popen(
+            [sys.executable, "-P", child.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=inherited(),
+            start_new_session=True,
+        )
+        atexit.register(self.close)
+        print(f"llama.cpp loads {card.served_name}", flush=True)
+        self.url = self._started(settings)
+
+    def model(self) -> OpenAIModel:
+        """Return the card of the server's endpoint."""
+        return OpenAIModel(
+            model=self.card.model,
+            engine="openai",
+            base_url=f"{self.url}/v1",
+            name=self.card.served_name,
+            probe=False,
+            limits=self.card.limits,
+        )
+
+    def check(self) -> None:
+        """Raise UserError if the server has ended."""
+        if self._child.poll() is not None:
+            raise self._failed("the llama.cpp server has ended")
+
+    def close(self) -> None:
+        """End the server and return when it is gone."""
+        assert self._child.stdin is not None
+        self._child.stdin.close()
+        try:
+            self._child.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+
+    def _started(self, settings: dict[str, object]) -> str:
+        """Return the address that the child prints once its server answers."""
+        assert self._child.stdin is not None and self._child.stdout is not None
+        late = threading.Timer(START_SECONDS, self._child.kill)
+        late.start()
+        try:
+            self._child.stdin.write(json.dumps(settings).encode() + b"\n")
+            self._child.stdin.flush()
+            url = self._child.stdout.readline().decode().strip()
+        except BrokenPipeError:
+            url = ""
+        finally:
+            late.cancel()
+        if not url:
+            self._child.wait()
+            raise self._failed("the llama.cpp server does not start")
+        return url
+
+    def _check_memory(self, size: int) -> None:
+        free = available_memory()
+        if free is not None and size > free:
+            raise UserError(
+                "there is too little memory for the model",
+                where=self._where,
+                got=f"{size / 1e6:.0f} MB of weights, {free / 1e6:.0f} MB available",
+                todo="use a smaller or more strongly quantised file, or another machine",
+            )
+
+    def _failed(self, problem: str) -> UserError:
+        """Return the error of a server that has ended: its exit, and the end of its log."""
+        code = self._child.returncode
+        exit_by = f"signal {-code}" if code < 0 else f"exit status {code}"
+        self._log.seek(0)
+        text = self._log.read().decode(errors="replace").replace(self.key, "<key>")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        print(*deque(lines, PRINTED_LINES), sep="\n", flush=True)
+        errors = [line.partition(ERROR)[2] for line in lines if ERROR in line] or lines
+        last = "; ".join(deque(dict.fromkeys(errors), QUOTED_LINES))[-QUOTED_CHARACTERS:]
+        killed = "; signal 9 often means that memory was short" if code == -9 else ""
+        return UserError(
+            f"{problem} ({exit_by}): {last or 'its log is empty'}",
+            where=self._where,
+            got=self.card.files[WEIGHTS],
+            todo=f"the job's log has more lines{killed}; a smaller `context` needs less memory; "
+            "replies so far are kept, and the same command asks for the rest",
+        )
+
+    @property
+    def _where(self) -> str:
+        return f"models/{self.card.model}.yaml"
+
+
+def available_memory() -> int | None:
+    """Return the bytes that a process may still use, None where the system does not say."""
+    try:
+        lines = MEMORY.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(sizes[0]) * 1024 if sizes else None
+
+
+def check_binding(card: LlamaModel) -> None:
+    """Raise UserError if the pinned version of xllamacpp is not installed."""
+    try:
+        installed = version(PACKAGE)
+    except PackageNotFoundError:
+        installed = None
+    if installed != BINDING:
+        raise UserError(
+            f"the engine llama needs the package {PACKAGE} {BINDING}",
+            where=f"models/{card.model}.yaml, key engine",
+            got=installed or "not installed",
+            todo=f"make env-llama, or pip install {PACKAGE}=={BINDING}",
+        )
+
+
+def located(card: LlamaModel, folder: Path, data: Path) -> LlamaModel:
+    """Return the card with the absolute path of its file; UserError if that is not GGUF."""
+    where = f"models/{card.model}.yaml"
+    [(path, _)] = resolve(card.files, WEIGHTS, folder, data, where=where)
+    with path.open("rb") as file:
+        begins = file.read(len(MAGIC))
+    if begins != MAGIC:
+        raise UserError(
+            "this is not a GGUF file",
+            where=where,
+            got=path.name,
+            allowed="a model in llama.cpp's format, as published with the suffix .gguf",
+        )
+    return card.model_copy(update={"path": os.path.abspath(path), "package": None})
+
+
+def build(card: LlamaModel, budget: Budget | None = None) -> ServedEngine:
+    """Return the engine of a settled model card."""
+    return ServedEngine(card, partial(LlamaServer, card), budget)
+
+
+ENGINE = EngineDeclaration(name="llama", asked=True, reads_prompts=True, packages=("jinja2",))

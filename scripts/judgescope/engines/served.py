@@ -1,0 +1,103 @@
+"""Engines that start a server on this machine, ask it over HTTP, and end it with the job."""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from typing import Protocol
+
+from judgescope.core.errors import UserError
+from judgescope.core.secrets import is_secret, masked
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.requests import Budget, Failure, Keep, Reply, Request, Work
+from judgescope.schema.cards import LlamaModel, OpenAIModel, VllmModel
+
+LOOPBACK = "127.0.0.1"
+
+
+class LocalServer(Protocol):
+    """A server of the job, which answers only requests with its key."""
+
+    key: str
+
+    @property
+    def provenance(self) -> Mapping[str, str]:
+        """Where its replies come from."""
+        ...
+
+    def model(self) -> OpenAIModel:
+        """Return the card of the server's endpoint."""
+        ...
+
+    def check(self) -> None:
+        """Raise UserError if the server has ended."""
+        ...
+
+
+class ServedEngine:
+    """Starts its server with the first request and asks it through the HTTP engine."""
+
+    def __init__(
+        self,
+        card: LlamaModel | VllmModel,
+        start: Callable[[], LocalServer],
+        budget: Budget | None = None,
+    ) -> None:
+        self.card, self.budget = card, budget
+        self._start = start
+
+    @cached_property
+    def server(self) -> LocalServer:
+        """Return the server, started now if it was not."""
+        return self._start()
+
+    @property
+    def _endpoint(self) -> OpenAIEngine:
+        return OpenAIEngine(self.server.model(), self.server.key, budget=self.budget)
+
+    def __call__(self, work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
+        """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
+        provenance = dict(self.server.provenance)
+
+        def keep_as_ours(reply: Reply) -> None:
+            keep(replace(reply, provenance=provenance) if reply.status == "ok" else reply)
+
+        with self._alive():
+            failures = self._endpoint(work, proven, keep_as_ours)
+        if failures:
+            self.server.check()
+        return failures
+
+    def request(self, request: Request, draws: Sequence[int]) -> list[Reply]:
+        """Return the replies to one request, which are not kept (see `requests.Probed`)."""
+        with self._alive():
+            return self._endpoint.request(request, draws)
+
+    def error(self, problem: str, todo: str) -> UserError:
+        """Return the error of a server's problem."""
+        where = f"models/{self.card.model}.yaml"
+        return UserError(problem, where=where, got=self.card.served_name, todo=todo)
+
+    @contextmanager
+    def _alive(self) -> Iterator[None]:
+        """Name the server's end, if it has ended, instead of an address that does not answer."""
+        try:
+            yield
+        except UserError:
+            self.server.check()
+            raise
+
+
+def inherited(needed: Collection[str] = ()) -> dict[str, str]:
+    """Return the job's variables for a server, without those that look like secrets.
+
+    `needed` names variables that the server needs even so.
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in needed
+        or name.upper().endswith("_PROXY")
+        or not (is_secret(name) or masked(value) != value)
+    }

@@ -18,7 +18,8 @@ from explore_study import ExploreStudy
 from judgescope.people import weights
 from judgescope.people.pairs import read as read_votes
 from judgescope.report import judge_card as cards
-from judgescope.report.page import render
+from judgescope.report.page import write_pages
+from judgescope.report.sections import sections_of
 from people_studies import AnnotationsStudy, RatingsStudy, VotesStudy, plan_of
 from people_tables import rows_of
 from running import HOME
@@ -34,8 +35,8 @@ def report(folder: Path, **changes: Any) -> Path:
     folder.mkdir(parents=True)
     spec = report_study.make(folder, **changes)
     page = Path(spec["output"])
-    page.parent.mkdir()
-    page.write_text(render(report_study.loaded(spec), TEMPLATES), encoding="utf-8")
+    contents = report_study.loaded(spec)
+    write_pages(contents, TEMPLATES, sections_of(contents), page.parent)
     return page
 
 
@@ -64,6 +65,8 @@ def made(name: str, folder: Path) -> Path:
     """Write one of the pages that the commands write, from the smallest study that has it."""
     if name == "report":
         return report(folder)
+    if name == "section":
+        return report(folder).parent / "sections" / "discernment.html"
     if name == "texts":
         return texts(folder)
     if name == "card":
@@ -84,8 +87,18 @@ def made(name: str, folder: Path) -> Path:
         return folder / "pages" / asked.ask(asked.plan())[0][0].file
 
 
-MADE = ("report", "texts", "card", "explore", "survey", "votes", "ratings", "annotations")
-RUN = ("index", "texts", "explore", "judges/rouge-1")
+MADE = (
+    "report",
+    "section",
+    "texts",
+    "card",
+    "explore",
+    "survey",
+    "votes",
+    "ratings",
+    "annotations",
+)
+RUN = ("index", "sections/perspectives", "sections/evidence", "texts", "explore", "judges/rouge-1")
 
 
 @pytest.fixture(scope="module")
@@ -168,9 +181,10 @@ def test_columns_are_sorted_and_folds_opened_by_keyboard(window: Browser, tmp_pa
     assert window.value(sort) == "descending" and first[0] == "gamma"
     window.press("Space")
     assert window.value(sort) == "ascending" and heads(window)[0] == "rules"
-    focus(window, "document.querySelector('#judges > details > summary')")
+    window.value(f"{UNFOLD.replace('true', 'false')}")
+    focus(window, f"{FIRST}.closest('details').querySelector('summary')")
     window.press("Enter")
-    assert window.value("document.querySelector('#judges > details').open") is True
+    assert window.value(f"{FIRST}.closest('details').open") is True
 
 
 def test_a_cell_of_the_matrix_opens_its_evidence_by_keyboard(
@@ -179,13 +193,14 @@ def test_a_cell_of_the_matrix_opens_its_evidence_by_keyboard(
     page = report(tmp_path / "own")
     window.open(page)
     cell = "document.querySelector('.matrix td a')"
-    row = f"document.getElementById({cell}.hash.slice(1))"
-    assert window.value(f"{row}.checkVisibility()") is False
+    told = window.value(f"{cell}.textContent")
     focus(window, cell)
     window.press("Enter")
-    window.until(lambda: window.value(f"{row}.checkVisibility()") is True)
+    window.until(lambda: window.value("location.pathname.endsWith('sections/evidence.html')"))
+    row = "document.getElementById(location.hash.slice(1))"
+    window.until(lambda: window.value(f"{row}?.checkVisibility()") is True)
     value = window.value(f"{row}.nextElementSibling.querySelector('td').dataset.v")
-    assert f"{float(value):.3f}" in window.value(f"{cell}.textContent")
+    assert f"{float(value):.3f}" in told
 
 
 def test_contents_are_folded_on_a_phone_and_stay_in_view(window: Browser, tmp_path: Path) -> None:
@@ -215,7 +230,7 @@ def test_what_stands_in_titles_is_shown_by_keyboard(window: Browser, tmp_path: P
 def saved_table(folder: Path, caption: str, **changes: Any) -> tuple[str, list[dict[str, str]]]:
     """Return the name and the rows of the CSV file of the table whose caption begins so."""
     with browser(folder / "browser") as window:
-        window.open(report(folder / "own", **changes))
+        window.open(report(folder / "own", **changes).parent / "sections" / "agreement.html")
         script = (
             "[...document.querySelectorAll('.tools button')].find((one) => one.getAttribute"
             f"('aria-label').startsWith({json.dumps(f'Download CSV: {caption}')}))"

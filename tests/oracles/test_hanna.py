@@ -18,6 +18,7 @@ from judgescope.schema.cards import Judge, RecordedModel, Scale
 from judgescope.schema.loading import read_card
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.raters import mean_rating
+from report_setup import text_of_pages
 from running import HOME, SHARED, needs_data, rows, snakemake
 
 FIVE = {"min": 1, "max": 5, "step": 1}
@@ -226,7 +227,7 @@ def test_a_study_of_recorded_columns_with_and_without_the_references(tmp_path: P
         r = np.corrcoef(metric[part].ravel(), ratings.mean(axis=0)[part].ravel())[0, 1]
         assert found["metric", systems]["value"] == pytest.approx(r, abs=1e-12)
     assert found["metric", apart]["n"] == 12 and found["bot-1", None]["n"] == 24
-    report = (out / "report" / "index.html").read_text(encoding="utf-8")
+    report = text_of_pages(out / "report")
     assert "bot-1" in report
     reasons = {row["judge"]: row["note"] for row in rows(out, "coverage") if row["aspect"] == ""}
     assert reasons == {"length": "not applicable: the dataset has no texts"}

@@ -2,6 +2,13 @@
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
+
+from judgescope.report.page import render
+from judgescope.report.report import Report
+from judgescope.report.sections import sections_of
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "workflow" / "report"
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 LOADS = {"src", "href", "xlink:href", "srcset", "action", "data", "poster", "background"}
@@ -43,3 +50,14 @@ class Page(HTMLParser):
     def named(self, tag: str) -> list[dict[str, str | None]]:
         """Return the attributes of every such element."""
         return [attributes for name, attributes in self.elements if name == tag]
+
+
+def on_one_page(report: Report) -> str:
+    """Return all sections of a report as one page."""
+    return render(report, TEMPLATES, sections_of(report))
+
+
+def text_of_pages(folder: Path) -> str:
+    """Return the pages of a report one after the other: the first, and one for each section."""
+    pages = [folder / "index.html", *sorted((folder / "sections").glob("*.html"))]
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages)

@@ -17,6 +17,7 @@ import pytest
 import running
 from asking import COMPARING, DEMO, WRITING, AskedStudy, rate
 from guides import cards_of
+from report_setup import text_of_pages
 from scripted import Body, Said, refusal, reply
 
 pytestmark = pytest.mark.slow
@@ -67,7 +68,7 @@ def test_from_cards_to_report_and_then_nothing_is_asked(study: AskedStudy) -> No
     assert len(list(study.folder.glob("cache/replies/loop/*.jsonl"))) == 1
     signatures = {row["signature"] for row in study.rows("agreement") if row["judge"] == "wordy"}
     assert all(re.search(r"\|prompt:[0-9a-f]{8}\|draws:1\|temperature:0", s) for s in signatures)
-    page = (study.folder / "results/asked/report/index.html").read_text(encoding="utf-8")
+    page = text_of_pages(study.folder / "results/asked/report")
     assert "openai, loop" in page and study.endpoint.url not in page
     # nothing is perturbed, so that there is no page of perturbed texts
     assert not (study.folder / "results/asked/report/texts.html").exists()

@@ -11,6 +11,7 @@ import pytest
 
 import running
 from asking import ASKED, DEMO
+from report_setup import text_of_pages
 from study import Study
 
 pytestmark = pytest.mark.slow
@@ -82,7 +83,7 @@ def test_from_cards_to_report_and_then_nothing_is_scored_again(study: Counting) 
         row["target"]: row["value"] for row in study.cell("scores", "counting/systems/counted")
     }
     assert scores == {target: len(text) for target, text in texts().items()}
-    pages = (study.folder / "results/small/report/index.html").read_text("utf-8")
+    pages = text_of_pages(study.folder / "results/small/report")
     assert "counting" in pages and str(study.folder) not in pages
     before = study.cell("replies", "counting/systems/counted")
     subprocess.run(["rm", "-r", str(study.folder / "results")], check=True)

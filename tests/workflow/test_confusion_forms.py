@@ -9,6 +9,7 @@ from asking import AskedStudy
 from confusion_study_setup import ASPECTS, Planted
 from judgescope.plan.loading import load_plan
 from judgescope.schema.loading import load_yaml
+from report_setup import text_of_pages
 from running import HOME
 from scripted import Body, Said, reply, serve
 
@@ -82,7 +83,7 @@ def test_the_change_from_the_plain_form_comes_out(study: AskedStudy, criterion: 
 
 @pytest.mark.slow
 def test_the_report_shows_the_change(study: AskedStudy) -> None:
-    page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
+    page = text_of_pages(study.folder / "results" / "asked" / "report")
     assert "listing, less plain" in page and "listing, less the wording term" in page
 
 

@@ -10,6 +10,7 @@ from confusion_study_setup import ASPECTS, Planted
 from judgescope.core.cells import split
 from judgescope.plan.loading import load_plan
 from judgescope.schema.loading import load_yaml
+from report_setup import text_of_pages
 from running import HOME
 from scripted import serve
 
@@ -122,5 +123,5 @@ def test_wordings_are_asked_about_each_and_held_against_each_other(study: AskedS
     same = {row["aspect"]: row["value"] for row in rows}
     assert same.keys() == {*ASPECTS} and same["fluency"] == pytest.approx(1)
     assert same["coherence"] is None  # it never moves
-    page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
+    page = text_of_pages(study.folder / "results" / "asked" / "report")
     assert "Criterion confusion" in page and "criterion term" in page

@@ -11,6 +11,7 @@ import llama
 import trusting
 from confusing import SETS
 from judgescope.perturb.edit_checks import KINDS
+from report_setup import text_of_pages
 from running import rows
 from study import Study
 from vectors import SHARED, published
@@ -121,5 +122,5 @@ def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(tmp_path: Pat
         assert row["value"] is None and "no text could be made (2 failed)" in row["note"]
     index = headline(results, "rules", "confusion_index")
     assert index["value"] is None and "no text could be made" in index["note"]
-    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    page = text_of_pages(results / "report")
     assert "no text could be made" in page

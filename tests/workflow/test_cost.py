@@ -14,6 +14,7 @@ from judgescope.methods import cost
 from judgescope.methods.specs import Members
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.result import Estimate
+from report_setup import text_of_pages
 from running import HOME
 from scripted import Body, Said, reply, serve
 from statistics_spec import facts_of
@@ -121,7 +122,7 @@ def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(
     assert every["usd"] == pytest.approx((len(study.endpoint.asked) - writing) * ONE)
     [warning] = [line for line in done.stdout.splitlines() if line.startswith("warning: ")]
     assert "models/writer.yaml" in warning and "lie" in warning
-    page = (study.folder / "results/asked/report/index.html").read_text("utf-8")
+    page = text_of_pages(study.folder / "results/asked/report")
     assert page.count("The price of lie is not known") == 1
     texts = (study.folder / "results/asked/report/texts.html").read_text("utf-8")
     assert "24 ok" in texts and "by the model writer, form wrong-fact" in texts

@@ -13,6 +13,7 @@ import pytest
 import running
 from asking import AskedStudy
 from distilling import MEMBERS, annotate, distilling, score_of, stand_ins, table, text_of, write
+from report_setup import text_of_pages
 from scripted import Body, Said, reply, serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -90,7 +91,7 @@ def _in_tables(study: AskedStudy) -> None:
         assert {row["dataset"] for row in study.rows(name)} == {"demo-dialogue", "demo-news"}
     losses = [row for row in study.rows("training") if row["dataset"] == "demo-news"]
     assert losses and all(row["n"] for row in losses if row["value"] is not None)
-    page = (study.folder / "results/asked/report/index.html").read_text("utf-8")
+    page = text_of_pages(study.folder / "results/asked/report")
     assert "The distilled judge" in page and "org/student" in page
 
 

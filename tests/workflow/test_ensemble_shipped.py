@@ -17,6 +17,7 @@ import pytest
 import running
 import trusting
 from judgescope.schema.loading import load_yaml
+from report_setup import text_of_pages
 from running import HOME, SHARED, needs_data
 from scripted import Body, Said, reply, serve
 from study import Study, shipped
@@ -174,5 +175,5 @@ def test_errors_are_counted_located_and_held_against_what_people_marked(
     }
     mean = {judge: sum(row["value"] for row in rows) / 2 for judge, rows in every.items()}
     assert mean["ensemble-by-rule"] > mean["annotator-1"]  # five see more than one
-    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    page = text_of_pages(results / "report")
     assert "ensemble" in page and "size of an ensemble" in page

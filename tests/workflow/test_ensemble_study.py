@@ -11,6 +11,7 @@ from judgescope.methods.ensemble import SCALES
 from judgescope.methods.specs import EnsembleMembers
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
+from report_setup import text_of_pages
 from running import HOME, SHARED, needs_data, rows, snakemake
 from study import Study
 
@@ -68,7 +69,7 @@ def test_a_study_without_a_model_has_its_ensemble_in_table_report_and_terminal(
             same[key] for key in ("value", "ci_low", "ci_high", "n")
         ]
         assert (SCALES in row["note"]) == (row["aspect"] != "average")
-    page = (out / "report" / "index.html").read_text("utf-8")
+    page = text_of_pages(out / "report")
     assert "Ensembles" in page and "size of an ensemble" in page
     assert "effective judges" in done.stdout and "effective judges" in summary(out)
     assert not (tmp_path / "cache").exists()  # nothing was asked

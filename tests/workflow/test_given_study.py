@@ -17,6 +17,7 @@ from judgescope.core.errors import UserError
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs.results import tables_of
 from judgescope.plan.study import Plan
+from report_setup import text_of_pages
 from running import HOME
 from scripted import Endpoint, serve
 from study import Study
@@ -217,7 +218,7 @@ def test_whom_nothing_can_be_asked_is_not_applicable(study: AskedStudy) -> None:
     reasons |= dict.fromkeys(("most-frequent", "shuffled"), "needs ratings")
     assert len(notes) == len(reasons)
     assert all(reasons[judge] in note for judge, note in notes)
-    page = (study.folder / "results" / "given" / "report" / "index.html").read_text("utf-8")
+    page = text_of_pages(study.folder / "results" / "given" / "report")
     assert "Ratings that came with the texts: " in page
 
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from graded_study import GRADED, ITEMS, NAME, GradedStudy, Scripted, asked
+from report_setup import text_of_pages
 from running import outputs, rows, snakemake
 from scripted import Body, Said, refusal, replies, serve
 from study import Study
@@ -95,7 +96,7 @@ def test_it_is_told_how_texts_lie_among_anchors_and_what_each_step_cost(built: A
     told = found(results, "usd", form="errors, all at once")
     assert (told["judge"], told["n"]) == ("generator", first["generator"])
     assert told["value"] == pytest.approx(first["generator"] * (7 + 2 * 3) / 1e6)
-    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    page = text_of_pages(results / "report")
     assert "every rating" in page
 
 
@@ -227,7 +228,7 @@ def test_judges_are_held_against_each_other_on_the_same_resamples(built: Any) ->
     assert (gap["value"], gap["ci_high"], gap["aspect"]) == (-1, -1, "average")
     random = told["random", "twice"]
     assert random["ci_low"] < random["value"] < random["ci_high"] < -0.5
-    page = (built[0] / "report" / "index.html").read_text(encoding="utf-8")
+    page = text_of_pages(built[0] / "report")
     assert "Differences between judges for neat, graded sets" in page
 
 

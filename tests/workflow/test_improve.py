@@ -15,6 +15,7 @@ from judgescope.plan.generators import waiting
 from judgescope.plan.loading import load_plan
 from judgescope.plan.study import Plan
 from judgescope.schema.loading import load_yaml
+from report_setup import text_of_pages
 from running import HOME, rows, run, snakemake
 from scripted import Body, Endpoint, Said, reply, serve
 from study import Study
@@ -185,7 +186,7 @@ def test_tables_and_report_say_how_many_were_improved_and_what_it_took(
     ]
     written = [prompt for prompt in endpoint.prompts if FACTS.search(prompt)]
     assert replies == len(written) == 14  # the two refused ones twice
-    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    page = text_of_pages(results / "report")
     assert "a model improved 11 of 12 references; 1 could not be and are left out." in page
     assert "originals that a model wrote" in page
 

@@ -13,6 +13,7 @@ import pytest
 
 import running
 from asking import DEMO, AskedStudy
+from report_setup import text_of_pages
 from scripted import Body, Said, reply, serve
 from study import shipped
 
@@ -137,7 +138,7 @@ def test_controls_and_rules_have_numbers_of_their_own(study: AskedStudy) -> None
 def test_what_is_added_stands_in_the_prompts_and_in_the_report(study: AskedStudy) -> None:
     sent = [one for one in study.endpoint.prompts if "Rating: 5" in one]
     assert len(sent) == 24 * 4
-    page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
+    page = text_of_pages(study.folder / "results" / "asked" / "report")
     assert "what is written to the judge" in page and "claimed verdict" in page
 
 

@@ -8,6 +8,7 @@ import pytest
 from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import AVERAGE
 from perspectives_study_setup import write_dataset
+from report_setup import text_of_pages
 from running import rows, snakemake
 from study import Study
 
@@ -41,5 +42,5 @@ def test_two_datasets_make_up_an_overall_table_and_a_section(tmp_path: Path) -> 
         width = min(one["ci_high"] - one["ci_low"] for one in each)
         assert row["ci_high"] - row["ci_low"] < width  # two datasets tell more than one
     assert found[OVERALL, "length", "rank_accuracy_adjacent"]["value"] == 1
-    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    page = text_of_pages(results / "report")
     assert "All datasets" in page and "mean over datasets: ranks by these means." in page

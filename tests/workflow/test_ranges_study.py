@@ -10,6 +10,7 @@ import pytest
 
 from asking import DEMO, AskedStudy
 from judgescope.perturb.english import frequency
+from report_setup import text_of_pages
 from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow
@@ -131,7 +132,7 @@ def test_a_finer_scale_sees_smaller_differences(study: AskedStudy) -> None:
 
 
 def test_the_report_draws_both(study: AskedStudy) -> None:
-    page = (study.folder / "results/asked/report/index.html").read_text("utf-8")
+    page = text_of_pages(study.folder / "results/asked/report")
     assert "Own, slips.single: Fluency, scored and compared." in page
     assert "pair (compares)" in page and "hundred (scores)" in page
     assert "of the judges that compare at 1 error is 0" in page

@@ -12,9 +12,10 @@ import pytest
 import report_study as study
 import running
 from judgescope.report.elements import Figure, Fold, Key, Table
-from judgescope.report.page import alone, figures_of, render, title_of, write_parts
+from judgescope.report.page import alone, figures_of, title_of, write_parts
 from judgescope.report.report import Report
 from judgescope.report.sections import sections_of
+from report_setup import on_one_page
 from study import Study
 
 TEMPLATES = running.HOME / "workflow" / "report"
@@ -41,14 +42,14 @@ def test_every_figure_of_the_report_is_a_file(tmp_path: Path) -> None:
     files = {path.name: len(list(path.iterdir())) for path in figures.iterdir()}
     assert files == {name: len(found) for name, found in told.items() if found}
     assert {"agreement", "discernment"} <= set(files)
-    page = render(report, TEMPLATES)
+    page = on_one_page(report)
     assert page.count("<figure>") == sum(files.values()), "none is hidden deeper than that"
 
 
 @pytest.mark.heavy
 def test_every_section_is_a_page_with_its_tables(tmp_path: Path) -> None:
     report, _, pages = written(tmp_path)
-    whole = render(report, TEMPLATES)
+    whole = on_one_page(report)
     own = {path.stem: path.read_text("utf-8") for path in pages.iterdir()}
     assert set(own) == {section.id for section in sections_of(report)}
     assert sum(page.count("<table") for page in own.values()) == whole.count("<table")

@@ -11,6 +11,7 @@ import pytest
 
 from asking import AskedStudy
 from perspectives_study_setup import write_dataset
+from report_setup import text_of_pages
 from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow
@@ -181,7 +182,7 @@ def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(
     assert len(again) <= 2 * TEXTS
     told = [bool(TOLD.findall(prompt)) for _, prompt in asked]
     assert np.mean(told) == pytest.approx(0.5, abs=0.05)
-    page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
+    page = text_of_pages(study.folder / "results" / "asked" / "report")
     assert "Robustness" in page
 
 

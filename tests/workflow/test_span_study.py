@@ -16,6 +16,7 @@ from judgescope.parsing.locate import locate
 from judgescope.plan.specs.results import tables_of
 from judgescope.schema.tables import read_table
 from judgescope.statistics.spans import Span, exact_counts
+from report_setup import text_of_pages
 from running import SHARED, needs_data, rows
 from study import Study
 
@@ -124,7 +125,7 @@ def test_annotations_that_exist_are_held_against_what_people_marked(tmp_path: Pa
     assert both["span_errors"]["n"] == 12
     # Owls and Owls won overlap by half, which makes them one: 4 errors in 10 texts, 3 in two
     assert both["span_errors"]["value"] == pytest.approx((10 * 4 + 2 * 3) / 12)
-    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    page = text_of_pages(results / "report")
     assert len(re.findall('<div class="marking[" ]', page)) == 6 * 4  # people and three judges
     assert MARK not in page and "&lt;script&gt;&#34;&amp;" in page
 

@@ -12,6 +12,7 @@ import pytest
 
 from asking import FAST, AskedStudy
 from judgescope.scoring.ensembles import outliers
+from report_setup import text_of_pages
 from scripted import Body, Said, reply, serve
 
 pytestmark = pytest.mark.slow
@@ -205,7 +206,7 @@ def test_what_merging_cost_is_told(study: AskedStudy, ran: Counter[str]) -> None
         if row["statistic"] == "usd" and row["perturbation"] == "merges.super"
     ]
     assert row["value"] == pytest.approx(ran["super"] * (7 + 2 * 3) / 1e6)
-    page = (results(study) / "report" / "index.html").read_text(encoding="utf-8")
+    page = text_of_pages(results(study) / "report")
     assert "lists of errors merged by super" in page
 
 

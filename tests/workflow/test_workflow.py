@@ -13,6 +13,7 @@ import pytest
 
 import running
 from guides import cards_of
+from report_setup import text_of_pages
 from running import HOME, outputs, rows, snakemake
 from study import Study
 
@@ -134,7 +135,7 @@ def test_a_cell_can_be_asked_for_by_name(small: Study) -> None:
 
 def test_texts_of_every_perturbation_lie_beside_the_report(small: Study) -> None:
     report = small.out / "report"
-    assert 'href="texts.html#demo-dialogue"' in (report / "index.html").read_text(encoding="utf-8")
+    assert 'href="texts.html#demo-dialogue"' in text_of_pages(report)
     texts = (report / "texts.html").read_text(encoding="utf-8")
     assert re.findall(r'id="demo-dialogue\.(\S+)"', texts) == [
         *("random-typos.minor", "random-typos.major", "reordering.minor", "reordering.major")
@@ -200,7 +201,7 @@ def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(tmp_pat
     assert first.returncode == 0, first.stdout[-4000:]
     assert "Nothing to be done" in second.stdout
     results = project / "results" / "small"
-    assert "judgescope run config/config.yaml" in (results / "report/index.html").read_text("utf-8")
+    assert "judgescope run config/config.yaml" in text_of_pages(results / "report")
     every = [path for path in results.rglob("*") if path.is_file() and path.suffix != ".parquet"]
     for path in every:
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -55,7 +55,7 @@ rule report:
         JOBS.reported(),
     output:
         PATHS.report("index.html"),
-        directory(PATHS.report("long")),
+        directory(PATHS.report("sections")),
         report(
             directory(PATHS.figures()),
             patterns=["{section}/{figure}.svg"],

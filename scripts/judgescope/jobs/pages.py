@@ -5,8 +5,7 @@ from pathlib import Path
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
 from judgescope.report import judge_card as cards
-from judgescope.report.elements import LONG_TABLES
-from judgescope.report.page import render, write_long_tables, write_parts
+from judgescope.report.page import write_pages, write_parts
 from judgescope.report.report import CardReport, Report
 from judgescope.report.sections import sections_of
 from judgescope.report.specs import JudgeCardSpec, ReportSpec
@@ -15,16 +14,14 @@ REPORT, TEXTS = WORKFLOW / "report", WORKFLOW / "texts"
 
 
 def report(spec: ReportSpec) -> None:
-    """Write the report, and its figures and sections as files of their own."""
+    """Write the pages of the report, and its figures and sections as files of their own."""
     contents = Report.load(spec)
     sections = sections_of(contents)
-    html = render(contents, REPORT, sections)
     _drop_stale(spec.tables)
     output = Path(spec.output)
     if not spec.texts:  # of an earlier state of the study, too
         output.with_name("texts.html").unlink(missing_ok=True)
-    write_text(output, html)
-    write_long_tables(contents, REPORT, sections, output.with_name(LONG_TABLES))
+    write_pages(contents, REPORT, sections, output.parent)
     write_parts(contents, REPORT, sections, Path(spec.figures), Path(spec.sections))
 
 

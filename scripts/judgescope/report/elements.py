@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from judgescope.core.slugs import slug
-from judgescope.report.cells import NO_WIDTH_TOLD, Cell
+from judgescope.report.cells import Cell
 from judgescope.report.marked import Piece
 from judgescope.report.rows import Place
 
 LONGEST = 600
 """A table with more rows has a page of its own."""
-LONG_TABLES = "long"
-"""The folder of these pages, beside the report."""
+FRONT = ("judges", "reproduce")
+"""The sections of the first page; each other one has a page of its own."""
+SECTIONS = "sections"
+"""The folder of these pages, and of those of long tables, beside the first page."""
 LONG = 1000
 """Characters of remarks on overlapping errors that need no scrolling."""
 
@@ -92,12 +94,6 @@ class Table(Block):
         return spans if any(name for name, _ in spans) else []
 
     @property
-    def all_notes(self) -> list[str]:
-        """Return the notes, and what an interval without width is where there is one."""
-        cells = (cell for body in self.bodies for line in body.lines for cell in line.cells)
-        return [*self.notes, *([NO_WIDTH_TOLD] if any(cell.flat for cell in cells) else [])]
-
-    @property
     def too_long(self) -> int:
         """Return the number of rows if they are too many to show and not `whole`, else 0."""
         rows = sum(len(body.lines) for body in self.bodies)
@@ -107,7 +103,7 @@ class Table(Block):
     def page(self) -> str:
         """Return where the page lies that a table has for itself."""
         digest = hashlib.sha256(repr(self).encode()).hexdigest()[:8]
-        return f"{LONG_TABLES}/{slug(self.caption)[:60].rstrip('-_')}-{digest}.html"
+        return f"{SECTIONS}/{slug(self.caption)[:60].rstrip('-_')}-{digest}.html"
 
 
 @dataclass(frozen=True)
@@ -288,11 +284,38 @@ class Case(Block):
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A section at a glance: its first figure as SVG, "" without one, and a line about it."""
+
+    title: str
+    href: str
+    svg: str
+    line: str
+
+
+@dataclass(frozen=True)
+class Gallery(Block):
+    """A picture for each section of a group of the contents, each leading to its page."""
+
+    groups: Sequence[tuple[str, Sequence[Picture]]]
+
+
+@dataclass(frozen=True)
 class Section:
-    """One section of the page, in a group of the table of contents."""
+    """One section of the report, in a group of the table of contents."""
 
     id: str
     title: str
     lead: str
     blocks: Sequence[Block] = ()
     group: str = ""
+
+    @property
+    def href(self) -> str:
+        """Return where the section lies, from the folder of the report."""
+        return page_of(self.id)
+
+
+def page_of(section: str) -> str:
+    """Return where a section lies, from the folder of the report."""
+    return f"index.html#{section}" if section in FRONT else f"{SECTIONS}/{section}.html"

@@ -11,10 +11,8 @@ from judgescope.engines import PROMPTED
 from judgescope.report import worst_cases
 from judgescope.report.cells import (
     NO_CELL,
-    UNDEFINED,
     Cell,
     counts_of,
-    estimate,
     interval,
     words_cell,
 )
@@ -30,7 +28,6 @@ from judgescope.report.elements import (
     Table,
     Text,
 )
-from judgescope.report.headline import PERSON, Measure, measures
 from judgescope.report.html import finished
 from judgescope.report.page import filled, table_script
 from judgescope.report.report import CardReport, Dataset, Judge, Report
@@ -38,7 +35,7 @@ from judgescope.report.rows import Row
 from judgescope.report.sections import agreement, study
 from judgescope.report.sections.cost import free, price_per_1000, total
 from judgescope.report.sections.discernment import style_blocks
-from judgescope.report.sections.trust import Claim, claims, evidence, reasons, verdicts
+from judgescope.report.sections.trust import answer, claims, evidence, sentence
 from judgescope.report.tables import AVERAGE, by_dataset
 from judgescope.report.words import (
     DASH,
@@ -67,10 +64,7 @@ SETTINGS_LEAD = (
     "The judge's card as the study read it, and what of its model's card changes a reply or a "
     "price. Keys, addresses, headers, programs and paths are never shown."
 )
-STANDING_LEAD = (
-    "What each method comes down to. The rank is by point estimate among the judges that are "
-    "no controls; those that share a letter do not differ significantly."
-)
+STANDING_LEAD = "What the first page says of it, with the number and the test behind each claim."
 NUMBERS_LEAD = (
     "All that the result tables say of this judge: value, 95 % interval, n, what is missing, "
     "and what has to be known of it. A dash has its reason below. Where a number stands with "
@@ -96,6 +90,7 @@ def render(report: CardReport, templates: Path, texts: Path) -> Iterator[tuple[s
             judges=report.judges,
             facts=facts(report, judge),
             sections=list(_sections(report, judge, readers)),
+            contents=(),
             style=Markup(style),
             script=Markup(script),
         )
@@ -126,15 +121,10 @@ def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
     """Return the key facts, each a name and a sentence."""
     return [
         ("What it is", _kind(report, judge)),
-        *((title, f"{respects}.") for title, respects in verdicts(report, _claims(report, judge))),
+        *([] if judge.control else [("In short", answer(report, judge, claims(report, judge)))]),
         ("What it costs", _costs(report, judge)),
         ("What came back", _covered(report, judge)),
     ]
-
-
-def _claims(report: Report, judge: Judge) -> list[Claim]:
-    """Return the claims about a judge; none about a control."""
-    return [] if judge.control else claims(report, judge)
 
 
 def _kind(report: CardReport, judge: Judge) -> str:
@@ -168,67 +158,12 @@ def _covered(report: Report, judge: Judge) -> str:
 
 
 def standing(report: Report, judge: Judge) -> Section | None:
-    """Return the judge's headline numbers, compared with controls and judges, and every claim."""
-    about = _claims(report, judge)
-
-    def tables(dataset: Dataset) -> Iterator[Table]:
-        shown = [measure for measure in measures(report, dataset) if measure.row(judge)]
-        if shown:
-            yield _standing_table(dataset, judge, shown, about)
-
-    blocks = by_dataset(report.datasets, "stands", tables)
-    if not blocks:
+    """Return what may be said of the judge in full, and every claim with its evidence."""
+    if not (about := claims(report, judge)):
         return None
-    if about:
-        blocks.append(Fold("Every claim, and what it rests on", [evidence(report, about)]))
+    blocks: list[Block] = [] if judge.control else [Text(sentence(report, judge, about))]
+    blocks.append(evidence(report, about, "claim"))
     return Section("stands", "Where it stands", STANDING_LEAD, blocks)
-
-
-def _standing_table(
-    dataset: Dataset, judge: Judge, shown: Sequence[Measure], about: Sequence[Claim]
-) -> Table:
-    people = {measure: measure.row(PERSON) for measure in shown}
-    columns = [Column("This judge"), Column("Rank"), Column("Best control")]
-    columns += [Column("One rater")] if any(people.values()) else []
-    columns += [Column("Because", style="words")] if about else []
-    why = {
-        claim.row: "; ".join([spoken(claim.outcome), *reasons(claim)]) for claim in reversed(about)
-    }
-    lines = []
-    for measure in shown:
-        row, control = measure.row(judge), measure.best_control
-        cells = [estimate(row, counts=True), _rank(judge, measure)]
-        shown_control = estimate(control)
-        cells.append(
-            replace(shown_control, notes=(*shown_control.notes, control.judge))
-            if control
-            else UNDEFINED
-        )
-        if any(people.values()):
-            rater = people[measure]
-            cells.append(estimate(rater) if rater else UNDEFINED)
-        if about:
-            cells.append(words_cell(why.get(row, "") if row else ""))
-        lines.append(Line(measure.name, cells, measure.group))
-    ratings = "the planned ratings" if dataset.planned else "people's ratings"
-    caption = f"{dataset.name}: its headline numbers; agreement is with {ratings}."
-    return Table(caption, "Measure", columns, [Body(lines)], code=False)
-
-
-def _rank(judge: Judge, measure: Measure) -> Cell:
-    """Return the judge's place by point estimate among the judges that are no controls.
-
-    A judge that is given a rating of the text is not ranked.
-    """
-    if judge.hint:
-        return Cell(DASH, notes=(f"hint: {judge.hint}",), style="undefined")
-    ranked = [one for one in measure.report.judges if not (one.control or one.hint)]
-    values = {row.judge: measure.merit(row.value or 0.0) for row in measure.defined(ranked)}
-    if judge.id not in values:
-        return UNDEFINED
-    rank = 1 + sum(value > values[judge.id] for value in values.values())
-    shared = measure.letters(judge)
-    return Cell(f"{rank} of {len(values)}", notes=(shared,) if shared else (), sort=rank)
 
 
 def settings_section(report: CardReport, judge: Judge) -> Section:

@@ -1,4 +1,4 @@
-"""HTML pages from sections: the report, and its parts as files for Snakemake's own report."""
+"""HTML pages from sections: those of the report, and its parts for Snakemake's own report."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,10 +15,21 @@ from markupsafe import Markup, escape
 from judgescope.core.slugs import slug
 from judgescope.report.cells import Cell
 from judgescope.report.charts import COLOURS, INK
-from judgescope.report.elements import Block, Figure, Fold, Key, Link, Overview, Section, Table
+from judgescope.report.elements import (
+    FRONT,
+    SECTIONS,
+    Block,
+    Figure,
+    Fold,
+    Gallery,
+    Key,
+    Overview,
+    Picture,
+    Section,
+    Table,
+)
 from judgescope.report.html import environment_of, finished, writable
 from judgescope.report.report import Report
-from judgescope.report.sections import sections_of
 from judgescope.report.sections.judges import measured
 from judgescope.report.sections.spans import MOST_ERRORS
 
@@ -29,6 +40,9 @@ SCORE = re.compile(
 )
 SIZE = re.compile(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"')
 BESIDE = re.compile(r'<a href="[^"#][^"]*">(.*?)</a>', re.DOTALL)
+SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")
+"""What separates sentences."""
+GALLERY_LEAD = "Each section has a page of its own, with all its figures and tables."
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 LINE, EDGE, ACROSS = 20, 10, 90
 """Pixels of a line of text and around a figure; characters of a title's line."""
@@ -36,30 +50,48 @@ PLAIN = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")", "\n": " "})
 """What a label may not have: Snakemake fills braces, and writes it into a script as it is."""
 
 
-def render(report: Report, templates: Path, sections: Sequence[Section] | None = None) -> str:
-    """Return the page of all sections, or of these; the same text for the same report."""
-    sections = sections_of(report) if sections is None else sections
-    # a section by itself lies elsewhere than the pages of tables
-    environment = filled(templates, long_tables=len(sections) > 1)
+def render(
+    report: Report,
+    templates: Path,
+    sections: Sequence[Section],
+    contents: Sequence[Section] = (),
+    root: str = "",
+) -> str:
+    """Return a page of these sections; the same text for the same report.
+
+    `contents` are all sections of the report, to which the page leads; without them it leads to
+    those that it has. `root` is the way from the page to the folder of the report.
+    """
     script = table_script(templates)
-    page = environment.get_template("index.html.jinja").render(
-        study=report.study,
-        measured=measured(report),
-        sections=sections,
-        style=Markup((templates / "style.css").read_text(encoding="utf-8")),
-        errors=range(1, MOST_ERRORS + 1),
-        script=Markup(script),
+    page = (
+        filled(templates, root)
+        .get_template("index.html.jinja")
+        .render(
+            study=report.study,
+            measured=measured(report),
+            sections=sections,
+            contents=contents,
+            style=Markup((templates / "style.css").read_text(encoding="utf-8")),
+            errors=range(1, MOST_ERRORS + 1),
+            script=Markup(script),
+        )
     )
     return finished(page, script)
 
 
 @cache
-def filled(templates: Path, *, long_tables: bool = False) -> Environment:
-    """Return what fills the report's templates: each is compiled once for all pages."""
+def filled(templates: Path, root: str = "") -> Environment:
+    """Return what fills the report's templates: each is compiled once for all pages.
+
+    `root` stands before every link to another page.
+    """
+
+    def linked(href: str) -> str:
+        return href if href.startswith("#") else f"{root}{href}"
+
     environment = environment_of(templates)
     environment.filters |= {"inline": inline, "drawn": Markup, "table_cell": table_cell}
-    if long_tables:
-        environment.globals["long_tables"] = True
+    environment.filters["linked"] = linked
     return environment
 
 
@@ -112,17 +144,33 @@ def write_parts(
             _write(figures / section.id / name, alone(figure))
 
 
-def write_long_tables(
-    report: Report, templates: Path, sections: Iterable[Section], folder: Path
-) -> None:
-    """Write a page of its own for each table that is too long for the report."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_pages(report: Report, templates: Path, sections: Sequence[Section], folder: Path) -> None:
+    """Write the first page, and a page for each other section and each long table."""
+    by_id = {section.id: section for section in sections}
+    front = [by_id[name] for name in FRONT if name in by_id]
+    front.insert(1, gallery(sections))
+    _write(folder / "index.html", render(report, templates, front, sections))
+    (folder / SECTIONS).mkdir(parents=True, exist_ok=True)
     for section in sections:
+        if section.id not in FRONT:
+            page = render(report, templates, [section], sections, "../")
+            _write(folder / section.href, page)
         for table in long_tables(section.blocks):
-            back = Link("The report", f"../index.html#{section.id}")
-            alone = Section(section.id, section.title, "", [back, replace(table, whole=True)])
-            page = render(report, templates, [alone])
-            _write(folder / Path(table.page).name, page)
+            whole = replace(section, lead="", blocks=[replace(table, whole=True)])
+            _write(folder / table.page, render(report, templates, [whole], sections, "../"))
+
+
+def gallery(sections: Iterable[Section]) -> Section:
+    """Return the section of the first page that shows each other section at a glance."""
+    groups: dict[str, list[Picture]] = {}
+    for section in sections:
+        if section.id not in FRONT:
+            figure = next(figures_of(section.blocks), None)
+            line = SENTENCE.split(figure.summary if figure else section.lead)[0]
+            drawn = figure.svg if figure else ""
+            picture = Picture(section.title, section.href, drawn, line)
+            groups.setdefault(section.group, []).append(picture)
+    return Section("pictures", "What it rests on", GALLERY_LEAD, [Gallery([*groups.items()])])
 
 
 def long_tables(blocks: Iterable[Block]) -> Iterator[Table]:

@@ -271,8 +271,7 @@ def matrix(
 
     columns = [Column(judge.id) for judge in judges]
     caption = f"{name}: {label(statistic)} of the row's judge less that of the column's."
-    note = "Both without the same items. An interval that holds 0 separates no judges."
-    table = Table(caption, "Judge", columns, judge_bodies(judges, cells), [note])
+    table = Table(caption, "Judge", columns, judge_bodies(judges, cells))
     return [Fold(f"Differences between judges for {name}", [table])]
 
 

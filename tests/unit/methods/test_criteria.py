@@ -12,6 +12,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import Aspect, Wording
 from judgescope.schema.tables import read_part
+from report_setup import text_of_pages
 from running import HOME
 from scripted import Body, Said, reply, serve
 from study import Study
@@ -160,5 +161,5 @@ def test_numbers_stand_at_their_criterion(study: AskedStudy) -> None:
     assert {row["criterion"] for row in people} == {None}
     rules = {row["value"] for row in found if row["judge"] == "rules" and row["level"] == "pooled"}
     assert len(rules) == 1  # what computes looks at the aspect alone
-    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    page = text_of_pages(results / "report")
     assert "(term-only)" in page

@@ -11,6 +11,7 @@ from judgescope.core.errors import UserError
 from judgescope.perturb.english import frequency
 from judgescope.perturb.inject import NAMES, OFF_TOPIC
 from judgescope.plan.loading import load_plan
+from report_setup import text_of_pages
 from running import HOME
 from scripted import Body, Said, reply, serve
 from study import Study
@@ -112,7 +113,7 @@ def test_controls_reach_what_chance_gives(study: AskedStudy) -> None:
 
 
 def test_the_report_shows_the_rows(study: AskedStudy) -> None:
-    page = (study.folder / "results" / "asked" / "report" / "index.html").read_text("utf-8")
+    page = text_of_pages(study.folder / "results" / "asked" / "report")
     assert "error-injection chains" in page and "slips.single" in page
     assert "how many errors apart" in page
     assert "The highest at 1 error is 100" in page  # the figure's sentence

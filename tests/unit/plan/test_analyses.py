@@ -16,6 +16,7 @@ from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, texts
 from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import read_table
+from report_setup import text_of_pages
 from running import HOME
 from scripted import Body, Endpoint, Said, reply, serve
 from study import Study
@@ -182,7 +183,7 @@ def test_a_study_with_analyses(study: AskedStudy) -> None:
     # what they took is told and never asked again
     rows = [row for row in study.rows("cost") if row["perturbation"] == "analyses.loop"]
     assert {row["statistic"]: row["value"] for row in rows}["replies"] == len(writer)
-    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    page = text_of_pages(results / "report")
     assert "analyses by loop" in page
     assert "analyze-shots, 3 rated texts, temperature 0, 1 draw" in page  # how the form matters
     before_again = len(study.endpoint.asked)

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report.elements import Fold, Overview, Standing, Table
-from judgescope.report.page import render
+from judgescope.report.elements import Overview, Standing, Table
 from judgescope.report.report import Report
 from judgescope.report.sections import judges
 from judgescope.report.sections.trust import ANSWER_WORDS, STEP_OF, STEP_WORDS
 from judgescope.report.words import written
 from judgescope.schema.tables import read_table
 from judgescope.statistics.verdict import Outcome
-from report_setup import Page
+from report_setup import Page, on_one_page
 
 Row = dict[str, Any]
 TEMPLATES = Path(__file__).resolve().parents[3] / "workflow" / "report"
@@ -64,7 +63,7 @@ def test_every_judge_has_a_short_answer_and_a_line(tmp_path: Path, number: int) 
     assert f"`{names[-1]}`" in overview.figure.summary
     for one in standings(overview).values():
         assert len(one.answer.split()) <= ANSWER_WORDS and len(one.marks) == len(overview.columns)
-    html = render(of_judges(tmp_path, names, rows), TEMPLATES)
+    html = on_one_page(of_judges(tmp_path, names, rows))
     parsed = Page(html)
     ids = [told["id"] for _, told in parsed.elements if "id" in told]
     linked = {(link["href"] or "") for link in parsed.named("a")}
@@ -92,13 +91,11 @@ def test_no_answer_is_long_whatever_holds(tmp_path: Path, outcome: Outcome) -> N
 def test_each_cell_leads_to_a_row_with_the_number_of_the_table(tmp_path: Path) -> None:
     report = study.loaded(study.make(tmp_path))
     every = read_table("results", tmp_path / "verdicts.parquet").to_pylist()
+    evidence = judges.evidence_section(report)
+    assert evidence is not None
     tables = {
-        body.id: body
-        for fold in judges.section(report).blocks
-        if isinstance(fold, Fold)
-        for inner in fold.blocks
-        if isinstance(inner, Fold)
-        for table in inner.blocks
+        f"sections/evidence.html#{body.id}": body
+        for table in evidence.blocks
         if isinstance(table, Table)
         for body in table.bodies
     }
@@ -226,7 +223,7 @@ def test_the_forest_plot_has_the_line_of_people_and_the_band_of_controls(tmp_pat
 
 
 def test_the_meaning_of_every_cell_is_in_text(tmp_path: Path) -> None:
-    html = render(study.loaded(study.make(tmp_path)), TEMPLATES)
+    html = on_one_page(study.loaded(study.make(tmp_path)))
     matrix = html[html.index('class="scroll matrix"') : html.index('class="overview"')]
     cells = re.findall(r"<td( class=\"step-\w+\")?>(.*?)</td>", matrix)
     cells = cells[1:]  # the corner
@@ -237,6 +234,6 @@ def test_the_meaning_of_every_cell_is_in_text(tmp_path: Path) -> None:
 
 
 def test_the_contents_have_four_groups(tmp_path: Path) -> None:
-    html = render(study.loaded(study.make(tmp_path)), TEMPLATES)
+    html = on_one_page(study.loaded(study.make(tmp_path)))
     groups = re.findall(r'<li class="group">(.*?)</li>', html)
     assert groups == ["Verdict", "Evidence", "Data quality", "Reproduce"]

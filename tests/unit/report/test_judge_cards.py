@@ -19,13 +19,12 @@ from judgescope.plan.specs import pages as page_specs
 from judgescope.plan.specs.pages import HIDDEN, model_settings
 from judgescope.report.elements import Fold, Table
 from judgescope.report.judge_card import every_number, number, place_in_words, render
-from judgescope.report.page import render as report_page
 from judgescope.report.specs import ExpectedDrop, JudgeCardSpec
 from judgescope.report.words import label
 from judgescope.report.worst_cases import MOST, disagreeing, unnoticed
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import load_yaml
-from report_setup import LOADS, Page
+from report_setup import LOADS, Page, on_one_page
 from running import HOME, environment
 from study import Study
 
@@ -150,12 +149,14 @@ def test_the_card_shows_the_worst_texts_with_their_numbers_and_replies(pages: An
 def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(pages: Any) -> None:
     text = Page(pages["gamma"]).text
     first = text[: text.index("Where it stands")]
-    assert "Better than chance at following the planned quality of Fluency" in first
+    assert "In short Better than chance on 4 of 4 aspects" in first
+    assert "Better than chance at following the planned quality of Fluency" in text
     assert "What it costs" in first and "A value from 432 of 480 judgments" in first
     assert "48 refused" in first
     # beta is at 0.2, between the controls length (0.35) and random (0)
     told = Page(pages["beta"]).text
-    assert "Not shown to be better" in told[: told.index("Where it stands")]
+    assert "none of 4 aspects" in told[: told.index("Where it stands")]
+    assert "Not shown to be better" in told
     assert "A control:" in Page(pages["random"]).text
 
 
@@ -300,7 +301,11 @@ def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
         page = Page(html)
         assert not page.wrong and not page.open
         ways = {value for _, told in page.elements for key, value in told.items() if key in LOADS}
-        there = {"../index.html#judges", *(f"{name}.html" for name in pages)}
+        there = {
+            "../index.html#judges",
+            "../sections/legend.html",
+            *(f"{name}.html" for name in pages),
+        }
         beside = {way for way in ways if way and not way.startswith("#")} - there
         assert all(way and way.startswith("../explore.html#dataset=") for way in beside)
         ids = [told["id"] for _, told in page.elements if told.get("id")]
@@ -311,10 +316,10 @@ def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
 
 
 def test_the_reports_table_of_judges_leads_to_the_cards(study: dict[str, Any]) -> None:
-    html = report_page(cards_study.loaded({**study, "cards": "judges/"}), REPORT)
+    html = on_one_page(cards_study.loaded({**study, "cards": "judges/"}))
     ways = {told.get("href") for told in Page(html).named("a")}
     assert {f"judges/{name}.html" for name in study["judges"]} <= ways
-    plain = report_page(cards_study.loaded({**study, "cards": None}), REPORT)
+    plain = on_one_page(cards_study.loaded({**study, "cards": None}))
     assert "judges/" not in plain
 
 

@@ -15,18 +15,19 @@ import pytest
 import report_study as study
 from judgescope.report import elements, headline
 from judgescope.report.charts import Series, signs
-from judgescope.report.page import render, write_long_tables
+from judgescope.report.page import write_pages
 from judgescope.report.sections import sections_of
-from report_setup import LOADS, Page
+from report_setup import LOADS, Page, on_one_page
 
 HOME = Path(__file__).resolve().parents[3]
 TEMPLATES = HOME / "workflow" / "report"
-BESIDE = ["texts.html#news", "texts.html#chat", "explore.html"]
+EVERY_STUDY = ("coverage", "unmeasured", "data", "reproduce", "legend")
+BESIDE = {"texts.html", "explore.html"}
 """The pages of perturbed texts and of all judgments: to be followed, never loaded."""
 
 
 def page(spec: dict[str, Any]) -> str:
-    return render(study.loaded(spec), TEMPLATES)
+    return on_one_page(study.loaded(spec))
 
 
 def visible(html: str) -> str:
@@ -47,8 +48,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_nothing_is_loaded_from_anywhere(whole: str) -> None:
     for tag, attributes in Page(whole).elements:
         for name in LOADS & set(attributes):
-            beside = tag == "a" and attributes[name] in BESIDE
-            assert beside or (attributes[name] or "").startswith("#"), attributes
+            way = attributes[name] or ""
+            beside = tag == "a" and (
+                way.partition("#")[0] in BESIDE or way.startswith(("sections/", "index.html#"))
+            )
+            assert beside or way.startswith("#"), attributes
     assert not re.search(r"url\(|@import|@font-face|\bfetch\(|XMLHttpRequest", whole)
     links = set(re.findall(r"https?://[^\"'\s<>]+", whole))
     assert links == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}  # namespaces
@@ -98,12 +102,26 @@ def test_the_page_is_well_formed(whole: str) -> None:
     assert parsed.named("html") == [{"lang": "en"}]
     ids = Counter(attributes["id"] for _, attributes in parsed.elements if "id" in attributes)
     assert set(ids.values()) == {1}
-    every = [link["href"] or "" for link in parsed.named("a")]
-    assert [link for link in every if not link.startswith("#")] == BESIDE
-    links = [link for link in every if link.startswith("#")]
-    assert len([link for link in links if "evidence" not in link]) == 10
-    assert len(set(links)) > 40  # each cell of the matrix leads to its evidence
-    assert {link.removeprefix("#") for link in links} <= set(ids)
+
+
+@pytest.mark.heavy
+def test_every_link_leads_to_a_place_on_a_page(tmp_path: Path) -> None:
+    report = study.loaded(study.make(tmp_path))
+    folder = (tmp_path / "report").resolve()
+    write_pages(report, TEMPLATES, sections_of(report), folder)
+    pages = {path: Page(path.read_text("utf-8")) for path in folder.rglob("*.html")}
+    ids = {path: {told.get("id") for _, told in page.elements} for path, page in pages.items()}
+    ways = Counter[str]()
+    for path, page in pages.items():
+        assert (page.wrong, page.open) == ([], [])
+        for link in page.named("a"):
+            name, _, place = (link["href"] or "").partition("#")
+            to = (path.parent / name).resolve() if name else path
+            ways[to.stem] += 1
+            assert to in pages or (to.parent == folder and to.name in BESIDE), link
+            assert not place or to not in pages or place in ids[to], link
+    assert {f"{section.id}" for section in sections_of(report)} - {*elements.FRONT} <= {*ways}
+    assert ways["evidence"] > 40  # each cell of the matrix leads to its evidence
 
 
 def test_headings_are_in_order(whole: str) -> None:
@@ -212,7 +230,7 @@ def test_human_ratings_show_what_people_reach(whole: str) -> None:
 
 
 def test_a_control_above_a_judge_is_warned_of_with_numbers(whole: str) -> None:
-    news = visible(part(whole, "judges-news", "judges-chat"))
+    news = visible(part(whole, "limits-news", "limits-chat"))
     assert "a control ranks above" in news
     told = "control length (0.350) ranks above 2 of 4 judges: beta (0.200) and rules (−0.100)."
     assert f"Fluency: {told}" in news
@@ -233,7 +251,7 @@ def test_no_warning_where_every_judge_beats_every_control(tmp_path: Path) -> Non
 
 
 def test_controls_are_marked_and_stand_apart(whole: str) -> None:
-    first = part(whole, "judges", "judges-news")
+    first = part(whole, "judges", "limits-news")
     real, controls = first.split('<tbody class="controls">')
     assert "badge" not in real
     assert controls.count('<em class="badge">control</em>') == 4
@@ -245,7 +263,7 @@ def test_every_judge_is_signed_once_even_without_a_first_column(tmp_path: Path) 
         one for one in study.verdicts() if one["judge"] != "gamma" or one["aspect"] == "coherence"
     ]
     html = page(study.make(tmp_path, {"verdicts": rows}))
-    signed = re.findall(r"<code>judge:([^|]+)\|", part(html, "judges-news", "judges-chat"))
+    signed = re.findall(r"<code>judge:([^|]+)\|", part(html, "limits-news", "limits-chat"))
     assert sorted(signed) == sorted(study.JUDGES)
 
 
@@ -310,7 +328,7 @@ def test_licences_versions_and_the_command_are_there(whole: str) -> None:
 def test_tables_that_a_study_lacks_have_no_section(tmp_path: Path) -> None:
     html = page(study.make(tmp_path, {"coverage": list(study.coverage())}))
     found = [one["id"] for one in Page(html).named("section")]
-    assert found == ["judges", "coverage", "unmeasured", "data", "reproduce"]
+    assert found == ["judges", "evidence", "limits", *EVERY_STUDY]
 
 
 @pytest.mark.heavy
@@ -319,18 +337,16 @@ def test_a_very_long_table_has_a_page_of_its_own(tmp_path: Path) -> None:
     rows = [{**systems, "perturbation": f"p{number}"} for number in range(elements.LONGEST + 1)]
     report = study.loaded(study.make(tmp_path, {"coverage": rows}))
     sections = sections_of(report)
-    html = render(report, TEMPLATES, sections)
-    told = visible(html).replace(" ,", ",")
-    assert "With 601 rows it is too long for this page: see its own, or tables/coverage.csv" in told
-    write_long_tables(report, TEMPLATES, sections, tmp_path / "report" / "long")
-    [page] = (tmp_path / "report").rglob("*.html")
-    assert f'<a href="long/{page.name}">its own</a>' in html
+    write_pages(report, TEMPLATES, sections, tmp_path / "report")
+    html = (tmp_path / "report" / "sections" / "coverage.html").read_text("utf-8")
+    told = "With 601 rows it has a page of its own, and stands in"
+    assert told in visible(html).replace(" ,", ",")
+    [page] = (tmp_path / "report" / "sections").glob("*-*.html")
+    assert f'<a href="../sections/{page.name}">a page of its own</a>' in html
     alone = page.read_text("utf-8")
-    [section] = [one for one in sections if one.id == "coverage"]
-    assert "too long for this page: see tables/" in visible(render(report, TEMPLATES, [section]))
     [table] = Page(alone).named("table")
     assert alone.count('<tr><th scope="row">') == 601 and table["class"] == "sortable"
-    assert '<a href="../index.html#coverage">' in alone
+    assert '<a href="../sections/coverage.html"' in alone
 
 
 def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -> None:

@@ -169,11 +169,11 @@ def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(tmp_path: 
     assert told is not None
     numbers = next(block.table for block in told.blocks if isinstance(block, Figure))
     heat = next(block for block in told.blocks if isinstance(block, Table))
-    assert [note[0] for note in numbers.all_notes] == [discernment.FLAG, "D"]
+    assert [note[0] for note in numbers.notes] == [discernment.FLAG, "D"]
     first = next(line for line in numbers.bodies[0].lines if line.head == "alpha")
     assert [cell.mark for cell in first.cells] == [discernment.FLAG, "", "", "", "", ""]
     assert not any(cell.mark for body in heat.bodies for line in body.lines for cell in line.cells)
-    assert not any(note.startswith(discernment.FLAG) for note in heat.all_notes)
+    assert not any(note.startswith(discernment.FLAG) for note in heat.notes)
 
 
 @pytest.mark.heavy

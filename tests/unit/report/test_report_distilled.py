@@ -8,11 +8,10 @@ import pytest
 import report_study
 from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
 from judgescope.report.elements import Figure, Link, Section, Table, Text
-from judgescope.report.page import render
 from judgescope.report.report import Report
 from judgescope.report.sections import ensemble
 from judgescope.schema.tables import table_of, write_table
-from running import HOME
+from report_setup import on_one_page
 
 Row = dict[str, Any]
 RECIPE = {"rank": 16, "learning_rate": 0.0002, "warmup": 0.05, "device": "cuda"}
@@ -139,7 +138,7 @@ def test_a_study_that_teaches_nothing_has_no_such_section(tmp_path: Path) -> Non
 
 
 def test_what_a_card_says_is_text_on_the_page(tmp_path: Path) -> None:
-    page = render(report(tmp_path, model="<b>tiny</b>"), HOME / "workflow" / "report")
+    page = on_one_page(report(tmp_path, model="<b>tiny</b>"))
     assert "&lt;b&gt;tiny" in page and "<b>tiny" not in page
     assert page.count('href="../tables/training.csv"') == 1
     assert page.index('id="distilled"') > 0

@@ -15,8 +15,9 @@ Row = dict[str, Any]
 def screen(folder: Path, table: str, *rows: Row) -> tuple[list[Measure], list[Text]]:
     """Return the measures of the first dataset, and the warnings about it."""
     report = study.loaded(study.make(folder, {table: list(rows)}))
-    blocks = judges.section(report).blocks
-    warned = [b for b in blocks if isinstance(b, Text) and b.style == "warning"]
+    section = judges.limits(report)
+    assert section is not None
+    warned = [b for b in section.blocks if isinstance(b, Text) and b.style == "warning"]
     return measures(report, report.datasets[0]), warned
 
 

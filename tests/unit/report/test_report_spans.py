@@ -15,11 +15,11 @@ from judgescope.report.elements import Fold, Heading, Marked, Marking, Part, Tab
 from judgescope.report.headline import measures
 from judgescope.report.items import DRAWN, LEAST, LONGEST_REMARK, AnnotatedText, Reading, sample
 from judgescope.report.marked import Error, grouped, pieces
-from judgescope.report.page import render
 from judgescope.report.report import Report
 from judgescope.report.sections import spans
 from judgescope.report.specs import AnnotatedTexts
 from judgescope.schema.tables import table_of, write_table
+from report_setup import on_one_page
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "workflow" / "report"
 TEXT = "The Owls won 9 to 7 & <b>slept</b>."
@@ -278,9 +278,7 @@ def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(report: R
     assert found.nowhere == ["260 more errors are left out here"]
     text = AnnotatedText("t1", "x" * 2000, None, {"fluency": [Reading("gamma", None, "ok", told)]})
     shorter = text._replace(readings={"fluency": [Reading("gamma", None, "ok", [])]})
-    pages = [
-        render(replace(report, annotated={"chat": [one]}), TEMPLATES) for one in (text, shorter)
-    ]
+    pages = [on_one_page(replace(report, annotated={"chat": [one]})) for one in (text, shorter)]
     assert len(pages[0]) - len(pages[1]) < 100_000
 
 
@@ -296,14 +294,14 @@ def test_marked_texts_of_a_dataset_are_capped(report: Report) -> None:
 
 
 def test_people_are_told_from_a_judge_of_that_name(report: Report) -> None:
-    page = render(report, TEMPLATES)
+    page = on_one_page(report)
     assert page.count("<strong>marked by people</strong>") == 2  # texts
     assert page.count('<div class="marking by-people">') == 2
     assert "<code>people</code>" not in page
 
 
 def test_what_is_told_stands_once_and_each_mark_names_it(report: Report) -> None:
-    page = render(report, TEMPLATES)
+    page = on_one_page(report)
     marks = re.findall(r'<mark class="[^"]*" tabindex="0" aria-describedby="([^"]+)">', page)
     ids = re.findall(r'role="tooltip" id="([^"]+)"', page)
     assert len(marks) == 1 + 1 + 3 and len(ids) == len(set(ids)) == 1 + 1 + 2
@@ -324,7 +322,7 @@ def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
     errors.append(Error(12, 14, 1, "e", "short", ""))
     told = AnnotatedText("t1", TEXT, None, {"fluency": [Reading("gamma", None, "ok", errors)]})
     page = tmp_path / "page.html"
-    page.write_text(render(replace(report, annotated={"chat": [told]}), TEMPLATES), "utf-8")
+    page.write_text(on_one_page(replace(report, annotated={"chat": [told]})), "utf-8")
     with browser(tmp_path / "browser") as window:
         window.open(page)
         window.value("document.querySelectorAll('details').forEach(one => one.open = true)")
@@ -352,7 +350,7 @@ def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
 
 
 def test_texts_and_errors_are_escaped(report: Report) -> None:
-    page = render(report, TEMPLATES)
+    page = on_one_page(report)
     assert EVIL not in page and "<b>slept" not in page
     assert "&lt;b&gt;slept&lt;/b&gt;" in page and "why &lt;script&gt;" in page
     assert page.count("<script>") == 1  # the page's own

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report import judge_card as cards
-from judgescope.report.elements import Figure, Overview, Table
+from judgescope.report.elements import Figure, Overview
 from judgescope.report.report import Judge, Report
 from judgescope.report.sections import discernment, judges, trust
 from judgescope.report.sections.trust import Claim, evidence, sentence
@@ -139,7 +138,7 @@ def test_an_average_of_perturbations_is_not_said_to_be_significant(tmp_path: Pat
     assert isinstance(first, Overview) and not any("D_" in one.text for one in first.columns)
 
 
-def test_people_stand_beside_the_headline_numbers_of_page_and_card(tmp_path: Path) -> None:
+def test_people_stand_beside_the_headline_numbers(tmp_path: Path) -> None:
     rows = [*claimed("better"), number("spearman", (0.3, 0.55, 0.7), judge="human")]
     told = report(tmp_path, verdicts=rows)
     page = judges.section(told)
@@ -149,11 +148,6 @@ def test_people_stand_beside_the_headline_numbers_of_page_and_card(tmp_path: Pat
         line for body in first.figure.table.bodies for line in body.lines if line.head == "people"
     ]
     assert "0.550" in [cell.text for cell in people.cells]
-    card = cards.standing(told, judge(told))
-    assert card is not None
-    [table] = [block for block in card.blocks if isinstance(block, Table)][:1]
-    at = [column.text for column in table.columns].index("One rater")
-    assert "0.550" in [line.cells[at].text for body in table.bodies for line in body.lines]
 
 
 def test_the_evidence_of_perturbations_has_the_p_that_decides_and_nothing_untested(

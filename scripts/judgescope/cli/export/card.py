@@ -6,7 +6,7 @@ from judgescope.cli.export.markdown import blocks, escaped, inline
 from judgescope.engines import PROMPTED
 from judgescope.report.elements import Fold, Section, Text
 from judgescope.report.report import Report
-from judgescope.report.sections import cost, judges, study
+from judgescope.report.sections import cost, judges, legend, study
 from judgescope.report.words import count, listed
 
 FEW = 50
@@ -15,10 +15,13 @@ FEW = 50
 
 def card(report: Report) -> str:
     """Return the card as Markdown, the same text for the same results."""
-    made = (judges.section, study.coverage, study.unmeasured, cost.section, study.data)
+    made = (
+        *(judges.section, judges.evidence_section, judges.limits),
+        *(study.coverage, study.unmeasured, cost.section, study.data, legend.section),
+    )
     lines = [f"# Results card: {escaped(report.study)}", "", escaped(judges.measured(report)), ""]
     for section in filter(None, (make(report) for make in made)):
-        lines += _section(section, folded=section.id == "judges")
+        lines += _section(section, folded=section.id == "limits")
     lines += ["## Limits", "", *blocks([Text("", items=list(_limits(report)))])[2:]]
     lines += _section(study.reproduce(report))
     return "\n".join(lines).rstrip() + "\n"

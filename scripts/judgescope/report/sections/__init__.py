@@ -14,6 +14,7 @@ from judgescope.report.sections import (
     discernment,
     ensemble,
     judges,
+    legend,
     perspectives,
     perturbations,
     robustness,
@@ -22,7 +23,7 @@ from judgescope.report.sections import (
 )
 
 SECTIONS = {
-    "Verdict": (judges.section,),
+    "Verdict": (judges.section, judges.evidence_section, judges.limits),
     "Evidence": (
         agreement.section,
         robustness.forms,
@@ -47,7 +48,7 @@ SECTIONS = {
         study.unmeasured,
         study.data,
     ),
-    "Reproduce": (study.reproduce,),
+    "Reproduce": (study.reproduce, legend.section),
 }
 """Group of the table of contents -> its sections."""
 

@@ -39,11 +39,6 @@ PAIRS = (
     *("accuracy_comparison", "accuracy_comparison_half", "tie_rate"),
 )
 
-LETTERS = (
-    "Judges that share a letter do not differ by a paired permutation test (Holm over all "
-    "pairs of the column, p ≤ 0.05)."
-)
-
 
 def section(report: Report) -> Section | None:
     """Return per dataset a figure and, folded, a table per level."""
@@ -133,7 +128,7 @@ def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
     if len(rows.where(statistic=f"rank_{measure}", level=level)):
         yield TableSpec(
             f"{dataset.name}: ranks by {label(measure)}, {LEVELS[level][0]}, with the 95 % "
-            f"interval of the rank. {LETTERS}",
+            "interval of the rank; judges that share a letter do not differ.",
             aspect_columns(report, dataset.aspects),
             statistic=f"rank_{measure}",
             level=level,
@@ -153,7 +148,7 @@ def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
     ]
     if columns:
         table = TableSpec(
-            f"{dataset.name}: ranks by every measure of agreement. {LETTERS}",
+            f"{dataset.name}: ranks by every measure of agreement.",
             columns,
             aspect_groups(report, dataset.aspects),
             source=source,

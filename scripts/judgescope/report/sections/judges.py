@@ -13,6 +13,7 @@ from judgescope.report.elements import (
     Facts,
     Figure,
     Fold,
+    Heading,
     Key,
     Line,
     Mark,
@@ -21,18 +22,18 @@ from judgescope.report.elements import (
     Standing,
     Table,
     Text,
+    page_of,
 )
 from judgescope.report.headline import PERSON, Measure, measures
 from judgescope.report.panels import Forest, forest_spec
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Rows
-from judgescope.report.sections.agreement import LETTERS
 from judgescope.report.sections.cost import ALL, free, price_per_1000, total
+from judgescope.report.sections.legend import BELOW
 from judgescope.report.sections.trust import (
     FEW,
     FIRST,
     GOOD,
-    RULES,
     STEP_OF,
     STEP_WORDS,
     Claim,
@@ -51,11 +52,15 @@ from judgescope.report.tables import agreed_with, by_dataset, judge_bodies, lead
 from judgescope.report.words import DASH, THOUSAND, dollars, label, listed, plural, spoken
 from judgescope.statistics.verdict import Outcome
 
-BELOW = "†"
 LEAD = (
     "The step of a cell is the one that all its claims reach, with its number, or how many claims "
     "hold. A click leads to the evidence."
 )
+EVIDENCE_LEAD = (
+    "What each judge may be said to do, and every claim behind it with its number, its test and "
+    "the texts on which it fails. Written by rules from the numbers, the same for every study."
+)
+LIMITS_LEAD = "What to know before a verdict is used: a control knows nothing of quality."
 GROUPS = ("Models", "Measures", "Controls")
 BAR_VERBS = {
     Outcome.MEETS: "met by",
@@ -68,26 +73,28 @@ MOST_DRAWN = 20
 
 
 def section(report: Report) -> Section:
-    """Return the first screen, and below it the evidence of every judge."""
-    blocks: list[Block] = [_overview(report)]
-    folds = [_evidence(report, judge) for judge in report.judges]
-    known = [fold for fold in folds if fold.blocks]
-    if known:
-        blocks += [Fold("Evidence: every claim, its test, and where it fails", known)]
-        blocks.append(Text(RULES, style="small"))
-    blocks += by_dataset(report.datasets, "judges", partial(_dataset, report))
-    return Section("judges", "The judges", LEAD, blocks)
+    """Return the first screen."""
+    return Section("judges", "The judges", LEAD, [_overview(report)])
 
 
-def _evidence(report: Report, judge: Judge) -> Fold:
-    """Return a judge's claims, in words and in numbers."""
-    about, id = claims(report, judge), anchor(report, judge)
-    if judge.control:
-        said: list[Block] = [Text(f"A control: {judge.about}. No claim is made about it.")]
-    else:
-        said = [Text(sentence(report, judge, about))]
-    table = evidence(report, about, id, judge.card)
-    return Fold(f"`{judge.id}`", [*said, table] if about else said * (not judge.control), id)
+def evidence_section(report: Report) -> Section | None:
+    """Return the claims about every judge, in words and in numbers."""
+    blocks: list[Block] = []
+    for judge in report.judges:
+        about, id = claims(report, judge), anchor(report, judge)
+        said = sentence(report, judge, about)
+        if judge.control:
+            said = f"A control: {judge.about}. No claim is made about it."
+        if about or not judge.control:
+            blocks += [Heading(f"`{judge.id}`", id), Text(said)]
+        blocks += [evidence(report, about, id, judge.card)] if about else []
+    return Section("evidence", "Every claim", EVIDENCE_LEAD, blocks) if blocks else None
+
+
+def limits(report: Report) -> Section | None:
+    """Return what limits the verdicts: controls above judges, and numbers that nobody has."""
+    blocks = by_dataset(report.datasets, "limits", partial(_limits, report))
+    return Section("limits", "Controls and limits", LIMITS_LEAD, blocks) if blocks else None
 
 
 def measured(report: Report) -> str:
@@ -115,7 +122,7 @@ def measured(report: Report) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
+def _limits(report: Report, dataset: Dataset) -> Iterator[Block]:
     planned = measures(report, dataset)
     if not planned:
         yield Text("The study plans no statistic on this dataset that has a value per judge.")
@@ -159,7 +166,8 @@ def _overview(report: Report) -> Overview:
         marks = [_mark(question, judge, mine, prefix) for question in asked]
         marks += [_price(costs.where(judge=judge.id))] if priced else []
         text = "" if judge.control else answer(report, judge, claims(report, judge))
-        return Standing(judge.id, judge.card, text, prefix if mine else "", marks)
+        way = f"{page_of('evidence')}#{prefix}" if mine else ""
+        return Standing(judge.id, judge.card, text, way, marks)
 
     groups: dict[str, list[Standing]] = {}
     for judge in ranked:
@@ -210,7 +218,7 @@ def _mark(
         return Mark()
     part = mine[question]
     text = figure_of(question, part)
-    href = f"{prefix}-{[*mine].index(question)}"
+    href = f"{page_of('evidence')}#{prefix}-{[*mine].index(question)}"
     names = ", ".join(filter(None, (question.group, question.title)))
     if judge.control:
         return Mark(text, meaning=f"{names}; a control: it is no judge", href=href)
@@ -225,11 +233,13 @@ def _price(rows: Rows) -> Mark:
     if not len(rows):
         return Mark()
     if free(rows):
-        return Mark("free", meaning="nothing is bought for it", href="cost")
+        return Mark("free", meaning="nothing is bought for it", href=page_of("cost"))
     price = price_per_1000(rows)
     known = price is not None
     text = dollars(price) if price is not None else DASH
-    return Mark(text, meaning="US dollars" if known else "its price is not known", href="cost")
+    return Mark(
+        text, meaning="US dollars" if known else "its price is not known", href=page_of("cost")
+    )
 
 
 def _bars(report: Report) -> Iterator[str]:
@@ -301,7 +311,6 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
 
 def _numbers(report: Report, shown: list[Measure]) -> Table:
     """Return the numbers of the forest plot, of people and controls, too."""
-    real = [judge for judge in report.judges if not judge.control]
 
     def cells(judge: Judge) -> list[Cell]:
         found = []
@@ -320,12 +329,8 @@ def _numbers(report: Report, shown: list[Measure]) -> Table:
         Column(measure.name, f"{measure.group}; n counts {measure.noun}", measure.dataset.name)
         for measure in shown
     ]
-    warned = any(measure.below_control(row) for measure in shown for row in measure.defined(real))
-    notes = [f"{BELOW} Below at least one control, by point estimate."] if warned else []
-    if any(measure.letters(judge) for measure in shown for judge in report.judges):
-        notes.append(LETTERS)
     about = [f"{one.name}: {agreed_with(one)}" for one in report.datasets]
-    return Table(f"{'; '.join(about)}.", "Judge", columns, bodies, notes)
+    return Table(f"{'; '.join(about)}.", "Judge", columns, bodies)
 
 
 def _outranked(measure: Measure, real: Sequence[Judge]) -> Iterator[str]:

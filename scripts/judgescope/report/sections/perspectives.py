@@ -77,7 +77,6 @@ ROW_NOTE = (
     "judge is right where it scores the better of two neighbours higher; a tie is wrong here, half "
     "right in the tables below."
 )
-GRID_NOTE = "Shaded from 50 % on, in steps at 70, 85 and 95 %. 0 errors is the original."
 DISTANCE_AXIS = "right, with 95 % interval; the line is chance without ties"
 RangeMeasure = tuple[str, str]
 Judges = Mapping[str, Mapping[Judge, str]]
@@ -460,7 +459,7 @@ def _every_two_places(
         "with so many errors (rows) scored above the one with so many (columns)."
     )
     columns = [Column(str(low)) for low in lower]
-    yield Table(caption, "Errors", columns, [Body(lines)], [GRID_NOTE], code=False)
+    yield Table(caption, "Errors", columns, [Body(lines)], code=False)
 
 
 def _bare(row: Row | None) -> Cell:

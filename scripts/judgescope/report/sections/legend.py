@@ -1,0 +1,47 @@
+"""The legend: what every sign, letter and shade of the report means."""
+
+from judgescope.report.cells import FLAT, NO_WIDTH_TOLD
+from judgescope.report.elements import Facts, Heading, Section, Text
+from judgescope.report.report import Report
+from judgescope.report.sections.trust import RULES, STEP_WORDS
+from judgescope.report.words import DASH, LEVELS
+
+BELOW = "†"
+SIGNS = (
+    ("[low, high]", "the 95 % interval of the number above it"),
+    (FLAT, NO_WIDTH_TOLD.removeprefix(f"{FLAT} ")),
+    (BELOW, "below at least one control, by point estimate"),
+    (
+        "a, b, c",
+        "judges that share a letter do not differ by a paired permutation test (Holm over all "
+        "pairs of the column, p ≤ 0.05)",
+    ),
+    (DASH, "not defined; the reason is below it"),
+    ("n, missing, tied", "the texts or sources behind a number, those without a score, and ties"),
+    (
+        "difference",
+        "of two judges, both without the same items; where its interval holds 0 it separates none",
+    ),
+    (
+        "shade",
+        "the darker, the larger: from 10, 25, 50 and 75 % of a row on; of right answers, from 50, "
+        "70, 85 and 95 %",
+    ),
+    ("outline", "the class that is right, or the aspect that a perturbation should lower"),
+    ("control", "a baseline that knows nothing of quality: no judge, and never ranked"),
+)
+
+
+def section(_: Report) -> Section:
+    """Return the steps of verdicts, the rules behind them, the signs of tables, and the levels."""
+    lead = "Signs, letters and shades mean the same on every page of this report."
+    blocks = [
+        Heading("Steps of a verdict", "legend-steps"),
+        Facts([(sign, meaning) for sign, meaning in reversed(STEP_WORDS.values())]),
+        Text(RULES),
+        Heading("Signs in tables", "legend-signs"),
+        Facts(SIGNS),
+        Heading("Levels of agreement", "legend-levels"),
+        Facts([*LEVELS.values()]),
+    ]
+    return Section("legend", "Legend", lead, blocks)

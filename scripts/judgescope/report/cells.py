@@ -44,6 +44,11 @@ class Cell:
             values |= {"missing": row.n_missing or None, "tied": row.n_tied or None}
         return [(name, words.exact(value)) for name, value in values.items() if value is not None]
 
+    @property
+    def flat(self) -> bool:
+        """Return whether its interval has no width."""
+        return self.interval.endswith(FLAT)
+
 
 NO_CELL = Cell("", style="none")
 UNDEFINED = Cell(words.DASH, style="undefined")

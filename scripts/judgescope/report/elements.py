@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from judgescope.core.slugs import slug
-from judgescope.report.cells import Cell
+from judgescope.report.cells import NO_WIDTH_TOLD, Cell
 from judgescope.report.marked import Piece
 from judgescope.report.rows import Place
 
@@ -92,6 +92,12 @@ class Table(Block):
             else:
                 spans.append((column.group, 1))
         return spans if any(name for name, _ in spans) else []
+
+    @property
+    def all_notes(self) -> list[str]:
+        """Return the notes of a table that stands alone, without the legend of the report."""
+        cells = (cell for body in self.bodies for line in body.lines for cell in line.cells)
+        return [*self.notes, *([NO_WIDTH_TOLD] if any(cell.flat for cell in cells) else [])]
 
     @property
     def too_long(self) -> int:

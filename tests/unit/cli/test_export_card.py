@@ -9,7 +9,7 @@ import pytest
 import report_study as study
 from judgescope.cli.export.card import card
 from judgescope.cli.export.markdown import blocks, code, escaped, inline
-from judgescope.report.cells import Cell
+from judgescope.report.cells import NO_WIDTH_TOLD, Cell
 from judgescope.report.elements import Body, Case, Column, Fold, Line, Table, Text
 from judgescope.report.sections import sections_of
 
@@ -94,6 +94,12 @@ def test_a_table_has_its_caption_bodies_and_notes() -> None:
         "#### More\n\n*C `x`.*\n\n| Judge | G: r |\n| --- | --- |\n| **T** |  |\n"
         "| `j` (b; m) | 0.5 † \\[0.4, 0.6\\] (1 missing) |\n\nN.\n\n\nP\n\n- i\n"
     )
+
+
+def test_an_interval_without_width_is_explained_below_its_table() -> None:
+    line = Line("j", [Cell("1.0", interval="[1.0, 1.0]°")])
+    [*_, last, _] = blocks([Table("C.", "Judge", [Column("r")], [Body([line])])])
+    assert last == inline(NO_WIDTH_TOLD)
 
 
 @pytest.mark.heavy

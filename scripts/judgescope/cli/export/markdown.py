@@ -124,7 +124,7 @@ def _table(block: Table) -> list[str]:
             rows.append(row([f"**{inline(body.title)}**", *[""] * len(heads)]))
         as_code = block.code and body.style != "sums"
         rows += [row([_head(line, as_code), *map(_cell, line.cells)]) for line in body.lines]
-    notes = ["", " ".join(map(inline, block.notes))] if block.notes else []
+    notes = ["", " ".join(map(inline, block.all_notes))] if block.all_notes else []
     return [caption, "", *rows, *notes]
 
 

@@ -156,9 +156,9 @@ def listed(titles: Sequence[str], columns: "Sequence[Series | list[str]]") -> li
 def varied_columns(rows: "DataFrame", columns: Iterable[str]) -> tuple[list[str], str]:
     """Return the columns in which rows differ, and the values of the others as text."""
     varied = [name for name in columns if rows[name].nunique(dropna=False) != 1]
-    common = rows.drop(columns=varied).head(1)[[name for name in columns if name not in varied]]
-    pairs = common.iloc[0].dropna().items() if len(common) else ()
-    return varied, ", ".join(f"{name} {plain(value)}" for name, value in pairs)
+    first = rows.head(1).drop(columns=varied)
+    pairs = ((name, value) for name in columns if name in first for value in first[name].dropna())
+    return varied, ", ".join(f"{name} {plain(value)}" for name, value in pairs if value != "")
 
 
 def rows_left(count: int, others: str) -> list[str]:
@@ -180,7 +180,7 @@ def no_agreement(rows: "DataFrame", second: str | None = None) -> list[str]:
 
 def chosen(table: str, rows: "DataFrame", wanted: Wanted) -> "DataFrame":
     """Return the rows with the wanted values; raise UserError for a value that no row has."""
-    check_wanted(table, wanted, lambda name: set(rows[name].dropna()))
+    check_wanted(table, wanted, lambda name: set(rows[name].dropna()) - {""})
     for name, values in wanted.items():
         rows = rows[rows[name].isin(values)]
     return rows

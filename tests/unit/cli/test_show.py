@@ -50,6 +50,14 @@ def test_what_is_the_same_everywhere_stands_once() -> None:
     ]
 
 
+def test_what_is_empty_everywhere_is_not_named() -> None:
+    rows = [row("", aspect=aspect, level="") for aspect in ("fluency", "coherence")]
+    assert show(rows)[0] == "agreement: 2 of 2 rows; all: dataset d, statistic pearson"
+    with pytest.raises(UserError) as caught:
+        show(rows, level="pooled")
+    assert caught.value.allowed == []
+
+
 def test_notes_are_told_where_they_are_wanted() -> None:
     told = {"method": "bootstrap", "note": "of a share"}
     assert "bootstrap; of a share" in show([row("one", **told)], notes=True)[-1]

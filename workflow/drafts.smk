@@ -74,5 +74,5 @@ let_card_decide(
     rules,
     ["draft_gpu"],
     JOBS.of_machine,
-    lambda attempt, draft: JOBS.machine(DRAFTER, attempt),
+    lambda attempt, draft: JOBS.machine(attempt, DRAFTER),
 )

@@ -109,7 +109,7 @@ use rule gather as gather_gpu with:
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
-let_card_decide(rules, ["ask_gpu", "part_gpu"], JOBS.of_machine, JOBS.asked_machine)
+let_card_decide(rules, ["ask_gpu", "part_gpu"], JOBS.of_machine, JOBS.machine)
 
 
 # Measures and controls: no reply, and no parser.

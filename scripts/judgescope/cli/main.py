@@ -7,9 +7,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from difflib import get_close_matches
+from importlib.metadata import version
 from inspect import getdoc
 from pathlib import Path
-from typing import Any, NoReturn
+from platform import python_version
+from typing import NoReturn
 
 from judgescope import __version__
 from judgescope.cli import compare, data, distill, export, init, people, replies, show
@@ -95,20 +97,6 @@ class Parser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
 
-class Version(argparse.Action):
-    """Prints the versions that a report of a fault needs, and exits."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        """Read Snakemake's version from its metadata: its import takes a second."""
-        from importlib.metadata import version
-        from platform import python_version
-
-        print(
-            f"judgescope {__version__}, Python {python_version()}, Snakemake {version('snakemake')}"
-        )
-        parser.exit()
-
-
 def _renamed(words: Sequence[str]) -> str | None:
     """Return the new form of the renamed command or option in a command line, None without one."""
     with RENAMES.open(encoding="utf-8", newline="") as file:
@@ -126,11 +114,12 @@ def command_line() -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = Parser(
         prog="judgescope", usage="judgescope [-h] [--version] COMMAND ..."
     )
+    versions = {"judgescope": __version__, "Python": python_version()}
+    versions["Snakemake"] = version("snakemake")  # from its metadata: its import takes a second
     parser.add_argument(
         "--version",
-        action=Version,
-        nargs=0,
-        default=argparse.SUPPRESS,
+        action="version",
+        version=", ".join(" ".join(each) for each in versions.items()),
         help="show the versions of judgescope, Python and Snakemake",
     )
     commands = parser.add_subparsers(
@@ -258,12 +247,8 @@ def _last_written(out: Path) -> int | None:
 
 def check(args: Arguments) -> int:
     """Validate the study's cards and files and show what a run would do; send no request."""
-    return _check(args.study, args.passed)
-
-
-def _check(study: Path | None, passed: Sequence[str]) -> int:
-    results_folder(study, passed)  # an invalid study is reported before Snakemake reads it
-    return snakemake(study, "check", passed)
+    results_folder(args.study, args.passed)  # reports an invalid study before Snakemake reads it
+    return snakemake(args.study, "check", args.passed)
 
 
 def draft(args: Arguments) -> int:
@@ -304,7 +289,8 @@ def pilot(args: Arguments) -> int:
         judge = plan.distillation.judge
         print(f"{judge} was trained on this share only: the full run trains it again")
     print("\nWhat the full run adds to the pilot's stored replies:", flush=True)
-    return _check(args.study, [*args.passed, "--quiet", "all"])
+    args.passed = [*args.passed, "--quiet", "all"]
+    return check(args)
 
 
 def spotcheck(args: Arguments) -> int:

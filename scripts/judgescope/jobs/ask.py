@@ -46,8 +46,10 @@ def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -
                 log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
                 write_note(log, spec.dataset, job, shard)
             complete(replies, job.work(replies), shard, engine, model.price)
-        if part:
-            _note(paths.part(spec.dataset, model.model, part), replies)
+        if part:  # the same bytes as long as the part asks the same
+            keys = hashlib.sha256(replies.wanted.keys.tobytes()).hexdigest()
+            note = canonical({"replies": replies.count, "keys": keys}) + "\n"
+            write_text(Path(paths.part(spec.dataset, model.model, part)), note)
         else:
             _write(spec, job, replies)
 
@@ -55,12 +57,6 @@ def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -
 def _wanted(job: Job, part: str) -> Wanted:
     """Return all that a job wants, or a part of it such as 2-of-8."""
     return job.part(*map(int, part.split("-of-"))) if part else job.wanted
-
-
-def _note(path: str, replies: StoredReplies) -> None:
-    """Write a note of a part: the same bytes as long as the part asks the same."""
-    keys = hashlib.sha256(replies.wanted.keys.tobytes()).hexdigest()
-    write_text(Path(path), canonical({"replies": replies.count, "keys": keys}) + "\n")
 
 
 def _write(spec: AskSpec, job: Job, replies: StoredReplies) -> None:

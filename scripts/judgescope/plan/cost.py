@@ -80,7 +80,8 @@ class Estimate:
         self.plan, self.model = plan, model
         folder, data = Path(plan.folders["model", model]), Path(plan.study.data)
         self.card = settled(card, folder, data, adapter_folder(plan, model))
-        self.price = _free(card) or card.price
+        free = isinstance(card, CommandModel) and card.price is None
+        self.price = Price(input=0, output=0) if free else card.price
         self.store = Store(Path(plan.study.store), card.served_name)
         self._sample = Sample()
         self._counted: list[int] = []
@@ -199,11 +200,6 @@ class Estimate:
             rate = 60 * self.pace.replies / self.pace.seconds
             known.append((missing / rate, "at the pace of earlier jobs"))
         return max(known, default=None)
-
-
-def _free(card: AskedModel) -> Price | None:
-    """Return the price of a program that has none: nothing."""
-    return Price(input=0, output=0) if isinstance(card, CommandModel) and not card.price else None
 
 
 def _sampled(job: Job, stored: StoredReplies, judge: str) -> Sample:

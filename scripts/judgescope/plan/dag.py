@@ -299,10 +299,6 @@ class Dag:
         parts = [f"{number}-of-{card.parts}" for number in range(1, card.parts + 1)]
         return [self.paths.part(dataset, model, part) for part in parts]
 
-    def asked_machine(self, attempt: int, dataset: str, model: str, part: str = "") -> Machine:
-        """Return what the card of a model that judges says of the machine of a job."""
-        return self.machine(model, attempt)
-
     def answered(self, dataset: str) -> list[str]:
         """Return the files of hashes of the replies about a dataset, and of what is computed."""
         return [
@@ -472,9 +468,11 @@ class Dag:
 
     # ---- machines -------------------------------------------------------------------------------
 
-    def machine(self, model: str, attempt: int) -> Machine:
+    def machine(self, attempt: int, model: str, **_: str) -> Machine:
         """Return what the card of a model that a job loads says of its machine: `gpu` (how many),
         `gpu_model`, `runtime` (minutes) and `mem_mb` (as many again with every attempt).
+
+        Wildcards of the job other than its model do not matter.
         """
         card = self.plan.models.get(model)
         if not isinstance(card, VllmModel):
@@ -483,12 +481,12 @@ class Dag:
 
     def writer_machine(self, attempt: int, dataset: str, made: str) -> Machine:
         """Return the same of the model that writes."""
-        return self.machine(self.model(dataset, made), attempt)
+        return self.machine(attempt, self.model(dataset, made))
 
     @cached_property
     def of_machine(self) -> list[str]:
         """Return the resources of which a card of the study says something."""
-        return sorted({name for model in self.plan.models for name in self.machine(model, 1)})
+        return sorted({name for model in self.plan.models for name in self.machine(1, model)})
 
     def access(self, model: str) -> str:
         """Return where an asked model's endpoint and replies are, and what may be spent on it.
@@ -522,4 +520,4 @@ class Dag:
         """Return the same of the model that is trained: on one GPU, if on any."""
         if not self.trainee or self.plan.distillation.recipe.device != "cuda":
             return {}
-        return {**self.machine(self.trainee, attempt), "gpu": 1}
+        return {**self.machine(attempt, self.trainee), "gpu": 1}

@@ -69,7 +69,8 @@ def load_plan(
     UserErrors; reads cards only, no data.
     """
     study: Study = validate_card("study", config, source)
-    cards = Cards([*first, *_card_folders(home)])
+    here, shipped = Path("config"), home / "config"
+    cards = Cards([*first, here, *([] if here.resolve() == shipped.resolve() else [shipped])])
     with cards.lines_in_errors(source):
         check_method_names(study, source)
         plan = _read_plan(study, cards, source, drafting, results or f"results/{study.study}")
@@ -175,11 +176,6 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     check_distillation(plan, source)
     for dataset in plan.datasets.values():
         check_dataset(plan, dataset, source)
-
-
-def _card_folders(home: Path) -> list[Path]:
-    here, own = Path("config"), home / "config"
-    return [here] if here.resolve() == own.resolve() else [here, own]
 
 
 def _with_controls(study: Study, datasets: Iterable[Dataset]) -> Study:

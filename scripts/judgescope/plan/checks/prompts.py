@@ -81,8 +81,9 @@ def rehearse(plan: Plan) -> None:
         for name in dict(plan.perturbed(card.dataset, "graded")):
             if (built := graded(plan).get(name)) is not None:
                 _rehearse_graded(plan, built, card)
-        if plan.new_sets(card.dataset):
-            _rehearse_new(plan, card)
+        if plan.new_sets(card.dataset) and (new := plan.distillation.write):
+            values = to_write(card.task, {}, NO_CHANGE, text="")  # of the source alone
+            _fill(plan, new.form, values, {"source": SOURCE}, "that a new text is about")
 
 
 # ---- filling ------------------------------------------------------------------------------------
@@ -92,14 +93,14 @@ def _fill(
     plan: Plan,
     form: str,
     values: Names,
-    shown: Mapping[str, str | None],
+    shown: Mapping[str, object],
     purpose: str = "that it is about",
 ) -> str:
     """Return the filled form, which must show what is in `shown`: name -> text, None: hidden."""
     [message] = messages(form, plan.templates[form], **{**values, **shown})
     prompt = message["content"]
     for name, text in shown.items():
-        if text is not None and text not in prompt.lower():
+        if text is not None and str(text) not in prompt.lower():
             raise UserError(
                 f"this prompt does not show the {name} {purpose}",
                 where=f"prompts/{form}{SUFFIX}",
@@ -208,15 +209,10 @@ def _rehearse_shots(plan: Plan, judge: Judge, values: Names, lacks: str) -> None
 
 def _rehearse_analyst(plan: Plan, analyses: Analyses, values: Names) -> None:
     """Fill a form that shows a rated text and the rating that an analysis must lead to."""
+    shown = {name: values[name] for name in ("text", "rating")}
     for problem in PROBLEMS:
-        prompt = _fill(plan, analyses.form, {**values, "problem": problem}, {})
-        for name in ("text", "rating"):
-            if str(values[name]) not in prompt:
-                raise UserError(
-                    f"this prompt does not show the {name} that is to be explained",
-                    where=f"prompts/{analyses.form}{SUFFIX}",
-                    todo=f"write {{{{ {name} }}}} where it belongs",
-                )
+        named = {**values, "problem": problem}
+        _fill(plan, analyses.form, named, shown, "that is to be explained")
 
 
 def _rehearse_supervisor(plan: Plan, supervisor: Supervisor) -> None:
@@ -288,14 +284,6 @@ def lacks_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> bool:
         _fill(plan, made.form, {"aspect": PARTED, **values}, {"text": TEXT})
         return True
     return False
-
-
-def _rehearse_new(plan: Plan, dataset: Dataset) -> None:
-    """Fill the form of texts to learn from: they are made of the source alone."""
-    assert plan.distillation.write is not None
-    values = to_write(dataset.task, {}, NO_CHANGE, text="")
-    form = plan.distillation.write.form
-    _fill(plan, form, values, {"source": SOURCE}, "that a new text is about")
 
 
 def _rehearse_improver(plan: Plan, improved: Improvement, dataset: Dataset) -> None:

@@ -251,8 +251,9 @@ def _missing(plan: Plan) -> Missing | None:
 
 def score(plan: Plan, dataset: str, model: str) -> ScoreSpec:
     """Parse and aggregate the replies of a model about a dataset, cell by cell."""
+    annotates = any(plan.annotates(cell.judge) for cell in plan.cells_of(dataset, model))
     return ScoreSpec(
-        **computing("score", packages="locate" if _annotate(plan, dataset, model) else ""),
+        **computing("score", packages="locate" if annotates else ""),
         dataset=dataset,
         cells=_scored_cells(plan, dataset, model),
         replies=plan.paths.cell_pattern("replies", dataset, model),
@@ -262,10 +263,6 @@ def score(plan: Plan, dataset: str, model: str) -> ScoreSpec:
         hashes=plan.paths.hashes("scores", dataset, model),
         missing=_missing(plan),
     )
-
-
-def _annotate(plan: Plan, dataset: str, model: str) -> bool:
-    return any(plan.annotates(cell.judge) for cell in plan.cells_of(dataset, model))
 
 
 def _scored_cells(plan: Plan, dataset: str, model: str) -> list[ScoredCells]:

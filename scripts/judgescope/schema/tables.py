@@ -77,55 +77,39 @@ class Table(NamedTuple):
     columns: Columns
 
 
+def _keyed(key: list[str], columns: Columns) -> Table:
+    """Return a table whose columns begin with its key: texts, and counts such as `draw`."""
+    counted = {"draw", "end", "start", "step"}
+    return Table(key, {name: COUNT if name in counted else TEXT for name in key} | columns)
+
+
 TABLES: dict[str, Table] = {
-    "items": Table(
-        ["dataset", "item"],
-        {**_texts("dataset", "item", "source"), "references": pa.list_(TEXT), "meta": TEXT},
+    "items": _keyed(
+        ["dataset", "item"], {"source": TEXT, "references": pa.list_(TEXT), "meta": TEXT}
     ),
-    "targets": Table(
+    "targets": _keyed(
         ["dataset", "target"],
         {
-            **_texts("dataset", "target", "item", "system", "perturbation", "degree"),
+            **_texts("item", "system", "perturbation", "degree"),
             "step": COUNT,
             **_texts("parent", "text", "status"),
             "edits": pa.list_(EDIT),
         },
     ),
-    "ratings": Table(
-        ["dataset", "target", "target_b", "aspect", "rater"],
-        {**_texts("dataset", "target", "target_b", "aspect", "rater"), "value": NUMBER},
-    ),
+    "ratings": _keyed(["dataset", "target", "target_b", "aspect", "rater"], {"value": NUMBER}),
     # errors that people marked; offsets are characters of the target's text, `end` is excluded
-    "gold_spans": Table(
-        ["dataset", "target", "start", "end", "category"],
-        {
-            **_texts("dataset", "target"),
-            **_counts("start", "end"),
-            **_texts("category", "text", "correction", "comment"),
-        },
+    "gold_spans": _keyed(
+        ["dataset", "target", "start", "end", "category"], _texts("text", "correction", "comment")
     ),
     # why a rated text deserves its rating, as a judge's prompt shows it
-    "analyses": Table(
-        ["dataset", "judge", "aspect", "criterion", "target"],
-        {
-            **_texts("dataset", "judge", "aspect", "criterion", "target"),
-            "rating": NUMBER,
-            "text": TEXT,
-        },
+    "analyses": _keyed(
+        ["dataset", "judge", "aspect", "criterion", "target"], {"rating": NUMBER, "text": TEXT}
     ),
     # rated texts that stand for a rating, and what it costs to take them for it
-    "anchors": Table(
-        ["dataset", "aspect", "target"],
-        {**_texts("dataset", "aspect", "target"), **_numbers("rating", "cost")},
-    ),
+    "anchors": _keyed(["dataset", "aspect", "target"], _numbers("rating", "cost")),
     # which of a text and an anchor is better, by both orders: 1 the text, -1 the anchor, 0 neither
-    "comparisons": Table(
-        ["dataset", "target", "anchor"],
-        {
-            **_texts("dataset", "target", "anchor"),
-            **_numbers("rating", "outcome"),
-            "n_missing": COUNT,
-        },
+    "comparisons": _keyed(
+        ["dataset", "target", "anchor"], {**_numbers("rating", "outcome"), "n_missing": COUNT}
     ),
     # the candidates of a graded set: their ratings, and the share of anchors of the rating below,
     # of the same and of the one above that each is better (above_) or worse (below_) than
@@ -140,7 +124,7 @@ TABLES: dict[str, Table] = {
             "status": TEXT,
         },
     ),
-    "replies": Table(["key", "draw"], {"key": TEXT, "draw": COUNT, **_REPLY}),
+    "replies": _keyed(["key", "draw"], _REPLY),
     # a cell's reply file: the reply beside the request that it answers
     "answers": Table([*_QUESTION, "draw"], {**_texts(*_QUESTION, "key"), "draw": COUNT, **_REPLY}),
     "judgments": Table(
@@ -154,54 +138,28 @@ TABLES: dict[str, Table] = {
             **_texts("rationale", "status", "rule", "parser"),
         },
     ),
-    "scores": Table(
+    "scores": _keyed(
         [*_CELL, "criterion", "target", "target_b"],
-        {
-            **_texts(*_CELL, "criterion", "target", "target_b"),
-            "value": NUMBER,
-            **_counts("n_draws", "n_missing"),
-            "estimator": TEXT,
-        },
+        {"value": NUMBER, **_counts("n_draws", "n_missing"), "estimator": TEXT},
     ),
     # every draw of the cells that have several replies to one question, and every vote
-    "draws": Table(
-        [*_CELL, "target", "target_b", "draw"],
-        {**_texts(*_CELL, "target", "target_b"), "draw": COUNT, "value": NUMBER},
-    ),
+    "draws": _keyed([*_CELL, "target", "target_b", "draw"], {"value": NUMBER}),
     # what judges that read prompts say of rated texts, why, and what they were told (robustness)
-    "rationales": Table(
+    "rationales": _keyed(
         ["judge", "aspect", "target", "draw"],
-        {
-            **_texts("judge", "aspect", "target"),
-            "draw": COUNT,
-            **_texts("hint", "status"),
-            "value": NUMBER,
-            "text": TEXT,
-        },
+        {**_texts("hint", "status"), "value": NUMBER, "text": TEXT},
     ),
     # every judgment of the judges that list errors, with these; the other columns as in judgments
-    "marked": Table(
+    "marked": _keyed(
         [*_CELL, "target", "draw"],
-        {
-            **_texts(*_CELL, "target"),
-            "draw": COUNT,
-            **_texts("status", "rule"),
-            "value": NUMBER,
-            "spans": pa.list_(SPAN),
-        },
+        {**_texts("status", "rule"), "value": NUMBER, "spans": pa.list_(SPAN)},
     ),
     # how many judgments of a cell ended how, and what served them
-    "statuses": Table(
-        [*_CELL, "status", "rule"],
-        {**_texts(*_CELL, "status", "rule"), "n": COUNT, "served": pa.list_(TEXT)},
-    ),
+    "statuses": _keyed([*_CELL, "status", "rule"], {"n": COUNT, "served": pa.list_(TEXT)}),
     # every reply of a model once for each judge that reads it, or for the texts that it made
-    "bought": Table(
+    "bought": _keyed(
         ["judge", "perturbation", "key", "draw"],
-        {
-            **_texts("judge", "perturbation", "key"),
-            **_counts("draw", "prompt", "completion", "reasoning", "cached"),
-        },
+        _counts("prompt", "completion", "reasoning", "cached"),
     ),
     # what a judge in training learns from: the texts that its teacher judges, each with its
     # prompt; room: the tokens that a text that has yet to be written may add to the prompt
@@ -217,14 +175,9 @@ TABLES: dict[str, Table] = {
     # the course of a training. Losses are mean negative log likelihoods (nats) of the tokens of
     # replies: of one step's, or of all that are held out; examples and tokens are those seen until
     # then, or held out
-    "training": Table(
+    "training": _keyed(
         ["step", "split"],
-        {
-            "step": COUNT,
-            "split": TEXT,
-            **_numbers("loss", "learning_rate"),
-            **_counts("examples", "tokens"),
-        },
+        {**_numbers("loss", "learning_rate"), **_counts("examples", "tokens")},
     ),
     # the loss of every reply that is held out: of the base, and after the last step
     "losses": Table(

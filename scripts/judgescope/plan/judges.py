@@ -2,6 +2,8 @@
 
 import hashlib
 
+from msgspec.structs import replace
+
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
@@ -169,53 +171,46 @@ def _models(plan: Plan, judge: Judge) -> list[Model]:
 
 
 def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
-    """Return what statistics need to know of a judge."""
-    if judge in plan.derived:
-        derived = plan.derived[judge]
-        members = [plan.judges[name] for name in derived.members]
-        models = [model for one in members for model in _models(plan, one)]
-        models += [plan.models[derived.supervisor.model]] if derived.supervisor else []
-        return JudgeFacts(
-            card=card_hash(derived, *members, *models),
-            engine="derived",
-            form=derived.combine,
-            draws=1,
-            share=min(one.share for one in members),
-            prompt=prompt_hash(plan, dataset, *members, supervisor=derived.supervisor),
-            references=any(uses_references(one) for one in members),
-            family=None,
-            grid=dict.fromkeys(plan.aspects_of(dataset)),
-            ends={
-                aspect: _shared_ends([scale_of(plan, dataset, m, aspect) for m in derived.members])
-                for aspect in plan.aspects_of(dataset)
-            },
-            weighted=False,
-            first_draw=False,
-            discrete=False,
-            hint=next((one.hint.rating for one in members if one.hint), None),
-        )
-    card = plan.judges[judge]
-    model = plan.models[card.model]
-    aspects = plan.aspects_of(dataset)
-    scales = {aspect: scale_of(plan, dataset, judge, aspect) for aspect in aspects}
-    return JudgeFacts(
-        card=card_hash(card, *_models(plan, card)),
-        engine=model.engine,
-        form=card.form,
+    """Return what statistics need to know of a judge; of a derived one, from its members."""
+    derived = plan.derived.get(judge)
+    members = [plan.judges[name] for name in (derived.members if derived else [judge])]
+    supervisor = derived.supervisor if derived else None
+    models = [model for one in members for model in _models(plan, one)]
+    models += [plan.models[supervisor.model]] if supervisor else []
+    scales = {
+        aspect: [scale_of(plan, dataset, one.judge, aspect) for one in members]
+        for aspect in plan.aspects_of(dataset)
+    }
+    facts = JudgeFacts(
+        card=card_hash(*([derived] if derived else []), *members, *models),
+        engine=engine_of(plan, judge),
+        form=derived.combine if derived else members[0].form,
+        draws=1,
+        share=min(one.share for one in members),
+        prompt=prompt_hash(plan, dataset, *members, supervisor=supervisor),
+        references=any(map(uses_references, members)),
+        family=None,
+        grid=dict.fromkeys(scales),
+        ends={aspect: _shared_ends(each) for aspect, each in scales.items()},
+        weighted=False,
+        first_draw=False,
+        discrete=False,
+        hint=next((one.hint.rating for one in members if one.hint), None),
+    )
+    if derived:
+        return facts
+    [card] = members
+    return replace(
+        facts,
         draws=card.draws,
-        share=card.share,
         parser=parser_of(plan, judge),
-        prompt=prompt_hash(plan, dataset, card),
-        references=uses_references(card),
         temperature=card.temperature if plan.is_prompted(card.model) else None,
         grid={
             aspect: scale.values() if scale and card.off_grid != "keep" else None
-            for aspect, scale in scales.items()
+            for aspect, [scale] in scales.items()
         },
-        ends={aspect: _shared_ends([scale]) for aspect, scale in scales.items()},
-        family=card.family or getattr(model, "family", None),
+        family=card.family or getattr(plan.models[card.model], "family", None),
         weighted=card.estimator == "logprob_mean",
-        hint=card.hint.rating if card.hint else None,
         first_draw=card.estimator == "first",
         discrete=card.estimator in {"mode", "first"}
         or (card.draws == 1 and card.estimator == "mean"),

@@ -202,8 +202,16 @@ def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
         )
     for name, degree in plan.perturbed(dataset.dataset, "attack"):
         addition(plan, dataset.dataset, name, degree)  # raises UserError
-    if "original" in sets and dataset.select.original == "none":
-        _check_originals(plan, dataset, source)
+    lacking = dataset.select.original == "none" and plan.study.references is None
+    if "original" in sets and lacking:
+        raise UserError(
+            "the study perturbs originals, and this dataset has none",
+            where=f"{source}, key datasets",
+            got=f"{dataset.dataset} (select.original: none)",
+            todo="let a model write references (`references: {model: …}` in the study), choose "
+            "another `select.original` in a card of your own, or name `tasks` in the "
+            "perturbations' cards that leave the dataset out",
+        )
     for name in dict(plan.perturbed(dataset.dataset)):
         card = plan.perturbations[name]
         needs = RULES[card.rule].meta if isinstance(card, RulePerturbation) else None
@@ -215,19 +223,6 @@ def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
                 allowed=f"datasets of format story_cloze_csv, or a table that maps {needs}",
                 todo="name tasks in the perturbation's card, or leave it out",
             )
-
-
-def _check_originals(plan: Plan, dataset: Dataset, source: str) -> None:
-    """Texts can only be made of something: a reference, a system's text, or a model's."""
-    if plan.study.references is None:
-        raise UserError(
-            "the study perturbs originals, and this dataset has none",
-            where=f"{source}, key datasets",
-            got=f"{dataset.dataset} (select.original: none)",
-            todo="let a model write references (`references: {model: …}` in the study), choose "
-            "another `select.original` in a card of your own, or name `tasks` in the "
-            "perturbations' cards that leave the dataset out",
-        )
 
 
 def check_weights(plan: Plan, source: str) -> None:

@@ -77,10 +77,13 @@ class BasePerturbation(Card):
             raise ValueError("`aspects` are for chains (give `steps`) and graded sets")
         return self
 
+    always: ClassVar[PerturbationKind | None] = None
+    """The only kind that cards of a class have."""
+
     @property
     def kind(self) -> PerturbationKind:
         """Return what set of texts it makes of an original."""
-        return "row" if self.steps > 1 else "once"
+        return self.always or ("row" if self.steps > 1 else "once")
 
     def degrees_for(self, dataset: str) -> Degrees:
         """Return the degrees in which `dataset` is perturbed."""
@@ -210,11 +213,7 @@ class GradedPerturbation(BasePerturbation, Decoding):
     attempts: Attempts = 2
     degrees: Degrees = Field({"single": Degree()})
     """A graded set has one degree."""
-
-    @property
-    def kind(self) -> PerturbationKind:
-        """Return what set of texts it makes of an original."""
-        return "graded"
+    always: ClassVar[PerturbationKind | None] = "graded"
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -249,11 +248,7 @@ class AttackPerturbation(BasePerturbation):
     """Position of the addition: before or after the text."""
     degrees: dict[Literal["attack", "inert"], Degree] = dict.fromkeys(ATTACKS, Degree())  # type: ignore[assignment]
     """Both always: the attack, and a note of no meaning of the same length in its place."""
-
-    @property
-    def kind(self) -> PerturbationKind:
-        """Return what set of texts it makes of an original."""
-        return "attack"
+    always: ClassVar[PerturbationKind | None] = "attack"
 
     @model_validator(mode="after")
     def _plain(self) -> Self:

@@ -24,24 +24,27 @@ def told(folder: Path, *rows: dict[str, Any], **keys: Any) -> str:
 @pytest.mark.parametrize(
     ("fault", "parts"),
     [
-        ({"fluency": 7}, ["off the scale", "got:     7", "1 to 5 in steps of 1"]),
-        ({"fluency": 2.5}, ["off the scale", "got:     2.5", "aspect fluency"]),
-        ({"fluency": float("inf")}, ["off the scale", "inf"]),
+        ({"fluency": 7}, ["outside the scale", "got:     7", "1 to 5 in steps of 1"]),
+        ({"fluency": 2.5}, ["outside the scale", "got:     2.5", "aspect fluency"]),
+        ({"fluency": float("inf")}, ["outside the scale", "inf"]),
         ({"fluency": "good"}, ["a rating is not a number", "'good'", "aspect fluency"]),
         ({"fluency": "4,5"}, ["a rating is not a number", "'4,5'"]),
         ({"fluency": True}, ["a rating is not a number", "True"]),
         ({"fluency": {"x": 1}}, ["a rating is not a number"]),
         ({"out": "  \n"}, ["a text is empty"]),
         ({"out": None}, ["a text is empty"]),
-        ({"out": 3}, ["a text is not a text", "got:     3"]),
+        ({"out": 3}, ["a text is not a string", "got:     3"]),
         ({"out": "a\ud800b"}, ["lone surrogate"]),
         ({"id": "i2", "src": ""}, ["a source is empty"]),
-        ({"src": "Another."}, ["rows of one item differ in their source", "'i1'", "rows 1, 2"]),
-        ({"ref": "Another."}, ["rows of one item differ in their references", "rows 1, 2"]),
+        (
+            {"src": "Another."},
+            ["rows of the same item differ in their source", "'i1'", "rows 1, 2"],
+        ),
+        ({"ref": "Another."}, ["rows of the same item differ in their references", "rows 1, 2"]),
         ({"id": "i2", "ref": None}, ["this item has no reference", "'i2'"]),
-        ({"id": ""}, ["this is no id (item)"]),
-        ({"by": None}, ["this is no id (system)"]),
-        ({"by": "m1"}, ["two texts of one system", "i1, m1", "rows 1, 2"]),
+        ({"id": ""}, ["invalid id (item)"]),
+        ({"by": None}, ["invalid id (system)"]),
+        ({"by": "m1"}, ["two texts of the same system", "i1, m1", "rows 1, 2"]),
     ],
 )
 def test_every_fault_is_named_with_its_row(
@@ -62,25 +65,25 @@ def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
 
 def test_equal_faults_are_told_once_with_their_rows(tmp_path: Path) -> None:
     text = told(tmp_path, *[{"fluency": 9}] * 7)
-    assert text.count("off the scale") == 1
+    assert text.count("outside the scale") == 1
     assert "rows 1, 2, 3, 4, 5, … (7 in all), aspect fluency" in text
 
 
 def test_many_faults_are_cut(tmp_path: Path) -> None:
     text = told(tmp_path, *({"fluency": 10 + number} for number in range(30)))
-    assert text.count("off the scale") == 20 and "and 10 more problems" in text
+    assert text.count("outside the scale") == 20 and "and 10 more problems" in text
 
 
 def test_a_mean_must_lie_in_the_range(tmp_path: Path) -> None:
     text = told(tmp_path, {"fluency": 5.5}, raters="mean")
-    assert "off the scale" in text and "allowed: 1 to 5\n" in f"{text}\n"
+    assert "outside the scale" in text and "allowed: 1 to 5\n" in f"{text}\n"
 
 
 def test_every_column_that_is_not_there_is_named_at_once(tmp_path: Path) -> None:
     jsonl(tmp_path / "x.jsonl", [ROW, ROW | {"by": "m2"}])
     columns = COLUMNS | {"source": "scr", "text": "outt", "ratings": {"fluency": "fluent"}}
     text = faults(table("x.jsonl", columns), tmp_path)
-    assert text.count("there is no column or key") == 3
+    assert text.count("no such column or key:") == 3
     assert all(f"nearest: {name}" in text for name in ("src", "out", "fluency"))
     assert text.count("rows 1, 2") >= 1
 
@@ -89,7 +92,7 @@ def test_texts_of_unknown_items_are_named(tmp_path: Path) -> None:
     jsonl(tmp_path / "items.jsonl", [{"id": "item-1", "src": "A", "ref": "r"}])
     jsonl(tmp_path / "x.jsonl", [{"id": "itm-1", "by": "m", "out": "t", "fluency": 1}])
     text = faults(table({"items": "items.jsonl", "data": "x.jsonl"}, COLUMNS), tmp_path)
-    assert "there is no such item" in text and "nearest: item-1" in text and "row 1" in text
+    assert "unknown item" in text and "nearest: item-1" in text and "row 1" in text
 
 
 def test_duplicates_over_two_files_name_both(tmp_path: Path) -> None:
@@ -101,7 +104,7 @@ def test_duplicates_over_two_files_name_both(tmp_path: Path) -> None:
 
 def test_an_empty_file_has_no_rows(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("id,src,ref,by,out,fluency\n")
-    with pytest.raises(UserError, match="there are no rows"):
+    with pytest.raises(UserError, match="the data has no rows"):
         read_dataset(table("x.csv", COLUMNS), tmp_path, tmp_path)
 
 
@@ -117,10 +120,10 @@ def test_summeval_faults(tmp_path: Path) -> None:
     jsonl(tmp_path / "x.jsonl", rows)
     text = faults(card(format="summeval_jsonl", files="x.jsonl"), tmp_path)
     for part in (
-        "two texts of one system",
+        "two texts of the same system",
         "differ in their source",
         "this item has no reference",
-        "off the scale",
+        "outside the scale",
         "`expert_annotations[*].fluency`",
         "nearest: fluentcy",
     ):
@@ -139,9 +142,9 @@ def test_usr_faults(tmp_path: Path) -> None:
     aspects = {"natural": three | {"column": "Natural"}, "liked": three}
     text = faults(card(format="usr_json", files="x.json", aspects=aspects), tmp_path)
     for part in (
-        "two texts of one system",
+        "two texts of the same system",
         "a source is empty",
-        "off the scale",
+        "outside the scale",
         "`liked[*]`",
         "`response`",
     ):
@@ -158,7 +161,7 @@ def test_unieval_faults(tmp_path: Path) -> None:
     text = faults(card(format="unieval_json", files="x.json"), tmp_path)
     assert "a text is empty" in text and "row 1" in text
     assert "`scores.fluency`" in text and "nearest: fluence" in text and "row 2" in text
-    assert "off the scale" in text and "row 3" in text
+    assert "outside the scale" in text and "row 3" in text
 
 
 LONG = "x" * 900_000
@@ -184,7 +187,7 @@ def unfolding(kind: str) -> tuple[pa.Array, dict[str, Any]]:
     [
         ("dictionary", "its first rows alone have 5"),
         ("beginnings", "its first rows alone have 5"),
-        ("nothing", "it announces 5"),
+        ("nothing", "it declares 5"),
         ("list", ""),
     ],
 )
@@ -197,7 +200,7 @@ def test_a_table_that_unfolds_into_gigabytes_is_refused_before_its_first_row(
     pq.write_table(table, path, compression="zstd", store_schema=False, **written)
     del column, table
     assert path.stat().st_size < 1 << 20
-    with pytest.raises(UserError, match="unfolds into too much") as error:
+    with pytest.raises(UserError, match="decompresses to too much") as error:
         next(rows.read_rows(path))
     assert reason in error.value.what
     assert error.value.where == str(path) and error.value.todo
@@ -232,7 +235,7 @@ def test_a_text_that_shows_nothing_is_empty(tmp_path: Path) -> None:
     row = {"id": "a", "source": "One.", "text": "\u200b\ufeff \u2060", "fluency": 3}
     columns = {"item": "id", "source": "source", "text": "text"}
     message = faults(table(str(jsonl(tmp_path / "x.jsonl", [row])), columns), tmp_path)
-    assert "a text shows nothing" in message and "row 1" in message
+    assert "a text has no visible character" in message and "row 1" in message
 
 
 @pytest.mark.parametrize(

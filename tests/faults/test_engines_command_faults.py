@@ -32,7 +32,7 @@ from programs import LENGTHS, SLEEPERS, alive, ask, card, gone, number_in, refus
 )
 def test_an_answer_that_is_neither_ends_the_job(tmp_path: Path, told: str) -> None:
     error, kept = refused(card(tmp_path, f"for one in read(): tell(one, **{told})"), "x", "y")
-    assert "without one `score`, `text` or `error`" in str(error) and kept == []
+    assert "without exactly one of `score`, `text` and `error`" in str(error) and kept == []
 
 
 def test_noise_is_passed_over_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,7 +42,7 @@ def test_noise_is_passed_over_and_told(tmp_path: Path, capsys: pytest.CaptureFix
     sys.stdout.buffer.write(b'\xff\xfe\n')
     """
     assert said(ask(card(tmp_path, program), "x")) == ["1"]
-    assert "not answers: 6, first 'Loading weights ...'" in capsys.readouterr().out
+    assert "not an answer: 6, first 'Loading weights ...'" in capsys.readouterr().out
 
 
 def test_bytes_that_are_no_utf8_become_signs_of_it(tmp_path: Path) -> None:
@@ -60,18 +60,21 @@ def test_a_last_line_without_its_end_is_an_answer_or_noise(tmp_path: Path) -> No
     assert said(ask(card(tmp_path, whole), "x")) == ["1"]
     torn = whole.replace("1}))", "1})[:-3])")
     error, kept = refused(card(tmp_path, torn), "x")
-    assert kept == [] and "lines that are not answers: 1" in str(error)
+    assert kept == [] and "output that is not an answer: 1" in str(error)
 
 
 @pytest.mark.parametrize(
     ("program", "parts"),
     [
-        ("raise SystemExit('no such weights')", ["exit code 1", "last words: no such weights"]),
-        ("raise ValueError('\\x1b[1mbad\\x1b[0m\\n')", ["exit code 1", "ValueError: bad"]),
-        ("os.abort()", ["was ended by signal 6 (Aborted)"]),
-        ("pass", ["ended with exit code 0"]),
-        ("print('3.5')", ["exit code 0", "lines that are not answers: 1, first '3.5'"]),
-        ("os.close(1); os.close(2); os._exit(7)", ["exit code 7"]),
+        (
+            "raise SystemExit('no such weights')",
+            ["exited with code 1", "last output: no such weights"],
+        ),
+        ("raise ValueError('\\x1b[1mbad\\x1b[0m\\n')", ["exited with code 1", "ValueError: bad"]),
+        ("os.abort()", ["was terminated by signal 6 (Aborted)"]),
+        ("pass", ["exited with code 0"]),
+        ("print('3.5')", ["exited with code 0", "output that is not an answer: 1, first '3.5'"]),
+        ("os.close(1); os.close(2); os._exit(7)", ["exited with code 7"]),
     ],
 )
 def test_a_program_that_answers_nothing_is_told_with_its_last_words(
@@ -110,14 +113,14 @@ def test_an_end_in_error_after_the_last_answer_loses_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert said(ask(card(tmp_path, LENGTHS + "os._exit(3)"), "x", "yy")) == ["1", "2"]
-    assert "exit code 3, after its last answer" in capsys.readouterr().out
+    assert "exited with code 3, after its last answer" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("program", "part"),
     [
-        ("tell({'id': 'other'}, score=1)", "for an id it was not given: other"),
-        ("tell({'id': 7}, score=1)", "for an id it was not given: 7"),
+        ("tell({'id': 'other'}, score=1)", "for an unknown id: other"),
+        ("tell({'id': 7}, score=1)", "for an unknown id: 7"),
         ("[tell(one, score=1) for one in read()[:1] * 2]", "answered twice for one id"),
         (f"print('x' * {LONGEST + 2})", "a line of more than"),
         ("while True: sys.stdout.write('x' * 9999)", "a line of more than"),
@@ -133,9 +136,9 @@ def test_a_program_that_cannot_be_trusted_is_ended(tmp_path: Path, program: str,
 @pytest.mark.heavy
 def test_who_never_reads_its_input_is_no_deadlock(tmp_path: Path) -> None:
     error, _ = refused(card(tmp_path, "sys.exit(5)"), *(f"{n}" * 9000 for n in range(99)))
-    assert "exit code 5" in str(error)
+    assert "exited with code 5" in str(error)
     error, _ = refused(card(tmp_path, "time.sleep(60)", timeout=0.5), "x" * 999999)
-    assert "did not end within 0.5 s" in str(error)
+    assert "did not finish within 0.5 s" in str(error)
 
 
 def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
@@ -143,7 +146,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None
     began = time.monotonic()
     error, kept = refused(card(tmp_path, program, timeout=2), "x", "y")
     assert time.monotonic() - began < 15
-    assert "did not end within 2 s and was ended" in str(error)
+    assert "did not finish within 2 s and was terminated" in str(error)
     assert said(kept) == ["1"]
     assert gone(number_in(tmp_path / "child"))
 
@@ -215,9 +218,9 @@ def told(folder: Path, **keys: Any) -> str:
 
 
 def test_a_program_that_cannot_start_is_found_before_anything_runs(tmp_path: Path) -> None:
-    assert "there is no such program" in told(tmp_path, argv=["no-such-program-here"])
+    assert "program not found" in told(tmp_path, argv=["no-such-program-here"])
     assert "not executable" in told(tmp_path, argv=["{program}"])
-    assert "a change would go unnoticed" in told(tmp_path, argv=["{python}", "score.py"])
+    assert "changes to it would not be detected" in told(tmp_path, argv=["{python}", "score.py"])
     missing = told(tmp_path, env=["NO_SUCH_VARIABLE_HERE"])
     assert "is not set" in missing and "export NO_SUCH" in missing
     several = {"program": "{name}.py", "other": "score.py"}

@@ -90,11 +90,13 @@ def test_whoever_asks_for_more_patience_than_there_is_is_left(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.script = lambda _: refusal(429, "tomorrow", **{"Retry-After": "86400"})
-    with pytest.raises(UserError, match=r"HTTP 429: tomorrow \(it asks to wait 86400 s\)"):
+    with pytest.raises(
+        UserError, match=r"HTTP 429: tomorrow \(the endpoint asks to wait 86400 s\)"
+    ):
         ask(endpoint, tmp_path, requests(card(endpoint), "a"))
     assert len(endpoint.asked) == 1
     endpoint.script = lambda _: refusal(429, "later")
-    with pytest.raises(UserError, match=r"HTTP 429: later \(patience is used up\)"):
+    with pytest.raises(UserError, match=r"HTTP 429: later \(`patience` is used up\)"):
         ask(endpoint, tmp_path, requests(card(endpoint), "a"), patience=1)
     assert len(endpoint.asked) > 1 + FAST["attempts"]  # these do not count as attempts
 
@@ -110,7 +112,7 @@ def test_without_a_hint_the_waits_double_and_the_first_429_slows_all(
     endpoint.script = lambda _: refusal(429, "slow down")
     asked = requests(card(endpoint), *MANY[:16])
     began = time.monotonic()
-    with pytest.raises(UserError, match="patience is used up"):
+    with pytest.raises(UserError, match="`patience` is used up"):
         ask(endpoint, tmp_path, asked, concurrency=16, backoff=0.02, patience=4)
     assert time.monotonic() - began < 3 * 4
     by_prompt = Counter(map(prompt, endpoint.asked))
@@ -311,7 +313,7 @@ def test_the_same_failure_again_and_again_ends_the_job(endpoint: Endpoint, tmp_p
     )
     asked = requests(card(endpoint), *MANY)
     limits = {"concurrency": 1, "attempts": 2, "max_consecutive_failures": 7}
-    with pytest.raises(UserError, match="7 requests in a row failed: HTTP 503: out of order"):
+    with pytest.raises(UserError, match="7 consecutive requests failed: HTTP 503: out of order"):
         ask(endpoint, tmp_path, asked, **limits)
     assert len(endpoint.asked) == 5 + 7 * 2
     endpoint.script = lambda _: reply("5")
@@ -353,7 +355,7 @@ def test_a_number_in_the_message_does_not_defeat_the_breaker(
     endpoint.script = script
     asked = requests(card(endpoint), *MANY)
     most = 12 if proven else HOPELESS
-    with pytest.raises(UserError, match=f"{most} requests in a row failed: HTTP 503"):
+    with pytest.raises(UserError, match=f"{most} consecutive requests failed: HTTP 503"):
         ask(endpoint, tmp_path, asked, concurrency=1, attempts=1, max_consecutive_failures=12)
     assert len(endpoint.asked) == most + proven
 
@@ -368,7 +370,7 @@ def test_another_type_of_error_is_another_failure(endpoint: Endpoint, tmp_path: 
 
 def test_before_any_reply_few_failures_are_enough(endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.script = lambda _: refusal(502, "nobody there")
-    with pytest.raises(UserError, match=f"{HOPELESS} requests in a row failed"):
+    with pytest.raises(UserError, match=f"{HOPELESS} consecutive requests failed"):
         ask(endpoint, tmp_path, requests(card(endpoint), *MANY), concurrency=1, attempts=1)
     assert len(endpoint.asked) == HOPELESS
 
@@ -412,7 +414,7 @@ def test_what_is_under_way_when_the_job_ends_still_comes(
 
     endpoint.script = script
     wanted = requests(card(endpoint), *"abcdefghijkl")
-    with pytest.raises(UserError, match=f"will not answer: HTTP {out.status}"):
+    with pytest.raises(UserError, match=f"rejected a request: HTTP {out.status}"):
         ask(endpoint, tmp_path, wanted, concurrency=8)
     assert len(endpoint.asked) == 8
     endpoint.script = lambda _: reply("5")

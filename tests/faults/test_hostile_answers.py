@@ -108,7 +108,7 @@ DEEP = {"deep": json.loads("[" * 400 + "]" * 400)}
         ({"status_code": [], "body": {"error": {"message": "no"}}}, "no"),
         ({"status_code": "\x1b[31m", "body": {"error": "no"}}, "no"),
         ({"status_code": 500, "body": {"message": "\x1b]0;x\x07 no"}}, "HTTP 500: ]0;x no"),
-        ({"status_code": 200, "body": DEEP}, "an answer that is not JSON"),
+        ({"status_code": 200, "body": DEEP}, "a response that is not JSON"),
         ({"status_code": 500, "body": DEEP}, "HTTP 500: "),
     ],
 )
@@ -169,4 +169,4 @@ def test_a_file_of_replies_that_unfolds_into_gigabytes_is_refused(
     monkeypatch.setattr(shard, "MOST_UNFOLDED", 1 << 30)
     with pytest.raises(UserError, match="not a reply file") as error:
         list(shard.compacted_blocks(path))
-    assert error.value.where == str(path) and "unfold" in str(error.value.got)
+    assert error.value.where == str(path) and "decompress" in str(error.value.got)

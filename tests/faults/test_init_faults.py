@@ -166,7 +166,7 @@ def test_a_count_is_no_rating_unless_it_is_named(here: Path) -> None:
 def test_a_row_for_each_rating_is_one_fault(here: Path) -> None:
     lines = [[*row[:3], rating] for row in LINES for rating in (1, 2, 5)]
     told = refused(table("article,model,summary,fluency", lines))
-    assert told.count("two texts of one system") == 1
+    assert told.count("two texts of the same system") == 1
     assert "where:   t.csv, rows 2, 3, 4" in told and "../" not in told
     assert "column per rater" in told
     assert "--system" in told and "--item" in told

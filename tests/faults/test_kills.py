@@ -63,8 +63,8 @@ def test_killed_at_a_random_moment_between_the_first_and_the_last_reply(
     again = job.start(told, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     out = wait_for(again)
     assert again.returncode == 0, out
-    assert f"{len(before)} in the store, {TEXTS - len(before)} to ask for" in out
+    assert f"{len(before)} in the store, {TEXTS - len(before)} to request" in out
     assert len(endpoint.asked) == TEXTS - len(before)
     assert Counter(job.replies()) == Counter(set(job.replies())) and len(job.replies()) == TEXTS
     last = job.start(told, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    assert "0 to ask for" in wait_for(last) and len(endpoint.asked) == TEXTS - len(before)
+    assert "0 to request" in wait_for(last) and len(endpoint.asked) == TEXTS - len(before)

@@ -204,7 +204,7 @@ def test_a_reply_of_a_newer_version_is_refused_and_neither_misread_nor_removed(
     newer.write_bytes(line)
     with pytest.raises(UserError, match="newer version of Judgescope") as error:
         Store(tmp_path, "m").read({KEY: 1})
-    assert field in str(error.value.got) and "nothing was asked" in error.value.todo
+    assert field in str(error.value.got) and "no request was sent" in error.value.todo
     [finding] = verify(tmp_path / "m")
     assert finding.wrong and field in finding.message and finding.where == f"{newer}:1"
     assert set(Store(tmp_path, "m").read({"1" * 64: 1})) == {("1" * 64, 0)}, "other keys are ours"

@@ -53,11 +53,15 @@ def test_any_packing_that_was_asked_for_is_unpacked(
 @pytest.mark.parametrize(
     ("data", "packing", "reason"),
     [
-        (b"{}", "br", "nobody asked"),
-        (b"{}", "gzip, gzip", "nobody asked"),
-        (b"{}" * 50, "gzip", "cannot be unpacked"),
-        (gzip.compress(b"{}" * 50, mtime=0)[:-9], "gzip", "breaks off"),
-        (gzip.compress(bytes(AT_ONCE * 4), mtime=0)[:-9], "gzip", "breaks off"),
+        (b"{}", "br", "unrequested encoding"),
+        (b"{}", "gzip, gzip", "unrequested encoding"),
+        (b"{}" * 50, "gzip", "cannot be decompressed"),
+        (gzip.compress(b"{}" * 50, mtime=0)[:-9], "gzip", "ends before its compressed data does"),
+        (
+            gzip.compress(bytes(AT_ONCE * 4), mtime=0)[:-9],
+            "gzip",
+            "ends before its compressed data does",
+        ),
     ],
 )
 def test_what_cannot_be_unpacked_is_no_reply(data: bytes, packing: str, reason: str) -> None:
@@ -88,7 +92,7 @@ def test_much_is_unpacked_in_another_thread_and_up_to_the_limit(
     unpacked(gzip.compress(bytes(AT_ONCE - 1)), "gzip")
     assert calls == [(True, AT_ONCE)]
     calls.clear()
-    with pytest.raises(NoReplyError, match="unfolds into more"):
+    with pytest.raises(NoReplyError, match="decompresses to more"):
         unpacked(gzip.compress(bytes(100 * AT_ONCE)), "gzip")
     assert calls == [(True, AT_ONCE), *[(False, AT_ONCE)] * 4]
     assert len(unpacked(gzip.compress(bytes(4 * AT_ONCE)), "gzip")) == 4 * AT_ONCE
@@ -116,6 +120,6 @@ def test_a_bomb_among_packed_answers_costs_its_neighbours_nothing(
         model = card(endpoint, limits={**FAST, "concurrency": 4, "timeout": 60})
         came, failures = ask(model, *requests(model, "a", "bomb", *"bcdef"))
     assert came == dict.fromkeys("abcdef", "ok: 4")
-    assert [one.about for one in failures] == ["bomb"] and "unfolds" in failures[0].reason
+    assert [one.about for one in failures] == ["bomb"] and "decompresses" in failures[0].reason
     assert Counter(endpoint.prompts) == {**dict.fromkeys("abcdef", 1), "bomb": FAST["attempts"]}
     assert endpoint.headers[0]["Accept-Encoding"] == "gzip, deflate"

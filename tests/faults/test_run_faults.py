@@ -75,7 +75,7 @@ def test_the_disk_of_the_store_is_full(life: Life, tmp_path: Path) -> None:
     store = life.study.folder / "cache" / "replies"
     store.mkdir(parents=True)
     told = life.fails(*small, str(store))
-    assert "the disk is full" in told and "nothing was asked" in told
+    assert "the disk is full" in told and "no request was sent" in told
     assert not life.endpoint.asked
 
 

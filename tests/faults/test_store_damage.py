@@ -47,7 +47,7 @@ def test_whatever_byte_of_a_journal_is_changed_no_reply_is_misread_and_the_line_
         found = read(tmp_path)
         assert set(found) < set(TEXTS), at
         assert f"{path}:{line}" in {one.where for one in verify(tmp_path / "m") if one.wrong}, at
-        with pytest.raises(UserError, match="nothing was asked") as error:
+        with pytest.raises(UserError, match="no request was sent") as error:
             Store(tmp_path, "m").ready()
         assert f"{path}:{line}" in error.value.where, at
 

@@ -28,12 +28,12 @@ CELLS: list[Case] = [
             [what, "mine.csv, row 4, aspect clarity", f"got:     '{cell}'"],
         )
         for told, cell, what in [
-            ("above the scale", "6", "off the scale"),
-            ("below the scale", "0", "off the scale"),
-            ("between two steps", "2.5", "off the scale"),
-            ("that is infinite", "inf", "off the scale"),
-            ("that is less than infinite", "-Infinity", "off the scale"),
-            ("that is far too much", "1e999", "off the scale"),
+            ("above the scale", "6", "outside the scale"),
+            ("below the scale", "0", "outside the scale"),
+            ("between two steps", "2.5", "outside the scale"),
+            ("that is infinite", "inf", "outside the scale"),
+            ("that is less than infinite", "-Infinity", "outside the scale"),
+            ("that is far too much", "1e999", "outside the scale"),
             ("in words", "good", "not a number"),
             ("with a decimal comma", "4;5", "not a number"),
             ("of two", "4 5", "not a number"),
@@ -58,17 +58,17 @@ CELLS: list[Case] = [
     ),
     ("a rating that is an object", jsonl(ann={"value": 4}), ["not a number", "mine.jsonl, row 2"]),
     ("ratings in a list in a list", jsonl(ann=[[4]]), ["not a number", "mine.jsonl, row 2"]),
-    ("a rating of 300 digits", jsonl(ann=10**300), ["off the scale", "mine.jsonl, row 2"]),
+    ("a rating of 300 digits", jsonl(ann=10**300), ["outside the scale", "mine.jsonl, row 2"]),
     (
         "a rating of 400 digits",
         jsonl(ann=10**400),
-        ["off the scale", "mine.jsonl, row 2", "aspect clarity"],
+        ["outside the scale", "mine.jsonl, row 2", "aspect clarity"],
     ),
     ("a rating that is a surrogate", jsonl(ann="\ud800"), ["not a number", "mine.jsonl, row 2"]),
     (
         "an id twice",
         row("b,Another article.,Another short gold text.,x,More of x.,1,1\n" + THIRD),
-        ["two texts of one system", "mine.csv, rows 4, 5", "'b, x'"],
+        ["two texts of the same system", "mine.csv, rows 4, 5", "'b, x'"],
     ),
     (
         "an item with two sources",
@@ -83,43 +83,43 @@ CELLS: list[Case] = [
     (
         "an item without an id",
         row(",Another.,Gold.,x,More.,1,1"),
-        ["this is no id (item)", "mine.csv, row 4"],
+        ["invalid id (item)", "mine.csv, row 4"],
     ),
     (
         "a text of nobody",
         row("b,Another.,Gold.,,More.,1,1"),
-        ["this is no id (system)", "mine.csv, row 4"],
+        ["invalid id (system)", "mine.csv, row 4"],
     ),
     (
         "a truth value for an id",
         jsonl(id=True),
-        ["this is no id (item)", "mine.jsonl, row 2", "True"],
+        ["invalid id (item)", "mine.jsonl, row 2", "True"],
     ),
-    ("an object for an id", jsonl(id={"n": 1}), ["this is no id (item)", "mine.jsonl, row 2"]),
+    ("an object for an id", jsonl(id={"n": 1}), ["invalid id (item)", "mine.jsonl, row 2"]),
     (
         "an id that is not a number",
         jsonl(id=float("nan")),
-        ["this is no id (item)", "mine.jsonl, row 2"],
+        ["invalid id (item)", "mine.jsonl, row 2"],
     ),
     ("an empty text", row("b,Another.,Gold.,x, ,1,1"), ["a text is empty", "mine.csv, row 4"]),
     ("an empty source", row("b,,Gold.,x,More.,1,1"), ["a source is empty", "mine.csv, row 4"]),
     ("an empty gold", row("b,Another.,,x,More.,1,1"), ["no reference", "mine.csv, row 4", "'b'"]),
-    ("a number for a text", jsonl(summary=7), ["a text is not a text", "mine.jsonl, row 2", "7"]),
+    ("a number for a text", jsonl(summary=7), ["a text is not a string", "mine.jsonl, row 2", "7"]),
     (
         "a list for a source",
         jsonl(article=["A.", "B."]),
-        ["a source is not a text", "mine.jsonl, row 2"],
+        ["a source is not a string", "mine.jsonl, row 2"],
     ),
     ("half a character", jsonl(summary="a\ud800b"), ["half a character", "mine.jsonl, row 2"]),
     (
         "Parquet with bytes",
         parquet(summary=pa.array([b"\xff\xfe"])),
-        ["a text is not a text", "mine.parquet, row 1"],
+        ["a text is not a string", "mine.parquet, row 1"],
     ),
     (
         "Parquet with dates",
         parquet(summary=pa.array([0], pa.timestamp("us"))),
-        ["a text is not a text", "mine.parquet, row 1"],
+        ["a text is not a string", "mine.parquet, row 1"],
     ),
     (
         "Parquet with a far date",
@@ -127,9 +127,9 @@ CELLS: list[Case] = [
         ["cannot be read", "mine.parquet, column summary"],
     ),
     (
-        "Parquet with ratings in decimals off the scale",
+        "Parquet with ratings in decimals outside the scale",
         parquet(ann=pa.array([7], pa.decimal128(3, 1))),
-        ["off the scale", "mine.parquet, row 1", "aspect clarity"],
+        ["outside the scale", "mine.parquet, row 1", "aspect clarity"],
     ),
     (
         "Parquet with ratings in durations",
@@ -141,7 +141,7 @@ CELLS: list[Case] = [
         parquet(summary=pa.nulls(1)),
         ["a text is empty", "mine.parquet, row 1"],
     ),
-    ("Parquet with a column twice", twice(), ["a column comes twice", "mine.parquet", "'summary'"]),
+    ("Parquet with a column twice", twice(), ["duplicate column", "mine.parquet", "'summary'"]),
     (
         "Parquet without a column",
         {
@@ -151,7 +151,7 @@ CELLS: list[Case] = [
                 "columns": BASE[DATASET]["columns"] | {"text": "txt"},
             },
         },
-        ["no column or key `txt`", "mine.parquet, row 1"],
+        ["no such column or key: `txt`", "mine.parquet, row 1"],
     ),
     (
         "more items than there are",
@@ -161,22 +161,22 @@ CELLS: list[Case] = [
     (
         "a system that wrote nothing",
         {DATASET: {"select": {"drop_systems": ["z"]}}},
-        ["no such system", "mine.yaml, key select.drop_systems", "'z'", "allowed: x, y"],
+        ["unknown system", "mine.yaml, key select.drop_systems", "'z'", "allowed: x, y"],
     ),
     (
         "the originals of nobody",
         {DATASET: {"select": {"original": "system", "original_system": "Y2"}}},
-        ["no such system", "mine.yaml, key select.original_system", "'Y2'"],
+        ["unknown system", "mine.yaml, key select.original_system", "'Y2'"],
     ),
     (
         "the family of nobody",
         {DATASET: {"families": {"z": "gpt"}}},
-        ["no such system", "mine.yaml, key families", "'z'"],
+        ["unknown system", "mine.yaml, key families", "'z'"],
     ),
     (
         "the references of nobody",
         {DATASET: {"reference_systems": ["z"]}},
-        ["no such system", "mine.yaml, key reference_systems"],
+        ["unknown system", "mine.yaml, key reference_systems"],
     ),
     (
         "items that are all too short",
@@ -188,29 +188,35 @@ ROWS: list[Case] = [
     (
         "no scores",
         {SCORES: None},
-        ["no file or folder", "scores.jsonl", "recall.yaml, key files.data"],
+        ["no such file or folder", "scores.jsonl", "recall.yaml, key files.data"],
     ),
     ("scores of another hash", {RECORDED: {"sha256": "0" * 64}}, ["recall.yaml, key sha256.data"]),
     (
         "an unknown ending of scores",
         {RECORDED: {"files": "../../scores.txt"}, "scores.txt": "4"},
-        ["this kind of file is not read", "scores.txt"],
+        ["unsupported file type", "scores.txt"],
     ),
     (
         "a torn line of scores",
         recorded(scored(), '{"id": "a", "by'),
-        ["scores.jsonl, line 2", "not JSON"],
+        ["scores.jsonl, line 2", "invalid JSON"],
     ),
     ("latin-1 scores", {SCORES: b'{"id": "\xe9"}\n'}, ["scores.jsonl, line 1", "UTF-8"]),
     (
         "two scores of one text",
         recorded(scored(), scored(score=3)),
-        ["two recorded rows are about one text", "scores.jsonl:1 and", "scores.jsonl:2"],
+        ["two recorded rows describe the same text", "scores.jsonl:1 and", "scores.jsonl:2"],
     ),
     (
         "scores of ids that only look alike",
         recorded(scored("A!"), scored("b.")),
-        ["no recorded row joins", "scores.jsonl:1", "recalled, aspect clarity", "'A!'", "item 'a'"],
+        [
+            "no recorded row matches",
+            "scores.jsonl:1",
+            "recalled, aspect clarity",
+            "'A!'",
+            "item 'a'",
+        ],
     ),
     *(
         (
@@ -223,39 +229,39 @@ ROWS: list[Case] = [
     (
         "scores in a column of a near name",
         recorded({"id": "a", "by": "x", "scores": 4}),
-        ["no column or key `score`", "scores.jsonl:1", "nearest: scores"],
+        ["no such column or key: `score`", "scores.jsonl:1", "nearest: scores"],
     ),
     (
         "scores without a system",
         recorded({"id": "a", "score": 4}),
-        ["no column or key `by`", "scores.jsonl:1"],
+        ["no such column or key: `by`", "scores.jsonl:1"],
     ),
     (
         "a score that is an object",
         recorded(scored(score={"n": 4})),
-        ["neither a text nor a number", "scores.jsonl:1"],
+        ["neither a string nor a number", "scores.jsonl:1"],
     ),
     (
         "a score that is a truth value",
         recorded(scored(score=True)),
-        ["neither a text nor a number", "scores.jsonl:1", "True"],
+        ["neither a string nor a number", "scores.jsonl:1", "True"],
     ),
     (
         "a score in a list in a list",
         recorded(scored(score=[[4]])),
-        ["neither a text nor a number", "scores.jsonl:1"],
+        ["neither a string nor a number", "scores.jsonl:1"],
     ),
     (
         "a row that fits two targets",
         recorded({"id": "a", "score": 4}, rows={"item": "id", "scores": {"clarity": "score"}}),
-        ["fits two targets", "scores.jsonl:1", "a:x and a:y"],
+        ["matches two targets", "scores.jsonl:1", "a:x and a:y"],
     ),
     (
         "texts in no column of scores",
         recorded(
             {"out": "What x wrote.", "score": 4}, rows={"text": "text", "scores": {"*": "score"}}
         ),
-        ["no column or key `text`", "scores.jsonl:1", "out"],
+        ["no such column or key: `text`", "scores.jsonl:1", "out"],
     ),
     (
         "scores of another dataset",

@@ -56,16 +56,16 @@ def twice() -> dict[str, Any]:
 
 
 FILES: list[Case] = [
-    ("no file", {CSV: None}, ["no file or folder", "mine.csv", "mine.yaml, key files.data"]),
+    ("no file", {CSV: None}, ["no such file or folder", "mine.csv", "mine.yaml, key files.data"]),
     (
         "a file of a near name",
         file("mein.csv", None),
-        ["no file or folder", "'mein.csv'", "nearest: mine.csv"],
+        ["no such file or folder", "'mein.csv'", "nearest: mine.csv"],
     ),
     (
         "no folder",
         {DATASET: {"files": "../../dta/mine.csv"}},
-        ["no file or folder", "'dta'", "key files.data"],
+        ["no such file or folder", "'dta'", "key files.data"],
     ),
     (
         "a folder for a file",
@@ -85,7 +85,7 @@ FILES: list[Case] = [
     (
         "an absolute path to nothing",
         {DATASET: {"files": "/nowhere/mine.csv"}},
-        ["no file or folder", "/nowhere", "key files.data"],
+        ["no such file or folder", "/nowhere", "key files.data"],
     ),
     (
         "a NUL in a text",
@@ -99,7 +99,7 @@ FILES: list[Case] = [
         "another hash",
         {DATASET: {"sha256": "0" * 64}},
         [
-            "not the one that the card describes",
+            "checksum differs from the card's",
             "mine.yaml, key sha256.data",
             "allowed: " + "0" * 64,
         ],
@@ -122,13 +122,13 @@ FILES: list[Case] = [
     (
         "an unknown ending",
         file("mine.xlsx", b"PK\3\4"),
-        ["this kind of file is not read", "mine.xlsx", "allowed: .csv"],
+        ["unsupported file type", "mine.xlsx", "allowed: .csv"],
     ),
-    ("no ending", file("mine", HEADER), ["this kind of file is not read", "mine"]),
+    ("no ending", file("mine", HEADER), ["unsupported file type", "mine"]),
     ("an empty file", {CSV: ""}, ["mine.csv", "no rows"]),
     ("a header alone", csv(HEADER), ["mine.csv", "no rows"]),
     ("an empty JSONL", file("mine.jsonl", "\n\n"), ["mine.jsonl", "no rows"]),
-    ("an empty JSON", file("mine.json", ""), ["mine.json, line 1", "not JSON"]),
+    ("an empty JSON", file("mine.json", ""), ["mine.json, line 1", "invalid JSON"]),
     ("a JSON of no rows", file("mine.json", "[]"), ["mine.json", "no rows"]),
     ("an empty Parquet", file("mine.parquet", b""), ["mine.parquet", "not a Parquet file"]),
     (
@@ -142,21 +142,21 @@ FILES: list[Case] = [
         {CSV: '{"id": "a"}\n{"id": "b"}\n'},
         ["none of the card's columns", "mine.csv, row 2"],
     ),
-    ("a CSV for JSONL", file("mine.jsonl", BASE[CSV]), ["mine.jsonl, line 1", "not JSON"]),
+    ("a CSV for JSONL", file("mine.jsonl", BASE[CSV]), ["mine.jsonl, line 1", "invalid JSON"]),
     (
         "a torn line of JSONL",
         file("mine.jsonl", json.dumps(GOOD) + '\n{"id": "b", "art'),
-        ["mine.jsonl, line 2", "not JSON"],
+        ["mine.jsonl, line 2", "invalid JSON"],
     ),
     (
         "JSONL under the name of JSON",
         file("mine.json", (json.dumps(GOOD) + "\n") * 2),
-        ["mine.json, line 2", "not JSON"],
+        ["mine.json, line 2", "invalid JSON"],
     ),
     (
         "JSON under the name of JSONL",
         file("mine.jsonl", json.dumps([GOOD], indent=1)),
-        ["mine.jsonl, line 1", "not JSON"],
+        ["mine.jsonl, line 1", "invalid JSON"],
     ),
     (
         "an object for rows",
@@ -168,7 +168,7 @@ FILES: list[Case] = [
     (
         "a key twice in a row",
         file("mine.jsonl", '{"id": "a", ' + json.dumps(GOOD)[1:] + "\n"),
-        ["mine.jsonl, line 1", "'id'", "twice"],
+        ["mine.jsonl, line 1", "'id'", "duplicate key"],
     ),
     (
         "a number of 5000 digits",
@@ -225,22 +225,22 @@ FILES: list[Case] = [
     (
         "a column twice",
         csv(HEADER.replace("bob", "ann"), FIRST),
-        ["a column comes twice", "mine.csv, row 1", "'ann'"],
+        ["duplicate column", "mine.csv, row 1", "'ann'"],
     ),
     (
         "a column of a near name",
         csv(HEADER.replace("summary", "sumary"), FIRST),
-        ["no column or key `summary`", "mine.csv, row 2", "nearest: sumary"],
+        ["no such column or key: `summary`", "mine.csv, row 2", "nearest: sumary"],
     ),
     (
         "a column in capitals",
         csv(HEADER.replace("ann", "Ann"), FIRST),
-        ["no column or key `ann`", "mine.csv, row 2"],
+        ["no such column or key: `ann`", "mine.csv, row 2"],
     ),
     (
         "a column with a blank",
         csv(HEADER.replace(",by", ", by"), FIRST),
-        ["no column or key `by`", "mine.csv, row 2", "nearest:  by"],
+        ["no such column or key: `by`", "mine.csv, row 2", "nearest:  by"],
     ),
     ("no header", csv(FIRST, SECOND), ["none of the card's columns", "mine.csv, row 2"]),
 ]

@@ -61,7 +61,7 @@ def refused(model: CommandModel, *texts: str) -> tuple[UserError, list[Reply]]:
     with pytest.raises(UserError) as error:
         asking(model)(work, False, kept.append)
     assert error.value.where == "models/mine.yaml"
-    assert "run again to ask for the rest" in error.value.todo
+    assert "run again for the rest" in error.value.todo
     return error.value, kept
 
 

@@ -108,7 +108,7 @@ def test_a_second_run_trains_and_asks_nothing(study: AskedStudy) -> None:
     assert len(study.endpoint.asked) == asked
     logs = study.folder / "results/asked/logs"
     assert "was trained before" in (logs / "distill/train.log").read_text("utf-8")
-    assert f"{TEXTS} in the store, 0 to ask for" in "".join(
+    assert f"{TEXTS} in the store, 0 to request" in "".join(
         path.read_text("utf-8") for path in logs.glob("ask/exam/student.log")
     )
 
@@ -131,6 +131,6 @@ def test_another_study_takes_the_adapter_by_its_card(study: AskedStudy) -> None:
         name: (study.folder / f"results/other/logs/ask/{name}/mine.log").read_text("utf-8")
         for name in ("exam", "resit")
     }
-    assert f"{TEXTS} in the store, 0 to ask for" in logs["exam"]
-    assert f"0 in the store, {TEXTS} to ask for" in logs["resit"]
+    assert f"{TEXTS} in the store, 0 to request" in logs["exam"]
+    assert f"0 in the store, {TEXTS} to request" in logs["resit"]
     assert right(study, "other", "resit", "mine") > TEXTS / 2

@@ -149,7 +149,7 @@ def test_the_losses_fall_on_what_is_held_out_too(jobs: Jobs, printed: str) -> No
     assert [row["step"] for row in kept] == list(range(0, STEPS + 1, 10))
     assert {(row["examples"], row["tokens"]) for row in kept} == {(10, 5 * 28 + 5 * 56)}
     assert kept[0]["loss"] > 5 and kept[-1]["loss"] < 0.3
-    assert f"begins after step 0 of {STEPS}" in printed and "tokens a second" in printed
+    assert f"begins after step 0 of {STEPS}" in printed and "tokens per second" in printed
 
 
 def test_the_loss_of_every_example_that_is_held_out_falls(jobs: Jobs, printed: str) -> None:
@@ -220,7 +220,7 @@ def test_two_jobs_do_not_train_the_same_at_once(jobs: Jobs, printed: str) -> Non
     told = jobs.refused("train_judge", spec, checkpoints="locked-kept")
     first.terminate()
     printed, _ = first.communicate()
-    assert "another job trains the same judge" in told and "Traceback" not in printed
+    assert "another job is training the same judge" in told and "Traceback" not in printed
 
 
 # What cannot be trained
@@ -249,16 +249,20 @@ FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         {"recipe": {"device_batch": 10**9}},
         ["distill.recipe.device_batch", "GB free", "smaller base"],
     ),
-    "too long": (NO_CARD, {"max_tokens": 4096}, ["key name", "base's context", "+ 4096 tokens"]),
+    "too long": (
+        NO_CARD,
+        {"max_tokens": 4096},
+        ["key name", "base model's context", "+ 4096 tokens"],
+    ),
     "too long for the card": (
         {"max_model_len": 120},
         {},
-        ["key max_model_len", "base's context", "120 tokens"],
+        ["key max_model_len", "base model's context", "120 tokens"],
     ),
     "no template": ({"path": "../../silent"}, {}, ["key name", "no chat template"]),
-    "endless": ({"path": "../../endless"}, {}, ["key name", "ends a reply with no token"]),
+    "endless": ({"path": "../../endless"}, {}, ["key name", "ends a reply without a token"]),
     "no weights": ({"path": "../../empty"}, {}, ["key path", "no weights"]),
-    "another day": ({"path": "../../dated"}, {}, ["chat_template_kwargs", "tells today's date"]),
+    "another day": ({"path": "../../dated"}, {}, ["chat_template_kwargs", "includes today's date"]),
     "half on a CPU": ({"dtype": "half"}, {}, ["key dtype", "float16", "bfloat16, float32"]),
     "broken": ({"path": "../../broken"}, {}, ["key path", "cannot be loaded"]),
     "not on the hub": ({"path": None, "name": "nobody/nothing"}, {}, ["key name", "be loaded"]),
@@ -297,7 +301,7 @@ def test_what_cannot_be_trained_is_told_before_weights_are_loaded(faulty: Jobs, 
 def test_a_reply_that_the_judge_could_not_write_is_not_cut(jobs: Jobs) -> None:
     spec = jobs.spec("none", max_tokens=40)
     told = jobs.refused("train_judge", spec, checkpoints="none-kept")
-    assert "longer than the judge may write" in told and "train.jsonl:4, toy: apple" in told
+    assert "exceed the judge's max_tokens" in told and "train.jsonl:4, toy: apple" in told
 
 
 def test_without_examples_nothing_is_trained(jobs: Jobs) -> None:

@@ -254,8 +254,8 @@ def test_a_study_with_a_judge_of_vllm(place: Path, monkeypatch: pytest.MonkeyPat
     ]
     assert [float(value) for value in replies] == [240]
     log = place / "results" / "small" / "logs" / "ask" / "demo-dialogue" / "tiny.log"
-    assert "240 to ask for" in log.read_text() and "replies: 240 of 240" in log.read_text()
+    assert "240 to request" in log.read_text() and "replies: 240 of 240" in log.read_text()
     again = running.snakemake("asked", "--configfile", "study.yaml", "--forceall", cwd=place)
     assert again.returncode == 0, again.stdout[-5000:]
-    assert "240 in the store, 0 to ask for" in log.read_text()
+    assert "240 in the store, 0 to request" in log.read_text()
     assert "Initializing" not in log.read_text()

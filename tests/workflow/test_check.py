@@ -63,7 +63,7 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: As
     assert tokens and likely and most
     assert least == pytest.approx((tokens + 10 * likely) / 1e6, rel=0.01)
     assert highest == pytest.approx((tokens + 10 * most) / 1e6, rel=0.01)
-    assert "a guess: 4 characters a token" in told and "usual of their form" in told
+    assert "assumption: 4 characters per token" in told and "usual of their form" in told
     assert "not known before the first replies" in told
     guessed = tokens
     assert study.ask().returncode == 0
@@ -159,5 +159,5 @@ def test_a_bad_second_dataset_is_found_before_the_first_is_asked(study: AskedStu
     for target in ("check", "asked"):
         done = study.snakemake(target)
         assert done.returncode == 1 and study.endpoint.asked == []
-        assert "there is no column or key `response`" in done.stdout, done.stdout
+        assert "no such column or key: `response`" in done.stdout, done.stdout
         assert "texts.jsonl, row" in done.stdout and "nearest: respons" in done.stdout

@@ -137,9 +137,9 @@ def test_a_crash_keeps_what_came_and_the_next_run_asks_for_the_rest(study: Count
     study.card("judges", "counted", model="counting", parser="score")
     done = study.score()
     assert done.returncode == 1
-    told = f"the program ended with exit code 1; not answered: {TEXTS - 49} of {TEXTS}, first count"
-    assert told in done.stdout and "its last words: out of memory" in done.stdout
-    assert "run again to ask for the rest" in done.stdout and "Traceback" not in done.stdout
+    told = f"the program exited with code 1; not answered: {TEXTS - 49} of {TEXTS}, first count"
+    assert told in done.stdout and "its last output: out of memory" in done.stdout
+    assert "run again for the rest" in done.stdout and "Traceback" not in done.stdout
     first = study.given()
     assert len(first) == 49
     done = study.score()
@@ -172,10 +172,10 @@ def test_what_cannot_be_scored_is_counted(study: Counting) -> None:
 @pytest.mark.parametrize(
     ("model", "judge", "parts"),
     [
-        ({"argv": ["no-such-program"]}, {}, ["there is no such program", "key argv"]),
+        ({"argv": ["no-such-program"]}, {}, ["program not found", "key argv"]),
         ({"env": ["NOT_SET_HERE"]}, {}, ["variable", "is not set", "NOT_SET_HERE"]),
-        ({"files": {"program": "no.py"}}, {}, ["there is no file", "key files.program"]),
-        ({"sha256": {"program": "0" * 64}}, {}, ["not the one that the card describes"]),
+        ({"files": {"program": "no.py"}}, {}, ["no such file", "key files.program"]),
+        ({"sha256": {"program": "0" * 64}}, {}, ["checksum differs from the card's"]),
         ({}, {"use_reference": True}, ["says what a program sees", "`inputs` of models/counting"]),
     ],
 )

@@ -130,8 +130,8 @@ def test_a_comparator_that_is_right_half_the_time_stops_the_construction(tmp_pat
         study = GradedStudy(tmp_path, endpoint.url)
         done = study.run()
         assert done.returncode != 0
-        assert "anchors of neighbouring ratings" in done.stdout
-        [told] = re.findall(r"right, in both orders, in (0\.\d+) of 36 pairs", done.stdout)
+        assert "anchors of adjacent ratings" in done.stdout
+        [told] = re.findall(r"right in both orders for (0\.\d+) of 36 pairs", done.stdout)
         assert 0.3 < float(told) < 0.7
         assert asked(endpoint)["comparator"] <= 2 * 90  # no candidate was compared
 

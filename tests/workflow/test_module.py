@@ -61,7 +61,7 @@ def test_another_workflow_builds_on_the_report(tmp_path: Path) -> None:
     )
     again = running.run(*command, cwd=tmp_path)
     assert again.returncode != 0
-    assert "not the one that the card describes" in again.stdout
+    assert "checksum differs from the card's" in again.stdout
 
 
 def test_another_workflow_may_leave_rules_out(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_no_demonstration_is_of_the_judged_item_or_has_its_source() -> None:
 
 
 def test_too_few_rated_items_are_told() -> None:
-    with pytest.raises(UserError, match="rated texts of 3 items, too few to show 5"):
+    with pytest.raises(UserError, match="only 3 items have rated texts: too few for 5 examples"):
         _ = Demonstrations(field(1, 3, 5), FIVE, SCALE).usual
 
 

@@ -40,7 +40,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
     "missing file": (
         {},
         ("datasets", "demo-dialogue", {"files": {"items": "nowhere.jsonl", "data": "n.jsonl"}}),
-        ["there is no file", "'n.jsonl'", "demo-dialogue.yaml, key files.data"],
+        ["no such file", "'n.jsonl'", "demo-dialogue.yaml, key files.data"],
     ),
     "wrong sha256": (
         {},
@@ -55,7 +55,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
                 "sha256": {"items": "0" * 64},
             },
         ),
-        ["not the one that the card describes", "key sha256.items", "0" * 64],
+        ["checksum differs from the card's", "key sha256.items", "0" * 64],
     ),
     "scale that no aspect has": (
         {},
@@ -80,7 +80,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
     "wrong k": (
         {},
         ("perturbations", "reordering", {"degrees": {"minor": {"k": 1}}}),
-        ["another value of k", "degrees.minor"],
+        ["invalid value of k", "degrees.minor"],
     ),
 }
 
@@ -252,7 +252,7 @@ def test_a_mistake_in_the_data_is_told_once_and_nothing_else(own_data: Path) -> 
     data.write_text(data.read_text(encoding="utf-8").replace(",3,3,2\n", ",3,3,9\n", 1), "utf-8")
     done = running.run("-m", "judgescope", "run", "config/studies/mine.yaml", cwd=own_data)
     assert done.returncode == 1
-    assert done.stdout.count("a rating is off the scale") == 1
+    assert done.stdout.count("a rating is outside the scale") == 1
     assert "mine.csv, row 3, aspect fluency" in done.stdout and "1 to 5" in done.stdout
     assert done.stdout.rstrip().endswith("failed jobs: 1")
     assert not re.search("Traceback|RuleException|printf", done.stdout)

@@ -23,7 +23,7 @@ def read(card: Dataset, files: Files) -> Rated:
             qid = _qid(draft, row)
             source = [draft.pick(row, "question"), draft.pick(row, "context")]
             draft.item(qid, source, list(references.get(qid, ())) or None)
-    draft.notes.append(f"{len(rows)} rows: the candidate answers and their ratings are not read")
+    draft.notes.append(f"{len(rows)} rows: the candidate answers and their ratings are ignored")
     return draft.finish()
 
 
@@ -34,7 +34,7 @@ def _qid(draft: Draft, row: Row) -> str:
 def _reference(draft: Draft, row: Row) -> str:
     text = draft.pick(row, "reference")
     if not (isinstance(text, str) and text.strip()):
-        raise RowFault("a reference is empty or not a text", got=text)
+        raise RowFault("a reference is empty or not a string", got=text)
     return text
 
 

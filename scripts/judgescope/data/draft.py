@@ -21,8 +21,9 @@ MEAN = "mean"
 RESERVED = ("original",)
 """System ids that would make the target id of an unperturbed original."""
 ROW_PER_TEXT = (
-    "one row per text, with a column per rater: map `item` (judgescope init: --item) to what rows "
-    "about one source share, and `system` (--system) to who wrote the text"
+    "use one row per text and one column per rater: map `item` (judgescope init: --item) to "
+    "the column that names the source, and `system` (--system) to the one that names the "
+    "system"
 )
 SHOWN_ROWS, SHOWN_FAULTS = 5, 20
 FEW_SIGNS = 30
@@ -151,7 +152,7 @@ class Draft:
         if isinstance(name, float) and name.is_integer():
             name = int(name)
         if isinstance(name, bool | float | list | dict) or _blank(name) or not folded(str(name)):
-            raise RowFault(f"this is no id ({kind})", got=name)
+            raise RowFault(f"invalid id ({kind})", got=name)
         return self._one_name(str(name), kind)
 
     def _one_name(self, name: str, kind: str) -> str:
@@ -169,11 +170,13 @@ class Draft:
             self._respelled.setdefault((kind, first, name), []).append(self.location)
             return first
         self._fault(
-            f"two names ({kind}) differ only in blanks, case or Unicode form",
+            f"two names ({kind}) differ only in white space, case or Unicode form",
             also=seen,
             got=apart(first, name),
-            todo="write one of them everywhere, or say in the dataset's card that they are one "
-            "(`same_names: true`) or several (`same_names: false`)",
+            todo=(
+                "use one spelling everywhere, or set `same_names: true` (same name) or "
+                "`same_names: false` (different names) in the dataset's card"
+            ),
         )
         return name
 
@@ -202,7 +205,7 @@ class Draft:
         for field in ("source", "references", "meta"):
             if getattr(known, field) != getattr(entry, field):
                 self._fault(
-                    f"rows of one item differ in their {field}",
+                    f"rows of the same item differ in their {field}",
                     also=known.location,
                     got=key,
                     todo=ROW_PER_TEXT,
@@ -217,10 +220,10 @@ class Draft:
         """
         key = (item, self.name(system, "system"))
         if item not in self._items:
-            self._fault("there is no such item", got=item, allowed=self._items)
+            self._fault("unknown item", got=item, allowed=self._items)
         if key in self._outputs:
             self._fault(
-                "an item has two texts of one system",
+                "an item has two texts of the same system",
                 also=self._outputs[key][0],
                 got=", ".join(key),
                 todo=ROW_PER_TEXT,
@@ -242,7 +245,9 @@ class Draft:
         value, scale = self._value(cell, aspect), self.card.aspects[aspect]
         if value is not None and not fits(value, scale, on_grid=on_grid):
             allowed = shown(scale, on_grid=on_grid)
-            self._fault("a rating is off the scale", f"aspect {aspect}", got=cell, allowed=allowed)
+            self._fault(
+                "a rating is outside the scale", f"aspect {aspect}", got=cell, allowed=allowed
+            )
         return value
 
     def text(self, text: object, kind: str) -> str:
@@ -251,24 +256,24 @@ class Draft:
             self._fault(f"a {kind} is empty", got=text)
             return ""
         if not isinstance(text, str):
-            self._fault(f"a {kind} is not a text", got=text)
+            self._fault(f"a {kind} is not a string", got=text)
             return ""
         if not folded(text[:FEW_SIGNS]) and not folded(text):
-            self._fault(f"a {kind} shows nothing", got=text)
+            self._fault(f"a {kind} has no visible character", got=text)
         elif what := _no_text(text):
             self._odd.setdefault((kind, what), []).append(self.location)
         try:
             text.encode()
         except UnicodeEncodeError as error:
             half = text[error.start : error.end]
-            self._fault(f"a {kind} holds half a character (a lone surrogate)", got=half)
+            self._fault(f"a {kind} contains a lone surrogate (half a character)", got=half)
         return text
 
     def finish(self) -> Rated:
         """Return the dataset under its final ids, or raise UserErrors with all faults."""
         if not (self._outputs if self.card.has_systems else self._items) and not self._faults:
             where = ", ".join(sorted(map(str, self.card.files.values())))
-            raise UserError("there are no rows", where=where)
+            raise UserError("the data has no rows", where=where)
         self.check()
         items = slugs(self._items)
         systems = slugs((system for _, system in self._outputs), RESERVED)
@@ -359,7 +364,7 @@ class Draft:
             yield f"the {kind} {other!r} is read as {kept!r}: {_rows(locations)}"
         for (kind, what), locations in sorted(self._odd.items()):
             count = _counted(len(set(locations)), kind)
-            yield f"{count} that are {what}, no words: {_rows(locations)}"
+            yield f"{count} consisting of {what} instead of words: {_rows(locations)}"
         for (_, aspect), locations in sorted(self._missing.items()):
             yield f"{_counted(len(locations), 'rating')} of {aspect} missing: {_rows(locations)}"
         used = {item for item, _ in self._outputs}

@@ -103,23 +103,23 @@ def _of_aspect(draft: Draft, files: RoleFiles, role: str, aspect: str) -> Iterat
         return
     with draft.at(holding[-1] if holding else files[0][0], 0):
         if holding:
-            raise RowFault("an aspect comes in two files of a role", got=column)
+            raise RowFault("two files of a role contain the same aspect", got=column)
         raise RowFault(
-            f"there are no texts of an aspect ({role})",
+            f"an aspect has no texts ({role})",
             got=column,
             allowed=[name for content in contents.values() for name in content],
-            todo=f"name it by `column` in the card's aspects.{aspect}, or leave it out",
+            todo=f"set `column` in the card's aspects.{aspect}, or remove the aspect",
         )
 
 
 def _rated(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Given]:
     if not isinstance(entries, list) or not entries:
-        raise RowFault("the texts of an aspect are a list of objects", got=entries)
+        raise RowFault("the texts of an aspect must be a list of objects", got=entries)
     part = draft.part
     for row, entry in enumerate(entries, start=1):
         with draft.at(path, row, part):
             if not isinstance(entry, dict):
-                raise RowFault("a text with its rating is an object", got=entry)
+                raise RowFault("a rated text must be an object", got=entry)
             source, text = (_text(draft, entry, key) for key in ("source", "target"))
             rating = draft.value(aspect, draft.pick(entry, "rating"))
             if source and text and rating is not None:
@@ -128,17 +128,17 @@ def _rated(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Give
 
 def _in_order(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Given]:
     if not isinstance(entries, dict) or not entries:
-        raise RowFault("the texts of an aspect are an object by source", got=entries)
+        raise RowFault("the texts of an aspect must be an object with sources as keys", got=entries)
     part, seen, same = draft.part, set[str](), 0
     for row, (key, texts) in enumerate(entries.items(), start=1):
         with draft.at(path, row, part):
             source = draft.text(key.strip(), "source")
             if source in seen:
-                raise RowFault("a source comes twice, but for white space", got=key)
+                raise RowFault("two sources differ only in white space", got=key)
             seen.add(source)
             if not isinstance(texts, list) or len(texts) < FEWEST:
                 raise RowFault(
-                    "a source has a list of texts, the reference first",
+                    "a source must have a list of texts that starts with the reference",
                     got=texts,
                     allowed=f"{FEWEST} or more",
                 )

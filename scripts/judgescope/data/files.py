@@ -53,7 +53,7 @@ def resolve(
     """
     where = where or str(folder)
     if role not in files:
-        raise UserError("`files` has no such role", where=where, got=role, allowed=files)
+        raise UserError("unknown role in `files`", where=where, got=role, allowed=files)
     where = f"{where}, key files.{role}"
     file = files[role]
     if isinstance(file, Hub):
@@ -65,16 +65,14 @@ def resolve(
     if name != file:
         base = data if _is_there(data, name) or not _is_there(cache(), name) else cache()
         todo = (
-            f"`{{data}}` is {data}, the study's key `data`: is that right? `judgescope data list` "
-            "says which files can be fetched"
+            f"`{{data}}` is {data}, from the study's key `data`: is that the right folder? "
+            "`judgescope data list` lists the files that can be downloaded"
         )
     if FIELD.search(name):
         return _matches(base, name) or _no_match(base, name, where, todo)
     path = base / name
     if os.path.isdir(path):
-        raise UserError(
-            "this is a folder, and a file is meant", where=where, got=str(path), todo=todo
-        )
+        raise UserError("this is a folder, not a file", where=where, got=str(path), todo=todo)
     if not os.path.isfile(path):  # unlike Path, it returns False for impossible names, too
         raise _absent(path, where, todo)
     return [(path, {})]
@@ -114,7 +112,7 @@ def _absent(path: Path, where: str, todo: str) -> UserError:
     while not os.path.isdir(path.parent):
         path = path.parent
     return UserError(
-        f"there is no file or folder {path}",
+        f"no such file or folder: {path}",
         where=where,
         got=path.name,
         allowed=[entry.name for entry in path.parent.iterdir()],
@@ -226,11 +224,11 @@ def verify(
             expected[role] = _of_all(fetched)
     wrong = [
         UserError(
-            "the file is not the one that the card describes",
+            "the file's checksum differs from the card's",
             where=f"{where}, key sha256.{role}",
             got=hashes[role],
             allowed=[digest],
-            todo="get the file again, or change the card's sha256 if the new file is meant",
+            todo="get the file again, or update the card's sha256 if the new file is intended",
         )
         for role, digest in sorted(expected.items())
         if hashes[role] != digest
@@ -276,10 +274,12 @@ def fetch(file: Hub) -> Path:
         return _cached(file) or Path(client.hf_hub_download(**_request(file)))
     except (OSError, ValueError) as error:
         raise UserError(
-            f"a file cannot be fetched from the hub: {str(error).strip().splitlines()[0]}",
+            f"a file cannot be downloaded from the hub: {str(error).strip().splitlines()[0]}",
             where=str(file),
-            todo="check the three names, the network, and HF_TOKEN if the data asks for terms; or "
-            "get the file elsewhere and let the card name its path",
+            todo=(
+                "check the three names, the network, and HF_TOKEN if the data is gated; or "
+                "download the file yourself and put its path in the card"
+            ),
         ) from error
 
 
@@ -305,7 +305,9 @@ def _client(file: Hub) -> Any:
         return import_module(CLIENT)
     except ImportError as error:
         raise UserError(
-            f"the package {CLIENT} is needed for a file on a hub",
+            f"a file on a hub needs the package {CLIENT}",
             where=str(file),
-            todo=f"pip install {CLIENT}, or get the file yourself and let the card name its path",
+            todo=(
+                f"pip install {CLIENT}, or download the file yourself and put its path in the card"
+            ),
         ) from error

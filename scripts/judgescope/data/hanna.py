@@ -55,7 +55,7 @@ def entries(row: Row, dataset: str, where: str) -> Iterator[Row]:
     lengths = {len(cells): name for name, cells in lists.items()}
     if len(lengths) != 1:
         raise UserError(
-            f"the lists in a row's cells are of {len(lengths)} lengths",
+            f"the lists in a row have {len(lengths)} different lengths",
             where=where,
             got=", ".join(f"{size} in {name}" for size, name in sorted(lengths.items())),
         )

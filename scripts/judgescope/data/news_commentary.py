@@ -29,7 +29,7 @@ def read(card: Dataset, files: Files) -> Rated:
     draft = Draft(card)
     if len(files["data"]) > 1:
         raise UserError(
-            "this format is read from one file",
+            "this format needs exactly one file",
             where=f"datasets/{card.dataset}.yaml, key files.data",
             got=f"{len(files['data'])} files",
         )
@@ -39,7 +39,7 @@ def read(card: Dataset, files: Files) -> Rated:
     segments = list(_segments(draft, path, rows, column, columns))
     used = sum(any(cell.strip() for cell in row) for row in rows)
     draft.notes.append(f"{used - len(segments)} of {used} lines left out: headlines, or no English")
-    draft.notes.append("there are no paraphrases: a text stands for its own")
+    draft.notes.append("no paraphrases: each text serves as its own paraphrase")
     add_groups(draft, path, segments)
     return draft.finish()
 
@@ -50,11 +50,11 @@ def _columns(path: Path) -> tuple[int, int]:
     languages = (name["pair"] or name["one"]).split("-") if name else []
     if ENGLISH not in languages:
         raise UserError(
-            "the file's name does not say where its English is",
+            "the file name does not show which column is English",
             where=str(path),
             got=path.name,
             allowed="a name that ends in .en, or in a pair with en such as .de-en.tsv",
-            todo="name the file as it is published",
+            todo="keep the published file name",
         )
     return languages.index(ENGLISH), len(languages)
 
@@ -70,7 +70,7 @@ def _segments(
         with draft.at(path, number):
             if len(cells) != columns:
                 raise RowFault(
-                    "this line has another number of columns than its name tells",
+                    "this line does not have the number of columns that the file name implies",
                     got=len(cells),
                     allowed=str(columns),
                 )

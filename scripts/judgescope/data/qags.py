@@ -33,7 +33,7 @@ def read(card: Dataset, files: Files) -> Rated:
     """
     if len(card.aspects) != 1:
         raise UserError(
-            "QAGS asked one thing of a sentence: whether the article bears it out",
+            "QAGS has one question per sentence: whether the article supports it",
             where=f"datasets/{card.dataset}.yaml, key aspects",
             got=", ".join(card.aspects),
             todo="name one aspect",
@@ -74,9 +74,9 @@ def _sentence(draft: Draft, entry: Row) -> _Sentence:
         worker = draft.name(draft.pick(response, "worker_id"), "worker")
         answer = draft.pick(response, "response")
         if answer not in ANSWERS:
-            raise RowFault("this is no answer", got=answer, allowed=ANSWERS)
+            raise RowFault("not an answer", got=answer, allowed=ANSWERS)
         if worker in votes:
-            raise RowFault("a worker answers twice", got=worker)
+            raise RowFault("a worker answered twice", got=worker)
         votes[worker] = answer
     yes = sum(answer == "yes" for answer in votes.values())
     if 2 * yes == len(votes):

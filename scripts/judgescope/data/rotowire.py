@@ -58,15 +58,17 @@ class _Reading:
         """Add an error, in characters of its report and not yet under its target's id."""
         name = draft.name(draft.pick(row, "TEXT_ID"), "item").removesuffix(".txt")
         if name not in self.reports:
-            raise RowFault("there is no such report", got=name, allowed=self.reports)
+            raise RowFault("unknown report", got=name, allowed=self.reports)
         start, end = _place(draft, row, self.reports[name])
         text = self.reports[name].text[start:end]
         tokens = str(row.get(TOKENS) or "")
         if tokens.strip() and tokens.split() != text.split():
-            raise RowFault(f"other tokens are at this place of {name}", got=tokens, allowed=text)
+            raise RowFault(
+                f"different tokens are at this position of {name}", got=tokens, allowed=text
+            )
         category = draft.text(draft.pick(row, "TYPE"), "category").strip()
         if (key := (name, start, end, category)) in self.seen:
-            raise RowFault("an error comes twice", got=f"{name}: {tokens or text}")
+            raise RowFault("duplicate error", got=f"{name}: {tokens or text}")
         self.seen.add(key)
         correction, comment = row.get("CORRECTION") or None, row.get("COMMENT") or None
         self.spans.append(GoldSpan(*key, text, correction, comment))
@@ -78,7 +80,7 @@ def _place(draft: Draft, row: Row, report: _Report) -> tuple[int, int]:
     count = len(report.tokens)
     if not 1 <= first <= last <= count:
         raise RowFault(
-            "there are no such tokens",
+            "token numbers out of range",
             got=f"{first} to {last}",
             allowed=f"1 to {count}, the first not after the last",
         )
@@ -88,7 +90,7 @@ def _place(draft: Draft, row: Row, report: _Report) -> tuple[int, int]:
 def _number(draft: Draft, row: Row, column: str) -> int:
     cell = str(draft.pick(row, column)).strip()
     if not re.fullmatch(r"\d{1,9}", cell, re.ASCII):
-        raise RowFault(f"`{column}` is no number of a token", got=cell)
+        raise RowFault(f"`{column}` is not a token number", got=cell)
     return int(cell)
 
 

@@ -42,9 +42,7 @@ def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
     """
     reader = _READERS.get(f".{kind}" if kind else path.suffix.lower())
     if reader is None:
-        raise UserError(
-            "this kind of file is not read", where=str(path), got=path.suffix, allowed=_READERS
-        )
+        raise UserError("unsupported file type", where=str(path), got=path.suffix, allowed=_READERS)
     return reader(path)
 
 
@@ -61,7 +59,9 @@ def read_text(path: Path) -> str:
     if offset >= 0:
         line = content.count(b"\n", 0, offset) + 1
         raise UserError(
-            "this file is not UTF-8" if not text else "there is a NUL in this file: is it UTF-16?",
+            "this file is not UTF-8"
+            if not text
+            else ("this file contains a NUL byte: is it UTF-16?"),
             where=f"{path}, line {line}, byte offset {offset}",
             got=content[offset : offset + 1],
             todo="save it as UTF-8, or convert it with `iconv -f <its encoding> -t utf-8`",
@@ -73,7 +73,7 @@ def read_object(path: Path) -> Row:
     """Return a JSON file that is one object, or raise UserError."""
     content = _parsed(read_text(path), path, 1)
     if not isinstance(content, dict):
-        raise UserError("this is no JSON object", where=str(path), got=type(content).__name__)
+        raise UserError("not a JSON object", where=str(path), got=type(content).__name__)
     return content
 
 
@@ -102,7 +102,9 @@ def _json(path: Path) -> Iterator[tuple[int, Row]]:
     content = _parsed(read_text(path), path, 1)
     if not isinstance(content, list):
         raise UserError(
-            "a JSON file of rows is a list of objects", where=str(path), got=type(content).__name__
+            "a JSON file must contain a list of objects",
+            where=str(path),
+            got=type(content).__name__,
         )
     for number, row in enumerate(content, start=1):
         yield number, _object(row, path, number)
@@ -110,7 +112,7 @@ def _json(path: Path) -> Iterator[tuple[int, Row]]:
 
 def _object(row: object, path: Path, number: int) -> Row:
     if not isinstance(row, dict):
-        raise UserError("a row is a JSON object", where=f"{path}, row {number}", got=row)
+        raise UserError("a row must be a JSON object", where=f"{path}, row {number}", got=row)
     return row
 
 
@@ -120,13 +122,13 @@ def _parsed(text: str, path: Path, first_line: int) -> Any:
         return json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise UserError(
-            f"this is not JSON: {error.msg}",
+            f"invalid JSON: {error.msg}",
             where=f"{path}, line {first_line + error.lineno - 1}, column {error.colno}",
             got=text[max(0, error.pos - 20) : error.pos + 20],
         ) from error
     except KeyError as error:
         raise UserError(
-            "a key comes twice in an object", where=f"{path}, line {first_line}", got=error.args[0]
+            "duplicate key in an object", where=f"{path}, line {first_line}", got=error.args[0]
         ) from None
     except (ValueError, RecursionError) as error:  # too many digits, or lists within lists
         raise UserError(
@@ -154,7 +156,7 @@ def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
             f"the header is one cell: is this table separated by {DELIMITERS[other]}?",
             where=f"{path}, row 1",
             got=header[0],
-            todo="save it with commas, or with tabs under a name that ends in .tsv",
+            todo="separate cells by commas, or by tabs in a file whose name ends in .tsv",
         )
     _check_columns(header, f"{path}, row 1")
     for number, cells in enumerate(reader, start=2):
@@ -162,7 +164,7 @@ def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
             continue
         if len(cells) != len(header):
             raise UserError(
-                "this row has another number of cells than the header",
+                "this row and the header differ in their number of cells",
                 where=f"{path}, row {number} (ends in line {reader.line_num})",
                 got=len(cells),
                 allowed=str(len(header)),
@@ -172,7 +174,7 @@ def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
 
 def _check_columns(names: list[str], where: str) -> None:
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UserError("a column comes twice", where=where, got=twice[0])
+        raise UserError("duplicate column", where=where, got=twice[0])
 
 
 def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
@@ -192,16 +194,16 @@ def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
             yield from enumerate(_parquet_rows(file, path), start=1)
     except OverflowError as error:
         raise UserError(
-            f"this file unfolds into too much: {error}",
+            f"this file decompresses to too much data: {error}",
             where=str(path),
             got=f"{path.stat().st_size:,} bytes",
-            allowed=f"{MOST_UNFOLDED:,} bytes unfolded",
+            allowed=f"{MOST_UNFOLDED:,} bytes decompressed",
             todo="split it, or leave out rows and columns that the study does not need",
         ) from None
     except MemoryError:
         raise
     except (pa.ArrowException, OSError) as error:
-        raise UserError(f"this is not a Parquet file: {error}", where=str(path)) from error
+        raise UserError(f"not a Parquet file: {error}", where=str(path)) from error
 
 
 def _check_announced(metadata: pq.FileMetaData) -> None:
@@ -213,7 +215,7 @@ def _check_announced(metadata: pq.FileMetaData) -> None:
         for column, chunk in _chunks(metadata)
     )
     if announced > MOST_UNFOLDED:
-        raise OverflowError(f"it announces {announced:,} bytes")
+        raise OverflowError(f"it declares {announced:,} bytes")
 
 
 def _with_dictionary(metadata: pq.FileMetaData, names: list[str]) -> list[str]:
@@ -292,7 +294,7 @@ class _TreeBuilder(ElementTree.TreeBuilder):
 
     def doctype(self, name: str, *_: object) -> None:
         raise UserError(
-            "XML of a data set declares no document type", where="", got=f"<!DOCTYPE {name}"
+            "XML data must not declare a document type", where="", got=f"<!DOCTYPE {name}"
         )
 
 
@@ -306,7 +308,7 @@ def read_xml(path: Path) -> ElementTree.Element:
         error.todo = "delete the declaration; the published files have none"
         raise
     except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise UserError(f"this is not XML: {error}", where=str(path)) from error
+        raise UserError(f"invalid XML: {error}", where=str(path)) from error
 
 
 Step = str | int
@@ -362,8 +364,8 @@ def _child(value: Any, step: Step, path: str, where: str) -> Any:
         return value[step]
     keys = [str(key) for key in value] if isinstance(value, dict) else []
     raise UserError(
-        f"there is no column or key `{path}`",
+        f"no such column or key: `{path}`",
         where=where,
         got=step,
-        allowed=keys or "nothing: there is no object",
+        allowed=keys or "nothing: the value is not an object",
     )

@@ -40,9 +40,7 @@ def _check_systems(rated: Rated, ids: Iterable[str], where: str) -> None:
     """Raise UserError for the id of a system that wrote nothing."""
     for system in ids:
         if system not in rated.systems:
-            raise UserError(
-                "there is no such system", where=where, got=system, allowed=rated.systems
-            )
+            raise UserError("unknown system", where=where, got=system, allowed=rated.systems)
 
 
 def original(item: Item, rule: str, split_sentences: Split) -> Original | None:
@@ -110,7 +108,7 @@ def _systems(rated: Rated, names: list[str], where: str) -> set[str]:
     for name in names:
         if name not in known:
             raise UserError(
-                "there is no such system",
+                "unknown system",
                 where=where,
                 got=name,
                 allowed=rated.systems.values(),

@@ -68,13 +68,13 @@ class _Reading:
         rater = f"rater-{draft.name(draft.pick(row, 'rater_id'), 'rater')}"
         output = (key[0], key[1])
         if output not in self.known:
-            raise RowFault("the role data has no such text", got=", ".join(output))
+            raise RowFault("the role `data` has no such text", got=", ".join(output))
         if self.known[output] != tuple(draft.pick(row, column) for column in TEXTS):
-            raise RowFault("the role data has other sentences here", got=", ".join(output))
+            raise RowFault("the role `data` has different sentences here", got=", ".join(output))
         for aspect, column in self.by_rater.items():
             ratings = self.single[output, aspect]
             if rater in ratings:
-                raise RowFault("a rater rates a text twice", got=rater)
+                raise RowFault("a rater rated the same text twice", got=rater)
             value = draft.rating(output, aspect, rater, draft.pick(row, column))
             if value is not None:
                 ratings[rater] = value
@@ -88,7 +88,9 @@ class _Reading:
             and abs(fmean(ratings.values()) - mean) > ROUNDED
         )
         for aspect, count in sorted(wrong.items()):
-            yield f"means of {aspect} that are not those of the single ratings: {count}"
+            yield (
+                f"means of {aspect} that differ from the means of the individual ratings: {count}"
+            )
 
 
 FORMAT = Format(name="simplicity_da_csv", optional=("ratings",))

@@ -22,7 +22,7 @@ def read(card: Dataset, files: Files) -> Rated:
 def _add(draft: Draft, row: Row) -> None:
     answer = _cell(draft, row, "AnswerRightEnding")
     if answer not in ENDINGS:
-        raise RowFault("this is not the number of an ending", got=answer, allowed=ENDINGS)
+        raise RowFault("not the number of an ending", got=answer, allowed=ENDINGS)
     cells = {name: _cell(draft, row, name) for name in (*SENTENCES, *ENDINGS.values())}
     for name, text in cells.items():
         if not text:

@@ -22,7 +22,7 @@ def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; raters are expert-1, expert-2, … in the order of a row's list."""
     if card.raters not in ANNOTATIONS:
         raise UserError(
-            "SummEval has no such raters",
+            "unknown raters for SummEval",
             where=f"datasets/{card.dataset}.yaml, key raters",
             got=card.raters,
             allowed=ANNOTATIONS,

@@ -99,14 +99,18 @@ def report(
     problems = [
         *rated.problems,
         *(
-            f"all texts of {name} are references, and are not compared with themselves: name it "
-            "under `reference_systems`"
+            (
+                f"all texts of {name} are references, which are not compared with themselves: list "
+                "it under `reference_systems`"
+            )
             for name in sorted(wholly - {*card.reference_systems})
         ),
     ]
     if bare and card.select.original != "none":
         shown = ", ".join(bare[:5])
-        problems.append(f"without a reference, so without an original: {len(bare)} ({shown})")
+        problems.append(
+            f"items without a reference, and so without an original: {len(bare)} ({shown})"
+        )
     return IngestReport(
         dataset=card.dataset,
         sha256=hashes,

@@ -24,7 +24,7 @@ def read(card: Dataset, files: Files) -> Rated:
         with draft.at(path, number):
             _add(draft, row, len(rows), nameless)
     if nameless:
-        draft.notes.append("no system is named: the texts of an item are numbered")
+        draft.notes.append("no system names: the texts of each item are numbered")
     return draft.finish()
 
 

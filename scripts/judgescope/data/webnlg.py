@@ -54,7 +54,7 @@ def _triple(text: str) -> str:
     """Return a triple in words: `Ann_Lee | birthPlace | "Rome"` is Ann Lee | birth place | Rome."""
     parts = re.split(r"\s+\|\s+", text.strip(), maxsplit=2)
     if len(parts) != 3 or not all(parts):
-        raise RowFault("this is no triple", got=text, allowed="subject | property | object")
+        raise RowFault("not a triple", got=text, allowed="subject | property | object")
     subject, name, value = (part.replace("_", " ").strip().strip('"') for part in parts)
     return f"{subject} | {_words(name)} | {value}"
 

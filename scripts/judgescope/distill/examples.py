@@ -62,7 +62,7 @@ def taught_reply(errors: Sequence[Error], score: int) -> str:
     if len(errors) > MOST_ERRORS:
         raise ValueError(f"{len(errors)} errors are more than {MOST_ERRORS}")
     if str(score) not in HUNDREDTHS:
-        raise ValueError(f"{score} is no score from 0 to 100 in steps of 5")
+        raise ValueError(f"{score} is not a score from 0 to 100 in steps of 5")
     listed = [_entry(number, error) for number, error in enumerate(errors, start=1)]
     return "\n\n".join([*(listed or [NO_ERROR]), f"Overall score: {score}"])
 
@@ -181,10 +181,10 @@ def examples_in(results: Sequence[Sampled], split: str) -> list[Row]:
     if not examples:
         counts = reasons_of(results).items()
         raise UserError(
-            f"there is no example to {'train on' if split == TRAIN else 'hold out'}",
+            f"no example to {'train on' if split == TRAIN else 'hold out'}",
             where="the study, key distill",
             got=", ".join(f"{reason} ({count})" for reason, count in counts),
-            todo="look at coverage.csv for what became of the teacher's judgments",
+            todo="see coverage.csv for the status of the teacher's judgments",
         )
     return examples
 

@@ -96,8 +96,8 @@ def usable_sources(
     if same and spec.overlap == "stop":
         (dataset, item), (other_dataset, other) = next(iter(same.items()))
         raise UserError(
-            f"{len(same)} of {len(taught)} items to learn from have a source that is also "
-            "evaluated on",
+            f"{len(same)} of {len(taught)} training items share their source with an evaluation "
+            "item",
             where="the study, key distill.datasets",
             got=f"item {item} of {dataset} is item {other} of {other_dataset}",
             todo="choose other datasets or items (`select`), or leave these out: "
@@ -228,7 +228,10 @@ def check_splits(rows: Iterable[Row]) -> None:
     """Raise UserError if a sample has nothing to learn from, or nothing that is held out."""
     for absent in sorted({False, True} - {row["held_out"] for row in rows}):
         raise UserError(
-            "nothing is left to be held out" if absent else "nothing is left to learn from",
+            "no item is left to hold out" if absent else "no item is left to train on",
             where="the study, key distill.datasets",
-            todo="name datasets with more items: one at least is held out, and one must be left",
+            todo=(
+                "name datasets with more items: at least one is held out and one is needed "
+                "for training"
+            ),
         )

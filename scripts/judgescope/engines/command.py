@@ -75,7 +75,7 @@ def located(card: CommandModel, folder: Path, data: Path) -> CommandModel:
         files = resolve(card.files, role, folder, data, where=where)
         if len(files) > 1:
             raise UserError(
-                "a word of a command names one file, and this role has several",
+                "an argument of a command stands for one file, but this role has several",
                 where=f"{where}, key argv",
                 got=f"{{{role}}}: {len(files)} files",
             )
@@ -83,7 +83,8 @@ def located(card: CommandModel, folder: Path, data: Path) -> CommandModel:
     for word in card.argv:
         if not os.path.isabs(word) and (folder / word).is_file():
             raise UserError(
-                "a file of the program is not among its `files`: a change would go unnoticed",
+                "the command runs a file that is not in `files`: changes to it would not be "
+                "detected",
                 where=f"{where}, key argv",
                 got=word,
                 todo=f"write `files: {{program: {word}}}`, and `{{program}}` in argv",
@@ -99,10 +100,10 @@ def words(card: CommandModel) -> list[str]:
     if shutil.which(line[0]):
         return line
     if Path(line[0]).is_file():
-        todo = "chmod +x, or name its interpreter before it: {python}, sh, Rscript"
+        todo = "chmod +x, or put its interpreter before it: {python}, sh, Rscript"
         raise UserError("this program is not executable", where=where, got=line[0], todo=todo)
     todo = "give its full path, or install it where PATH finds it; {python} is this interpreter"
-    raise UserError("there is no such program", where=where, got=line[0], todo=todo)
+    raise UserError("program not found", where=where, got=line[0], todo=todo)
 
 
 class CommandEngine:
@@ -113,7 +114,7 @@ class CommandEngine:
         for name in card.env:
             if name not in os.environ:
                 raise UserError(
-                    "a variable that the program needs is not set",
+                    "an environment variable that the program needs is not set",
                     where=f"models/{card.model}.yaml, key env",
                     got=name,
                     todo=f"export {name}=… (its value is never written anywhere)",
@@ -177,7 +178,7 @@ class _Start:
                 await self._exchange(process)
         except TimeoutError:
             limit = f"{self.engine.card.timeout:g} s"
-            raise self._failed(f"did not end within {limit} and was ended") from None
+            raise self._failed(f"did not finish within {limit} and was terminated") from None
         except ProgramError as error:
             raise self._failed(str(error)) from None
         finally:
@@ -186,7 +187,7 @@ class _Start:
         if self.waiting:
             raise self._failed(_ended(process.returncode))
         if self.noise:
-            print(f"lines of the program that are not answers: {self._noise()}")
+            print(f"program output that is not an answer: {self._noise()}")
         if process.returncode:
             print(f"the program {_ended(process.returncode)}, after its last answer")
 
@@ -257,12 +258,14 @@ class _Start:
             return
         ident = str(answer["id"])
         if ident not in self.waiting:
-            twice = "twice for one id" if ident in self.answered else "for an id it was not given"
+            twice = "twice for one id" if ident in self.answered else "for an unknown id"
             raise ProgramError(f"answered {twice}: {self.engine.safe(ident)}")
         kind, text = _content(answer)
         if kind is None:
             shown = self.engine.safe(json.dumps(answer))
-            raise ProgramError(f"gave an answer without one `score`, `text` or `error`: {shown}")
+            raise ProgramError(
+                f"gave an answer without exactly one of `score`, `text` and `error`: {shown}"
+            )
         draw, failed = self.waiting[ident], kind == "error"
         self.keep(
             Reply(
@@ -287,13 +290,13 @@ class _Start:
         parts = [
             f"the program {how}",
             f"not answered: {len(self.waiting)} of {len(self.batch)}, first {first.request.about}",
-            *([f"lines that are not answers: {self._noise()}"] if self.noise else []),
-            *([f"its last words: {last}"] if last else []),
+            *([f"output that is not an answer: {self._noise()}"] if self.noise else []),
+            *([f"its last output: {last}"] if last else []),
         ]
         return UserError(
             "; ".join(parts),
             where=f"models/{self.engine.card.model}.yaml",
-            todo="fix the program; the answers so far are kept, run again to ask for the rest",
+            todo="fix the program and run again for the rest; received answers are stored",
         )
 
 
@@ -317,8 +320,8 @@ def _content(answer: Mapping[str, Any]) -> tuple[str | None, str]:
 
 def _ended(code: int | None) -> str:
     if code is not None and code < 0:
-        return f"was ended by signal {-code} ({signal.strsignal(-code)})"
-    return f"ended with exit code {code}"
+        return f"was terminated by signal {-code} ({signal.strsignal(-code)})"
+    return f"exited with code {code}"
 
 
 async def _reap(process: asyncio.subprocess.Process) -> None:

@@ -61,10 +61,10 @@ def asking(card: AskedModel, budget: Budget | None = None) -> Ask:
     """
     if isinstance(card, VllmModel) and card.adapter == TRAINED:
         raise UserError(
-            "the adapter of this model is not there: a study has to train it",
+            "this model's adapter does not exist yet: a study must train it",
             where=f"models/{card.model}.yaml, key adapter",
             got=TRAINED,
-            todo="run the study that does (its key `distill`)",
+            todo="run the study that trains it (its key `distill`)",
         )
     build = import_module(ENGINES[card.engine]).build
     if isinstance(card, ProbedModel):  # reserves for each request that it sends

@@ -88,10 +88,12 @@ def join_lines(joins: Iterable[Join], *, poor: bool = False) -> list[str]:
     lines = []
     for group in groups.values():
         join = group[0]
-        scored = f", {join.texts_scored} a score" if join.texts_scored < join.texts_joined else ""
+        scored = (
+            f", {join.texts_scored} have a score" if join.texts_scored < join.texts_joined else ""
+        )
         lines.append(
-            f"{'warning: ' if join.poor else ''}{join.model}: rows {join.rows_joined} of "
-            f"{join.rows} join, {join.texts_joined} of {join.texts} texts have one{scored} "
+            f"{'warning: ' if join.poor else ''}{join.model}: {join.rows_joined} of {join.rows} "
+            f"rows match a text, {join.texts_joined} of {join.texts} texts have a row{scored} "
             f"({_listed({each.judge for each in group}, 'judges')} on "
             f"{_listed({each.aspect for each in group}, 'aspects')})"
         )
@@ -220,7 +222,7 @@ class RecordedEngine:
             "targets without a recorded row": (
                 target for matches in self._matches.values() for target in matches.missing
             ),
-            "recorded rows about another text than their target's": self._changed,
+            "recorded rows whose text differs from their target's": self._changed,
             "recorded rows that repeat a text": (
                 row.where
                 for table in self._tables.values()
@@ -241,11 +243,11 @@ class RecordedEngine:
         if names.aspect and not table and self._tables[role]:
             rows = (same[0] for same in self._tables[role].values())
             return UserError(
-                "no recorded row is on this aspect",
+                "no recorded row has this aspect",
                 where=where,
                 got=names.aspects.get(aspect, aspect),
                 allowed={str(row.get(names.aspect)) for row in rows},
-                todo=f"say what the rows call it (`aspects: {{{aspect}: …}}` under `rows`), or "
+                todo=f"give its name in the rows (`aspects: {{{aspect}: …}}` under `rows`), or "
                 "leave it out (`aspects` in the judge's card)",
             )
         shown = "no row of this dataset"
@@ -253,11 +255,11 @@ class RecordedEngine:
             key = next(iter(table))
             where, shown = f"{where}; {table[key][0].where}", _shown(names, key)
         return UserError(
-            "no recorded row joins a text of the study",
+            "no recorded row matches a text of the study",
             where=where,
             got=shown,
             allowed=f"such as {_shown(names, wanted)}",
-            todo="name other columns under `rows`, or write names and texts as the dataset does",
+            todo="map other columns under `rows`, or spell names and texts as the dataset does",
         )
 
     def _unscored(self, judge: str, aspect: str, role: str) -> UserError:
@@ -266,7 +268,7 @@ class RecordedEngine:
         key = "rows.scores" if names.reply is None else "rows.reply"
         columns = ", ".join(f"{name}: {path}" for name, path in names.scores.items())
         return UserError(
-            f"no recorded row that joins has a {kind} on this aspect",
+            f"no matching recorded row has a {kind} for this aspect",
             where=f"models/{self.card.model}.yaml, key {key}; judge {judge}, aspect {aspect}; "
             f"first row {row.where}",
             got=names.reply or columns,
@@ -356,11 +358,13 @@ class RecordedEngine:
                 "a recorded score is not a number",
                 where=row.where,
                 got=value,
-                todo="write it as a number (4.5), or name under `rows` what means no score "
-                "(`missing`)",
+                todo=(
+                    "write it as a number (4.5), or list under `rows` the values that mean no "
+                    "score (`missing`)"
+                ),
             )
         raise UserError(
-            "a recorded reply or score is neither a text nor a number", where=row.where, got=value
+            "a recorded reply or score is neither a string nor a number", where=row.where, got=value
         )
 
 
@@ -380,11 +384,13 @@ def _indexed(names: RecordedRows, rows: Iterable[Row], known: Names) -> Table:
         same = table.setdefault(key, [])
         if same and names.repeated == "stop" and not _have_same_scores(names, same[0], row):
             raise UserError(
-                "two recorded rows are about one text",
+                "two recorded rows describe the same text",
                 where=f"{same[0].where} and {row.where}",
                 got=_shown(names, key),
-                todo="name what tells them apart under `rows`: system, source or aspect; or say "
-                "what counts (`repeated: first`, `last` or `mean`)",
+                todo=(
+                    "map the column that distinguishes them under `rows` (system, source or "
+                    "aspect), or set `repeated` to first, last or mean"
+                ),
             )
         same.append(row)
     return table
@@ -491,10 +497,10 @@ def _check_distinct(table: Table, keys: Sequence[Key], subjects: Sequence[Subjec
             _normal(subject.source),
         ):
             raise UserError(
-                "a recorded row fits two targets",
+                "a recorded row matches two targets",
                 where=table[key][0].where,
                 got=f"{other.target} and {subject.target}",
-                todo="name what tells them apart under `rows`: system or source",
+                todo="map the column that distinguishes them under `rows`: system or source",
             )
 
 

@@ -22,7 +22,7 @@ STATED: Final[frozenset[Status]] = frozenset(("ok", "out_of_range", "off_grid"))
 OFF_GRID: Final[Status] = "off_grid"
 OFF_GRID_REMEDY: Final = (
     "to use them, set a finer `scale: {min: …, max: …, step: 0.5}` or `off_grid: keep | round` "
-    "(default: drop) in the judge's card; nothing is asked again"
+    "(default: drop) in the judge's card; no new request is needed"
 )
 OffGrid = Literal["drop", "keep", "round"]
 """How to treat a value between the steps of a scale."""

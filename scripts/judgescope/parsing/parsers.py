@@ -51,7 +51,7 @@ def parse(
     the facts on servers in engines.md.
     """
     if parser not in PARSERS:
-        raise ValueError(f"no parser {parser!r}; there are {', '.join(sorted(PARSERS))}")
+        raise ValueError(f"unknown parser {parser!r}; known parsers: {', '.join(sorted(PARSERS))}")
     version, read, needs_scale, required, optional, _ = PARSERS[parser]
     if needs_scale and scale is None:
         raise ValueError(f"the parser {parser} needs a scale: min, max and step")

@@ -168,7 +168,7 @@ def _counts_on_trial(
     grades = by_anchors(rows, comparisons, part.classes)
     if all(grade.rating is None for grade in grades.values()):
         raise UserError(
-            "no text on trial could be rated: every comparison is a tie, or has no answer",
+            "no calibration text could be rated: every comparison is a tie or has no answer",
             where=f"perturbations/{spec.perturbation}.yaml, key anchors",
             got=f"{len(rows)} texts of {spec.dataset}",
             todo="name another comparator or form",

@@ -55,18 +55,24 @@ def drafted(spec: DraftSpec, request_for: RequestFor, obtain: Obtain) -> str:
     ).values()
     if made.status != "ok":
         raise UserError(
-            f"{len(made.tries)} replies of the drafter cannot be used: the last, because "
+            f"{len(made.tries)} replies of the drafter are unusable; reason for the last: "
             + made.status.removeprefix("failed: "),
             where=f"models/{spec.model}.yaml, asked for the {spec.lacks} of {spec.card} for the "
             f"task {spec.task}",
             got=made.reply.text,
-            todo="the replies are kept, and the same come again: name another `drafter`, write a "
-            f"prompts/{spec.drafter.form}.jinja of your own, or write the {spec.lacks} yourself",
+            todo=(
+                "a new run reuses the stored replies: name another `drafter`, write a "
+                f"prompts/{spec.drafter.form}.jinja of your own, or write the {spec.lacks} "
+                "yourself"
+            ),
         )
     # only ids stand in the comment, nothing that a model wrote
     comment = [
-        f"A model's draft of {spec.lacks} for the task {spec.task}. Nothing uses it as it is:",
-        f"read it, mend it, and paste it into {spec.card}.",
+        (
+            f"A model's draft of {spec.lacks} for the task {spec.task}. The study does not use it "
+            "yet:"
+        ),
+        f"check it, correct it, and paste it into {spec.card}.",
         f"model: {spec.model}",
         f"prompt: {spec.drafter.form}",
         "replies (the last is this one):",
@@ -125,13 +131,15 @@ def explained(
         name, first = next(iter(failed.items()))
         reason = first.status.removeprefix("failed: ")
         raise UserError(
-            f"{len(failed)} of {len(made)} analyses of demonstrations cannot be used: after "
-            f"{len(first.tries)} attempts at the first, {reason}",
+            f"{len(failed)} of {len(made)} analyses of demonstrations are unusable; reason for "
+            f"the first, after {len(first.tries)} attempts: {reason}",
             where=f"judges/{by_name[name].judge}.yaml, key shots.analyses: "
             f"{spec.model.card['model']} on {name}",
             got=first.reply.text,
-            todo="the judge was not asked; the replies are kept, and the same come again: name "
-            "another model or form, allow more `attempts`, or show the ratings alone (form "
-            "score-shots)",
+            todo=(
+                "the judge received no request; a new run reuses the stored replies: name "
+                "another model or form, allow more `attempts`, or show only the ratings (form "
+                "score-shots)"
+            ),
         )
     return [(question, made[name]) for name, question in by_name.items()]

@@ -78,7 +78,7 @@ def perturbed(text: str, edits: Iterable[Edit], *, done: int, wanted: int) -> Pe
     ordered = tuple(sorted(edits))
     result = apply_edits(text, ordered)
     if result == text:
-        return impossible(text, "the edits cancel each other")
+        return impossible(text, "the edits cancel out")
     return Perturbed(result, "ok" if done == wanted else f"short: {done} of {wanted}", ordered)
 
 

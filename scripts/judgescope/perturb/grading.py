@@ -335,12 +335,14 @@ def check_comparator(
     if accuracy.value is not None and accuracy.value >= spec.least_accuracy:
         return
     raise UserError(
-        "the comparator cannot tell anchors of neighbouring ratings apart: texts rated by it would "
-        "pile up at the ends of the scale",
+        "the comparator cannot distinguish anchors of adjacent ratings: its ratings would pile "
+        "up at the ends of the scale",
         where=f"perturbations/{spec.perturbation}.yaml, key anchors.least_accuracy",
-        got=f"{spec.comparator.model.card['model']} is right, in both orders, in "
+        got=f"{spec.comparator.model.card['model']} is right in both orders for "
         + (f"{accuracy.value:.3f}" if accuracy.value is not None else "none")
         + f" of {accuracy.n} pairs of {spec.dataset}, {spec.aspect.aspect}",
         allowed=f"{spec.least_accuracy} or more",
-        todo="name another comparator or form; the replies are kept. 0 goes on in any case",
+        todo=(
+            "name another comparator or form (the replies are stored), or set 0 to continue anyway"
+        ),
     )

@@ -93,7 +93,7 @@ def rule(
 def check_options(name: str, options: Mapping[str, object], *, where: str) -> None:
     """Raise a UserError unless the rule exists and takes exactly these options and values."""
     if name not in RULES:
-        raise UserError("there is no such rule", where=where, got=name, allowed=RULES)
+        raise UserError("unknown rule", where=where, got=name, allowed=RULES)
     allowed = RULES[name].options
     for option in options:
         if option not in allowed:
@@ -101,7 +101,7 @@ def check_options(name: str, options: Mapping[str, object], *, where: str) -> No
             raise UserError(problem, where=where, got=option, allowed=allowed)
     for option, values in allowed.items():
         if not values.allows(options.get(option)):
-            problem = f"the rule {name} needs another value of {option}"
+            problem = f"invalid value of {option} for the rule {name}"
             raise UserError(problem, where=where, got=options.get(option), allowed=str(values))
 
 

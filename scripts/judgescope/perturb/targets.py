@@ -86,7 +86,7 @@ def _meta_texts(
     for item in items:
         text = meta.get(item, {}).get(key)
         if not isinstance(text, str):
-            problem = f"the rule {rule} needs a text `{key}` in every item's meta"
+            problem = f"the rule {rule} needs a string `{key}` in every item's meta"
             raise UserError(problem, where=f"{where}, item {item}", got=text)
         texts[item] = text
     return texts

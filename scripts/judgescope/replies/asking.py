@@ -81,9 +81,9 @@ def complete(
     failed for a transient reason.
     """
     present, wanted = stored.count, stored.wanted.slots
-    print(f"replies: {present} in the store, {wanted - present} to ask for", flush=True)
+    print(f"replies: {present} in the store, {wanted - present} to request", flush=True)
     if stored.skipped:
-        print(f"invalid lines of the store, skipped: {stored.skipped}")
+        print(f"skipped invalid lines in the store: {stored.skipped}")
     if present == wanted:
         return
 
@@ -100,7 +100,7 @@ def complete(
         raise UserError(
             f"{len(failures)} of {wanted - present} requests failed: {failures[0].reason}",
             where=", ".join(failure.about for failure in failures[:5]),
-            todo=f"the {kept} other replies are kept; run again to ask for the rest",
+            todo=f"the other {kept} replies are stored; run again to request the rest",
         )
 
 

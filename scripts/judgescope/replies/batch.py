@@ -57,9 +57,9 @@ def write(folder: Path, name: str, lines: Iterable[bytes]) -> dict[Path, int]:
     """Write lines into as many files as the limits need; return file -> its lines."""
     if earlier := sorted(folder.glob(f"{name}-*.jsonl")):
         raise UserError(
-            "the requests of an earlier export are there",
+            "the folder contains the requests of an earlier export",
             where=str(earlier[0]),
-            todo="import their results, or name another folder",
+            todo="import their results first, or choose another folder",
         )
     folder.mkdir(parents=True, exist_ok=True)
     written: dict[Path, int] = {}
@@ -203,7 +203,7 @@ class _Reader:
             raise UserError(
                 f"every request was refused: {self.refusals[0].text}",
                 where=f"models/{self.engine.card.model}.yaml",
-                todo="fix the card and export again; no refusal is kept",
+                todo="correct the card and export again; refusals are not stored",
             )
         for reply in self.refusals:
             if any(stored.lacks(reply.key, reply.draw) for _, stored in self.jobs):

@@ -151,9 +151,10 @@ class Spending:
         """
         if self._next_factor == self._factor:
             print(
-                f"warning: a reply cost {shown(cost, NANOS)} by the tokens that it reports, and at "
-                f"most {shown(held, NANOS)} were set aside for it: models/{self.model}.yaml, does "
-                "the endpoint heed max_tokens? New requests wait until those under way have come",
+                f"warning: a reply cost {shown(cost, NANOS)} by its token counts, but at most "
+                f"{shown(held, NANOS)} were reserved for it: does the endpoint of "
+                f"models/{self.model}.yaml respect max_tokens? New requests wait until the "
+                "current ones finish",
                 flush=True,
             )
         self._next_factor = max(self._next_factor, MARGIN * self._factor * cost / max(held, 1))
@@ -258,24 +259,27 @@ class Spending:
 
     def _disowned(self) -> UserError:
         return UserError(
-            "this job was silent for so long that others took it for dead",
+            "this job did not update the ledger in time, so other jobs treat it as stopped",
             where=str(self.ledger.folder),
-            todo="the replies so far are kept; run again to ask for the rest",
+            todo="received replies are stored; run again to request the rest",
         )
 
     def _reached(self, full: _NoRoomError) -> UserError:
         cap, spent, held = full.cap, full.spent, full.held
-        others = f", {shown(held, cap.unit)} set aside by other jobs" if held else ""
+        others = f", {shown(held, cap.unit)} reserved by other jobs" if held else ""
         if (over := spent - cap.limit) > 0:
             others += (
-                f"; {shown(over, cap.unit)} too much, for requests that were under way when a "
-                "reply reported more tokens than were set aside"
+                f"; {shown(over, cap.unit)} over the cap, for requests in flight when a reply "
+                "reported more tokens than were reserved"
             )
         return UserError(
-            f"the next request could pass the cap of {shown(cap.limit, cap.unit)}",
+            f"the next request could exceed the cap of {shown(cap.limit, cap.unit)}",
             where=f"the study's card, key {cap.key}; models/{self.model}.yaml",
             got=f"{shown(spent, cap.unit)} spent by this study so far{others}",
-            todo="raise the cap and run again: what was paid for is kept, only the rest is asked",
+            todo=(
+                "raise the cap and run again: paid replies are stored, only missing ones are "
+                "requested"
+            ),
         )
 
     def __enter__(self) -> Self:

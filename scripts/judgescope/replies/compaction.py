@@ -60,10 +60,10 @@ def compact(shard: Path, *, keep: Chosen | None = None, now: float | None = None
         return _compact(shard, keep, time.time() if now is None else now)
     except FileNotFoundError as error:
         raise UserError(
-            "another compaction of this shard is under way",
+            "another process is compacting this shard",
             where=str(shard),
             got=Path(str(error.filename)).name,
-            todo="nothing is lost; run this again when it has ended",
+            todo="nothing is lost; run the command again when the other process has finished",
         ) from None
 
 
@@ -142,7 +142,7 @@ def _remove(
     begun = unbooked(path.parent.parent)
     for source in inputs:
         if any(source.name.startswith(begin.name) for begin in begun):
-            reason: str | None = "what it cost is not booked"
+            reason: str | None = "its cost is not in the ledger"
         else:
             reason = _why_left(source, copied, keep, now)
         if reason:
@@ -160,12 +160,12 @@ def _why_left(
     written = path.stat().st_mtime
     if path.suffix == JOURNAL:
         if now - written < DAY:
-            return "written to within a day"
+            return "modified less than a day ago"
         with path.open("rb") as file:
             if any(line.endswith(b"\n") and read_line(line) is None for line in file):
-                return "it has lines that are no replies"
+                return "it has lines that are not replies"
     if not np.isin(_digests(path, keep), copied).all() or path.stat().st_mtime != written:
-        return "not all of it is in the new file"
+        return "the new file lacks some of its lines"
     return None
 
 

@@ -92,10 +92,10 @@ class Demonstrations:
             free = [each for each in rated if each.subject.item not in items]
             if not free:
                 raise UserError(
-                    f"there are rated texts of {len(items)} items, too few to show "
-                    f"{self.shots.n} and judge another",
+                    f"only {len(items)} items have rated texts: too few for {self.shots.n} "
+                    "examples and one text to judge",
                     where="a judge's card, key shots",
-                    todo="ask for fewer, or use a dataset with more rated items",
+                    todo="reduce `n`, or use a dataset with more rated items",
                 )
             chosen.append(min(free, key=lambda each: abs(each.rating - level)))
         return tuple(sorted(chosen, key=_hash))

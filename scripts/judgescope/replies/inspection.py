@@ -35,11 +35,11 @@ DROPPED = ".dropped"
 SHOWN = 5
 DAMAGED = "this line was changed after it was written: its checksum is wrong"
 REDUNDANT = (
-    "it cannot be read, but journals have all of its lines: `judgescope replies compact` makes it "
-    "again"
+    "unreadable, but the journals contain all of its lines: `judgescope replies compact` "
+    "rebuilds it"
 )
-TORN = "an incomplete line, skipped: its writer was stopped"
-DIFFERS = "another reply to this draw is at {}; the first by its bytes counts"
+TORN = "incomplete line, skipped: the job that wrote it was stopped"
+DIFFERS = "another reply to the same draw is at {}; the one whose bytes sort first counts"
 
 
 @dataclass
@@ -141,18 +141,20 @@ def _fault(where: str, line: bytes) -> Finding:
         return Finding(where, f"{DAMAGED}: {shown}", True)
     if fields := unknown_in(line):
         return Finding(where, f"a newer version of Judgescope wrote it: {', '.join(fields)}", True)
-    return Finding(where, f"this is not a reply: {shown}", True)
+    return Finding(where, f"not a reply: {shown}", True)
 
 
 def check(shard: Path) -> None:
     """Raise UserError if a shard has damaged lines: each may be a reply that was paid for."""
     if damaged := list(_damaged(shard)):
         raise UserError(
-            "replies in the store were changed since they were written; nothing was asked",
+            "stored replies were changed after they were written; no request was sent",
             where=", ".join(where for where, _ in damaged[:SHOWN]),
-            got=f"{len(damaged)} lines whose checksum is wrong",
-            todo="fetch these files from a backup, or let these replies be requested and paid for "
-            "again: judgescope replies verify --drop",
+            got=f"{len(damaged)} lines with a wrong checksum",
+            todo=(
+                "restore these files from a backup, or drop these replies and pay for new "
+                "ones: judgescope replies verify --drop"
+            ),
         )
 
 

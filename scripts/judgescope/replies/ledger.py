@@ -143,9 +143,9 @@ class Ledger:
             return State(spent, {name: _account(each) for name, each in state["open"].items()})
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(
-                f"what the study has spent so far cannot be read: {error}",
+                f"the study's spending cannot be read: {error}",
                 where=str(path),
-                todo="if the ledger is lost, delete its folder: spending counts from 0 again",
+                todo="if the ledger is lost, delete its folder; spending then restarts at 0",
             ) from error
 
     def _add(self, number: int, state: State) -> bool:

@@ -160,12 +160,14 @@ class StoredReplies:
         """Raise UserError for a reply of a newer version: it would be misread or paid for again."""
         if fields := unknown_in(line):
             raise UserError(
-                "a reply in the store was written by a newer version of Judgescope",
+                "a newer version of Judgescope wrote a reply in the store",
                 where=str(self.shard),
                 got=", ".join(fields),
                 allowed="replies without these fields",
-                todo="use that version, or another store (key `store` of the study's card); "
-                "nothing was asked",
+                todo=(
+                    "use that version, or another store (key `store` of the study's card); no "
+                    "request was sent"
+                ),
             )
 
     def _put_all(self, replies: list[tuple[int, int, int]], file: int) -> None:
@@ -228,9 +230,9 @@ class StoredReplies:
             self.scan()
         if self._file[slot] < 0:
             raise UserError(
-                "a reply was removed while it was needed",
+                "a reply was removed from the store during the run",
                 where=str(self.shard),
-                todo="run again: what is missing is asked for",
+                todo="run again: missing replies are requested",
             )
         return self.files.read(self._place(slot))
 
@@ -242,9 +244,11 @@ class StoredReplies:
         line = read_line(self._line(slot))
         if not isinstance(line, ReplyLine):
             raise UserError(
-                "a reply was changed in the store while it was needed",
+                "a reply in the store was changed during the run",
                 where=str(self.shard),
-                todo="judgescope replies verify names the line; fetch its file from a backup",
+                todo=(
+                    "find the line with `judgescope replies verify`; restore its file from a backup"
+                ),
             )
         return line.reply()
 

@@ -37,7 +37,7 @@ class Density(NamedTuple):
     basis: str
 
 
-GUESSED = Density(1 / CHARACTERS, f"a guess: {CHARACTERS} characters a token")
+GUESSED = Density(1 / CHARACTERS, f"assumption: {CHARACTERS} characters per token")
 
 
 def density(tokens: int, characters: int, replies: int, where: str) -> Density:
@@ -56,9 +56,9 @@ def tokenizer(path: Path, where: str) -> Callable[[str], int]:
         from tokenizers import Tokenizer  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise UserError(
-            "the package that reads a tokenizer is not installed",
+            "the package `tokenizers` is not installed",
             where=f"{where}, key tokenizer",
-            todo="pip install tokenizers, or leave the key out: then replies so far tell",
+            todo="pip install tokenizers, or omit the key: the estimate then uses stored replies",
         ) from None
     try:
         read = Tokenizer.from_file(str(path))

@@ -115,7 +115,7 @@ def try_out(store: Store, engine: Probed) -> Findings:
     with whole(findings_path(store, engine.card)) as part:
         part.write_text(canonical(findings) + "\n", encoding="utf-8")
     listed = ", ".join(f"{field} {finding}" for field, finding in findings.items())
-    print(f"the endpoint was probed: {listed}", flush=True)
+    print(f"endpoint probe: {listed}", flush=True)
     return findings
 
 
@@ -139,9 +139,9 @@ def able(judge: Judge, findings: Findings) -> Judge:
 
 def _unable(judge: Judge, key: str, findings: Findings, field: str) -> UserError:
     return UserError(
-        "the endpoint cannot answer this judge",
+        "the endpoint does not support a setting of this judge",
         where=f"judges/{judge.judge}.yaml, key {key}",
         got=f"the field {field} is {findings[field]}",
-        todo=("allow a `fallback`" if field == "logprobs" else "leave the key out")
+        todo=("allow a `fallback`" if field == "logprobs" else "omit the key")
         + "; if the endpoint has changed, delete the probe-*.json beside the model's replies",
     )

@@ -91,15 +91,17 @@ def compacted_blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple
                     lines = list(_group(path, file, group, chosen))
                 yield from lines
     except OverflowError as error:
-        raise _foreign(path, [f"lines that unfold into too much: {error}"]) from None
+        raise _foreign(path, [f"lines that decompress to too much data: {error}"]) from None
     except FileNotFoundError:
         raise
     except (pa.ArrowException, OSError) as error:
         raise DamagedFileError(
             f"these replies cannot be read: {' '.join(str(error).split())}",
             where=str(path),
-            todo="fetch the file from a backup; if there is none, delete it: its replies are "
-            "requested again",
+            todo=(
+                "restore the file from a backup; without one, delete it: its replies are "
+                "requested again"
+            ),
         ) from error
 
 
@@ -116,7 +118,7 @@ def _group(
         return
     rest = file.read_row_group(group, ["model", "line"], use_threads=False)
     if rest["model"].null_count or rest["line"].null_count:
-        raise _foreign(path, ["lines without a model, or nothing in them"])
+        raise _foreign(path, ["lines without a model or without content"])
     models = np.array(rest["model"].to_pylist(), object)
     lines = np.array(rest["line"].to_pylist(), object)
     for model in dict.fromkeys(models[wanted]):
@@ -129,7 +131,7 @@ def _group(
 
 def _foreign(path: Path, content: list[str]) -> UserError:
     return UserError(
-        "this is not a reply file of this version",
+        "not a reply file of this version of Judgescope",
         where=str(path),
         got=", ".join(content),
         allowed=", ".join(SCHEMA.names),

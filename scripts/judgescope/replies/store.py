@@ -35,7 +35,7 @@ def _disk_full(shard: Path, kept: str) -> UserError:
     return UserError(
         f"the disk is full: {kept}",
         where=str(shard),
-        todo="make room and run again: only what is missing is asked",
+        todo="free some space and run again: only missing replies are requested",
     )
 
 
@@ -142,7 +142,7 @@ class Store:
             rest = rest[written:]
         self._torn, self._written = False, now
         if self._full:
-            raise _disk_full(self.shard, "every reply that came was kept")
+            raise _disk_full(self.shard, "every received reply is stored")
         if now[0] - self._synced > SYNC_SECONDS:
             os.fsync(self._file)
             self._synced = now[0]
@@ -170,7 +170,7 @@ class Store:
             except OSError as error:
                 self._reserve.unlink()
                 if error.errno in FULL:
-                    raise _disk_full(self.shard, "nothing was asked") from None
+                    raise _disk_full(self.shard, "no request was sent") from None
                 if error.errno == errno.EFBIG:  # the journal would not have room either
                     raise _named(error, self._reserve) from None
 
@@ -179,7 +179,7 @@ class Store:
         if error.errno not in FULL:
             raise _named(error, self._path)
         if self._full:
-            raise _disk_full(self.shard, "the last replies found no room") from None
+            raise _disk_full(self.shard, "the last replies could not be written") from None
         self._full = True
         self._reserve.unlink(missing_ok=True)
 

@@ -133,7 +133,7 @@ WRONG: dict[str, tuple[list[str], str, str | None]] = {
     "aspect": (["--rating", "fluncy=fluency_rater1"], "no aspect card of this name", "fluency"),
     "scale": (["--scale", "five"], "worst and a best", None),
     "other": (["--scale", "coherence=1:5"], "no ratings of this aspect", None),
-    "range": (["--scale", "1:4:1"], "a rating is off the scale", None),
+    "range": (["--scale", "1:4:1"], "a rating is outside the scale", None),
     "half": (["--endpoint", "http://h/v1"], "belong together", None),
     "url": (["--endpoint", "h/v1", "--model", "m"], "this is not the URL", None),
     "judge": (["--judge", "rulez"], "there is no judge card of this name", "rules"),

@@ -44,7 +44,7 @@ def test_summeval_has_crowd_ratings_too(tmp_path: Path, kind: str) -> None:
 
 def test_summeval_has_no_other_raters(tmp_path: Path) -> None:
     jsonl(tmp_path / "x.jsonl", [])
-    with pytest.raises(UserError, match="no such raters") as error:
+    with pytest.raises(UserError, match="unknown raters") as error:
         read_dataset(summeval(raters="experts"), tmp_path, tmp_path)
     assert "nearest: expert" in str(error.value)
 

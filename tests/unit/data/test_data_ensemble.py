@@ -83,13 +83,13 @@ def test_qags_rates_one_sentence_too_as_the_half_xsum_has_them(tmp_path: Path) -
     [
         (summary(sentence("One.", "yy"), sentence("Two.", "yn")), ["no majority", "sentence 2"]),
         (summary(sentence("One.", "")), ["no majority", "0 yes of 0"]),
-        (summary(sentence("One.", "y?y")), ["this is no answer", "'?'", "no, yes", "sentence 1"]),
+        (summary(sentence("One.", "y?y")), ["not an answer", "'?'", "no, yes", "sentence 1"]),
         (summary(sentence(" ", "yyy")), ["a sentence is empty", "sentence 1"]),
         (summary(), ["a summary has no sentence"]),
         (summary("One."), ["`sentence`", "sentence 1"]),  # type: ignore[arg-type]
         (summary(sentence("One.", "yyy"), article=""), ["a source is empty"]),
-        ({"article": "An article."}, ["no column or key `summary_sentences[*]`"]),
-        ({"summary_sentences": [sentence("One.", "yyy")]}, ["no column or key `article`"]),
+        ({"article": "An article."}, ["no such column or key: `summary_sentences[*]`"]),
+        ({"summary_sentences": [sentence("One.", "yyy")]}, ["no such column or key: `article`"]),
     ],
 )
 def test_qags_faults_are_named(tmp_path: Path, row: Row, parts: list[str]) -> None:
@@ -103,9 +103,9 @@ def test_qags_workers_answer_once_and_one_thing(tmp_path: Path) -> None:
     twice = sentence("One.", "yyy")
     twice["responses"][2]["worker_id"] = 7
     jsonl(tmp_path / "x.jsonl", [summary(twice)])
-    assert "a worker answers twice" in faults(qags(), tmp_path)
+    assert "a worker answered twice" in faults(qags(), tmp_path)
     both = qags(aspects={"consistency": SHARE, "fluency": SHARE})
-    with pytest.raises(UserError, match="QAGS asked one thing"):
+    with pytest.raises(UserError, match="QAGS has one question"):
         read_dataset(both, tmp_path, tmp_path)
 
 
@@ -166,12 +166,12 @@ def test_means_of_other_ratings_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "parts"),
     [
-        (rating("A", 8, 50), ["a rater rates a text twice", "rater-8"]),
-        (rating("A", 12, 101), ["off the scale", "101", "aspect simplicity"]),
-        (rating("A", 12, 50.5), ["off the scale", "in steps of 1"]),
-        (rating("C", 12, 50), ["the role data has no such text", "4, C"]),
-        (rating("A", 12, 50, simp_sent="B"), ["the role data has other sentences here"]),
-        (rating("A", 12, 50, rater_id=""), ["this is no id (rater)"]),
+        (rating("A", 8, 50), ["a rater rated the same text twice", "rater-8"]),
+        (rating("A", 12, 101), ["outside the scale", "101", "aspect simplicity"]),
+        (rating("A", 12, 50.5), ["outside the scale", "in steps of 1"]),
+        (rating("C", 12, 50), ["the role `data` has no such text", "4, C"]),
+        (rating("A", 12, 50, simp_sent="B"), ["the role `data` has different sentences here"]),
+        (rating("A", 12, 50, rater_id=""), ["invalid id (rater)"]),
     ],
 )
 def test_simplicity_faults_are_named(tmp_path: Path, row: Row, parts: list[str]) -> None:
@@ -185,7 +185,7 @@ def test_simplicity_faults_are_named(tmp_path: Path, row: Row, parts: list[str])
 def test_simplicity_faults_of_means_are_named(tmp_path: Path) -> None:
     written(tmp_path / "means.csv", [simplified("A", 120, ""), simplified("A", 1, "much")])
     text = faults(simplicity("means.csv"), tmp_path)
-    for part in ("off the scale", "two texts of one system", "not a number"):
+    for part in ("outside the scale", "two texts of the same system", "not a number"):
         assert text.count(part) == 1, part
 
 
@@ -234,15 +234,15 @@ def test_rotowire_has_reports_and_the_places_of_their_errors(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("row", "parts"),
     [
-        (error(2, 2, "Hawk"), ["other tokens are at this place of S1", "'Hawk'", "Hawks"]),
-        (error(0, 2, ""), ["there are no such tokens", "0 to 2", "1 to 11"]),
-        (error(3, 2, ""), ["there are no such tokens", "3 to 2"]),
-        (error(11, 12, ""), ["there are no such tokens"]),
-        (error("two", 2, ""), ["`DOC_TOKEN_START` is no number of a token", "two"]),
-        (error(2, "", ""), ["`DOC_TOKEN_END` is no number of a token"]),
+        (error(2, 2, "Hawk"), ["different tokens are at this position of S1", "'Hawk'", "Hawks"]),
+        (error(0, 2, ""), ["token numbers out of range", "0 to 2", "1 to 11"]),
+        (error(3, 2, ""), ["token numbers out of range", "3 to 2"]),
+        (error(11, 12, ""), ["token numbers out of range"]),
+        (error("two", 2, ""), ["`DOC_TOKEN_START` is not a token number", "two"]),
+        (error(2, "", ""), ["`DOC_TOKEN_END` is not a token number"]),
         (error(2, 2, "", TYPE=" "), ["a category is empty"]),
-        (error(1, 1, "The"), ["an error comes twice"]),
-        (error(2, 2, "", TEXT_ID="S3.txt"), ["there is no such report", "S3", "S1"]),
+        (error(1, 1, "The"), ["duplicate error"]),
+        (error(2, 2, "", TEXT_ID="S3.txt"), ["unknown report", "S3", "S1"]),
     ],
 )
 def test_rotowire_faults_are_named(tmp_path: Path, row: Row, parts: list[str]) -> None:

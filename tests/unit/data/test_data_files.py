@@ -68,7 +68,7 @@ def test_a_missing_file_is_named_with_its_neighbour(tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
         resolve({"data": "output.jsonl"}, "data", tmp_path, tmp_path, where="x.yaml")
     text = message(error)
-    assert f"there is no file or folder {tmp_path / 'output.jsonl'}" in text
+    assert f"no such file or folder: {tmp_path / 'output.jsonl'}" in text
     assert "x.yaml, key files.data" in text
     assert "nearest: outputs.jsonl" in text
 
@@ -78,7 +78,7 @@ def test_a_missing_folder_is_named_rather_than_the_file_in_it(tmp_path: Path) ->
     with pytest.raises(UserError) as error:
         resolve({"data": "{data}/sumeval/a/b.json"}, "data", Path("."), tmp_path)
     text = message(error)
-    assert f"there is no file or folder {tmp_path / 'sumeval'}" in text
+    assert f"no such file or folder: {tmp_path / 'sumeval'}" in text
     assert "nearest: summeval" in text and f"`{{data}}` is {tmp_path}" in text
 
 
@@ -87,7 +87,7 @@ def test_a_pattern_without_a_file_and_an_unknown_role_are_errors(tmp_path: Path)
     with pytest.raises(UserError, match="matches this pattern") as error:
         resolve({"data": "{system}_y.csv"}, "data", tmp_path, tmp_path)
     assert "m1_x.csv" in message(error)
-    with pytest.raises(UserError, match="no such role") as error:
+    with pytest.raises(UserError, match="unknown role") as error:
         resolve({"items": "x"}, "item", tmp_path, tmp_path)
     assert "nearest: items" in message(error)
 
@@ -184,7 +184,7 @@ def test_another_encoding_is_named_with_line_and_byte(tmp_path: Path, ending: st
 def test_a_malformed_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"a": 1}\n\n{"a": }\n')
-    with pytest.raises(UserError, match="not JSON") as error:
+    with pytest.raises(UserError, match="invalid JSON") as error:
         rows(path)
     assert f"{path}, line 3, column 7" in message(error)
 
@@ -193,12 +193,12 @@ def test_a_malformed_line_is_named(tmp_path: Path) -> None:
     ("name", "content", "parts"),
     [
         ("x.json", '{"a": 1}', ["list of objects", "'dict'"]),
-        ("x.json", "[1]", ["a row is a JSON object", "row 1"]),
-        ("x.json", '[{"a": 1},\n {"a"}]', ["not JSON", "line 2, column 6"]),
+        ("x.json", "[1]", ["a row must be a JSON object", "row 1"]),
+        ("x.json", '[{"a": 1},\n {"a"}]', ["invalid JSON", "line 2, column 6"]),
         ("x.csv", "a,b\n1,2\n1\n", ["number of cells", "row 3", "got:     1", "allowed: 2"]),
-        ("x.csv", "a,a\n1,2\n", ["a column comes twice", "row 1", "'a'"]),
+        ("x.csv", "a,a\n1,2\n", ["duplicate column", "row 1", "'a'"]),
         ("x.parquet", "PAR", ["not a Parquet file"]),
-        ("x.xlsx", "", ["this kind of file is not read", "'.xlsx'", ".csv"]),
+        ("x.xlsx", "", ["unsupported file type", "'.xlsx'", ".csv"]),
     ],
 )
 def test_what_is_not_rows_is_said(
@@ -248,7 +248,7 @@ def test_pick_finds_columns_and_paths(path: str, expected: object) -> None:
         ("scores.coherance", ["`scores.coherance`", "nearest: coherence"]),
         ("raters[2].fluency", ["`raters[2].fluency`", "2 entries", "got:     2"]),
         ("plain[*]", ["`plain[*]` needs a list", "got:     1"]),
-        ("plain.x", ["`plain.x`", "there is no object"]),
+        ("plain.x", ["`plain.x`", "the value is not an object"]),
         ("not a [path", ["`not a [path`"]),
     ],
 )

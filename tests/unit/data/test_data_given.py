@@ -107,19 +107,19 @@ def test_what_is_no_error_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "parts"),
     [
-        (rated(rating=6), ["off the scale", "got:     6", "1 to 5 in steps of 1"]),
-        (rated(rating=2.5), ["off the scale", "got:     2.5"]),
+        (rated(rating=6), ["outside the scale", "got:     6", "1 to 5 in steps of 1"]),
+        (rated(rating=2.5), ["outside the scale", "got:     2.5"]),
         (rated(rating="good"), ["a rating is not a number", "'good'"]),
         (rated(rating=True), ["a rating is not a number"]),
         (rated(target=" \n"), ["a target is empty"]),
         (rated(source=""), ["a source is empty"]),
-        (rated() | {"source": ["One."]}, ["a source is not a text"]),
+        (rated() | {"source": ["One."]}, ["a source is not a string"]),
         (rated() | {"target": None}, ["a target is empty"]),
         (rated(target="a\ud800b"), ["lone surrogate"]),
-        ({"source": "One.", "rating": 1}, ["no column or key `target`", "source"]),
-        ({"target": "A text.", "rating": 1}, ["no column or key `source`"]),
-        ({"source": "One.", "target": "A text."}, ["no column or key `rating`"]),
-        ("A text.", ["is an object"]),
+        ({"source": "One.", "rating": 1}, ["no such column or key: `target`", "source"]),
+        ({"target": "A text.", "rating": 1}, ["no such column or key: `source`"]),
+        ({"source": "One.", "target": "A text."}, ["no such column or key: `rating`"]),
+        ("A text.", ["must be an object"]),
     ],
 )
 def test_every_fault_of_a_rated_text_is_named(tmp_path: Path, entry: Any, parts: list[str]) -> None:
@@ -133,13 +133,17 @@ def test_every_fault_of_a_rated_text_is_named(tmp_path: Path, entry: Any, parts:
 @pytest.mark.parametrize(
     ("row", "place", "parts"),
     [
-        ({"Four.": ["Best."]}, "row 3", ["a list of texts, the reference first", "2 or more"]),
-        ({"Four.": "Best."}, "row 3", ["a list of texts, the reference first"]),
+        (
+            {"Four.": ["Best."]},
+            "row 3",
+            ["a list of texts that starts with the reference", "2 or more"],
+        ),
+        ({"Four.": "Best."}, "row 3", ["a list of texts that starts with the reference"]),
         ({"Four.": ["Best.", ""]}, "row 3", ["a target is empty", "fluency, text 2"]),
-        ({"Four.": ["Best.", 3]}, "row 3", ["a target is not a text", "fluency, text 2"]),
-        ({"Four.": [{"text": "x"}, "Bad."]}, "row 3", ["key `target`", "fluency, text 1"]),
+        ({"Four.": ["Best.", 3]}, "row 3", ["a target is not a string", "fluency, text 2"]),
+        ({"Four.": [{"text": "x"}, "Bad."]}, "row 3", ["key: `target`", "fluency, text 1"]),
         ({" ": ["Best.", "Bad."]}, "row 3", ["a source is empty"]),
-        ({"Three. ": ["Best.", "Bad."]}, "row 3", ["a source comes twice"]),
+        ({"Three. ": ["Best.", "Bad."]}, "row 3", ["two sources differ only in white space"]),
     ],
 )
 def test_every_fault_of_a_row_is_named(
@@ -158,7 +162,7 @@ def test_every_fault_of_a_row_is_named(
         ({"fluency": GLOBAL["fluency"], "clarity": []}, LOCAL, ["no texts", "(global)", "clarity"]),
         (GLOBAL, {"fluency": LOCAL["fluency"]}, ["(local)", "aspects.clear", "allowed: fluency"]),
         (GLOBAL | {"fluency": []}, LOCAL, ["a list of objects", "aspect fluency"]),
-        (GLOBAL, LOCAL | {"C": []}, ["an object by source", "aspect C"]),
+        (GLOBAL, LOCAL | {"C": []}, ["an object with sources as keys", "aspect C"]),
     ],
 )
 def test_an_aspect_without_texts_is_named_beside_what_there_is(
@@ -177,9 +181,9 @@ def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        ("[]", "this is no JSON object"),
-        ("{", "this is not JSON"),
-        ('{"C": [], "C": []}', "a key comes twice"),
+        ("[]", "not a JSON object"),
+        ("{", "invalid JSON"),
+        ('{"C": [], "C": []}', "duplicate key"),
     ],
 )
 def test_a_file_that_is_none_is_an_error(tmp_path: Path, content: str, what: str) -> None:

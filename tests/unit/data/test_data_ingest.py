@@ -132,7 +132,9 @@ def test_items_without_references_are_noted(folder: Path) -> None:
     card = CARD | {"format": "table", "files": "{data}/x.csv", "columns": columns}
     assert ingest(folder, dataset=card).returncode == 0
     report = json.loads((folder / "out" / "report.json").read_text())
-    assert report["problems"] == ["without a reference, so without an original: 1 (mine-001)"]
+    assert report["problems"] == [
+        "items without a reference, and so without an original: 1 (mine-001)"
+    ]
     assert report["originals"] == 0 and rows(folder, "original", "targets") == []
 
 

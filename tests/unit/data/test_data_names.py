@@ -104,7 +104,7 @@ def test_sources_that_make_items_are_names_too(tmp_path: Path) -> None:
 
 
 def test_a_name_that_shows_nothing_is_no_name(tmp_path: Path) -> None:
-    assert "no id (system)" in faults(dataset(tmp_path, ("a", "\u200b\ufeff")), tmp_path)
+    assert "invalid id (system)" in faults(dataset(tmp_path, ("a", "\u200b\ufeff")), tmp_path)
 
 
 @given(st.text(max_size=30))

@@ -136,7 +136,7 @@ def test_story_cloze_faults_are_all_told(tmp_path: Path) -> None:
 
 def test_story_cloze_without_answers_cannot_be_used(tmp_path: Path) -> None:
     text = faults(stories(tmp_path, story("a")[:-1], columns=COLUMNS[:-1]), tmp_path)
-    assert "there is no column or key `AnswerRightEnding`" in text
+    assert "no such column or key: `AnswerRightEnding`" in text
 
 
 # --- answer_equivalence_jsonl ---
@@ -201,7 +201,7 @@ def test_answer_equivalence_faults_are_all_told(tmp_path: Path) -> None:
         "reference is empty",
         "row 3",
         "row 4",
-        "this is no id (item)",
+        "invalid id (item)",
         "row 5",
         "a source is empty",
         "row 6",
@@ -288,7 +288,7 @@ def test_wmt_files_of_other_lengths_are_told(tmp_path: Path) -> None:
     text = str(error.value)
     assert "x.xml" in text and "got:     '5 segments'" in text and "6, as" in text
     (tmp_path / "x.xml").write_text("<dataset>", encoding="utf-8")
-    with pytest.raises(UserError, match="this is not XML"):
+    with pytest.raises(UserError, match="invalid XML"):
         read_dataset(dataset, tmp_path, tmp_path)
 
 
@@ -320,7 +320,7 @@ def test_a_table_of_items_alone_is_enough_to_perturb_references(tmp_path: Path) 
     ]
     assert rated == Rated(rated.items, [], [])
     (tmp_path / "x.csv").write_text("id,src,gold\n")
-    with pytest.raises(UserError, match="there are no rows"):
+    with pytest.raises(UserError, match="the data has no rows"):
         read_dataset(dataset, tmp_path, tmp_path)
 
 

@@ -75,7 +75,7 @@ def test_systems_are_dropped_by_name_or_id(name: str) -> None:
 
 
 def test_an_unknown_system_is_named_with_the_nearest() -> None:
-    with pytest.raises(UserError, match="no such system") as error:
+    with pytest.raises(UserError, match="unknown system") as error:
         chosen({"drop_systems": ["M  2"]})
     assert "key select.drop_systems" in str(error.value) and "nearest: M 2" in str(error.value)
 

@@ -178,7 +178,7 @@ def test_a_file_that_cannot_be_fetched_is_told(
             monkeypatch.setenv("HF_ENDPOINT", address)
         done = snakemake(*study, cwd=tmp_path)
     assert done.returncode != 0 and "Traceback" not in done.stdout, done.stdout
-    assert "fetched from the hub" in done.stdout
+    assert "downloaded from the hub" in done.stdout
     assert f"part/none.jsonl of owner/some.data at {COMMIT}" in done.stdout
 
 
@@ -187,7 +187,7 @@ def test_without_the_client_the_package_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     dataset = card(**{key: value for key, value in TABLE.items() if key != "dataset"})
-    with pytest.raises(UserError, match="the package huggingface_hub is needed") as error:
+    with pytest.raises(UserError, match="needs the package huggingface_hub") as error:
         verify(dataset, tmp_path, tmp_path)
     assert "pip install huggingface_hub" in str(error.value) and COMMIT in str(error.value)
 

@@ -159,7 +159,7 @@ def test_a_program_sees_the_variables_that_are_named_and_few_others(
     assert "OTHER_TOKEN" not in text
     assert text.endswith("is <MY_TOKEN>")
     error, _ = refused(model, "x", "y")
-    assert "last words" in str(error) and "value-of-MY_TOKEN" not in str(error)
+    assert "last output" in str(error) and "value-of-MY_TOKEN" not in str(error)
 
 
 def test_other_words_files_or_variants_are_other_keys_and_other_limits_are_not(

@@ -153,20 +153,20 @@ def test_rows_that_join_and_hold_no_score_are_counted_and_none_is_an_error(tmp_p
     made = engine(tmp_path, [row("a", 1), row("b", None)])
     ask(made, subject("a"), subject("b"))
     [line] = join_lines(made.checked_joins(), poor=True)
-    assert "rows 2 of 2 join, 2 of 2 texts have one, 1 a score" in line
+    assert "2 of 2 rows match a text, 2 of 2 texts have a row, 1 have a score" in line
     made = engine(
         tmp_path, [row("a", 1), row("b", "")], {**BY_ITEM, "scores": {"fluency": "score"}}
     )
     ask(made, subject("a"), subject("b"))
     ask(made, subject("a"), subject("b"), aspect="coherence")
-    with pytest.raises(UserErrors, match="has a score on this aspect") as caught:
+    with pytest.raises(UserErrors, match="has a score for this aspect") as caught:
         made.checked_joins()
     [error] = caught.value.errors
     assert "aspect coherence" in error.where and "rows.jsonl:1" in error.where
     assert error.got == "fluency: score" and "`aspects`" in error.todo
     made = engine(tmp_path, [row("a", "")])
     ask(made, subject("a"))
-    with pytest.raises(UserErrors, match="has a score on this aspect"):
+    with pytest.raises(UserErrors, match="has a score for this aspect"):
         made.checked_joins()
 
 
@@ -178,7 +178,7 @@ def test_names_that_the_data_card_says_are_one_join_in_any_spelling(tmp_path: Pa
     made = engine(tmp_path, rows, known=Names(items, systems))
     assert ask(made, subject("i1", "x"), subject("i1", "y")) == ["no_recorded_row"] * 2
     made = engine(tmp_path, [row("a", 1), row("A", 2)], known=Names(same=True))
-    with pytest.raises(UserError, match="about one text"):
+    with pytest.raises(UserError, match="describe the same text"):
         ask(made, subject("a"))
 
 
@@ -272,9 +272,9 @@ def check(folder: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
 @pytest.mark.slow
 def test_check_opens_recorded_files(tmp_path: Path) -> None:
     code, told = check(tmp_path, [row(float(at), 2) for at in range(10)])
-    assert code == 0 and "rows 10 of 10 join" in told and "warning" not in told
+    assert code == 0 and "10 of 10 rows match" in told and "warning" not in told
     code, told = check(tmp_path, [row(at, 2) for at in range(3, 13)])
-    assert code == 0 and "rows 7 of 10 join" in told and "warning" in told
+    assert code == 0 and "7 of 10 rows match" in told and "warning" in told
     code, told = check(tmp_path, [row(f"doc_{at}", 2) for at in range(10)])
     assert code != 0 and "'doc_0'" in told and "item '0'" in told and "models/it.yaml" in told
     code, told = check(tmp_path, [row(at, "4,5") for at in range(10)])

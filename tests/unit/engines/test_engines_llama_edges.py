@@ -158,7 +158,7 @@ def test_when_the_server_goes_away_only_the_rest_is_asked_of_the_next(
     with llama.serve(model, context=CONTEXT) as first:
         before = ask(card(first), asked(card(first), *PROMPTS[:4]), tmp_path)
     requests = asked(card(first), *PROMPTS)
-    with pytest.raises(UserError, match=r"8 of 8 requests failed: no answer(?s:.*)2 attempts"):
+    with pytest.raises(UserError, match=r"8 of 8 requests failed: no response(?s:.*)2 attempts"):
         ask(card(first), requests, tmp_path)
     assert len(journals(tmp_path)) == 1
     with llama.serve(model, context=CONTEXT) as second:

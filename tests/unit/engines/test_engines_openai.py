@@ -111,13 +111,13 @@ def test_nobody_there_and_no_answer_in_time_are_failures(endpoint: Endpoint) -> 
         unused.bind(("127.0.0.1", 0))
         model = card(endpoint, base_url=f"http://127.0.0.1:{unused.getsockname()[1]}/v1")
         [failure] = ask(model, *requests(model, "a"))[1]
-    assert "no answer" in failure.reason and "3 attempts" in failure.reason
+    assert "no response" in failure.reason and "3 attempts" in failure.reason
     woken = threading.Event()
     endpoint.script = lambda _: reply("4") if woken.wait(5) else reply("5")
     model = card(endpoint, limits={**FAST, "timeout": 0.1, "attempts": 1})
     [failure] = ask(model, *requests(model, "a"))[1]
     woken.set()
-    assert failure.reason.startswith("no answer: ")
+    assert failure.reason.startswith("no response: ")
 
 
 @pytest.mark.parametrize("status", [400, 404, 413, 422])
@@ -160,7 +160,7 @@ def test_what_no_request_can_pass_ends_the_job_at_once(
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     kept: list[Reply] = []
     missing = [Work(one, (0,)) for one in requests(model, *map(str, range(20)))]
-    with pytest.raises(UserError, match=f"will not answer: HTTP {status}: {message}"):
+    with pytest.raises(UserError, match=f"rejected a request: HTTP {status}: {message}"):
         OpenAIEngine(model)(missing, False, kept.append)
     assert [one.text for one in kept] == ["4"] and len(endpoint.asked) == 2
 

@@ -151,7 +151,7 @@ def test_who_hangs_up_is_asked_as_often_as_the_card_says(endpoint: Endpoint, att
     endpoint.script = hang_up
     model = card(endpoint, limits={**FAST, "attempts": attempts})
     [failure] = ask(model, *requests(model, "a"))[1]
-    assert failure.reason.startswith("no answer: ")
+    assert failure.reason.startswith("no response: ")
     assert failure.reason.endswith(f"({attempts} attempts)")
     assert len(endpoint.asked) == attempts
 
@@ -162,7 +162,7 @@ def test_the_reason_says_that_the_time_was_up(endpoint: Endpoint) -> None:
     model = card(endpoint, limits={**FAST, "timeout": 0.1, "attempts": 2})
     [failure] = ask(model, *requests(model, "a"))[1]
     woken.set()
-    assert failure == Failure("a", "no answer: TimeoutError (2 attempts)")
+    assert failure == Failure("a", "no response: TimeoutError (2 attempts)")
 
 
 def test_who_waits_to_ask_again_still_has_his_place(endpoint: Endpoint) -> None:
@@ -217,7 +217,7 @@ def test_without_credit_nothing_held_back_is_kept(endpoint: Endpoint) -> None:
     endpoint.script = lambda body: said.get(prompt(body), refusal(400, "too long"))
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     kept: list[Reply] = []
-    with pytest.raises(UserError, match="will not answer: HTTP 402: pay"):
+    with pytest.raises(UserError, match="rejected a request: HTTP 402: pay"):
         OpenAIEngine(model)(
             [Work(one, (0,)) for one in requests(model, *"0123")], False, kept.append
         )

@@ -161,7 +161,7 @@ def test_rows_that_differ_about_one_text_are_an_error(
     tmp_path: Path, names: dict[str, Any], second: dict[str, Any]
 ) -> None:
     made = engine(tmp_path, names, {"rows.jsonl": [scored(0.25), second]})
-    with pytest.raises(UserError, match="two recorded rows are about one text"):
+    with pytest.raises(UserError, match="two recorded rows describe the same text"):
         made.answer(judge(), "fluency", FIVE, SUBJECTS[:1])
 
 

@@ -105,7 +105,7 @@ def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_told(
         probe(OpenAIEngine(card(endpoint)))
     assert "field_names" in error.value.todo
     endpoint.script = lambda _: refusal(500, "down")
-    with pytest.raises(UserError, match="does not answer: HTTP 500: down"):
+    with pytest.raises(UserError, match="does not respond: HTTP 500: down"):
         probe(OpenAIEngine(card(endpoint)))
 
 
@@ -148,7 +148,7 @@ def test_it_falls_back_only_where_its_card_allows_it(finding: Finding) -> None:
     weighted = judge(estimator="logprob_mean", fallback={"draws": 7, "temperature": 0.5})
     sampled = able(weighted, unable)
     assert (sampled.estimator, sampled.draws, sampled.temperature) == ("mean", 7, 0.5)
-    with pytest.raises(UserError, match="cannot answer") as error:
+    with pytest.raises(UserError, match="does not support") as error:
         able(judge(estimator="logprob_mean"), unable)
     assert f"logprobs is {finding}" in str(error.value) and "fallback" in error.value.todo
     for structured, field in (("choice", "choice"), ("json", "json_schema")):
@@ -211,7 +211,7 @@ def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
         study.endpoint = other
         study.model(probe=True, variant="elsewhere")
         done = study.run()
-        assert done.returncode == 1 and "cannot answer this judge" in done.stdout
+        assert done.returncode == 1 and "does not support a setting of this judge" in done.stdout
         assert len(other.asked) == PROBES
         study.card("judges", "weighed", **weighed, fallback=fallback)
         done = study.run()

@@ -188,6 +188,6 @@ def test_a_server_that_dies_is_named_and_not_its_address(pids: Path) -> None:
     ask(served)
     running_server(served)._child.kill()
     running_server(served)._child.wait()
-    with pytest.raises(UserError, match="the vLLM server does not run: its exit status is -9"):
+    with pytest.raises(UserError, match="the vLLM server is not running: its exit status is -9"):
         ask(served)
     assert not processes(pids)

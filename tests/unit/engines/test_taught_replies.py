@@ -150,7 +150,7 @@ def test_of_any_text_all_letters_and_digits_come_back(errors: list[ErrorSpan], s
 
 @pytest.mark.parametrize(("errors", "score"), [([("a", "b", 1)] * 9, 50), ([], 52), ([], 105)])
 def test_what_no_annotator_may_write_is_not_taught(errors: list[Any], score: int) -> None:
-    with pytest.raises(ValueError, match=r"more than 8|is no score"):
+    with pytest.raises(ValueError, match=r"more than 8|is not a score"):
         taught_reply([ErrorSpan(*error) for error in errors], score)
 
 

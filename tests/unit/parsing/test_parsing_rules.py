@@ -338,7 +338,9 @@ def test_what_stands_outside_of_reasoning_is_kept() -> None:
 
 
 def test_a_parser_is_there_and_has_its_settings() -> None:
-    with pytest.raises(ValueError, match=r"no parser 'scores'; there are annotation, chiang-lee"):
+    with pytest.raises(
+        ValueError, match=r"unknown parser 'scores'; known parsers: annotation, chiang-lee"
+    ):
         parse("4", scale=FIVE, finish=None, parser="scores")
     with pytest.raises(ValueError, match=r"the parser score has the settings \(\), not \['a'\]"):
         parse("4", scale=FIVE, finish=None, settings={"a": 1.0})

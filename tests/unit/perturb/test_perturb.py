@@ -287,7 +287,7 @@ def test_the_wrong_ending_takes_the_place_of_the_whole_text(text: str, other: st
 @pytest.mark.parametrize("meta", [None, {"i": {}}, {"i": {"wrong_ending": 3}}])
 def test_an_item_without_a_wrong_ending_is_named(meta: dict[str, dict[str, object]] | None) -> None:
     names = {"dataset": "d", "perturbation": "p", "degree": "single"}
-    with pytest.raises(UserError, match="needs a text `wrong_ending` in every") as error:
+    with pytest.raises(UserError, match="needs a string `wrong_ending` in every") as error:
         perturb_dataset("wrong_ending", {}, {"i": "t"}, meta, seed=0, **names)
     assert "dataset d, item i" in str(error.value)
 

@@ -76,7 +76,7 @@ def test_candidates_have_errors_in_references_of_the_data() -> None:
 
 def test_a_trial_in_which_nothing_could_be_rated_stops_the_set() -> None:
     spec = candidates(OfEachRating(targets=2, oversample=1.0, classes=[1.0, 2.0]))
-    with pytest.raises(UserError, match="no text on trial could be rated"):
+    with pytest.raises(UserError, match="no calibration text could be rated"):
         wanted_candidates(spec, {"i": [("i:original", "One.")]}, [target("t")], [])
 
 

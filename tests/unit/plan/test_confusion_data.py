@@ -169,7 +169,7 @@ def test_what_is_wrong_with_dialogues_is_told_with_file_and_row(tmp_path: Path) 
     for what, row in (
         ("a source is empty", "row 2"),
         ("this item has no reference", "row 3"),
-        ("a source is not a text", "row 4"),
+        ("a source is not a string", "row 4"),
         ("differ in their references", "rows 1, 5"),
         ("nearest: dialog", "row 6"),
     ):
@@ -231,15 +231,18 @@ def test_commentary_knows_its_english_by_the_published_name(tmp_path: Path, name
 @pytest.mark.parametrize("name", ["nc.de-fr.tsv", "nc.de-en.de", "nc.tsv", "en"])
 def test_a_name_that_tells_no_english_is_refused(tmp_path: Path, name: str) -> None:
     written(tmp_path, name, "One.\tEins.\n")
-    with pytest.raises(UserError, match="does not say where its English is") as error:
+    with pytest.raises(UserError, match="does not show which column is English") as error:
         read_dataset(bare(**COMMENTARY | {"files": name}), tmp_path, tmp_path)
-    assert name in str(error.value) and "as it is published" in str(error.value)
+    assert name in str(error.value) and "keep the published file name" in str(error.value)
 
 
 def test_lines_with_other_columns_are_all_told(tmp_path: Path) -> None:
     written(tmp_path, PAIR, "Eins.\tOne.\nTwo.\nDrei.\tThree.\tTrois.\n")
     text = faults(bare(**COMMENTARY), tmp_path)
-    assert text.count("another number of columns") == 2 and f"{PAIR}, row 2" in text
+    assert (
+        text.count("the number of columns that the file name implies") == 2
+        and f"{PAIR}, row 2" in text
+    )
     assert f"{PAIR}, row 3" in text and "allowed: 2" in text
 
 
@@ -306,7 +309,7 @@ def test_what_is_wrong_with_entries_is_told_with_file_and_entry(tmp_path: Path) 
     text = faults(bare(**WEBNLG), tmp_path)
     for what, row in (
         ("differ in their references", "rows 1, 2"),
-        ("this is no triple", "row 3"),
+        ("not a triple", "row 3"),
         ("no `modifiedtripleset`", "row 4"),
         ("this item has no reference", "row 5"),
         ("this item has no reference", "row 6"),
@@ -322,7 +325,7 @@ OUTSIDE = '<!DOCTYPE b [<!ENTITY a SYSTEM "file:///etc/hostname">]>\n'
 @pytest.mark.parametrize("head", [BOMB, OUTSIDE, '<!DOCTYPE b SYSTEM "b.dtd">\n'])
 def test_xml_that_declares_anything_is_refused(tmp_path: Path, head: str) -> None:
     written(tmp_path, "1.xml", benchmark(entry(lex="<lex>&a;</lex>"), head=head))
-    with pytest.raises(UserError, match="declares no document type") as error:
+    with pytest.raises(UserError, match="must not declare a document type") as error:
         read_dataset(bare(**WEBNLG), tmp_path, tmp_path)
     assert "1.xml" in str(error.value) and "delete the declaration" in str(error.value)
 
@@ -337,7 +340,7 @@ def test_xml_that_declares_anything_is_refused(tmp_path: Path, head: str) -> Non
 )
 def test_what_is_no_xml_is_told_with_its_line(tmp_path: Path, content: str, told: str) -> None:
     written(tmp_path, "1.xml", content)
-    with pytest.raises(UserError, match="this is not XML") as error:
+    with pytest.raises(UserError, match="invalid XML") as error:
         read_dataset(bare(**WEBNLG), tmp_path, tmp_path)
     assert told in str(error.value) and "1.xml" in str(error.value)
 
@@ -345,5 +348,5 @@ def test_what_is_no_xml_is_told_with_its_line(tmp_path: Path, content: str, told
 @pytest.mark.parametrize("content", [benchmark(), "<other/>"])
 def test_xml_without_entries_has_no_rows(tmp_path: Path, content: str) -> None:
     written(tmp_path, "1.xml", content)
-    with pytest.raises(UserError, match="there are no rows"):
+    with pytest.raises(UserError, match="the data has no rows"):
         read_dataset(bare(**WEBNLG), tmp_path, tmp_path)

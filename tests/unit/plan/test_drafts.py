@@ -236,7 +236,7 @@ def test_a_cap_holds_for_drafts_and_a_key_is_needed_for_them_alone(lacking: Aske
     lacking.model()
     lacking.write(**config_of(lacking), max_requests=1)
     done = draft(lacking)
-    assert done.returncode == 1 and "could pass the cap of 1 requests" in done.stdout
+    assert done.returncode == 1 and "could exceed the cap of 1 requests" in done.stdout
     assert len(lacking.endpoint.asked) == 1
 
 

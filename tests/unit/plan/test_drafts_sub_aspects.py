@@ -142,7 +142,7 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
     told = yaml.safe_load(text)
     parts = [one._asdict() for one in PARTED]
     assert told == {"tasks": {"dialogue": {"sub_aspects": parts}}}
-    assert text.startswith("# A model's draft of sub-aspects for the task dialogue. Nothing uses")
+    assert text.startswith("# A model's draft of sub-aspects for the task dialogue. The study does")
     assert "and paste it into aspects/naturalness.yaml.\n# model: loop\n" in text
     assert "# prompt: draft-sub-aspects\n" in text
     assert draft(lacking).returncode == 0 and len(lacking.endpoint.asked) == 1

@@ -154,7 +154,7 @@ def test_one_job_uses_a_cap_up_to_the_last_request_and_says_how_to_go_on(tmp_pat
     with pytest.raises(UserError) as error, job.store, job.budget:
         for number in range(12):
             job.ask(number)
-    assert "could pass the cap of 10 requests" in str(error.value)
+    assert "could exceed the cap of 10 requests" in str(error.value)
     assert "key max_requests" in str(error.value) and "raise the cap" in str(error.value)
     assert used(tmp_path) == (10, 0) and used(tmp_path, NANOS) == (10 * COST, 0)
     assert Job(tmp_path, requests(10)).all(range(12, 20)) == 0
@@ -230,7 +230,7 @@ def test_room_under_way_is_waited_for_and_no_room_at_all_ends_the_job(tmp_path: 
     assert third and budget.reserve(request(3), 1) is None
     budget.settle(second, [Reply("k", 0, "4")])
     budget.settle(third, [Reply("k", 0, "4")])
-    with pytest.raises(UserError, match="could pass the cap of 2 requests"):
+    with pytest.raises(UserError, match="could exceed the cap of 2 requests"):
         budget.reserve(request(3), 1)
 
 
@@ -240,7 +240,7 @@ def test_what_another_job_has_set_aside_is_named_and_comes_back(tmp_path: Path) 
         first.ask(0)
         held = used(tmp_path)[1]
         assert held == 20 // 8
-        with pytest.raises(UserError, match=f"{held} requests set aside by other jobs"):
+        with pytest.raises(UserError, match=f"{held} requests reserved by other jobs"):
             for number in range(100, 130):
                 second.ask(number)
     second.budget.__exit__(None, None, None)
@@ -328,7 +328,7 @@ def test_a_job_elsewhere_is_dead_after_a_long_silence_only(tmp_path: Path) -> No
     elsewhere(tmp_path, SILENT + 60)
     Job(tmp_path, requests(80)).all([2])
     assert used(tmp_path) == (2 + 1 + 2, 0)  # its reply, and two that it may have had under way
-    with pytest.raises(UserError, match="took it for dead"):
+    with pytest.raises(UserError, match="treat it as stopped"):
         for number in range(5, 100):
             job.ask(number)
 
@@ -395,7 +395,7 @@ def test_any_engine_is_given_work_only_as_far_as_there_is_room(tmp_path: Path) -
         return failures
 
     work = [Work(request(number), (0, 1)) for number in range(20)]
-    with job.budget, pytest.raises(UserError, match="could pass the cap of 21 requests"):
+    with job.budget, pytest.raises(UserError, match="could exceed the cap of 21 requests"):
         within(job.budget, engine)(work, True, kept.append)
     assert 19 < len(kept) <= 21
     assert used(tmp_path) == (len(kept), 0) and sum(taken) < 20

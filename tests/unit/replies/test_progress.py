@@ -71,7 +71,7 @@ def log(folder: Path, *lines: str) -> Path:
 
 
 START, SOME, MORE = (
-    *("replies: 2 in the store, 9 to ask for\n", "replies: 3 of 9, 0 refused\n"),
+    *("replies: 2 in the store, 9 to request\n", "replies: 3 of 9, 0 refused\n"),
     "replies: 5 of 9, 1 refused\n",
 )
 

@@ -140,7 +140,7 @@ def test_a_full_disk_ends_the_job_and_what_is_under_way_is_kept(
     with Store(tmp_path, "m") as store:
         store.append(reply(1, "first"))
         for number in (2, 3):
-            with pytest.raises(UserError, match="disk is full: every reply that came was kept"):
+            with pytest.raises(UserError, match="disk is full: every received reply is stored"):
                 store.append(reply(number, "second"))
     assert texts(tmp_path, k1=1, k2=1, k3=1) == {
         (1, 0): "first",
@@ -154,7 +154,7 @@ def test_a_disk_without_any_room_is_an_error_and_keeps_what_was_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(tmp_path, monkeypatch, room=False)
-    with pytest.raises(UserError, match="the last replies found no room"):
+    with pytest.raises(UserError, match="the last replies could not be written"):
         write(tmp_path, reply(1, "first"), reply(2, "second"))
     assert texts(tmp_path, k1=1, k2=1) == {(1, 0): "first"}
 
@@ -166,7 +166,7 @@ def test_without_room_for_a_journal_nothing_is_asked(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", no_room)
-    with pytest.raises(UserError, match="nothing was asked"):
+    with pytest.raises(UserError, match="no request was sent"):
         write(tmp_path, reply(1, "first"))
     assert not list(tmp_path.glob("m/*"))
 
@@ -232,7 +232,7 @@ def test_what_fails_is_named_what_came_is_kept_and_only_the_rest_is_asked(tmp_pa
     broken = Model(fails=lambda one, _: one.prompt == "b")
     with pytest.raises(UserError, match="1 of 3 requests failed: HTTP 500") as error:
         ask(tmp_path, broken, request("a"), request("b"), request("c"))
-    assert error.value.where == "b" and "2 other replies are kept" in str(error.value)
+    assert error.value.where == "b" and "other 2 replies are stored" in str(error.value)
     mended = Model()
     assert len(ask(tmp_path, mended, request("a"), request("b"), request("c"))) == 3
     assert mended.asked == [("b", 0)]

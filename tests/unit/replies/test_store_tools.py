@@ -123,7 +123,7 @@ def test_a_journal_is_left_until_what_it_cost_is_booked(tmp_path: Path) -> None:
     account = Account("m", None, begun, "here", 1)
     ledger = Ledger(tmp_path / FOLDER / "study")
     ledger.change(lambda state: state.open.update(owner=account))
-    assert compact(tmp_path / "m").left == {journal: "what it cost is not booked"}
+    assert compact(tmp_path / "m").left == {journal: "its cost is not in the ledger"}
     ledger.change(lambda state: state.close("owner", Amount()))
     assert journal in compact(tmp_path / "m").removed and len(read(tmp_path)) == 1
 
@@ -161,7 +161,7 @@ def test_what_is_not_read_back_is_not_removed(
 
     monkeypatch.setattr(compaction, "write_compacted", lossy)
     done = compact(tmp_path / "m")
-    assert done.removed == [] and "not all of it" in done.left[path]
+    assert done.removed == [] and "lacks some of its lines" in done.left[path]
     assert len(read(tmp_path)) == 2
 
 
@@ -205,7 +205,7 @@ def test_compactions_and_writers_at_once_lose_nothing(tmp_path: Path) -> None:
         thread.start()
     for thread in (writing, *others):
         thread.join()
-    assert all("another compaction" in message for message in failed)
+    assert all("another process is compacting" in message for message in failed)
     assert len(read(tmp_path, count)) == 12 * count
     compact(tmp_path / "m")
     assert suffixes(tmp_path) == [".parquet"] and len(read(tmp_path, count)) == 12 * count

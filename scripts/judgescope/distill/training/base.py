@@ -64,9 +64,9 @@ class Base:
         limits = [length for length in (positions, self.card.max_model_len) if length]
         if not limits:
             raise UserError(
-                "how many tokens the base can read is not known",
+                "the base model's context length is unknown",
                 where=f"{self.where}, key max_model_len",
-                todo="say it there",
+                todo="set it there",
             )
         return int(min(limits))
 
@@ -145,16 +145,16 @@ def opened(card: VllmModel) -> Base:
         raise _quantized(f"{where}, key quantization", card.quantization)
     if unknown := sorted(set(card.model_args) - {TRUST}):
         raise UserError(
-            "a training cannot heed these arguments of vLLM's engine",
+            "training does not support these arguments of vLLM's engine",
             where=f"{where}, key model_args",
             got=", ".join(unknown),
             allowed=[TRUST],
-            todo="leave them out, or train over another base",
+            todo="remove them, or train another base model",
         )
     name, options = _source(card)
     if card.path and not any(path for ending in WEIGHTS for path in Path(name).glob(ending)):
         raise UserError(
-            "there are no weights in this folder",
+            "this folder contains no weights",
             where=f"{where}, key path",
             got=name,
             allowed=", ".join(WEIGHTS),
@@ -166,10 +166,10 @@ def opened(card: VllmModel) -> Base:
         raise _quantized(f"{where}, key name", quantization)
     if not tokenizer.chat_template:
         raise UserError(
-            "the base has no chat template: it cannot be asked as a judge is",
+            "the base model has no chat template, which a judge needs",
             where=f"{where}, key name",
             got=card.name,
-            todo="name a base that was tuned to chat",
+            todo="name a chat-tuned base model",
         )
     return Base(card, config, tokenizer)
 
@@ -182,11 +182,13 @@ def _source(card: VllmModel) -> tuple[str, dict[str, Any]]:
 
 def _quantized(where: str, got: object) -> UserError:
     return UserError(
-        "a base with quantized weights cannot be trained",
+        "a base model with quantized weights cannot be trained",
         where=where,
         got=got,
-        todo="name a base whose weights are float32, bfloat16 or float16; the judge is asked with "
-        "the weights that it was trained with",
+        todo=(
+            "name a base model with float32, bfloat16 or float16 weights; the judge runs with "
+            "the weights that it was trained with"
+        ),
     )
 
 
@@ -196,7 +198,7 @@ def _tried(card: VllmModel, load: Callable[[], Any]) -> Any:
     except Exception as error:  # transformers, torch and the hub raise any kind; logged in full
         print_exception()
         raise UserError(
-            f"the base cannot be loaded: {str(error).strip().partition(chr(10))[0]}",
+            f"the base model cannot be loaded: {str(error).strip().partition(chr(10))[0]}",
             where=f"models/{card.model}.yaml, key {'path' if card.path else 'name'}",
             got=card.path or card.name,
             todo="see the log",
@@ -249,11 +251,11 @@ class Chat:
             if token in stops:
                 return after[:number]
         raise UserError(
-            "the base's chat template ends a reply with no token at which vLLM would end it",
+            "the base model's chat template ends a reply without a token at which vLLM stops",
             where=f"{self.base.where}, key name",
             got=self.base.tokenizer.decode(after),
             allowed=self.base.tokenizer.convert_ids_to_tokens(sorted(stops)),
-            todo="name a base whose template and generation config fit together",
+            todo="name a base model whose template and generation config agree",
         )
 
     def _check(self, chat: list[Row]) -> None:
@@ -261,19 +263,21 @@ class Chat:
         shown, dateless = self._rendered(chat), self._rendered(chat, strftime_now=str)
         if REPLY not in shown:
             raise UserError(
-                "the base's chat template does not show what is said as plain text",
+                "the base model's chat template does not render messages as plain text",
                 where=f"{self.base.where}, key name",
                 got=self.base.card.name,
-                todo="name a base that was tuned to chat in texts alone",
+                todo="name a base model that was tuned for text-only chat",
             )
         if shown != dateless:
             raise UserError(
-                "the base's chat template tells today's date: the judge would be asked in other "
-                "words than those that it was taught",
+                "the base model's chat template includes today's date: the judge's prompts "
+                "would differ from its training prompts",
                 where=f"{self.base.where}, key extra_body.chat_template_kwargs",
                 got=self.options or None,
-                todo="give the template a date that stays, if it takes one: for Llama 3.2 "
-                "`{date_string: 26 Jul 2024}`",
+                todo=(
+                    "give the template a fixed date if it accepts one: for Llama 3.2 "
+                    "`{date_string: 26 Jul 2024}`"
+                ),
             )
 
     def _rendered(self, messages: list[Row], **options: Any) -> str:
@@ -298,22 +302,22 @@ def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
         where = f"{path.name}:{number}, {row['dataset']}: {row['target']}, {row['aspect']}"
         if example.length > chat.base.context:
             raise UserError(
-                "a prompt and its reply are longer than the base's context",
+                "a prompt and its reply exceed the base model's context",
                 where=where,
                 got=f"{len(example.prompt)} + {len(example.reply)} tokens",
                 allowed=f"{chat.base.context} tokens",
-                todo="name a base with a longer context",
+                todo="name a base model with a longer context",
             )
         if len(example.reply) > longest_reply:
             long[where] = len(example.reply)
         tokenised.append(example)
     if long:
         raise UserError(
-            f"replies that are to be learnt are longer than the judge may write: {len(long)}",
+            f"training replies exceed the judge's max_tokens: {len(long)}",
             where=max(long, key=lambda where: long[where]),
             got=f"{max(long.values())} tokens",
             allowed=f"{longest_reply} tokens",
-            todo="give the judge so many in its max_tokens",
+            todo="raise the judge's max_tokens accordingly",
         )
     return tokenised
 

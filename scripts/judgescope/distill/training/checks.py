@@ -28,10 +28,10 @@ def check_device(device: str) -> None:
     """Raise UserError if the training's device is not on this machine."""
     if device == "cuda" and not import_module("torch").cuda.is_available():
         raise UserError(
-            "there is no GPU here that torch can use",
+            "torch finds no usable GPU",
             where=f"{RECIPE}.device",
             got=device,
-            todo="run this where there is one, or take `cpu`, which is for small trials",
+            todo="run on a machine with a GPU, or set `cpu`, which suits only small trials",
         )
 
 
@@ -45,11 +45,12 @@ def check_dtype(base: Base, device: str) -> None:
         able.append("float16")
     if base.dtype not in able:
         raise UserError(
-            f"a training on this {'GPU' if device == 'cuda' else 'CPU'} cannot have such numbers",
+            f"training on this {'GPU' if device == 'cuda' else 'CPU'} does not support this "
+            "number format",
             where=f"{base.where}, key dtype",
             got=base.dtype,
             allowed=able,
-            todo="name one of these there, or train on another machine",
+            todo="set an allowed format there, or train on another machine",
         )
 
 
@@ -70,14 +71,16 @@ def check_context(base: Base, prompt: Longest, replies: int) -> None:
     """Raise UserError if the longest prompt leaves no room for the longest reply."""
     if prompt.tokens + replies > base.context:
         raise UserError(
-            "the longest prompt and reply are longer than the base's context",
+            "the longest prompt and reply exceed the base model's context",
             where=f"{base.where}, key max_model_len"
             if base.context == base.card.max_model_len
             else f"{base.where}, key name",
             got=f"{prompt.tokens} + {replies} tokens ({prompt.about})",
             allowed=f"{base.context} tokens",
-            todo="name a base with a longer context, give the judge fewer max_tokens, or leave "
-            "the dataset out",
+            todo=(
+                "name a base model with a longer context, lower the judge's max_tokens, or "
+                "remove the dataset"
+            ),
         )
 
 
@@ -117,8 +120,10 @@ def check_memory(base: Base, recipe: Recipe, estimate: int, room: int) -> None:
             f"{room / GB:.1f} GB free",
             where=f"{RECIPE}.device_batch; {base.where}, key name",
             got=f"device_batch {recipe.device_batch}, {base.card.name}",
-            todo="make device_batch smaller, name a smaller base, or end what else runs there; "
-            "quantized weights, which would be smaller, cannot be trained",
+            todo=(
+                "reduce device_batch, name a smaller base model, or stop other programs on "
+                "the device; quantized weights cannot be trained"
+            ),
         )
 
 

@@ -66,9 +66,9 @@ class TrainingFolder:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise UserError(
-                    "another job trains the same judge on the same examples",
+                    "another job is training the same judge on the same examples",
                     where=str(self.folder),
-                    todo="run again when it has ended: what it learns is used here, too",
+                    todo="run again when it has finished: this study uses the same adapter",
                 ) from None
             yield
 

@@ -81,7 +81,7 @@ class Training:
         """Go on from the last whole checkpoint to the end, and leave the result in its folder."""
         began = folder.last_checkpoint()
         start = int(began.name.rpartition("-")[2]) if began else 0
-        print(f"{'goes on' if began else 'begins'} after step {start} of {self.last}", flush=True)
+        print(f"{'resumes' if began else 'starts'} after step {start} of {self.last}", flush=True)
         try:
             trainer, since = self._trainer(folder), time.monotonic()
             trainer.train(resume_from_checkpoint=str(began) if began else None)
@@ -89,10 +89,10 @@ class Training:
             self._finish(trainer, folder)
         except import_module("torch").OutOfMemoryError as error:
             raise UserError(
-                f"the device's memory is full: {str(error).partition('. ')[0]}",
+                f"the device is out of memory: {str(error).partition('. ')[0]}",
                 where="study, key distill.recipe.device_batch",
                 got=self.recipe.device_batch,
-                todo="make it smaller, name a smaller base, or end what else runs on the device",
+                todo="reduce it, name a smaller base model, or stop other programs on the device",
             ) from None
 
     def _trainer(self, folder: TrainingFolder) -> Any:
@@ -174,7 +174,7 @@ class Training:
                 f"the loss is not finite at step {step}",
                 where="study, key distill.recipe.learning_rate",
                 got=self.recipe.learning_rate,
-                todo="make it smaller",
+                todo="reduce it",
             )
 
     def _losses(self, model: Any) -> list[float]:
@@ -222,7 +222,7 @@ class Training:
         else:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(
-            f"{self.last - start} steps in {seconds:.1f} s, {tokens / seconds:.0f} tokens a "
+            f"{self.last - start} steps in {seconds:.1f} s, {tokens / seconds:.0f} tokens per "
             f"second, at most {peak / GB:.1f} GB",
             flush=True,
         )

@@ -123,8 +123,8 @@ class OpenAIEngine:
             return asyncio.run(send())
         except TransientError as error:
             raise self.error(
-                f"the endpoint does not answer: {error}",
-                "nothing was asked yet; check that the endpoint is up",
+                f"the endpoint does not respond: {error}",
+                "no request was sent yet; check that the endpoint is running",
             ) from None
 
     def error(self, problem: str, todo: str) -> UserError:
@@ -174,7 +174,7 @@ class OpenAIEngine:
             raise TransientError(str(error), str(error)) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             reason = self.safe(str(error)) or type(error).__name__
-            raise TransientError(f"no answer: {reason}", type(error).__name__) from None
+            raise TransientError(f"no response: {reason}", type(error).__name__) from None
         if status == 200:
             try:
                 replies = wire.read_replies(text, request, draws)
@@ -191,10 +191,10 @@ class OpenAIEngine:
         if 300 <= status < 400:
             reason += f" (moved to {self.safe(headers.get('Location', 'nowhere'))})"
         raise UserError(
-            f"the endpoint will not answer: {reason}",
+            f"the endpoint rejected a request: {reason}",
             where=f"models/{self.card.model}.yaml",
             got=self.card.base_url,
-            todo=f"the card's key: {self.card.key_source}; replies so far are kept",
+            todo=f"the card's key: {self.card.key_source}; received replies are stored",
         )
 
     def clean(self, text: str) -> str:
@@ -315,11 +315,11 @@ class _Shutdown:
 
     def error(self, where: str) -> UserError:
         return UserError(
-            f"{STOPPED}: {self.cut} requests were under way and may be billed"
+            f"{STOPPED}: {self.cut} requests were in flight and may be billed"
             if self.cut
-            else f"{STOPPED}: no request was under way any more",
+            else f"{STOPPED}: no request was in flight",
             where=where,
-            todo="the same command asks for the rest; every reply that came is kept",
+            todo="run the same command to request the rest; every received reply is stored",
         )
 
 
@@ -373,7 +373,7 @@ class _Run:
         try:
             balance()
             if not self.gate.places:
-                print("other jobs on this machine have all places at the endpoint", flush=True)
+                print("other jobs on this machine use all connections to the endpoint", flush=True)
             yield
         finally:
             self._next_balance.cancel()
@@ -491,14 +491,16 @@ class _Run:
             async with asyncio.timeout(end - monotonic()):
                 return await self.gate.enter(tokens)
         except TimeoutError:
-            raise failure.final("patience is used up") from None
+            raise failure.final("`patience` is used up") from None
 
     async def _wait(self, failure: TransientError, end: float, name: str, attempt: int) -> None:
         """Wait before the next attempt; if the endpoint says how long, close the gate instead."""
         drawn = drawn_wait(name, self.limits.backoff, attempt, throttled=failure.throttled)
         wait = drawn if failure.wait is None else failure.wait
         if monotonic() + wait > end:
-            asked = f"it asks to wait {wait:g} s" if failure.wait else "patience is used up"
+            asked = (
+                f"the endpoint asks to wait {wait:g} s" if failure.wait else "`patience` is used up"
+            )
             raise failure.final(asked)
         if failure.wait is None:
             await asyncio.sleep(wait)
@@ -539,16 +541,15 @@ class _Run:
             allowed = min(HOPELESS, allowed)
         if self._alike >= allowed:
             self.stop = self.engine.error(
-                f"{self._alike} requests in a row failed: {error}",
-                "replies so far are kept; once the endpoint works again, the same command asks "
-                "for the rest",
+                f"{self._alike} consecutive requests failed: {error}",
+                "received replies are stored; run the same command once the endpoint works again",
             )
 
     def _hopeless(self) -> UserError:
         return self.engine.error(
             f"the endpoint refuses every request: {self.refusals[0].replies[0].text}",
-            "check name, base_url, field_names and extra_body of the card; none of these refusals "
-            "was recorded",
+            "check name, base_url, field_names and extra_body of the card; these refusals are "
+            "not stored",
         )
 
 

@@ -64,7 +64,7 @@ async def text_of(parts: AsyncIterable[bytes], packed: str = "") -> str:
     async for part in parts:
         data += part
         if len(data) > MOST_BYTES:
-            raise NoReplyError(f"an answer of more than {MOST_BYTES:,} bytes")
+            raise NoReplyError(f"a response of more than {MOST_BYTES:,} bytes")
     if packed:
         data = await _unpacked(data, packed.strip().lower())
     return data.decode("utf-8", "replace")
@@ -75,7 +75,7 @@ async def _unpacked(data: bytearray, packed: str) -> bytearray:
     if packed == "identity":
         return data
     if packed not in UNPACKED:
-        raise NoReplyError(f"an answer packed as nobody asked: {packed[:KIND]!r}")
+        raise NoReplyError(f"a response in an unrequested encoding: {packed[:KIND]!r}")
     plain = packed == "deflate" and data[:1] and data[0] & 0x0F != zlib.DEFLATED
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS if plain else zlib.MAX_WBITS | 32)
     unpacked = bytearray()
@@ -87,9 +87,9 @@ async def _unpacked(data: bytearray, packed: str) -> bytearray:
             loop = asyncio.get_running_loop()
             await loop.run_in_executor(UNPACKING, _unfold, unpacker, memoryview(data), unpacked)
     except zlib.error:
-        raise NoReplyError("an answer that cannot be unpacked") from None
+        raise NoReplyError("a response that cannot be decompressed") from None
     if not unpacker.eof:
-        raise NoReplyError("an answer whose packing breaks off")
+        raise NoReplyError("a response that ends before its compressed data does")
     return unpacked
 
 
@@ -100,7 +100,9 @@ def _unfold(unpacker: "zlib._Decompress", data: memoryview, unpacked: bytearray)
             unpacked += unpacker.decompress(rest, AT_ONCE)
             rest = unpacker.unconsumed_tail
             if len(unpacked) > MOST_BYTES:
-                raise NoReplyError(f"an answer that unfolds into more than {MOST_BYTES:,} bytes")
+                raise NoReplyError(
+                    f"a response that decompresses to more than {MOST_BYTES:,} bytes"
+                )
     unpacked += unpacker.flush()
 
 
@@ -115,7 +117,7 @@ def read_replies(text: str, request: Request, draws: Sequence[int]) -> list[Repl
     read = map(_choice, choices if isinstance(choices, list) else [])
     replied = [choice for choice in read if choice is not None]
     if not replied:
-        raise NoReplyError("an answer without a reply")
+        raise NoReplyError("a response without a reply")
     usage = _usage(answer.get("usage"))
     provenance = {"engine": "openai"}
     for name, field in (("model", "model"), ("fingerprint", "system_fingerprint")):
@@ -213,7 +215,7 @@ def _loads(text: str) -> Any:
         loaded = json.loads(text.lstrip("\ufeff"), parse_constant=lambda _: None)
         return orjson.loads(HALVES.sub("\ufffd", json.dumps(loaded, ensure_ascii=False)))
     except (ValueError, RecursionError):
-        raise NoReplyError("an answer that is not JSON") from None
+        raise NoReplyError("a response that is not JSON") from None
 
 
 def error_kind(text: str) -> str:

@@ -138,7 +138,7 @@ def load(card: VllmModel) -> Any:
             f"vLLM cannot load the model: {str(error).partition(chr(10))[0]}",
             where=f"models/{card.model}.yaml",
             got=card.path or card.name,
-            todo="the log tells more; nothing was asked",
+            todo="see the log; no request was sent",
         ) from None
 
 
@@ -169,16 +169,16 @@ class _Run:
                         self._take(output)
         except dead as error:
             raise UserError(
-                f"vLLM has died: {error}",
+                f"vLLM stopped: {error}",
                 where=f"models/{self.card.model}.yaml",
-                todo="the log tells why; the replies so far are kept: run again for the rest",
+                todo="see the log; received replies are stored: run again for the rest",
             ) from None
         if self.refusals and not self.failures:
             raise UserError(
                 f"vLLM refuses every request: {self.refusals[0].text}",
                 where=f"models/{self.card.model}.yaml",
                 got=self.card.name,
-                todo="check max_model_len and extra_body of the card; nothing was recorded",
+                todo="check max_model_len and extra_body of the card; no reply was stored",
             )
         return self.failures
 

@@ -40,7 +40,7 @@ class Server:
         for _ in range(PORT_ATTEMPTS):
             if self._started():
                 return
-        raise self._failed("another program takes every port that was free")
+        raise self._failed("other programs took every free port that was tried")
 
     def model(self) -> OpenAIModel:
         """Return the card of the server's endpoint."""
@@ -94,10 +94,10 @@ class Server:
     def _failed(self, why: str) -> UserError:
         self._guard.close()
         return UserError(
-            f"the vLLM server does not run: {why}",
+            f"the vLLM server is not running: {why}",
             where=f"models/{self.card.model}.yaml",
             got=self.card.path or self.card.name,
-            todo="the server's own lines are above; the replies so far are kept",
+            todo="see the server's output above; received replies are stored",
         )
 
 

@@ -1,12 +1,15 @@
-"""Declarations of modules (`METHOD = Method(…)`), read without importing the modules.
+"""What the modules of a package declare (`METHOD = Method(…)`): a new module is registered by it.
 
-The last statement of a module registers it. Only this statement is parsed: planning and the cards
-need the names, and an import of all modules takes 0.3 s.
+The last statement of a module is read without importing the module: planning and the cards need
+the names, and an import of all modules takes 0.3 s.
 """
 
 import ast
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any
 
 LIBRARY = Path(__file__).resolve().parents[1]
@@ -24,6 +27,15 @@ def declarations(package: str, name: str) -> dict[str, dict[str, Any]]:
         if source:
             declared[_module(path)] = _keywords(source, path)
     return declared
+
+
+def import_all(package: str) -> list[ModuleType]:
+    """Import the modules of a package (dotted name) in the order of their names.
+
+    The argument is a literal: plan/code.py takes a call for imports of all the modules.
+    """
+    names = sorted(each.name for each in iter_modules(import_module(package).__path__))
+    return [import_module(f"{package}.{name}") for name in names]
 
 
 def _module(path: Path) -> str:

@@ -23,8 +23,6 @@ class EngineDeclaration(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Whether it answers requests, whose replies are stored; all others compute or replay."""
     reads_prompts: bool = False
     """Whether it judges by a form of config/prompts, and can write texts."""
-    packages: tuple[str, ...] = ()
-    """The packages whose behaviour shows in its answers."""
 
 
 ENGINES: dict[str, str] = {}  # engine -> its module

@@ -96,4 +96,4 @@ def build(_: Model, inputs: EngineInputs) -> ControlEngine:
     return ControlEngine(inputs)
 
 
-ENGINE = EngineDeclaration(name="control", packages=("numpy",))
+ENGINE = EngineDeclaration(name="control")

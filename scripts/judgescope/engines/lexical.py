@@ -280,5 +280,4 @@ def build(_: Model, __: EngineInputs) -> LexicalEngine:
 
 ENGINE = EngineDeclaration(
     name="lexical",
-    packages=("nltk", "pyspellchecker", "rapidfuzz", "rouge-score", "sacrebleu"),
 )

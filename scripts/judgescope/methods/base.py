@@ -84,5 +84,3 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether it holds judges against ratings, so that every control is judged too."""
     unturned: bool = False
     """Whether it reads values of its own of scales whose best end is the lowest."""
-    packages: tuple[str, ...] = ()
-    """Packages whose behaviour shows in the rows, beside those of every table."""

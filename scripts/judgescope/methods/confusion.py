@@ -19,6 +19,7 @@ from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats
 from judgescope.methods.pairs import Pairs, pairs_of, reasons
 from judgescope.methods.specs import ExpectedChange, present
 from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
+from judgescope.statistics.declared import scale_of
 from judgescope.statistics.discernment import (
     WilcoxonMethod,
     log_p_asymptotic,
@@ -27,7 +28,6 @@ from judgescope.statistics.discernment import (
 )
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.multiple import benjamini_hochberg
-from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
 from judgescope.statistics.result import DIFFERENT_SCALES, NOTHING, UNDEFINED_JUDGE, Estimate
 

@@ -398,5 +398,4 @@ METHOD = Method(
     claims=("claims.perturbations.hint_claims",),
     controls=True,
     unturned=True,
-    packages=("textblob",),
 )

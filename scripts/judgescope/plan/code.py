@@ -8,41 +8,36 @@ import ast
 import hashlib
 import json
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from importlib.util import cache_from_source
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from judgescope.core import paths
+from judgescope.core.declarations import import_all
 from judgescope.core.files import whole
-from judgescope.engines import DECLARED
-from judgescope.methods.registry import METHODS
 
 PACKAGE = "judgescope"
-PACKAGES: dict[str, list[str]] = {
-    "perturb": ["pyspellchecker", "typo"],
-    "statistics": ["numpy", "rapidfuzz", "scipy"],
-    "spotcheck": ["jinja2", "numpy", "rapidfuzz"],
-    "choose_anchors": ["numpy"],
-    "make_texts": ["jinja2", "pyspellchecker", "rapidfuzz"],
-    "candidates": ["jinja2", "numpy", "pyspellchecker", "rapidfuzz", "sacrebleu"],
-    "compare_anchors": ["jinja2"],
-    "draft": ["jinja2"],
-    "grade": ["numpy"],
-    "write_references": ["jinja2", "numpy", "rapidfuzz", "sacrebleu"],
-    "analyse": ["jinja2"],
-    "merge": ["jinja2"],
-    "locate": ["rapidfuzz"],
-    **{name: list(engine.packages) for name, engine in DECLARED.items()},
-    **{name: list(method.packages) for name, method in METHODS.items()},
+PACKAGES = {
+    "jinja2": "jinja2",
+    "nltk": "nltk",
+    "numpy": "numpy",
+    "rapidfuzz": "rapidfuzz",
+    "rouge_score": "rouge-score",
+    "sacrebleu": "sacrebleu",
+    "scipy": "scipy",
+    "spellchecker": "pyspellchecker",
+    "textblob": "textblob",
+    "typo": "typo",
+    "vl_convert": "vl-convert-python",
 }
-"""Job, engine, table or what some jobs do -> the packages whose behaviour shows in the output."""
-PACKAGES["report"] = sorted(
-    {"jinja2", "vl-convert-python"}.union(*PACKAGES.values())  # the report names all
-)
-PACKAGES["judge_card"] = sorted({"jinja2", "rapidfuzz", "vl-convert-python"})
+"""Import -> package, of those whose behaviour shows in outputs: a job depends on their versions.
+
+All others carry data: they read, check, write or send it.
+"""
 
 
 class Computing(TypedDict):
@@ -52,16 +47,25 @@ class Computing(TypedDict):
     versions: dict[str, str]
 
 
-def computing(job: str, *modules: str, packages: str = "") -> Computing:
+def computing(job: str, *loaded: str) -> Computing:
     """Return what computes the output of a job.
 
-    `modules` are those that the job loads by name; `packages` names a further entry of PACKAGES.
+    `loaded` are modules (dotted names) that a registry loads by name: the import graph does not
+    show them. Only those that the job will load are given.
     """
-    names = [name for key in (job, packages) for name in PACKAGES.get(key, [])]
-    return {
-        "code": code_hash(paths.HOME / "scripts", job, *modules),
-        "versions": {name: _version(name) for name in names},
-    }
+    return _computing(paths.HOME / "scripts", job, *loaded)
+
+
+@cache
+def _computing(scripts: Path, job: str, *loaded: str) -> Computing:
+    return Computing(
+        code=code_hash(scripts, job, *loaded), versions=versions(packages(scripts, job, *loaded))
+    )
+
+
+def versions(shown: Iterable[str]) -> dict[str, str]:
+    """Return package -> its installed version."""
+    return {name: _version(name) for name in sorted(shown)}
 
 
 @cache
@@ -69,29 +73,42 @@ def _version(package: str) -> str:
     return version(package)
 
 
-@cache
-def code_hash(scripts: Path, job: str, *extra: str) -> str:
+def code_hash(scripts: Path, job: str, *loaded: str) -> str:
     """Return a hash of `jobs/<job>.py` and of every module of ours that it can import.
 
-    Imports inside functions count. Modules that a registry loads by name are not seen by the
-    import graph and are given as `extra` (dotted names): only those that the job will load.
+    Imports inside functions count.
     """
-    reached = modules(scripts, job, *extra)
-    text = "".join(f"{name}:{reached[name]}" for name in sorted(reached))
+    reached = modules(scripts, job, *loaded)
+    text = "".join(f"{name}:{module.meaning}" for name, module in sorted(reached.items()))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def modules(scripts: Path, job: str, *extra: str) -> dict[str, str]:
-    """Return module -> a hash of its meaning, of all that a job can import."""
-    reached: dict[str, str] = {}
-    waiting = [f"{PACKAGE}.jobs.{job}", f"{PACKAGE}.jobs.run", *extra]
+def packages(scripts: Path, job: str, *loaded: str) -> set[str]:
+    """Return the packages that a job can import and whose behaviour shows in its output."""
+    reached = modules(scripts, job, *loaded).values()
+    return {PACKAGES[name] for module in reached for name in module.imported if name in PACKAGES}
+
+
+class Module(NamedTuple):
+    """A module: the hash of its meaning, and the imports that count: of ours and of PACKAGES."""
+
+    meaning: str
+    imported: list[str]
+
+
+@cache
+def modules(scripts: Path, job: str, *loaded: str) -> dict[str, Module]:
+    """Return all modules of ours that a job can import, by name."""
+    reached: dict[str, Module] = {}
+    waiting = [f"{PACKAGE}.jobs.{job}", *loaded]
     while waiting:
         name = waiting.pop()
-        path = _file(scripts, name)
-        if name in reached or path is None:
-            continue
-        reached[name], imported = _read(path)
-        waiting += imported
+        if name.endswith(".*"):
+            folder = scripts.joinpath(*name.split(".")[:-1])
+            waiting += [f"{name[:-1]}{path.stem}" for path in folder.glob("[!_]*.py")]
+        elif name not in reached and (path := _file(scripts, name)) is not None:
+            reached[name] = _read(path)
+            waiting += reached[name].imported
     return reached
 
 
@@ -105,25 +122,22 @@ def _file(scripts: Path, module: str) -> Path | None:
 
 
 @cache
-def _read(path: Path) -> tuple[str, list[str]]:
-    """Return the hash of a module's meaning and the names of ours that it imports.
-
-    Both are cached beside the module's bytecode: parsing all modules takes seconds.
-    """
+def _read(path: Path) -> Module:
+    """Return a module, cached beside its bytecode: parsing all of them takes seconds."""
     source = path.read_bytes()
     digest = hashlib.sha256(_own_source() + source).hexdigest()
     cached = Path(cache_from_source(str(path))).with_suffix(".meaning.json")
     with suppress(OSError, ValueError):
         kept, meaning, imported = json.loads(cached.read_bytes())
         if kept == digest:
-            return meaning, imported
-    meaning, imported = _parsed(source)
+            return Module(meaning, imported)
+    module = _parsed(source)
     if not sys.dont_write_bytecode:
         with suppress(OSError):  # as Python does, where it cannot keep bytecode
             cached.parent.mkdir(exist_ok=True)
             with whole(cached) as part:
-                part.write_text(json.dumps([digest, meaning, imported]), encoding="utf-8")
-    return meaning, imported
+                part.write_text(json.dumps([digest, *module]), encoding="utf-8")
+    return module
 
 
 @cache
@@ -131,7 +145,7 @@ def _own_source() -> bytes:
     return Path(__file__).read_bytes()
 
 
-def _parsed(source: bytes) -> tuple[str, list[str]]:
+def _parsed(source: bytes) -> Module:
     tree = ast.parse(source)
     imported: list[str] = []
     for node in ast.walk(tree):
@@ -139,6 +153,8 @@ def _parsed(source: bytes) -> tuple[str, list[str]]:
             imported += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == import_all.__name__:
+            imported.append(f"{ast.literal_eval(node.args[0])}.*")
         _drop_strings(node)
     ours = [name for name in imported if name.split(".")[0] == PACKAGE]
     parents = [
@@ -147,7 +163,8 @@ def _parsed(source: bytes) -> tuple[str, list[str]]:
         for parts in [name.split(".")]
         for end in range(1, len(parts))
     ]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), ours + parents
+    shown = [root for name in imported if (root := name.partition(".")[0]) in PACKAGES]
+    return Module(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), ours + parents + shown)
 
 
 def _drop_strings(node: ast.AST) -> None:

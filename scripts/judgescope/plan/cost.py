@@ -120,7 +120,7 @@ class Estimate:
                 self.model,
                 *count[1:],
                 max_tokens=self.plan.judges[count.judge].max_tokens,
-                usual=usual_tokens(self.plan.judges[count.judge]),
+                usual=usual_tokens(self.plan, self.plan.judges[count.judge]),
                 replied=sample.completion / sample.replies if enough else None,
                 bound=bound,
             )

@@ -29,7 +29,7 @@ from judgescope.plan.checks.texts import (
 )
 from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan
-from judgescope.prompts import DRAFTING, load
+from judgescope.prompts import DRAFTING, load, stated_tokens
 from judgescope.schema.cards import (
     ASPECT,
     GIVEN_ROLES,
@@ -116,6 +116,7 @@ def _read_plan(study: Study, cards: Cards, source: str, drafting: bool, results:
         weights=cards.optional("weights", study.weights, where=f"{source}, key weights"),
         expectations=cards.optional("expectations", expectations, where=expecting),
         templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
+        usual_tokens=stated_tokens(forms, cards.folders),
         folders=_folders(cards, datasets, models),
         results=results,
     )

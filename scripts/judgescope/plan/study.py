@@ -96,6 +96,8 @@ class Plan:
     expectations: Expectations | None
     templates: Mapping[str, Templates]
     """Form -> its prompt, for judges and writers whose model reads prompts."""
+    usual_tokens: Mapping[str, int]
+    """Form -> tokens of a usual reply, where its template states them."""
     folders: Mapping[tuple[str, str], str]
     """(kind, id) -> the card's folder, relative to the working directory where possible."""
     results: str

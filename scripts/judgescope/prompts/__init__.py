@@ -37,6 +37,11 @@ MOST_DIGITS = 10_000
 """The maximum length of a number that a template computes."""
 MOST_SECONDS = 5.0
 """The maximum computing time of one prompt; most take less than a millisecond."""
+STATED = re.compile(r"\{# usual reply: ([1-9][0-9]*) tokens #\}\n")
+"""The first line of a form may state this, for estimates of cost; it is no part of the prompt.
+
+Round figures of models that do not reason before they answer; those write many times more.
+"""
 PARTS = "sub_aspects"
 DRAFTING = {
     "aspect": "draft-steps",
@@ -90,7 +95,18 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
     return templates
 
 
+def stated_tokens(forms: Iterable[str], folders: list[Path]) -> dict[str, int]:
+    """Return form -> the tokens of a usual reply, of the forms whose templates state them."""
+    heads = {form: STATED.match(_file(form + SUFFIX, folders, form)) for form in forms}
+    return {form: int(head[1]) for form, head in heads.items() if head}
+
+
 def _read(name: str, folders: list[Path], where: str) -> str:
+    """Return a template without the tokens that it states."""
+    return STATED.sub("", _file(name, folders, where), count=1)
+
+
+def _file(name: str, folders: list[Path], where: str) -> str:
     if not PLAIN_NAME.fullmatch(name):
         raise UserError(
             "a prompt is named by letters, digits, -, _ and dots within, and lies in prompts/",

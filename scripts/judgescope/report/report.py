@@ -11,6 +11,7 @@ from msgspec import Struct, convert
 
 from judgescope.core.names import ORACLE
 from judgescope.engines import PROMPTED
+from judgescope.report.elements import Section
 from judgescope.report.items import AnnotatedText, sample
 from judgescope.report.rows import Rows
 from judgescope.report.specs import DatasetCard, JudgeCardSpec, ReportSpec
@@ -224,3 +225,24 @@ class CardReport(Report):
 
 def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name))
+
+
+# --- sections -----------------------------------------------------------------------------------
+
+Maker = Callable[[Report], Section | None]
+"""Makes a section; None where the study has nothing for it."""
+Made = TypeVar("Made", bound=Maker)
+GROUPS = ("Verdict", "Evidence", "Data quality", "Reproduce")
+"""The groups of the table of contents."""
+MAKERS: dict[tuple[int, int, str], Maker] = {}
+"""Group, position in it and name -> what makes a section."""
+
+
+def in_group(group: str, order: int) -> Callable[[Made], Made]:
+    """Register a section: in one of GROUPS, after those of a lower `order`."""
+
+    def register(make: Made) -> Made:
+        MAKERS[GROUPS.index(group), order, f"{make.__module__}.{make.__name__}"] = make
+        return make
+
+    return register

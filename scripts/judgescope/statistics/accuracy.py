@@ -19,6 +19,7 @@ from judgescope.statistics.resampling import (
 )
 from judgescope.statistics.result import FEW_SYSTEMS, NO_SOURCE, Estimate
 
+ORDER: Final = 3
 DECLARED: Final = declare(
     correlation(
         "acc_eq",

@@ -13,6 +13,7 @@ from judgescope.statistics.result import NO_UNITS, NO_VARIATION
 
 KRIPPENDORFF = "Krippendorff 2011"
 PAPER = "Chaudhary et al. 2024"
+ORDER: Final = 4
 DECLARED: Final = declare(
     agreement(
         "alpha_ordinal",

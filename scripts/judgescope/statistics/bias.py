@@ -17,6 +17,7 @@ from judgescope.statistics.result import (
 )
 
 YULE = "Yule 1907"
+ORDER: Final = 6
 DECLARED: Final = declare(
     correlation("partial_pearson", "Partial r", "Pearson r given length", YULE),
     correlation("partial_spearman", "Partial ρ", "Spearman ρ given length", YULE, ties="midranks"),

@@ -31,6 +31,7 @@ from judgescope.statistics.result import (
     Estimate,
 )
 
+ORDER: Final = 1
 DECLARED: Final = declare(
     correlation("pearson", "Pearson r", "linear correlation", "Pearson 1895"),
     correlation("spearman", "Spearman ρ", "correlation of ranks", "Spearman 1904", ties="midranks"),

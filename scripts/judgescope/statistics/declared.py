@@ -1,8 +1,9 @@
 """The record of a statistic, by which signatures, reports and bars know it.
 
 A module declares the statistics that it computes: `DECLARED = declare(percent("tie_rate", …), …)`.
-A declared name never changes its meaning. `registry` imports all these modules; a job sees those
-that its method imports.
+A declared name never changes its meaning. `registry` imports all modules of the package; a job
+sees those that its method imports. In reports, statistics stand in the order of their modules'
+`ORDER`, and of the modules' names.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace

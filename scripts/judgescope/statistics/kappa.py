@@ -11,6 +11,7 @@ from judgescope.statistics.jackknife import Scale
 from judgescope.statistics.resampling import Replicated, Sample
 from judgescope.statistics.result import FEW_PAIRS, NO_VARIATION
 
+ORDER: Final = 2
 DECLARED: Final = declare(
     agreement(
         "kappa_linear",

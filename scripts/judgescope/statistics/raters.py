@@ -21,6 +21,7 @@ from judgescope.statistics.resampling import Replicated, mean_rows, with_interva
 from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, Estimate
 
 ALT_TEST = "Calderon, Reichart, Dror 2025"
+ORDER: Final = 5
 DECLARED: Final = declare(
     percent(
         "alt_test_winrate",

@@ -3,62 +3,19 @@
 A job of one method looks its statistics up in `declared`: its code then reaches no other method's.
 """
 
-from itertools import chain
 from typing import Final
 
-from judgescope.statistics import (
-    accuracy,
-    alpha,
-    anchors,
-    bias,
-    comparison,
-    confusion,
-    correlation,
-    discernment,
-    ensemble,
-    hints,
-    kappa,
-    multiple,
-    order,
-    permutation,
-    raters,
-    repeatability,
-    spans,
-    tallies,
-    tango,
-    verdict,
-)
+from judgescope.core.declarations import import_all
 from judgescope.statistics.declared import Statistic, scale_of, statistic
 
 __all__ = ["PREFIXES", "STATISTICS", "Statistic", "has_bar", "scale_of", "statistic"]
 
-_DECLARED: Final = tuple(
-    chain.from_iterable(
-        module.DECLARED
-        for module in (
-            correlation,
-            kappa,
-            accuracy,
-            alpha,
-            raters,
-            bias,
-            discernment,
-            tango,
-            multiple,
-            confusion,
-            repeatability,
-            order,
-            comparison,
-            permutation,
-            ensemble,
-            anchors,
-            hints,
-            spans,
-            verdict,
-            tallies,
-        )
-    )
-)
+_MODULES = import_all("judgescope.statistics")
+_DECLARED: Final[list[Statistic]] = [
+    each
+    for module in sorted(_MODULES, key=lambda module: getattr(module, "ORDER", 99))
+    for each in getattr(module, "DECLARED", ())
+]
 """In the order of the report's columns."""
 STATISTICS: Final = {one.name: one for one in _DECLARED if "{}" not in one.label}
 PREFIXES: Final = {one.name: one for one in _DECLARED if "{}" in one.label}

@@ -1,5 +1,6 @@
 """The hash of the code that a job reaches: what changes it, and what does not."""
 
+import ast
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 
 from judgescope.engines import ENGINES
 from judgescope.methods.registry import METHODS
-from judgescope.plan.code import code_hash, modules
+from judgescope.plan.code import PACKAGES, code_hash, modules, packages
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
 from running import HOME
@@ -20,6 +21,12 @@ from running import HOME
 PARSING = "judgescope/parsing"
 NO_PARSER = ("judgment",)
 """Modules of that package that read no text: what a judgment is."""
+CARRIERS = {
+    *("aiohttp", "markupsafe", "msgspec", "orjson", "pandas", "pyarrow", "pydantic"),
+    *("pydantic_core", "snakemake", "threadpoolctl"),
+    *("tokenizers", "yaml", "yarl"),
+}
+"""Packages that read, check, write or send, and show in no output."""
 MODULE = '''"""A module."""
 
 LEAST = 3
@@ -74,6 +81,38 @@ def test_what_computes_scores_knows_no_parser() -> None:
     assert "judgescope.parsing.parsers" in modules(folder, "score")
     for job in ("score", "derive", "collect"):  # pydantic's models take longer than a small cell
         assert "judgescope.schema.cards" not in modules(folder, job)
+
+
+def test_every_package_that_is_imported_shows_in_outputs_or_carries_data() -> None:
+    folder, imported = HOME / "scripts" / "judgescope", set[str]()
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported.update(name.name.partition(".")[0] for name in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                imported.add(str(node.module).partition(".")[0])
+    assert imported - sys.stdlib_module_names - {"judgescope", *PACKAGES} == CARRIERS
+
+
+def test_a_job_depends_on_the_packages_that_it_can_import() -> None:
+    folder = HOME / "scripts"
+    assert packages(folder, "compute", ENGINES["lexical"]) >= {"pyspellchecker", "sacrebleu"}
+    assert packages(folder, "compute", ENGINES["control"]) == {"numpy"}
+    assert not packages(folder, "preflight")
+
+
+def test_modules_that_a_registry_imports_are_code_of_the_job(tmp_path: Path) -> None:
+    listing = (
+        'from judgescope.core.declarations import import_all\n\nimport_all("judgescope.all")\n'
+    )
+    (tmp_path / "judgescope" / "all").mkdir(parents=True)
+    (tmp_path / "judgescope" / "all" / "some.py").write_text("N = 1\n", encoding="utf-8")
+    before = hashed(tmp_path, listing)
+    assert "judgescope.all.some" in modules(tmp_path, "job")
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    more = tmp_path / "copy" / "judgescope" / "all" / "more.py"
+    more.write_text("N = 2\n", encoding="utf-8")
+    assert code_hash(tmp_path / "copy", "job") != before
 
 
 def test_verdicts_depend_on_the_code_of_the_claims_that_they_load() -> None:

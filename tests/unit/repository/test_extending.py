@@ -12,6 +12,7 @@ import yaml
 
 from deleted import jackknife_t
 from judgescope.parsing import judgment
+from judgescope.report import report
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.declared import statistic
 from judgescope.statistics.jackknife import deletions
@@ -44,6 +45,7 @@ def test_an_example_of_code_is_imported_and_takes_no_ones_place(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judgment, "PARSERS", {})
+    monkeypatch.setattr(report, "MAKERS", {})
     assert module(name, tmp_path).__doc__ and not (LIBRARY / name).exists()
 
 

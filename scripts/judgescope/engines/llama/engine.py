@@ -195,4 +195,4 @@ def build(card: LlamaModel, budget: Budget | None = None) -> ServedEngine:
     return ServedEngine(card, partial(LlamaServer, card), budget)
 
 
-ENGINE = EngineDeclaration(name="llama", asked=True, reads_prompts=True, packages=("jinja2",))
+ENGINE = EngineDeclaration(name="llama", asked=True, reads_prompts=True)

@@ -558,4 +558,4 @@ def build(card: OpenAIModel, budget: Budget | None = None) -> OpenAIEngine:
     return OpenAIEngine(card, budget=budget)
 
 
-ENGINE = EngineDeclaration(name="openai", asked=True, reads_prompts=True, packages=("jinja2",))
+ENGINE = EngineDeclaration(name="openai", asked=True, reads_prompts=True)

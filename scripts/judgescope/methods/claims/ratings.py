@@ -52,6 +52,7 @@ from judgescope.methods.measures import POOLED, rater_tables
 from judgescope.methods.perspectives import Views
 from judgescope.methods.specs import present
 from judgescope.methods.views import DIRECT, GLOBAL, LOCAL, View, chain, graded_sets
+from judgescope.statistics.declared import scale_of
 from judgescope.statistics.jackknife import ACCURACY
 from judgescope.statistics.kappa import class_codes, confusion_counts, kappas
 from judgescope.statistics.nulls import (
@@ -63,7 +64,6 @@ from judgescope.statistics.nulls import (
 )
 from judgescope.statistics.order import OrderedPairs, pairs_within
 from judgescope.statistics.raters import as_rater
-from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import NO_VARIATION, Estimate
 from judgescope.statistics.verdict import Outcome

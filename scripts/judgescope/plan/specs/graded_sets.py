@@ -69,7 +69,7 @@ def candidates(plan: Plan, dataset: str, name: str, part: str) -> CandidatesSpec
         )
     modules = [ENGINES[plan.models[card.model].engine]] if card.model else []
     return CandidatesSpec(
-        **computing("candidates", *modules, packages="" if card.model else "perturb"),
+        **computing("candidates", *modules),
         dataset=dataset,
         seed=plan.study.seed,
         share=plan.study.share,

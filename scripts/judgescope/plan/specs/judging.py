@@ -111,7 +111,7 @@ def ask_cells(
     engine = plan.models[model].engine
     annotates = any(judge.annotation for judge in judges.values())
     return AskSpec(
-        **computing("ask", ENGINES[engine], packages=engine),
+        **computing("ask", ENGINES[engine]),
         dataset=dataset,
         model=model_identity(plan, model),
         folder=plan.folders["model", model],
@@ -156,7 +156,7 @@ def _engine_spec(
     """Return what the specs of engines that compute and that replay share."""
     engine = plan.models[model].engine
     return EngineSpec(
-        **computing("compute", ENGINES[engine], packages=engine),
+        **computing("compute", ENGINES[engine]),
         dataset=dataset,
         model=plan.models[model].model_dump(mode="json"),
         judges={
@@ -251,9 +251,8 @@ def _missing(plan: Plan) -> Missing | None:
 
 def score(plan: Plan, dataset: str, model: str) -> ScoreSpec:
     """Parse and aggregate the replies of a model about a dataset, cell by cell."""
-    annotates = any(plan.annotates(cell.judge) for cell in plan.cells_of(dataset, model))
     return ScoreSpec(
-        **computing("score", packages="locate" if annotates else ""),
+        **computing("score"),
         dataset=dataset,
         cells=_scored_cells(plan, dataset, model),
         replies=plan.paths.cell_pattern("replies", dataset, model),
@@ -333,7 +332,7 @@ def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> DeriveSpe
     cell = Cell(dataset, perturbation, judge)
     judgments, scores = (plan.file(plan.results, kind, cell) for kind in ("judgments", "scores"))
     return DeriveSpec(
-        **computing("derive", packages="locate" if plan.annotates(judge) else ""),
+        **computing("derive"),
         cell=Place(**cell._asdict(), judgments=judgments, scores=scores),
         pairs=[split(aspect) for aspect in plan.aspects_in(cell)],
         min_annotators=plan.derived[judge].min_annotators,

@@ -10,7 +10,7 @@ from judgescope.core import paths
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack, split
 from judgescope.core.secrets import is_secret
-from judgescope.plan.code import computing
+from judgescope.plan.code import PACKAGES, computing, versions
 from judgescope.plan.judges import (
     annotators,
     card_hash,
@@ -117,7 +117,7 @@ def spotcheck(plan: Plan) -> SpotcheckSpec:
     sets = perturbed_sets(plan)
     names = {name for each in sets.values() for name, _ in each}
     return SpotcheckSpec(
-        **computing("text_pages", packages="spotcheck"),
+        **computing("text_pages"),
         study=plan.study.study,
         seed=plan.study.seed,
         templates=_look_of("texts/*", "report/style.css"),
@@ -222,7 +222,8 @@ def report(plan: Plan, command: str) -> ReportSpec:
     }
     joined = {name: joined_files(plan, name) for name in plan.datasets}
     return replace(
-        _page(plan, "report", "index.html", perturbations, "report/*"),
+        _page(plan, "index.html", perturbations, "report/*"),
+        versions=versions(PACKAGES.values()),  # it names those of all jobs
         command=command,
         texts=bool(perturbed_sets(plan)),
         annotated=annotated(plan),
@@ -235,12 +236,12 @@ def report(plan: Plan, command: str) -> ReportSpec:
 
 
 def _page(
-    plan: Plan, packages: str, page: str, perturbations: dict[str, PerturbationCard], *looks: str
+    plan: Plan, page: str, perturbations: dict[str, PerturbationCard], *looks: str
 ) -> ReportSpec:
     """Return what the report and the judges' cards share; `looks` are patterns of templates."""
     study, paths = plan.study, plan.paths
     return ReportSpec(
-        **computing("pages", packages=packages),
+        **computing("pages"),
         templates=_look_of(*looks),
         perturbations=perturbations,
         output=paths.report(page),
@@ -289,7 +290,7 @@ def judge_cards(plan: Plan) -> JudgeCardSpec:
     """Write the judges' cards, one job for all of them."""
     ends, ends_of = _ends(plan)
     looks, perturbations = ("report/*", "texts/style.css"), _perturbation_cards(plan)
-    page = _page(plan, "judge_card", "judges", perturbations, *looks)
+    page = _page(plan, "judges", perturbations, *looks)
     return JudgeCardSpec(
         **asdict(replace(page, cards="")),
         results=plan.results,

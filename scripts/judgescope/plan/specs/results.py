@@ -102,7 +102,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
         loaded += [path.rpartition(".")[0] for path in _claims(plan)]
     modules = dict.fromkeys(f"judgescope.methods.{name}" for name in loaded)
     spec = StatisticsSpec(
-        **computing("statistics", *modules, packages=table),
+        **computing("statistics", *modules),
         table=table,
         dataset=dataset,
         seed=plan.study.seed,

@@ -138,7 +138,7 @@ def improve(plan: Plan, dataset: str) -> MakeTextsSpec | WriteReferencesSpec:
     if not isinstance(card, References):
         return _made(plan, dataset, ORIGINAL, None, card, Degree())
     return WriteReferencesSpec(
-        **computing("write", ENGINES[plan.models[card.model].engine], packages="write_references"),
+        **computing("write", ENGINES[plan.models[card.model].engine]),
         dataset=dataset,
         seed=plan.study.seed,
         share=plan.study.share,
@@ -162,7 +162,7 @@ def _made(
     """Return the spec of a set of targets that a model writes from another set."""
     name, paths = perturbation if degree is None else f"{perturbation}.{degree}", plan.paths
     return MakeTextsSpec(
-        **computing("write", ENGINES[plan.models[card.model].engine], packages="make_texts"),
+        **computing("write", ENGINES[plan.models[card.model].engine]),
         dataset=dataset,
         seed=plan.study.seed,
         share=plan.study.share,

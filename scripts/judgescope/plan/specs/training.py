@@ -95,7 +95,8 @@ def _trainee(plan: Plan, job: str) -> TraineeSpec:
     """Return which model learns in a job, and how."""
     judge, model = plan.student
     return TraineeSpec(
-        **computing(job),
+        code=computing(job)["code"],
+        versions={},  # it runs in an environment of its own, whose versions the adapter names
         model=asked_model(plan, model.model),
         recipe=plan.distillation.recipe.model_dump(mode="json"),
         max_tokens=judge.max_tokens,

@@ -5,7 +5,7 @@ from functools import partial
 
 from judgescope.report.cells import Cell, estimate, figures
 from judgescope.report.elements import Block, Body, Column, Figure, Fold, Line, Section, Table, Text
-from judgescope.report.report import Dataset, Report
+from judgescope.report.report import Dataset, Report, in_group
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import (
     PEOPLE,
@@ -40,6 +40,7 @@ PAIRS = (
 )
 
 
+@in_group("Evidence", 10)
 def section(report: Report) -> Section | None:
     """Return per dataset a figure and, folded, a table per level."""
     if not len(report.rows("agreement")):
@@ -196,6 +197,7 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
     )
 
 
+@in_group("Evidence", 120)
 def repeatability(report: Report) -> Section | None:
     """Return per dataset a table of what several draws of one judgment have in common."""
     lead = (
@@ -209,6 +211,7 @@ def repeatability(report: Report) -> Section | None:
     return section_of(report, "repeatability", "Repeatability", lead, table)
 
 
+@in_group("Evidence", 130)
 def pairwise(report: Report) -> Section | None:
     """Return, per dataset and set of texts, the position bias of judges that choose, and more."""
     lead = (

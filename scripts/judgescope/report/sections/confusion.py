@@ -20,7 +20,7 @@ from judgescope.report.elements import (
     Text,
 )
 from judgescope.report.heatmaps import HeatMap, heat_keys, heatmap_spec
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import (
     PEOPLE,
@@ -67,6 +67,7 @@ CRITERIA_LEAD = (
 )
 
 
+@in_group("Evidence", 50)
 def section(report: Report) -> Section | None:
     """Return per dataset and wording the sums, the spread of drops, and all of them, folded.
 
@@ -240,6 +241,7 @@ def _changed_wordings(report: Report, rows: Rows) -> Iterator[Body]:
 # --- correlations of aspects ----------------------------------------------------------------
 
 
+@in_group("Evidence", 30)
 def criteria(report: Report) -> Section | None:
     """Return per dataset the correlations of each judge's aspects and wordings, folded."""
     return section_of(report, "criteria", "Correlated criteria", CRITERIA_LEAD, _correlations)

@@ -8,7 +8,7 @@ from judgescope.report.charts import svg
 from judgescope.report.elements import Block, Body, Column, Figure, Key, Line, Section, Table, Text
 from judgescope.report.headline import LEAST_IS_BEST, Measure, measures
 from judgescope.report.panels import Bought, Priced, scatter_spec
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import by_dataset, judge_bodies
 from judgescope.report.words import THOUSAND, dollars, listed, spoken
@@ -35,6 +35,7 @@ TRADEOFF_LEAD = (
 )
 
 
+@in_group("Evidence", 140)
 def section(report: Report) -> Section | None:
     """Return replies, tokens and price of every judge and writer, over all datasets."""
     rows = report.rows("cost")
@@ -113,6 +114,7 @@ def _cells(rows: Rows) -> list[Cell]:
 # --- cost against quality --------------------------------------------------------------------
 
 
+@in_group("Evidence", 150)
 def tradeoff(report: Report) -> Section | None:
     """Return per dataset a figure of all judges with a known price; None where all is free."""
 

@@ -21,7 +21,7 @@ from judgescope.report.charts import (
     svg,
 )
 from judgescope.report.elements import Block, Column, Figure, Fold, Key, Section, Table, Text
-from judgescope.report.report import Dataset, Judge, Perturbation, Report
+from judgescope.report.report import Dataset, Judge, Perturbation, Report, in_group
 from judgescope.report.rows import Place, Row, Rows
 from judgescope.report.tables import (
     RowGroup,
@@ -78,6 +78,7 @@ STYLE_KEYS = (
 )
 
 
+@in_group("Evidence", 40)
 def section(report: Report) -> Section | None:
     """Return per dataset the bars, judges by perturbation and, folded, effect sizes."""
     if not len(report.rows("discernment")):

@@ -19,7 +19,7 @@ from judgescope.report.elements import (
     Text,
 )
 from judgescope.report.panels import Ends, TargetSet, panels_spec
-from judgescope.report.report import Dataset, Report, TrainingStep
+from judgescope.report.report import Dataset, Report, TrainingStep, in_group
 from judgescope.report.rows import Address, Row, Rows
 from judgescope.report.specs import Distilled
 from judgescope.report.tables import AVERAGE, Entry, RowGroup, TableSpec, section_of
@@ -64,6 +64,7 @@ DISTILLED_LEAD = (
 )
 
 
+@in_group("Evidence", 80)
 def section(report: Report) -> Section | None:
     """Return per dataset and ensemble its figure, what its members add, and their errors."""
     return section_of(report, "ensemble", "Ensembles", LEAD, _dataset)
@@ -273,6 +274,7 @@ def _ends(rows: Sequence[Row]) -> list[Ends]:
 # --- the distilled judge ---------------------------------------------------------------------
 
 
+@in_group("Evidence", 90)
 def distilled(report: Report) -> Section | None:
     """Return who was taught by whom, the recipe, the curve, and losses on what was held out."""
     card = report.spec.distilled

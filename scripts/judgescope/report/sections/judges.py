@@ -26,7 +26,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.headline import PERSON, Measure, measures
 from judgescope.report.panels import Forest, forest_spec
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Rows
 from judgescope.report.sections.cost import ALL, free, price_per_1000, total
 from judgescope.report.sections.legend import BELOW
@@ -72,11 +72,13 @@ MOST_DRAWN = 20
 """Judges in the forest plot; its table has all."""
 
 
+@in_group("Verdict", 10)
 def section(report: Report) -> Section:
     """Return the first screen."""
     return Section("judges", "The judges", LEAD, [_overview(report)])
 
 
+@in_group("Verdict", 20)
 def evidence_section(report: Report) -> Section | None:
     """Return the claims about every judge, in words and in numbers."""
     blocks: list[Block] = []
@@ -91,6 +93,7 @@ def evidence_section(report: Report) -> Section | None:
     return Section("evidence", "Every claim", EVIDENCE_LEAD, blocks) if blocks else None
 
 
+@in_group("Verdict", 30)
 def limits(report: Report) -> Section | None:
     """Return what limits the verdicts: controls above judges, and numbers that nobody has."""
     blocks = by_dataset(report.datasets, "limits", partial(_limits, report))

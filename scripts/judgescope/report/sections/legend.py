@@ -2,7 +2,7 @@
 
 from judgescope.report.cells import FLAT, NO_WIDTH_TOLD
 from judgescope.report.elements import Facts, Heading, Section, Text
-from judgescope.report.report import Report
+from judgescope.report.report import Report, in_group
 from judgescope.report.sections.trust import RULES, STEP_WORDS
 from judgescope.report.words import DASH, LEVELS
 
@@ -32,6 +32,7 @@ SIGNS = (
 )
 
 
+@in_group("Reproduce", 20)
 def section(_: Report) -> Section:
     """Return the steps of verdicts, the rules behind them, the signs of tables, and the levels."""
     lead = "Signs, letters and shades mean the same on every page of this report."

@@ -17,7 +17,7 @@ from judgescope.report.elements import (
     Section,
     Table,
 )
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Place, Row, Rows
 from judgescope.report.sections.perturbations import built_sets
 from judgescope.report.tables import (
@@ -85,6 +85,7 @@ JudgedSet = tuple[str, str]
 """(Judged aspect, cell) of a set of texts."""
 
 
+@in_group("Evidence", 60)
 def section(report: Report) -> Section | None:
     """Return per dataset and wording the views, the ranks, the confusion of classes, folded.
 

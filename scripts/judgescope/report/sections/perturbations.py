@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from judgescope.report.cells import Cell, count_cell, dollars_cell, estimate, words_cell
 from judgescope.report.elements import Block, Body, Column, Line, Link, Section, Table, Text
-from judgescope.report.report import Dataset, Judge, Perturbation, Report
+from judgescope.report.report import Dataset, Judge, Perturbation, Report, in_group
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import section_of, statistic_columns
 from judgescope.report.words import count, plural, spoken
@@ -49,6 +49,7 @@ ANCHOR_NOTE = (
 )
 
 
+@in_group("Data quality", 10)
 def perturbations(report: Report) -> Section | None:
     """Return per dataset the counts of outcomes, the edits and the edit distance."""
     lead = (
@@ -120,6 +121,7 @@ def _perturbation_line(rows: Rows, perturbation: Perturbation) -> Line:
 # --- planned faults --------------------------------------------------------------------------
 
 
+@in_group("Evidence", 100)
 def faults(report: Report) -> Section | None:
     """Return per dataset how many planned faults every lexical judge misses, and who sees which."""
     lead = (
@@ -191,6 +193,7 @@ def _fault_lines(
 # --- construction ----------------------------------------------------------------------------
 
 
+@in_group("Data quality", 20)
 def construction(report: Report) -> Section | None:
     """Return the ratings of graded sets, what tells of their quality, and the cost of each step."""
     return section_of(report, "construction", "Construction", LEAD, _construction)

@@ -20,7 +20,7 @@ from judgescope.report.elements import (
     Table,
     Text,
 )
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Rows
 from judgescope.report.tables import (
     AVERAGE,
@@ -69,6 +69,7 @@ FORMS_LEAD = (
 Models = dict[str, list[Judge]]
 
 
+@in_group("Evidence", 70)
 def section(report: Report) -> Section | None:
     """Return per dataset the agreement over forms, what hints do, and what reasons are like."""
     return section_of(report, "robustness", "Robustness", LEAD, _dataset)
@@ -265,6 +266,7 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 # --- the judges of one model beside each other -----------------------------------------------
 
 
+@in_group("Evidence", 20)
 def forms(report: Report) -> Section | None:
     """Return per dataset what each model's judges reach, by one statistic; the others folded."""
     blocks = by_dataset(report.datasets, "forms", partial(_forms, report))

@@ -18,7 +18,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.items import DRAWN, LEAST, AnnotatedText, Reading
 from judgescope.report.marked import Error, Piece, grouped, pieces
-from judgescope.report.report import Dataset, Report
+from judgescope.report.report import Dataset, Report, in_group
 from judgescope.report.rows import Rows
 from judgescope.report.tables import TableSpec, aspect_groups, section_of, statistic_columns
 from judgescope.report.words import STATUSES, label, plural
@@ -61,6 +61,7 @@ HINT = (
 )
 
 
+@in_group("Evidence", 110)
 def section(report: Report) -> Section | None:
     """Return what judges list, how it agrees with people, and texts with the errors in them."""
     return section_of(report, "spans", "Error spans", LEAD, _dataset)

@@ -21,7 +21,7 @@ from judgescope.report.elements import (
     Table,
     Text,
 )
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import PEOPLE, by_dataset, judge_bodies, section_of
 from judgescope.report.words import (
@@ -60,6 +60,7 @@ UNMEASURED_LEAD = (
 )
 
 
+@in_group("Data quality", 50)
 def data(report: Report) -> Section:
     """Return counts, licences, citations, checksums and problems of every dataset."""
     lines = []
@@ -144,6 +145,7 @@ class Tally:
         ]
 
 
+@in_group("Data quality", 30)
 def coverage(report: Report) -> Section | None:
     """Return per dataset a row per judge and, folded, a row per cell."""
     lead = (
@@ -184,6 +186,7 @@ def _coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     yield Fold(f"Every cell of {dataset.name}", [table])
 
 
+@in_group("Data quality", 40)
 def unmeasured(report: Report) -> Section | None:
     """Return a table of the reasons, None where every planned number is defined."""
     bodies = []
@@ -213,6 +216,7 @@ def _few(names: Iterable[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {count(more)} more" if more > 0 else "")
 
 
+@in_group("Reproduce", 10)
 def reproduce(report: Report) -> Section:
     """Return the command, the seed, the versions, and how to read a signature."""
     versions = [("judgescope", __version__), ("Python", "{}.{}".format(*sys.version_info))]

@@ -22,8 +22,8 @@ PARSING = "judgescope/parsing"
 NO_PARSER = ("judgment",)
 """Modules of that package that read no text: what a judgment is."""
 CARRIERS = {
-    *("aiohttp", "markupsafe", "msgspec", "orjson", "pandas", "pyarrow", "pydantic"),
-    *("pydantic_core", "snakemake", "threadpoolctl"),
+    *("aiohttp", "markupsafe", "msgspec", "orjson", "pandas", "platformdirs", "pooch"),
+    *("pyarrow", "pydantic", "pydantic_core", "requests", "snakemake", "threadpoolctl"),
     *("tokenizers", "yaml", "yarl"),
 }
 """Packages that read, check, write or send, and show in no output."""

@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from judgescope.statistics.alpha import alpha_replicated
+from judgescope.statistics.alpha import krippendorff_alpha
 from judgescope.statistics.comparison import difference
 from judgescope.statistics.confusion import confusion, mean_drops
 from judgescope.statistics.correlation import correlations
@@ -108,7 +108,7 @@ def _kappa(study: Study, weights: Any) -> Replicated:
 def _alpha(study: Study, weights: Any) -> Replicated:
     ratings = np.stack([study.people[0], study.judges[0, 0]])
     keys: dict[str, Any] = {"domain": SCALE, "source": study.source, "weights": weights}
-    return alpha_replicated(ratings, level="ordinal", **keys)
+    return krippendorff_alpha(ratings, level="ordinal", **keys)
 
 
 def _half(study: Study, weights: Any) -> Replicated:

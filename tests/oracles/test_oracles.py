@@ -125,7 +125,7 @@ def test_nominal_alpha_is_fleiss_kappa_but_for_the_size_of_the_sample(seed: int)
         domain=[float(c) for c in range(k)],
         source=np.arange(N + 1),
         weights=None,
-    )
+    ).estimate
     n = raters * N
     assert found.value == near(1 - (1 - fleiss) * (n - 1) / n)
     assert (found.n, found.n_missing) == (N, 1)
@@ -140,7 +140,7 @@ def test_interval_alpha_of_whole_ratings_is_the_adjusted_r_squared_of_units(seed
     want = sm.OLS(ratings.ravel(), units).fit().rsquared_adj
     found = krippendorff_alpha(
         ratings, level="interval", domain=None, source=np.arange(N), weights=None
-    )
+    ).estimate
     assert found.value == near(want)
 
 

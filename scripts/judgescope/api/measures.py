@@ -118,7 +118,7 @@ def alpha(
         domain=np.unique(table[~np.isnan(table)]).tolist(),
         source=sources,
         weights=_deletions(sources),
-    )
+    ).estimate
 
 
 def paired_test(

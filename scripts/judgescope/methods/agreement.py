@@ -25,7 +25,7 @@ from judgescope.methods.measures import (
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated, few_not_modal
-from judgescope.statistics.result import Estimate
+from judgescope.statistics.result import Estimate, clauses
 
 THIN = 0.9
 """A mean over a smaller share of the sources than this has a warning."""
@@ -143,7 +143,7 @@ def below_controls(
         exempt = row["judge"] in controls or row["judge"] == "human" or row["statistic"] in BIASES
         if control and not exempt and value is not None and value < control[0]:
             note = f"warning: below control {control[1]} ({control[0]:.3f})"
-            row = row | {"note": "; ".join(filter(None, [row["note"], note]))}
+            row = row | {"note": clauses(row["note"], note)}
         noted.append(row)
     return noted
 

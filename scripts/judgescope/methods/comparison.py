@@ -16,7 +16,7 @@ from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Tar
 from judgescope.methods.measures import (
     AVERAGE,
     Measure,
-    against_people,
+    against,
     classes_with,
     correlated,
     lower_median,
@@ -114,7 +114,7 @@ class Field:
                 else:
                     source = self.panel.source[given]
                     kappas = on_classes(self.gold[given], x[given], classes, source, weights)
-                    results[KAPPA] = against_people(kappas[KAPPA[0]], "lower median")
+                    results[KAPPA] = against(kappas[KAPPA[0]], "lower median")
             self._results[key] = results
         return self._results[key]
 

@@ -135,9 +135,7 @@ class Drops:
             results["confusion_index"] = results["confusion_index"]._replace(estimate=undefined)
         sets = f"{self.wanted.sum()} wanted drops, {self.unwanted.sum()} unwanted"
         for name, result in results.items():
-            method = "; ".join(filter(None, [sets, result.estimate.method]))
-            estimate = replace(result.estimate, method=method).with_note(self.note)
-            results[name] = result._replace(estimate=estimate)
+            results[name] = result.with_method(sets).with_note(self.note)
         return results
 
 

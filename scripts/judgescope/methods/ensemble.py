@@ -20,7 +20,7 @@ from judgescope.methods.measures import (
     AVERAGE,
     POOLED,
     Measure,
-    against_people,
+    against,
     correlated,
     on_their_scale,
 )
@@ -137,7 +137,7 @@ class View:
     def with_people(self, values: Floats) -> Mapping[Measure, Replicated]:
         """Return the correlations of scores (targets,) with people."""
         results = correlated(self.ensemble.panel, values, self.people)
-        return {measure: against_people(one, "mean") for measure, one in results.items()}
+        return {measure: against(one, "mean") for measure, one in results.items()}
 
     def results(self) -> Iterator[Result]:
         """Yield all results on the ensemble: subsets, means by size, members, errors."""

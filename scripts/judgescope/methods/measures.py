@@ -1,7 +1,6 @@
 """Statistics of agreement of a judge's scores with people's ratings, on one panel of texts."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from hashlib import sha256
 from types import EllipsisType
 
@@ -37,6 +36,7 @@ from judgescope.statistics.result import (
     OFF_JUDGE_SCALE,
     OFF_SCALE,
     Estimate,
+    clauses,
 )
 
 Measure = tuple[str, str]
@@ -90,12 +90,12 @@ def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
     accuracy, epsilon = acc_eq(x, y, panel.source, weights=weights)
     if epsilon is not None:
         note = f"ties up to {epsilon:.4g}, chosen leaving each source out"
-        accuracy = accuracy._replace(estimate=accuracy.estimate.with_note(note))
+        accuracy = accuracy.with_note(note)
     results["acc_eq", BY_SOURCE] = accuracy
     results["spa", BY_SYSTEM] = soft_pairwise_accuracy(
         x, y, panel.source, panel.system, weights=weights
     )
-    return {measure: against_people(one, "mean") for measure, one in results.items()}
+    return {measure: against(one, "mean") for measure, one in results.items()}
 
 
 def categorical(
@@ -109,9 +109,9 @@ def categorical(
         )
         return
     for name, one in on_classes(gold, x, classes, panel.source, study.weights).items():
-        yield (name, POOLED), against(one.estimate, "lower median")
-    pair = alpha(study, panel, np.stack([gold, x]), classes)
-    yield ("alpha_pair", POOLED), against(pair, "lower median")
+        yield (name, POOLED), against(one, "lower median").estimate
+    pair = alpha(panel, np.stack([gold, x]), classes)
+    yield ("alpha_pair", POOLED), against(pair, "lower median").estimate
 
 
 def with_hint_note(study: EvaluationData, row: Row) -> Row:
@@ -120,18 +120,12 @@ def with_hint_note(study: EvaluationData, row: Row) -> Row:
     if card is None or not card.hint:
         return row
     note = f"hint: {card.hint}; {NO_AGREEMENT}"
-    return row | {"note": "; ".join(filter(None, [row["note"], note]))}
+    return row | {"note": clauses(row["note"], note)}
 
 
-def against(estimate: Estimate, which: str) -> Estimate:
+def against(result: Replicated, which: str) -> Replicated:
     """Name in `method` the raters' value that a judge is compared with."""
-    method = "; ".join(filter(None, [f"against the raters' {which}", estimate.method]))
-    return replace(estimate, method=method)
-
-
-def against_people(result: Replicated, which: str) -> Replicated:
-    """Return a result whose method names the raters' value, as `against` does."""
-    return result._replace(estimate=against(result.estimate, which))
+    return result.with_method(f"against the raters' {which}")
 
 
 def with_floor_note(statistic: str, mean: Estimate) -> Estimate:
@@ -178,15 +172,15 @@ def classes_with(
 
 
 def alpha(
-    study: EvaluationData,
     panel: TargetSet,
     ratings: Floats,
     classes: list[float] | None,
     measurement: Measurement = "ordinal",
-) -> Estimate:
+) -> Replicated:
     """Return the alpha of raters on a panel; classes None: of numbers, interval alone."""
+    source, weights = panel.source, panel.study.weights
     return krippendorff_alpha(
-        ratings, level=measurement, domain=classes, source=panel.source, weights=study.weights
+        ratings, level=measurement, domain=classes, source=source, weights=weights
     )
 
 
@@ -302,7 +296,7 @@ def human_agreement(study: EvaluationData, panel: TargetSet, aspect: str) -> Nam
         domain = None if interval else classes
         yield (
             (f"alpha_{measurement}", POOLED),
-            Estimate.undefined(why) if why else alpha(study, panel, ratings, domain, measurement),
+            Estimate.undefined(why) if why else alpha(panel, ratings, domain, measurement).estimate,
         )
     if no_agreement or len(ratings) > LARGEST_CEILING:
         return

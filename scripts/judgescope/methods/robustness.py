@@ -15,7 +15,7 @@ from judgescope.methods.differences import difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
-    against_people,
+    against,
     alpha,
     classes_with,
     lower_median,
@@ -24,7 +24,6 @@ from judgescope.methods.measures import (
 )
 from judgescope.methods.rationales import ASKED_ONCE, Rationales, hint_pairs
 from judgescope.parsing.judgment import NO_VALUE
-from judgescope.statistics.alpha import alpha_replicated
 from judgescope.statistics.hints import injection_shift, obey_rate
 from judgescope.statistics.jackknife import Bounds
 from judgescope.statistics.kappa import are_classes
@@ -101,7 +100,7 @@ def _form_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
         estimate = Estimate.undefined(NO_FORMS)
         if len(known) > 1:
             estimate = _alpha(study, aspect, np.stack(list(known.values())))
-            estimate = _of(estimate, ", ".join(known))
+            estimate = estimate.with_method(f"of {', '.join(known)}")
         yield study.row(model, aspect, "alpha_forms", "", estimate)
 
 
@@ -113,7 +112,7 @@ def _alpha(study: EvaluationData, aspect: str, ratings: Floats) -> Estimate:
     off = ~np.isnan(ratings) & ~np.isclose(ratings[..., None], classes).any(axis=-1)
     if off.any():
         return Estimate.undefined(OFF_SCALE)
-    return alpha(study, study.systems, ratings, classes)
+    return alpha(study.systems, ratings, classes).estimate
 
 
 def _alpha_rows(
@@ -142,22 +141,13 @@ def _alphas(
         yield from ((name, study.undefined(why or OFF_SCALE)) for name in WITH_PEOPLE)
         return
 
-    def replicated_alpha(ratings: Floats) -> Replicated:
-        return alpha_replicated(
-            ratings, level="ordinal", domain=classes, source=panel.source, weights=study.weights
-        )
-
-    joint = replicated_alpha(np.vstack([people, scores]))
+    joint = alpha(panel, np.vstack([people, scores]), classes)
     raters = f"{len(people)} raters and the judge"
-    yield "alpha_joint", joint._replace(estimate=_of(joint.estimate, raters))
-    pair = replicated_alpha(np.stack([median, scores]))
-    yield "alpha_pair", against_people(pair, "lower median")
-    each = [replicated_alpha(np.stack([one, scores])) for one in people]
+    yield "alpha_joint", joint.with_method(f"of {raters}")
+    pair = alpha(panel, np.stack([median, scores]), classes)
+    yield "alpha_pair", against(pair, "lower median")
+    each = [alpha(panel, np.stack([one, scores]), classes) for one in people]
     yield "alpha_pairs_mean", mean_over(each, averaged="pairs of the judge and a rater")
-
-
-def _of(estimate: Estimate, which: str) -> Estimate:
-    return replace(estimate, method="; ".join(filter(None, [f"of {which}", estimate.method])))
 
 
 def _rationale_rows(
@@ -169,7 +159,7 @@ def _rationale_rows(
     for status in NO_VALUE:
         values = rationales.status_share(judge, aspect, status)
         share = _mean(study, values, ~np.isnan(values)).estimate
-        share = _of(share, "the texts that it was asked about")
+        share = share.with_method("of the texts that it was asked about")
         yield study.row(judge, aspect, f"share_{status}", "", share)
     for name, values in _rationale_values(rationales, judge, aspect).items():
         mean = _mean(study, values, ~np.isnan(values), None).estimate
@@ -316,7 +306,7 @@ class AttackScores:
             ends, note = (float(values.min()), float(values.max())), OWN_RANGE
         weights, after = self.study.weights, self.after[degree]
         shift = injection_shift(self.before, after, *ends, self.source, weights)
-        return shift._replace(estimate=shift.estimate.with_note(note))
+        return shift.with_note(note)
 
     def _obeyed(self, degree: str, names_number: bool) -> Replicated:
         """Return the share of texts that an addition takes to the top of the scale."""

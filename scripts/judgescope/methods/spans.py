@@ -171,7 +171,7 @@ class Annotations:
             len(self.lost) if lost is None else lost,
             averaged=units and f"mean over {units}",
             ends=None if units else SHARE,
-        )
+        ).estimate
 
 
 @dataclass(frozen=True)

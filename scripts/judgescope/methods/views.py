@@ -8,7 +8,7 @@ draws, and are the same on any scale; its rating is the mode of its draws.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
 from types import EllipsisType
@@ -29,7 +29,7 @@ from judgescope.methods.evaluation_data import (
 )
 from judgescope.methods.measures import (
     Measure,
-    against_people,
+    against,
     correlated,
     unrated,
 )
@@ -205,7 +205,7 @@ class View:
             weights=self.weights,
             chosen=self.given,
         )
-        return {(name, TRADITIONAL): against_people(one, ALL) for (name, _), one in results.items()}
+        return {(name, TRADITIONAL): against(one, ALL) for (name, _), one in results.items()}
 
     def _global(self) -> dict[Measure, Replicated]:
         why = self.people.why or self.answers.why
@@ -214,12 +214,10 @@ class View:
         gold, source = self.people.shared[self.agreed], self.panel.source[self.agreed]
         answers = self.answers.classes[self.agreed]
         results = on_classes(gold, answers, self.people.classes, source, self.weights)
-        note, global_results = _tied_note(self.answers, self.agreed), {}
-        for name in OF_CLASSES:
-            result = against_people(results[name], AGREED)
-            estimate = result.estimate.with_note(note)
-            global_results[name, DIRECT] = result._replace(estimate=estimate)
-        return global_results
+        note = _tied_note(self.answers, self.agreed)
+        return {
+            (name, DIRECT): against(results[name], AGREED).with_note(note) for name in OF_CLASSES
+        }
 
     @cached_property
     def _pairs(self) -> OrderedPairs:
@@ -230,13 +228,13 @@ class View:
             return {(name, DIRECT): self._undefined(self.people.why) for name in ORDERED}
         x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
         results = ordered_accuracy(x, self._pairs.apart(1), source, self.weights)
-        return {(name, DIRECT): against_people(one, ORDER) for name, one in results.items()}
+        return {(name, DIRECT): against(one, ORDER) for name, one in results.items()}
 
     def by_distance(self) -> dict[int, Estimate]:
         """Return k -> the strict accuracy on agreed texts that are k ratings of a source apart."""
         x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
         results = accuracy_by_step(x, self._pairs, source, self.weights)
-        return {k: against_people(one[STRICT], ORDER).estimate for k, one in results.items()}
+        return {k: against(one[STRICT], ORDER).estimate for k, one in results.items()}
 
     def confusion(self) -> dict[tuple[int, int], Estimate]:
         """Return (people's class, the judge's) -> number of texts on which all raters agree."""
@@ -271,10 +269,9 @@ class GradedView:
 
     def estimates(self) -> Iterator[tuple[str, Estimate]]:
         """Yield each statistic; its method names the known ratings."""
+        note = _tied_note(self.answers)
         for name, result in self.results.items():
-            method = "; ".join(filter(None, [AGAINST_GRADED, result.estimate.method]))
-            estimate = replace(result.estimate, method=method)
-            yield name, estimate.with_note(_tied_note(self.answers))
+            yield name, result.estimate.with_method(AGAINST_GRADED).with_note(note)
 
     def confusion(self) -> dict[tuple[int, int], Estimate]:
         """Return (class of the rating, the judge's) -> number of texts."""

@@ -447,5 +447,5 @@ def _agreement(
             domain=range(len(answers)),
             source=np.array([code[alike[0].source_item] for alike in units], dtype=np.int64),
             weights=weights,
-        )
+        ).estimate
     return estimates

@@ -224,5 +224,5 @@ def _agreement(plan: Plan, aspect: str, rated: Ratings) -> str:
         domain=plan.scale_of(questions[0].dataset, aspect).values() or [],
         source=np.array([items.index(question.subject.item) for question in questions]),
         weights=None,
-    )
+    ).estimate
     return f"{np.isfinite(ratings).sum()} ratings, alpha_ordinal {form.formatted(alpha)}"

@@ -545,7 +545,7 @@ def _estimates(
             averaged="of judgments" if GRADED in GROUPS[group] else UNIT,
             ends=None if name == DISTANCE else SHARE,
             scale=scale_of(name),
-        )
+        ).estimate
         for name, each in counts.items()
     }
 

@@ -139,4 +139,4 @@ def _alpha(survey: Survey, votes: list[Mapping[str, str]]) -> float | None:
         domain=list(numbers.values()),
         source=np.arange(len(survey.issues)),
         weights=None,
-    ).value
+    ).estimate.value

@@ -8,7 +8,7 @@ import numpy as np
 from judgescope.statistics.arrays import Codes, Floats, Weights, dot
 from judgescope.statistics.declared import agreement, declare
 from judgescope.statistics.kappa import class_codes
-from judgescope.statistics.resampling import Replicated, Sample, estimate_of
+from judgescope.statistics.resampling import Replicated, Sample
 from judgescope.statistics.result import NO_UNITS, NO_VARIATION
 
 KRIPPENDORFF = "Krippendorff 2011"
@@ -48,7 +48,7 @@ CELLS = 1_000_000
 """Size of a temporary array: resamples are worked off in blocks of it."""
 
 
-def alpha_replicated(
+def krippendorff_alpha(
     ratings: Floats,
     *,
     level: Measurement,
@@ -80,9 +80,6 @@ def alpha_replicated(
         else _from_counts(ratings[:, used], sample, level, domain)
     )
     return sample.result(f"alpha_{level}", values, NO_VARIATION if used.any() else NO_UNITS)
-
-
-krippendorff_alpha = estimate_of(alpha_replicated)
 
 
 def _from_counts(

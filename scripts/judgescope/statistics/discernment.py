@@ -267,9 +267,8 @@ def score_replicated(
     value = replace(counts, value=float(rows[0]))
     result = with_interval(Replicated(value, rows, sizes.astype(np.float64), scale_of(name)))
     estimate = result.estimate
-    if flat and estimate.ci_low is not None and NO_WIDTH not in estimate.note:
-        result = result._replace(estimate=estimate.with_note(TIES_ALONE))
-    return result
+    ties_alone = flat and estimate.ci_low is not None and NO_WIDTH not in estimate.note
+    return result.with_note(TIES_ALONE) if ties_alone else result
 
 
 def _asymptotic(ranked: SignedRank) -> Floats:

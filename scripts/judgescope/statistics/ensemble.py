@@ -1,7 +1,6 @@
 """Ensembles: the mean of every subset of some judges, and how much their errors have in common."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from math import fsum
 from typing import Final
@@ -120,13 +119,11 @@ def error_correlation(
 def _with_method(result: Replicated, why: str, how: str) -> Replicated:
     """Return a correlation of errors with its method, or why it is undefined."""
     one = result.estimate
-    if one.value is None:
-        reason = FEW_PAIRS if one.n < 2 else why
-        return result._replace(
-            estimate=Estimate.undefined(reason, n=one.n, n_missing=one.n_missing, method=how)
-        )
-    method = "; ".join(part for part in (how, one.method) if part)
-    return result._replace(estimate=replace(one, method=method))
+    if one.value is not None:
+        return result.with_method(how)
+    reason = FEW_PAIRS if one.n < 2 else why
+    nothing = Estimate.undefined(reason, n=one.n, n_missing=one.n_missing, method=how)
+    return result._replace(estimate=nothing)
 
 
 def mean_error_correlation(each: Sequence[Replicated]) -> Replicated:

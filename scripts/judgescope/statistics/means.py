@@ -1,7 +1,6 @@
 """Means and shares over things that belong to sources, with intervals over sources."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -11,7 +10,6 @@ from judgescope.statistics.jackknife import NO_INTERVAL, PLAIN, PROPORTION, Boun
 from judgescope.statistics.resampling import (
     NO_WIDTH,
     Replicated,
-    estimate_of,
     whole_and_resamples,
     with_interval,
 )
@@ -24,7 +22,7 @@ SHARE: Final[Bounds] = (0.0, 1.0)
 """The ends of a share."""
 
 
-def replicated_share(
+def share(
     hits: Floats,
     total: Floats,
     source: Codes,
@@ -65,9 +63,6 @@ def replicated_share(
     return with_interval(Replicated(result, np.append(value, replicates), size, scale, ends), units)
 
 
-share = estimate_of(replicated_share)
-
-
 def clustered_mean(
     values: Floats | Flags,
     source: Codes,
@@ -80,14 +75,14 @@ def clustered_mean(
     scale: Scale | None = None,
     units: str = "sources",
 ) -> Replicated:
-    """Return sum(v) / n of values (n,), NaN = missing, as `replicated_share` does.
+    """Return sum(v) / n of values (n,), NaN = missing, as `share` does.
 
     `missing` counts those that are missing and have no place in `values`.
     """
     numbers = np.asarray(values, dtype=np.float64)
     given = np.isfinite(numbers)
     known = numbers[given]
-    return replicated_share(
+    return share(
         known,
         np.ones(known.size),
         source[given],
@@ -113,9 +108,7 @@ def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:
     if nothing := _lost([one.estimate for one in each], averaged):
         return Replicated(nothing, np.full(max(one.rows.size for one in each), np.nan))
     if len(each) == 1 and averaged == ASPECTS:
-        own = each[0].estimate
-        method = "; ".join(filter(None, [ONLY, own.method]))
-        return each[0]._replace(estimate=replace(own, method=method))
+        return each[0].with_method(ONLY)
     mean = np.mean([one.rows for one in each], axis=0)
     result = Estimate(float(mean[0]), n=len(each), method=f"mean over {averaged}")
     rough = next((one.scale for one in each if one.scale.kind == "rough"), None)

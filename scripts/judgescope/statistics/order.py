@@ -231,7 +231,7 @@ def nontransitive_share(verdict: Floats, source: Codes, weights: Weights) -> Est
         missing += int(np.sum(~decided))
         total += decided
         hits += decided & (np.abs(ring.sum(axis=0)) == 3)
-    return share(hits, total, source, weights, missing)
+    return share(hits, total, source, weights, missing).estimate
 
 
 def verdicts(first: Codes, second: Codes, neither: Codes) -> Floats:

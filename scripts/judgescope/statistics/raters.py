@@ -18,7 +18,7 @@ from judgescope.statistics.means import mean_over
 from judgescope.statistics.multiple import benjamini_yekutieli
 from judgescope.statistics.proportion import CONFIDENCE
 from judgescope.statistics.resampling import Replicated, mean_rows, with_interval
-from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, Estimate
+from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, Estimate, clauses
 
 ALT_TEST = "Calderon, Reichart, Dror 2025"
 ORDER: Final = 5
@@ -194,8 +194,7 @@ def _share(a: Floats, b: Floats, sizes: Floats, counted: Estimate) -> Estimate:
     if isinstance(below, str) or below.interval()[0] <= 0 or bounds is None:
         return Estimate.undefined(NOT_SHOWN, n=counted.n, n_missing=counted.n_missing)
     how = f"Fieller, jackknife over {below.sources} sources"
-    method = "; ".join(part for part in (counted.method, how) if part)
-    value = float(a[0] / b[0])
+    value, method = float(a[0] / b[0]), clauses(counted.method, how)
     return replace(counted, value=value, ci_low=bounds[0], ci_high=bounds[1], method=method)
 
 

@@ -103,7 +103,9 @@ def _alpha(
     if scale is not None and not are_classes(draws, scale):
         return Estimate.undefined(OFF_JUDGE_SCALE, n=n, n_missing=missing)
     level: Measurement = "interval" if scale is None else "ordinal"
-    return krippendorff_alpha(draws, level=level, domain=scale, source=source, weights=weights)
+    return krippendorff_alpha(
+        draws, level=level, domain=scale, source=source, weights=weights
+    ).estimate
 
 
 def spearman_brown(reliability: float, draws: int) -> float:

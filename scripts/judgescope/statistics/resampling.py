@@ -1,9 +1,7 @@
 """Replicates: sources deleted one at a time, for intervals and tests, or resampled, for ranks."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
-from typing import Final, Literal, NamedTuple, ParamSpec, Self
+from typing import Final, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -20,7 +18,7 @@ from judgescope.statistics.jackknife import (
     jackknife,
 )
 from judgescope.statistics.proportion import CONFIDENCE
-from judgescope.statistics.result import Estimate
+from judgescope.statistics.result import Estimate, clauses
 
 RESAMPLES = 1000
 FEWEST_NOT_MODAL: Final = 10
@@ -36,19 +34,6 @@ def source_weights(rng: np.random.Generator, n_sources: int, resamples: int = RE
     Shape (resamples, n_sources).
     """
     return rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=resamples)
-
-
-Arguments = ParamSpec("Arguments")
-
-
-def estimate_of(statistic: Callable[Arguments, "Replicated"]) -> Callable[Arguments, Estimate]:
-    """Return the same function, without the deletions in its result."""
-
-    @wraps(statistic)
-    def estimate(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimate:
-        return statistic(*args, **kwargs).estimate
-
-    return estimate
 
 
 def whole_and_resamples(source: Codes, weights: Weights) -> Floats:
@@ -102,6 +87,10 @@ class Replicated(NamedTuple):
     def with_note(self, note: str) -> Self:
         """Return the same with `note` appended to the estimate's."""
         return self._replace(estimate=self.estimate.with_note(note))
+
+    def with_method(self, method: str) -> Self:
+        """Return the same with `method` before the estimate's own."""
+        return self._replace(estimate=self.estimate.with_method(method))
 
     @property
     def jackknifed(self) -> Jackknife | str:
@@ -203,10 +192,9 @@ def with_interval(result: Replicated, units: str = "sources") -> Replicated:
         return result
     known = result.jackknifed
     if isinstance(known, str):
-        return result._replace(estimate=one.with_note(known.replace(" sources", f" {units}")))
+        return result.with_note(known.replace(" sources", f" {units}"))
     lo, hi = known.interval()
-    how = f"{known.how} over {known.sources} {units}"
-    method = "; ".join(part for part in (one.method, how) if part)
+    method = clauses(one.method, f"{known.how} over {known.sources} {units}")
     estimate = replace(one, ci_low=lo, ci_high=hi, method=method)
     if hi - lo <= SLACK * max(1.0, abs(one.value)):
         estimate = estimate.with_note(f"{NO_WIDTH}: all {known.sources} {units} are equal")
@@ -236,7 +224,7 @@ def with_percentiles(
     if bounds is None:
         return estimate.with_note("no interval: undefined in every resample")
     how = f"bootstrap over {n_sources} {units}, {len(replicates)} resamples, percentile: {why}"
-    method = "; ".join(part for part in (estimate.method, how) if part)
+    method = clauses(estimate.method, how)
     result = replace(estimate, ci_low=bounds[0], ci_high=bounds[1], method=method)
     lost = 1 - np.isfinite(replicates).mean()
     result = result.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else result

@@ -33,6 +33,11 @@ NO_SPANS: Final = "neither predicted nor gold spans"
 UNRELIABLE: Final = "draws of the same target agree no more than draws of different targets"
 
 
+def clauses(*parts: str) -> str:
+    """Return the parts that are not empty, as a `method` or `note` joins them."""
+    return "; ".join(filter(None, parts))
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A statistic with its interval and everything a reader needs to trust or doubt it.
@@ -68,4 +73,8 @@ class Estimate:
 
     def with_note(self, note: str) -> Self:
         """Return the same estimate with `note` appended."""
-        return replace(self, note="; ".join(part for part in (self.note, note) if part))
+        return replace(self, note=clauses(self.note, note))
+
+    def with_method(self, method: str) -> Self:
+        """Return the same estimate with `method` before its own."""
+        return replace(self, method=clauses(method, self.method))

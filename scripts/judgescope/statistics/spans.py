@@ -15,7 +15,7 @@ from judgescope.statistics import arrays
 from judgescope.statistics.arrays import Codes, Floats, Weights
 from judgescope.statistics.declared import amount, declare, percent, scale_of
 from judgescope.statistics.jackknife import ACCURACY
-from judgescope.statistics.means import clustered_mean, replicated_share, share
+from judgescope.statistics.means import clustered_mean, share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS, Estimate
 
@@ -218,9 +218,7 @@ def span_agreement(
         "span_f1": (2 * matched, predicted + gold, NO_SPANS),
     }
     return {
-        name: replicated_share(
-            hits, total, source, weights, missing=missing, scale=scale_of(name), why=why
-        )
+        name: share(hits, total, source, weights, missing=missing, scale=scale_of(name), why=why)
         for name, (hits, total, why) in parts.items()
     }
 
@@ -298,4 +296,4 @@ def _verdict_share(
     hits: arrays.Counts, total: arrays.Counts, source: Codes, weights: Weights, missing: int
 ) -> Estimate:
     hit, every = (v.reshape(len(source), -1).sum(axis=1).astype(np.float64) for v in (hits, total))
-    return share(hit, every, source, weights, missing, averaged=VERDICTS)
+    return share(hit, every, source, weights, missing, averaged=VERDICTS).estimate

@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from deleted import by_source, jackknife_t, proportion
 from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.means import independent_mean, mean_over, replicated_share, share
+from judgescope.statistics.means import independent_mean, mean_over, share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 from vectors import published
@@ -22,13 +22,13 @@ ONES = np.ones(SOURCE.size)
 
 def shares(*chances: float) -> list[Replicated]:
     hits = [(RNG.random(SOURCE.size) < chance).astype(float) for chance in chances]
-    return [replicated_share(one, ONES, SOURCE, WEIGHTS) for one in hits]
+    return [share(one, ONES, SOURCE, WEIGHTS) for one in hits]
 
 
 def test_a_share_of_things_is_a_proportion_of_clustered_cases() -> None:
     hits = np.zeros(SOURCE.size)
     hits[:50] = 1
-    found = replicated_share(hits, ONES, SOURCE, WEIGHTS, missing=3, tied=2, averaged="what")
+    found = share(hits, ONES, SOURCE, WEIGHTS, missing=3, tied=2, averaged="what")
     one = found.estimate
     assert (one.value, one.n, one.n_missing, one.n_tied) == (0.25, 200, 3, 2)
     assert found.rows[0] == one.value and found.rows.size == 41
@@ -36,7 +36,7 @@ def test_a_share_of_things_is_a_proportion_of_clustered_cases() -> None:
     own = proportion(by_source(hits, SOURCE, 40), [5] * 40)
     assert (one.ci_low, one.ci_high) == pytest.approx(own)
     assert one.method.startswith("what; Clopper-Pearson") and "40 sources" in one.method
-    plain = share(hits, ONES, SOURCE, WEIGHTS, 3, averaged="what")
+    plain = share(hits, ONES, SOURCE, WEIGHTS, 3, averaged="what").estimate
     assert (plain.value, plain.ci_low, plain.ci_high) == (one.value, one.ci_low, one.ci_high)
 
 
@@ -64,7 +64,7 @@ def test_a_mean_over_one_aspect_is_that_aspects_number_with_its_n() -> None:
 
 
 def test_where_all_sources_are_alike_a_mean_of_shares_has_their_bounds() -> None:
-    none, all_of_them = (replicated_share(v * ONES, ONES, SOURCE, WEIGHTS) for v in (0, 1))
+    none, all_of_them = (share(v * ONES, ONES, SOURCE, WEIGHTS) for v in (0, 1))
     found = mean_over([none, all_of_them], averaged="aspects").estimate
     rest = 1 - 0.025 ** (1 / 40)
     assert found.value == 0.5
@@ -122,7 +122,7 @@ def test_intervals_of_a_mean_of_datasets_hold_it_95_times_of_100() -> None:
         for size in (60, 100):
             told = (rng.random(size) < 0.4).astype(float)
             weights = deletions(size)
-            each.append(share(told, np.ones(size), np.arange(size), weights))
+            each.append(share(told, np.ones(size), np.arange(size), weights).estimate)
         found = independent_mean(each, averaged="datasets")
         assert found.ci_low is not None and found.ci_high is not None
         hits += found.ci_low <= 0.4 <= found.ci_high

@@ -160,7 +160,7 @@ def test_the_interval_of_a_share_holds_the_truth_near_the_ends_too(probability: 
     held = 0
     for _ in range(300):
         hits = (rng.random(24) < probability).astype(float)
-        found = share(hits, np.ones(24), np.arange(24), deletions(24))
+        found = share(hits, np.ones(24), np.arange(24), deletions(24)).estimate
         assert (
             found.ci_low is not None and found.ci_high is not None and found.ci_low < found.ci_high
         )

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, dot
-from judgescope.statistics.declared import amount, declare, percent, scale_of
-from judgescope.statistics.jackknife import ACCURACY
+from judgescope.statistics.declared import accuracy, amount, declare, percent, scale_of
 from judgescope.statistics.resampling import Replicated, with_interval
 from judgescope.statistics.result import Estimate
 
@@ -33,12 +32,11 @@ DECLARED: Final = declare(
         TABLE_8,
     ),
     percent("ratings_tied", "Several ratings", "rated texts that fit several ratings equally well"),
-    percent(
+    accuracy(
         "comparator_accuracy",
         "Comparator",
         "pairs of anchors whose better text it names in both orders",
         "Hu et al. 2025, table 6",
-        scaled=ACCURACY,
     ),
 )
 

@@ -21,6 +21,7 @@ from judgescope.statistics.declared import (
     p_value,
     percent,
     signed_amount,
+    undesired,
 )
 from judgescope.statistics.jackknife import ACCURACY, NOT_SMOOTH
 from judgescope.statistics.means import clustered_mean
@@ -72,7 +73,7 @@ DECLARED: Final = declare(
         "wanted drops with an adjusted p of at most .05",
     ),
     percent("unwanted_no_drop", "Unwanted: no drop", "shown to be within the margin"),
-    percent("unwanted_drop", "Unwanted: drop", "shown to be a drop", less_is_better=True),
+    undesired("unwanted_drop", "Unwanted: drop", "shown to be a drop"),
     percent("unwanted_undecided", "Unwanted: undecided", "neither is shown"),
     percent(
         "vote_consistency",

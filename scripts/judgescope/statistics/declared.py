@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Literal
 
-from judgescope.statistics.jackknife import CORRELATION, PLAIN, PROPORTION, Scale
+from judgescope.statistics.jackknife import ACCURACY, CORRELATION, PLAIN, PROPORTION, Scale
 
 Kind = Literal["correlation", "score", "percent", "p_value", "amount"]
 """How a value is written for people."""
@@ -71,6 +71,8 @@ correlation = partial(Statistic, kind="correlation", range=SIGNED)
 agreement = partial(Statistic, kind="correlation", range=UP_TO_1)
 score = partial(Statistic, kind="score", range=POSITIVE)
 percent = partial(Statistic, kind="percent", range=SHARE)
+accuracy = partial(percent, scaled=ACCURACY)
+undesired = partial(percent, less_is_better=True)
 p_value = partial(Statistic, kind="p_value", range=SHARE)
 amount = partial(Statistic, kind="amount", range=POSITIVE)
 signed_amount = partial(Statistic, kind="amount", range=ANY)

@@ -8,7 +8,7 @@ ln p and takes leading axes (resamples): p itself underflows from n = 1,900.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -32,12 +32,14 @@ from judgescope.statistics.result import Estimate
 PAPER = "Wang et al. 2024, section 3.3"
 ZEROS = "zeros dropped, midranks"
 WILSON = "Wilson 2019"
+discernment_by = partial(score, ties=ZEROS)
+hardest = partial(discernment_by, scaled=NOT_SMOOTH)
 DECLARED: Final = declare(
-    score("D", "D", "as published", PAPER, ties=ZEROS),
-    score("D_ew", "D_ew", "as published, aspects weighted", PAPER, ties=ZEROS),
-    score("D_hmp", "D_hmp", "from the harmonic mean p", WILSON, ties=ZEROS),
-    score("D_exact", "D_exact", "from a p with a guaranteed level", WILSON, ties=ZEROS),
-    score(
+    discernment_by("D", "D", "as published", PAPER),
+    discernment_by("D_ew", "D_ew", "as published, aspects weighted", PAPER),
+    discernment_by("D_hmp", "D_hmp", "from the harmonic mean p", WILSON),
+    discernment_by("D_exact", "D_exact", "from a p with a guaranteed level", WILSON),
+    discernment_by(
         "D_ew_weight_effect",
         "D_ew uniform − D_ew",
         "D_ew with uniform weights (D − log_20 of the number of aspects) minus D_ew with "
@@ -45,29 +47,13 @@ DECLARED: Final = declare(
         "weight most",
         PAPER,
         range=ANY,
-        ties=ZEROS,
     ),
-    score("D_avg", "D_avg", "average over perturbations, as published", PAPER, ties=ZEROS),
-    score("D_avg_ew", "D_avg_ew", "average, aspects weighted", PAPER, ties=ZEROS),
-    score("D_avg_exact", "D_avg_exact", "average of D_exact", ties=ZEROS),
-    score(
-        "D_min", "D_min", "hardest perturbation, as published", PAPER, ties=ZEROS, scaled=NOT_SMOOTH
-    ),
-    score(
-        "D_min_ew",
-        "D_min_ew",
-        "hardest perturbation, aspects weighted",
-        PAPER,
-        ties=ZEROS,
-        scaled=NOT_SMOOTH,
-    ),
-    score(
-        "D_min_exact",
-        "D_min_exact",
-        "hardest perturbation by D_exact",
-        ties=ZEROS,
-        scaled=NOT_SMOOTH,
-    ),
+    discernment_by("D_avg", "D_avg", "average over perturbations, as published", PAPER),
+    discernment_by("D_avg_ew", "D_avg_ew", "average, aspects weighted", PAPER),
+    discernment_by("D_avg_exact", "D_avg_exact", "average of D_exact"),
+    hardest("D_min", "D_min", "hardest perturbation, as published", PAPER),
+    hardest("D_min_ew", "D_min_ew", "hardest perturbation, aspects weighted", PAPER),
+    hardest("D_min_exact", "D_min_exact", "hardest perturbation by D_exact"),
     correlation(
         "rank_biserial", "Rank-biserial correlation", "effect size", "Kerby 2014", ties=ZEROS
     ),

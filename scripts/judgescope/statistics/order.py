@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
-from judgescope.statistics.declared import declare, percent, scale_of
-from judgescope.statistics.jackknife import ACCURACY
+from judgescope.statistics.declared import accuracy, declare, percent, scale_of, undesired
 from judgescope.statistics.means import clustered_mean, share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
@@ -25,75 +24,54 @@ SECTION_5 = "Hu et al. 2025, section 5.4"
 DECLARED: Final = declare(
     percent("order_consistency", "Consistent", "same verdict in both orders", PAPER),
     percent("first_position_rate", "First text chosen", "of decided votes"),
-    percent(
-        "nontransitive_share",
-        "Circles",
-        "of decided triples",
-        "Kendall, Babington Smith 1940",
-        less_is_better=True,
+    undesired(
+        "nontransitive_share", "Circles", "of decided triples", "Kendall, Babington Smith 1940"
     ),
-    percent(
-        "accuracy_comparison",
-        "Right",
-        "same order as people; a tie is wrong",
-        PAPER,
-        ties=WRONG,
-        scaled=ACCURACY,
+    accuracy(
+        "accuracy_comparison", "Right", "same order as people; a tie is wrong", PAPER, ties=WRONG
     ),
-    percent(
-        "accuracy_comparison_half",
-        "Right, ties half",
-        "a tie is half right",
-        ties=HALF,
-        scaled=ACCURACY,
-    ),
-    percent(
+    accuracy("accuracy_comparison_half", "Right, ties half", "a tie is half right", ties=HALF),
+    accuracy(
         "accuracy_comparison_by_distance",
         "Right at k",
         "of two compared texts of a chain, k errors apart; a tie is wrong",
         SECTION_5,
         ties=WRONG,
-        scaled=ACCURACY,
     ),
-    percent(
+    accuracy(
         "accuracy_adjacent",
         "Ordered right",
         "neighbours of a known order: better text scored higher; tie and missing are wrong",
         "Hu et al. 2025, section 3.2",
         ties=WRONG,
-        scaled=ACCURACY,
     ),
-    percent(
+    accuracy(
         "accuracy_adjacent_half",
         "Ordered right, ties half",
         "the same; a tie is half right, a missing score left out",
         ties=HALF,
-        scaled=ACCURACY,
     ),
-    percent(
+    accuracy(
         "accuracy_adjacent_complete",
         "Ordered right, both scored",
         "the same; a tie is wrong, a missing score left out",
         ties=WRONG,
-        scaled=ACCURACY,
     ),
-    percent(
+    accuracy(
         "accuracy_by_distance",
         "Ordered right at k",
         "texts k positions apart; at 1 it equals accuracy_adjacent",
         SECTION_5,
         ties=WRONG,
-        scaled=ACCURACY,
     ),
-    percent(
+    accuracy(
         "accuracy_by_position",
         "Ordered right, k and k_b",
         "texts at positions k and k_b of a chain; 0 is the original",
         "Hu et al. 2025, figure 5",
         ties=WRONG,
-        scaled=ACCURACY,
     ),
-    percent("tie_rate", "Ties", "pairs without a verdict", less_is_better=True),
+    undesired("tie_rate", "Ties", "pairs without a verdict"),
 )
 
 

@@ -12,8 +12,8 @@ from typing import Final, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
-from judgescope.statistics.declared import ANY, declare, percent, scale_of, signed_amount
-from judgescope.statistics.jackknife import ACCURACY, NOT_SMOOTH, PLAIN, Bounds, Jackknife
+from judgescope.statistics.declared import ANY, accuracy, declare, percent, scale_of, signed_amount
+from judgescope.statistics.jackknife import NOT_SMOOTH, PLAIN, Bounds, Jackknife
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.multiple import benjamini_yekutieli
 from judgescope.statistics.proportion import CONFIDENCE
@@ -30,12 +30,11 @@ DECLARED: Final = declare(
         ALT_TEST,
         scaled=NOT_SMOOTH,
     ),
-    percent(
+    accuracy(
         "alt_test_advantage",
         "Alt-test advantage",
         "how often the judge is as close to the other raters as a rater is",
         ALT_TEST,
-        scaled=ACCURACY,
     ),
     signed_amount(
         "as_rater",

@@ -9,7 +9,7 @@ import numpy as np
 
 from judgescope.statistics.alpha import Measurement, krippendorff_alpha
 from judgescope.statistics.arrays import Codes, Floats, Weights
-from judgescope.statistics.declared import agreement, amount, declare, percent
+from judgescope.statistics.declared import agreement, amount, declare, percent, undesired
 from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, Sample, whole_and_resamples
@@ -24,13 +24,8 @@ from judgescope.statistics.result import (
 SPEARMAN_BROWN = "Spearman 1910, Brown 1910"
 DECLARED: Final = declare(
     agreement("alpha_draws", "α over draws", "the draws as raters", "Krippendorff 2011"),
-    percent("flip_rate", "Flips", "texts with differing draws", less_is_better=True),
-    percent(
-        "tied_modes",
-        "Tied modes",
-        "texts without a single most frequent rating",
-        less_is_better=True,
-    ),
+    undesired("flip_rate", "Flips", "texts with differing draws"),
+    undesired("tied_modes", "Tied modes", "texts without a single most frequent rating"),
     agreement("reliability", "Reliability", "of one draw, ICC(1)", "Shrout, Fleiss 1979"),
     amount(
         "draws_needed",

@@ -13,8 +13,7 @@ import numpy as np
 
 from judgescope.statistics import arrays
 from judgescope.statistics.arrays import Codes, Floats, Weights
-from judgescope.statistics.declared import amount, declare, percent, scale_of
-from judgescope.statistics.jackknife import ACCURACY
+from judgescope.statistics.declared import accuracy, amount, declare, percent, scale_of
 from judgescope.statistics.means import clustered_mean, share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS, Estimate
@@ -35,27 +34,19 @@ DECLARED: Final = declare(
         "spans that match except for case, white space and punctuation",
     ),
     percent("span_match_fuzzy", "Located approximately", "spans located only by similar words"),
-    percent(
+    accuracy(
         "span_precision",
         "Precision",
         "share of the judge's spans or words that people also marked",
         f"{PAPER}, section 7.2",
-        scaled=ACCURACY,
     ),
-    percent(
+    accuracy(
         "span_recall",
         "Recall",
         "share of people's spans or words that the judge also marks",
         f"{PAPER}, section 7.2",
-        scaled=ACCURACY,
     ),
-    percent(
-        "span_f1",
-        "F1",
-        "harmonic mean of precision and recall",
-        f"{PAPER}, section 7.2",
-        scaled=ACCURACY,
-    ),
+    accuracy("span_f1", "F1", "harmonic mean of precision and recall", f"{PAPER}, section 7.2"),
     percent(
         "span_errors_beside_none",
         'Errors and "no errors"',

@@ -1,5 +1,6 @@
 """Statistics that methods count or average themselves, without a function of this package."""
 
+from functools import partial
 from typing import Final
 
 from judgescope.statistics.declared import (
@@ -11,10 +12,12 @@ from judgescope.statistics.declared import (
     percent,
     score,
     signed_amount,
+    undesired,
 )
 
 PAPER = "Wang et al. 2024, section 3.3"
 STUDENT = "Kartáč et al. 2025, section 5"
+spent = partial(amount, less_is_better=True, complete=True)
 DECLARED: Final = declare(
     amount(
         "class_count",
@@ -23,12 +26,11 @@ DECLARED: Final = declare(
         "k_b; zero counts are omitted",
         "Hu et al. 2025, table 4 and figure 4",
     ),
-    percent(
+    undesired(
         "cross_aspect_share",
         "Follows another aspect",
         "aspects whose scores correlate more with people's ratings of another aspect",
         "Hu et al. 2024",
-        less_is_better=True,
     ),
     score(
         "score_mean",
@@ -55,11 +57,8 @@ DECLARED: Final = declare(
         "or a text's known rating",
         "Hu et al. 2025, appendices A.1 and C.3",
     ),
-    percent(
-        "reevaluation_no_difference",
-        "No difference",
-        "human judgments that see no difference",
-        less_is_better=True,
+    undesired(
+        "reevaluation_no_difference", "No difference", "human judgments that see no difference"
     ),
     amount(
         "reevaluation_distance",
@@ -68,12 +67,8 @@ DECLARED: Final = declare(
         less_is_better=True,
     ),
     percent("detection_rate", "Faults noticed", "scored below the good text", ties="not noticed"),
-    percent(
-        "miss_rate",
-        "Faults missed",
-        "scored no lower than the good text",
-        ties="not noticed",
-        less_is_better=True,
+    undesired(
+        "miss_rate", "Faults missed", "scored no lower than the good text", ties="not noticed"
     ),
     amount(
         "sentiment",
@@ -87,42 +82,12 @@ DECLARED: Final = declare(
     amount("edit_distance", "Edit distance", "mean Levenshtein distance", "Levenshtein 1966"),
     percent("coverage", "Coverage", "planned judgments with a usable score", complete=True),
     amount("replies", "Replies", "replies of a model", complete=True),
-    amount(
-        "prompt_tokens",
-        "Prompt tokens",
-        "as reported by the endpoint",
-        less_is_better=True,
-        complete=True,
-    ),
-    amount(
-        "completion_tokens",
-        "Completion tokens",
-        "as reported by the endpoint",
-        less_is_better=True,
-        complete=True,
-    ),
-    amount(
-        "reasoning_tokens",
-        "Reasoning tokens",
-        "part of the completion tokens",
-        less_is_better=True,
-        complete=True,
-    ),
+    spent("prompt_tokens", "Prompt tokens", "as reported by the endpoint"),
+    spent("completion_tokens", "Completion tokens", "as reported by the endpoint"),
+    spent("reasoning_tokens", "Reasoning tokens", "part of the completion tokens"),
     amount("cached_tokens", "Cached tokens", "prompt tokens read from a cache", complete=True),
-    amount(
-        "usd_per_1000",
-        "US dollars per 1,000",
-        "cost of 1,000 judgments with a usable score",
-        less_is_better=True,
-        complete=True,
-    ),
-    amount(
-        "usd",
-        "US dollars",
-        "tokens times the prices of the model card",
-        less_is_better=True,
-        complete=True,
-    ),
+    spent("usd_per_1000", "US dollars per 1,000", "cost of 1,000 judgments with a usable score"),
+    spent("usd", "US dollars", "tokens times the prices of the model card"),
     amount(
         "taught_examples",
         "Examples",
@@ -154,6 +119,6 @@ DECLARED: Final = declare(
         "{} of teacher and distilled judge",
         "the second judge, trained on the first judge's replies, against the first",
     ),
-    percent("share", "Share {}", "texts with this perturbation status", less_is_better=True),
+    undesired("share", "Share {}", "texts with this perturbation status"),
     amount("count", "Judgments {}", "judgments with this status"),
 )

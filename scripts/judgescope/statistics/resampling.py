@@ -243,7 +243,7 @@ def mean_rows(values: Floats, rows: Floats) -> Floats:
     defined value.
     """
     used = ~np.isnan(values)
-    w = np.ascontiguousarray(rows[:, used])
+    w = rows[:, used]
     with np.errstate(invalid="ignore"):  # a resample may hold no source with a value
         return np.asarray(np.einsum("rs,s->r", w, values[used]) / w.sum(axis=1))
 

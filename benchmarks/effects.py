@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 from judgescope.methods.claims.base import CRITERIA, Claim, mean_of_sources
 from judgescope.methods.claims.perturbations import CriteriaDrops
 from judgescope.methods.rationales import HintPairs
-from judgescope.statistics.discernment import discernment, log_p_exact
+from judgescope.statistics.discernment import discernment, log_p
 from judgescope.statistics.jackknife import CORRELATION
 from judgescope.statistics.multiple import holm
 from judgescope.statistics.proportion import korn_graubard
@@ -53,7 +53,7 @@ def perturbation(rng: np.random.Generator, drop: float, wanted: Outcome) -> bool
         common = rng.normal(size=(ITEMS, 1))
         noise = [0.7 * common + 0.7 * rng.normal(size=(ITEMS, ASPECTS)) for _ in range(2)]
         d = np.round(noise[0] + drop).astype(np.int64) - np.round(noise[1]).astype(np.int64)
-        each = np.array([log_p_exact(column) for column in d.T])
+        each = np.array([log_p(column, "exact") for column in d.T])
         uniform = np.full(ASPECTS, 1 / ASPECTS)
         logs.append(-float(discernment(each, each, uniform).d_exact) * np.log(20))
         shares.append([net_share(column, range(ITEMS)) for column in d.T])

@@ -20,7 +20,7 @@ from judgescope.statistics.anchors import (
     most_diverse,
 )
 from judgescope.statistics.comparison import detectable, difference, ranks
-from judgescope.statistics.confusion import expectations, match_vote_all, vote_consistency
+from judgescope.statistics.confusion import expectations, match_votes, vote_consistency
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import independent_mean, mean_over
@@ -36,7 +36,7 @@ from judgescope.statistics.result import (
     UNDEFINED_JUDGE,
     Estimate,
 )
-from judgescope.statistics.spans import span_ok
+from judgescope.statistics.spans import verdict_shares
 
 NAN = float("nan")
 Floats = NDArray[np.float64]
@@ -305,13 +305,13 @@ def test_without_resamples_nothing_is_said_of_an_interval() -> None:
 def test_the_last_pair_need_not_be_of_the_last_cell() -> None:
     votes = np.array([[3, 0, 0, 0], [0, 3, 0, 0], [2, 1, 0, 0]])
     cell, expected = np.array([0, 1, 0]), np.array([1.0, 1.0])
-    found = match_vote_all(votes, np.arange(3), cell, expected, None)
+    found = match_votes(votes, np.arange(3), cell, expected, None)["match_vote_all"]
     assert (found.value, found.n) == (0.5, 2)
 
 
 def test_cells_that_were_voted_on_and_are_undecided_are_tied() -> None:
     votes = np.array([[1, 1, 0, 0], [3, 0, 0, 0], [0, 0, 0, 0]])
-    found = match_vote_all(votes, np.arange(3), np.arange(3), np.ones(3), None)
+    found = match_votes(votes, np.arange(3), np.arange(3), np.ones(3), None)["match_vote_all"]
     assert (found.value, found.n, found.n_tied) == (0.5, 2, 1)
 
 
@@ -340,7 +340,7 @@ def test_undecided_votes_are_for_no_place() -> None:
 def test_nothing_is_missing_unless_it_is_said() -> None:
     counts = np.zeros((1, 6, 4), dtype=np.int64)
     counts[0, 0, :2] = 3, 1
-    found = span_ok(counts, np.zeros(1, dtype=np.int64), None)
+    found = verdict_shares(counts, np.zeros(1, dtype=np.int64), None)["span_ok"]
     assert (found.value, found.n, found.n_missing) == (0.75, 4, 0)
 
 

@@ -22,8 +22,7 @@ from judgescope.statistics.confusion import confusion, items_needed, mean_drops,
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.discernment import (
     WilcoxonMethod,
-    log_p_asymptotic,
-    log_p_exact,
+    log_p,
     table_method,
 )
 from judgescope.statistics.means import clustered_mean
@@ -238,8 +237,8 @@ class JudgeCells:
 
     @cached_property
     def _log_p(self) -> dict[Cell, float]:
-        test = log_p_exact if self.method == "exact" else log_p_asymptotic
-        return {cell: test(cell.pairs.differences) for cell in self.cells if cell.pairs}
+        tested = ((cell, cell.pairs.differences) for cell in self.cells if cell.pairs)
+        return {cell: float(log_p(differences, self.method)) for cell, differences in tested}
 
     @cached_property
     def _fdr(self) -> dict[Cell, float]:

@@ -29,9 +29,7 @@ from judgescope.statistics.result import Estimate
 from judgescope.statistics.spans import (
     EXPLANATIONS,
     SPANS,
-    explanation_ok,
-    explanation_ok_at_error,
-    span_ok,
+    verdict_shares,
 )
 
 if TYPE_CHECKING:
@@ -65,11 +63,8 @@ COUNTS = [*PLACE, "explanation", *SPANS, TOTAL]
 VERDICTS = [*PLACE, "target", "draw", "number", "match", "severity", "voter", SPAN, WHY]
 Count = tuple[object, ...]
 """A row of counts.csv."""
-SHARES: Final = {
-    "span_ok": (SPAN, span_ok),
-    "explanation_ok": (WHY, explanation_ok),
-    "explanation_ok_at_error": (WHY, explanation_ok_at_error),
-}
+QUESTION: Final = {"span_ok": SPAN, "explanation_ok": WHY, "explanation_ok_at_error": WHY}
+"""Share of verdicts -> the question that it is about."""
 
 
 # --- errors ------------------------------------------------------------------------------------
@@ -342,7 +337,7 @@ def _lines(statistics: Sequence[Measured], counts: Sequence[Count]) -> Iterator[
             yield "  " + "  ".join([f"{first:<17}", *padded])
         for (of_judge, dataset, _, question, name), estimate in statistics:
             if (of_judge, dataset) == (judge, ""):
-                asked = f", {question}" if name not in SHARES else ""
+                asked = f", {question}" if name not in QUESTION else ""
                 left = f", {estimate.n_missing} missing" if estimate.n_missing else ""
                 yield f"  {name}{asked}: {form.formatted(estimate)}{left}"
 
@@ -404,8 +399,8 @@ def _tables(
             source = np.array([code[error.source_item] for error in errors], dtype=np.int64)
             lost = sum(missing[error] for error in errors)
             estimates = {
-                (question, name): share(votes, source, weights, lost)
-                for name, (question, share) in SHARES.items()
+                (QUESTION[name], name): share
+                for name, share in verdict_shares(votes, source, weights, lost).items()
             } | estimates
         statistics += [Measured((*level, *names), each) for names, each in estimates.items()]
     return statistics, counts

@@ -327,8 +327,7 @@ def _estimates(seed: int, tally: Tally, expected: Mapping[Cell, int]) -> dict[st
     arrays = votes, pair_code, cell_code, hopes, weights
     return {
         "vote_consistency": confusion.vote_consistency(votes, pair_code, deletions(len(pairs))),
-        "match_vote_vote": confusion.match_vote_vote(*arrays),
-        "match_vote_all": confusion.match_vote_all(*arrays),
+        **confusion.match_votes(*arrays),
     }
 
 

@@ -234,29 +234,21 @@ def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Est
     return replace(result, n_tied=int(tied.sum()))
 
 
-def match_vote_vote(
+def match_votes(
     votes: Counts, pair: Counts, cell: Counts, expected: Floats, weights: Counts | None
-) -> Estimate:
-    """Return the share of cells where the votes of pairs have the outcome that is expected.
-
-    Each pair has one vote, for its most frequent option (`winners`); a cell's outcome is that of
-    its pairs' votes together. All else as in `match_vote_all`. (Hu et al. 2024, table 18)
-    """
-    return _match(winners(votes), votes, pair, cell, expected, weights)
-
-
-def match_vote_all(
-    votes: Counts, pair: Counts, cell: Counts, expected: Floats, weights: Counts | None
-) -> Estimate:
-    """Return the share of cells where all votes together have the outcome that is expected.
+) -> dict[str, Estimate]:
+    """Return the shares of cells where votes have the outcome that is expected.
 
     A cell is a perturbation and an aspect; DROPS is expected of it or STAYS. Its outcome is DROPS
     if A > max(B, C) in sum over its rows, STAYS if A < max(B, C), and else undecided: no match.
+    `match_vote_all` sums all votes, `match_vote_vote` one vote of each pair (`winners`).
     votes (rows, 4), pair and cell (rows,) codes from 0, expected (cells,) with NaN where nothing
     is (those cells are missing; undecided ones are tied), weights (resamples, pairs) or None for
     no interval. Range 0 to 1. (Hu et al. 2024, appendix C.3.2 and table 18)
     """
-    return _match(votes[:, :DECIDED], votes, pair, cell, expected, weights)
+    ballots = {"match_vote_vote": winners(votes), "match_vote_all": votes[:, :DECIDED]}
+    data = votes, pair, cell, expected, weights
+    return {name: _match(each, *data) for name, each in ballots.items()}
 
 
 def winners(votes: Counts) -> Counts:

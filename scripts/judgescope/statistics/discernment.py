@@ -185,31 +185,21 @@ def table_method(max_nonzero: int) -> WilcoxonMethod:
     return "exact" if max_nonzero <= EXACT_LIMIT else "asymptotic"
 
 
-def log_p_exact(d: ArrayLike) -> float:
-    """Return ln P(W+ >= w+) over all sign flips of the observed midranks, zeros dropped.
-
-    d: (n,) exact differences, at most 2 * EXACT_LIMIT of them non-zero, else ValueError; 0.0
-    (p = 1) when all are zero. Never scipy's `exact`, which knows no ties.
-    (Wang et al. 2024, section 3.3.1)
-    """
-    return float(_exact(signed_rank(d)))
-
-
-def log_p_asymptotic(d: ArrayLike) -> float:
-    """Return ln P(Z >= z), z = (W+ - W-) / sqrt(sum of squared midranks), zeros dropped.
-
-    The same as scipy's wilcoxon(alternative="greater", method="asymptotic", correction=False);
-    the sum of squared midranks carries the tie correction. 0.0 (p = 1) when all d are zero.
-    """
-    return float(_asymptotic(signed_rank(d)))
-
-
-def replicate_log_p(
-    d: ArrayLike, weights: Codes, source: ArrayLike, method: WilcoxonMethod
+def log_p(
+    d: ArrayLike,
+    method: WilcoxonMethod,
+    weights: Weights = None,
+    source: ArrayLike | None = None,
 ) -> Floats:
-    """Return ln p of every deletion, (sources,), of the differences that it leaves.
+    """Return ln P(W+ >= w+) of exact differences d (n,), or of those that each deletion leaves.
 
-    d, source: (n,); weights: (sources, sources); a deletion without non-zero d has ln p = 0.
+    Zeros are dropped; ln p = 0 (p = 1) where all d are zero. weights and source as in
+    `signed_rank`. Shape () or (sources,).
+
+    `exact`: over all sign flips of the observed midranks, at most 2 * EXACT_LIMIT of them, else
+    ValueError; never scipy's `exact`, which knows no ties (Wang et al. 2024, section 3.3.1).
+    `asymptotic`: P(Z >= z), z = (W+ - W-) / sqrt(sum of squared midranks), which carries the tie
+    correction: scipy's wilcoxon(alternative="greater", method="asymptotic", correction=False).
     """
     test = {"exact": _exact, "asymptotic": _asymptotic}[method]
     return test(signed_rank(d, weights, source))
@@ -228,13 +218,13 @@ def aspect_tests(
 ) -> AspectTests:
     """Return both tests of exact differences d (n,); `method` is that of the exact one.
 
-    source and weights as in `replicate_log_p`.
+    source and weights as in `signed_rank`.
     """
-    exact = log_p_exact if method == "exact" else log_p_asymptotic
-    return AspectTests(
-        np.append(log_p_asymptotic(d), replicate_log_p(d, weights, source, "asymptotic")),
-        np.append(exact(d), replicate_log_p(d, weights, source, method)),
+    asymptotic, exact = (
+        np.append(log_p(d, name), log_p(d, name, weights, source))
+        for name in ("asymptotic", method)
     )
+    return AspectTests(asymptotic, exact)
 
 
 def has_one_sign(d: Codes, source: Codes, n_sources: int) -> bool:

@@ -249,42 +249,35 @@ EXPLANATIONS: Final = (
 VERDICTS: Final = "verdicts on errors"
 
 
-def span_ok(verdicts: arrays.Counts, source: Codes, weights: Weights, missing: int = 0) -> Estimate:
-    """Return sum verdicts[.., error] / sum verdicts, with an interval over sources.
+ALL: Final = slice(None)
+VERDICT_SHARES: Final = {
+    "span_ok": ((ALL, slice(1)), (ALL, ALL)),
+    "explanation_ok": ((slice(1), ALL), (ALL, ALL)),
+    "explanation_ok_at_error": ((slice(1), slice(1)), (ALL, slice(1))),
+}
+"""Statistic -> which (explanations, spans) count, and of which."""
+
+
+def verdict_shares(
+    verdicts: arrays.Counts, source: Codes, weights: Weights, missing: int = 0
+) -> dict[str, Estimate]:
+    """Return sum hits / sum total of the verdicts on errors, by VERDICT_SHARES.
 
     verdicts (things, explanations, spans): how many verdicts on each thing, whatever it is, say
     each of EXPLANATIONS of the explanation and each of SPANS of the passage; source (things,),
     weights (sources, sources) or None for no interval; `missing` verdicts were planned and are not
-    there, or not complete. Range 0 to 1; undefined without a verdict. 303 of 366 give 83 %, Span OK
-    in (Kartáč et al. 2025, table 4).
+    there, or not complete. Range 0 to 1; undefined without a verdict. Partially correct is not
+    correct. In (Kartáč et al. 2025, table 4) 303 of 366 give 83 %, Span OK, and 230 of 366 give
+    63 %, Exp. correct; 218 of 303 give 72 %, which the paper does not print.
     """
-    return _verdict_share(verdicts[:, :, 0], verdicts, source, weights, missing)
 
+    def counted(which: tuple[slice, slice]) -> Floats:
+        own = verdicts[:, *which].reshape(len(source), -1)
+        return np.asarray(own.sum(axis=1), dtype=np.float64)
 
-def explanation_ok(
-    verdicts: arrays.Counts, source: Codes, weights: Weights, missing: int = 0
-) -> Estimate:
-    """Return sum verdicts[.., correct, ..] / sum verdicts, whatever the passage is like.
-
-    Partially correct is not correct. All else as in `span_ok`. 230 of 366 give 63 %, Exp. correct
-    in (Kartáč et al. 2025, table 4).
-    """
-    return _verdict_share(verdicts[:, 0, :], verdicts, source, weights, missing)
-
-
-def explanation_ok_at_error(
-    verdicts: arrays.Counts, source: Codes, weights: Weights, missing: int = 0
-) -> Estimate:
-    """Return sum verdicts[.., correct, error] / sum verdicts[.., error].
-
-    Verdicts that find no error in the passage do not count. All else as in `span_ok`; 218 of 303
-    give 72 %, which the paper does not print.
-    """
-    return _verdict_share(verdicts[:, :1, 0], verdicts[:, :, :1], source, weights, missing)
-
-
-def _verdict_share(
-    hits: arrays.Counts, total: arrays.Counts, source: Codes, weights: Weights, missing: int
-) -> Estimate:
-    hit, every = (v.reshape(len(source), -1).sum(axis=1).astype(np.float64) for v in (hits, total))
-    return share(hit, every, source, weights, missing, averaged=VERDICTS).estimate
+    return {
+        name: share(
+            counted(hits), counted(total), source, weights, missing, averaged=VERDICTS
+        ).estimate
+        for name, (hits, total) in VERDICT_SHARES.items()
+    }

@@ -13,8 +13,7 @@ from judgescope.schema.cards import ControlModel, Judge, Scale
 from judgescope.statistics.discernment import (
     discernment,
     exact_differences,
-    log_p_asymptotic,
-    log_p_exact,
+    log_p,
 )
 
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
@@ -52,7 +51,7 @@ def test_random_control_reaches_d_exact_1_in_5_percent_of_cells_over_200_seeds()
             perturbed = random_scores(seed, f"p{number}.minor")
             d = [exact_differences(original[a], perturbed[a], 1) for a in ASPECTS]
             found = discernment(
-                [log_p_asymptotic(one) for one in d], [log_p_exact(one) for one in d], weights
+                [log_p(one, "asymptotic") for one in d], [log_p(one, "exact") for one in d], weights
             )
             reached.append(float(found.d_exact) >= 1)
     assert len(reached) == 600

@@ -17,8 +17,7 @@ from judgescope.statistics.discernment import (
     discernment_score,
     log_harmonic_mean,
     log_landau,
-    log_p_asymptotic,
-    log_p_exact,
+    log_p,
     minimum,
 )
 from vectors import load
@@ -193,7 +192,7 @@ def test_under_the_null_the_paper_rule_fires_too_often_and_the_exact_one_does_no
         scores = rng.choice(5, (2, 4, 100), p=chances)
         d = scores[0] - scores[1]
         got = discernment(
-            [log_p_asymptotic(one) for one in d], [log_p_exact(one) for one in d], uniform(4)
+            [log_p(one, "asymptotic") for one in d], [log_p(one, "exact") for one in d], uniform(4)
         )
         fired.append((got.d >= 1, got.d_exact >= 1))
     paper, exact = np.mean(fired, axis=0)

@@ -1,5 +1,7 @@
 """How valid judges' errors are: shares of verdicts, and what the paper prints of them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,18 +9,30 @@ from deleted import proportion
 from judgescope.statistics.arrays import Counts
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.registry import STATISTICS
+from judgescope.statistics.result import Estimate
 from judgescope.statistics.spans import (
     EXPLANATIONS,
     SPANS,
-    explanation_ok,
-    explanation_ok_at_error,
-    span_ok,
+    VERDICT_SHARES,
+    verdict_shares,
 )
 from vectors import published
 
 ROWS = ["Correct", "Partially correct", "Incomplete", "Vague", "Incorrect", "Not an error"]
 COLUMNS = ["error", "no_span_given", "not_an_error", "hallucination"]
 CODES = np.arange(12)
+
+
+def span_ok(*told: Any) -> Estimate:
+    return verdict_shares(*told)["span_ok"]
+
+
+def explanation_ok(*told: Any) -> Estimate:
+    return verdict_shares(*told)["explanation_ok"]
+
+
+def explanation_ok_at_error(*told: Any) -> Estimate:
+    return verdict_shares(*told)["explanation_ok_at_error"]
 
 
 def counts(*verdicts: tuple[str, str]) -> Counts:
@@ -85,5 +99,5 @@ def test_the_papers_table(system: str) -> None:
 
 
 def test_they_are_listed() -> None:
-    for each in (span_ok, explanation_ok, explanation_ok_at_error):
-        assert STATISTICS[each.__name__].kind == "percent"
+    for name in VERDICT_SHARES:
+        assert STATISTICS[name].kind == "percent"

@@ -1,5 +1,7 @@
 """Votes on pairs: consistency, match rates, and what they say a perturbation does."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,17 +13,25 @@ from judgescope.statistics.confusion import (
     STAYS,
     UNDECIDED,
     expectations,
-    match_vote_all,
-    match_vote_vote,
+    match_votes,
     outcomes,
     pair_weights,
     vote_consistency,
     winners,
 )
 from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.result import Estimate
 from vectors import published
 
 NAN = float("nan")
+
+
+def match_vote_all(*told: Any) -> Estimate:
+    return match_votes(*told)["match_vote_all"]
+
+
+def match_vote_vote(*told: Any) -> Estimate:
+    return match_votes(*told)["match_vote_vote"]
 
 
 def counts(*rows: str) -> np.ndarray:

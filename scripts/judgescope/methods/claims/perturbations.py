@@ -43,8 +43,7 @@ from judgescope.statistics.discernment import (
     WilcoxonMethod,
     discernment,
     discernment_score,
-    log_p_asymptotic,
-    log_p_exact,
+    log_p,
     table_method,
 )
 from judgescope.statistics.jackknife import ACCURACY, PLAIN, deletions
@@ -110,8 +109,7 @@ class PerturbationCell:
         return max(log_p, self._log_p(method, self._with_lost(-1)))
 
     def _log_p(self, method: WilcoxonMethod, differences: Sequence[Codes]) -> float:
-        test = log_p_exact if method == "exact" else log_p_asymptotic
-        logs = np.array([test(d) for d in differences])
+        logs = np.array([log_p(d, method) for d in differences])
         combined = discernment(np.zeros(len(logs)), logs, self.weights)
         return min(-float(combined.d_exact) * log(20), 0.0)
 
@@ -149,19 +147,22 @@ def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
         cells = [PerturbationCell.of(study, judge, *pair) for pair in sets]
         logs = np.array([nan if cell.absent else cell.log_p(method) for cell in cells])
         adjusted = holm(logs, log=True)
-        for cell, log_p, log_holm in zip(cells, logs, adjusted, strict=True):
+        for cell, raw, corrected in zip(cells, logs, adjusted, strict=True):
             by_length = lengths[cell.name, cell.degree]
-            yield _perturbation_claim(judge, cell, float(log_p), float(log_holm), by_length)
+            yield _perturbation_claim(judge, cell, float(raw), float(corrected), by_length)
 
 
 def _perturbation_claim(
     judge: str,
     cell: PerturbationCell,
-    log_p: float,
-    log_holm: float,
+    raw: float,
+    corrected: float,
     by_length: tuple[float, float],
 ) -> Claim:
-    """Return a claim; by_length: the p of shorter and of longer perturbed texts."""
+    """Return a claim from ln p before and after Holm's correction.
+
+    by_length: the p of shorter and of longer perturbed texts.
+    """
     if cell.absent is not None:
         return Claim(
             *(judge, PERTURBATION, "D_exact", "", "", cell.absent, {}),
@@ -172,9 +173,9 @@ def _perturbation_claim(
         )
     shares = cell.shares()
     worst = cell.worst_shares() if cell.lost_share > FEW_LOST else shares
-    p, p_holm = exp(log_p), exp(log_holm)
+    p, p_holm = exp(raw), exp(corrected)
     outcome, why = of_perturbation(p, p_holm, by_length, missed(shares) and missed(worst))
-    n, d, method = cell.n, float(discernment_score(log_p)), "exact p over all aspects"
+    n, d, method = cell.n, float(discernment_score(raw)), "exact p over all aspects"
     estimate = Estimate(d, n=n, n_missing=max(cell.lost), method=method)
     beside = {
         "net_share": max(shares, key=lambda one: 1.0 if one.ci_high is None else one.ci_high),
@@ -212,8 +213,8 @@ def _shortened(study: EvaluationData, texts: str) -> dict[str, int]:
 def _length_p(study: EvaluationData, texts: str) -> tuple[float, float]:
     """Return the p that a perturbation makes texts shorter, and that it makes them longer."""
     d = np.array(list(_shortened(study, texts).values()), np.int64)
-    test = log_p_exact if table_method(d.size) == "exact" else log_p_asymptotic
-    return exp(test(d)), exp(test(-d))
+    method = table_method(d.size)
+    return exp(log_p(d, method)), exp(log_p(-d, method))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from judgescope.cli.terminal import aligned
 from judgescope.engines.recorded import join_lines, read_joins
 from judgescope.methods.claims.base import BAR, VERDICT
 from judgescope.methods.cost import FREE
@@ -113,12 +114,10 @@ def _table(dataset: str, rows: Sequence[Row], hinted: set[tuple[str, str]], titl
     cells = {(row["judge"], _heading(row)): _number(row, hinted) for row in rows}
     headings = {heading for _, heading in cells}
     columns = sorted(headings, key=lambda name: (name.partition(",")[0] in SUMS.values(), name))
-    lines = [f"\n{dataset}: {title}95 % intervals"]
-    lines.append(f"  {'judge':<18}" + "".join(f"  {name:>20}" for name in columns))
-    for judge in sorted({row["judge"] for row in rows}):
-        numbers = (f"  {cells.get((judge, c), '-'):>{max(20, len(c))}}" for c in columns)
-        lines.append(f"  {judge:<18}" + "".join(numbers))
-    return "\n".join(lines)
+    judges = sorted({row["judge"] for row in rows})
+    body = [[judge, *(cells.get((judge, name), "-") for name in columns)] for judge in judges]
+    lines = [f"  {line}" for line in aligned([["judge", *columns], *body])]
+    return "\n".join([f"\n{dataset}: {title}95 % intervals", *lines])
 
 
 def _heading(row: Row) -> str:

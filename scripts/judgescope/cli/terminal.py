@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from judgescope.report.cells import Cell
     from judgescope.report.elements import Table
 
-NUMBER = re.compile(r"(?:[-–−+<>]?[\d.,\u202f]+(?:e[-+]?\d+)?(?:\u202f?%)?|-|–|)")
-"""A column whose cells all are such is aligned to the right."""
+_NUMBER = r"[-–−+<>]?[\d.,\u202f]+(?:e[-+]?\d+)?(?:\u202f?%)?"
+NUMBER = re.compile(rf"(?:{_NUMBER}(?: \[[^]]*\]°?)?(?: n = [\d,]+)?|-|–|hint|) *")
+"""A cell with a number, its interval and n, or what stands in its place; a column in which all
+cells are such is aligned to the right.
+"""
+INTERVAL = re.compile(r"\[[^]]*\]°?")
 BOLD, FAINT, YELLOW, RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 UNDEFINED = "undefined"
 """Begins the remark on a number without a value."""
@@ -53,10 +57,10 @@ def aligned(rows: Sequence[Sequence[str]], *, titled: bool = True) -> list[str]:
 
 
 def _coloured(cell: str, colour: str) -> str:
-    if cell.startswith("["):
-        colour = FAINT
-    elif cell.startswith(UNDEFINED):
+    if cell.startswith(UNDEFINED):
         colour = YELLOW
+    elif not colour and (cell.startswith("[") or NUMBER.fullmatch(cell.lstrip())):
+        return INTERVAL.sub(rf"{FAINT}\g<0>{RESET}", cell)
     return f"{colour}{cell}{RESET}" if colour and cell.strip() else cell
 
 

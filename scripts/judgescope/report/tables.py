@@ -50,7 +50,7 @@ class RowGroup:
     title: str = ""
     where: Address = field(default_factory=Address)
     judges: Sequence[Judge] | None = None
-    lines: Sequence[Entry | Line] = ()
+    lines: Sequence[Entry | Line] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class TableSpec:
         """Return the table of the rows of one dataset."""
         bodies: list[Body] = []
         for group in self.groups:
-            if group.lines:
+            if group.lines is not None:
                 lines = [self._line(rows, group, line) for line in group.lines]
                 bodies.append(Body(lines, group.title))
             else:

@@ -1,0 +1,48 @@
+"""Tables in the terminal: alignment, and colours only where a person looks."""
+
+import re
+
+import pytest
+
+from judgescope.cli.terminal import BOLD, FAINT, RESET, aligned, printed
+from judgescope.report.cells import NO_WIDTH_TOLD, Cell
+from judgescope.report.elements import Body, Column, Line, Table
+
+ROWS = [
+    ["judge", "κ", "n"],
+    ["a", "0.5 [0.4, 0.6]", "1,200"],
+    ["longer", "-", "8"],
+    ["b2", "\u22120.25 [\u22120.3, 0]°", ""],
+]
+
+
+def test_numbers_are_to_the_right_and_words_to_the_left() -> None:
+    assert aligned(ROWS) == [
+        f"judge   {'κ':>16}      n",
+        f"a       {'0.5 [0.4, 0.6]':>16}  1,200",
+        f"longer  {'-':>16}      8",
+        "b2      \u22120.25 [\u22120.3, 0]°",
+    ]
+    assert aligned([["1", "a 1"], ["10", "b"]], titled=False) == [" 1  a 1", "10  b"]
+
+
+def test_colours_change_no_character(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = aligned(ROWS)
+    monkeypatch.setattr("judgescope.cli.terminal.coloured", lambda: True)
+    shown = aligned(ROWS)
+    assert [re.sub(r"\x1b.*?m", "", line).rstrip() for line in shown] == bare
+    assert f"{BOLD}judge {RESET}" in shown[0] and f"0.5 {FAINT}[0.4, 0.6]{RESET}" in shown[1]
+
+
+def test_a_table_is_printed_with_caption_groups_and_notes() -> None:
+    flat = Cell("1.000", interval="[1.000, 1.000]°", mark="†")
+    none = Cell("–", notes=("constant judge",))
+    bodies = [Body([Line("alpha", [flat, none])], "Judges"), Body([Line("x\ny", [none, flat])])]
+    table = Table(
+        "What.", "Judge", [Column("r", group="Pooled"), Column("ρ")], bodies, ["† Below."]
+    )
+    caption, blank, titles, group, alpha, other, *notes = printed(table)
+    assert (caption, blank, group, notes) == ("What.", "", "Judges", ["† Below.", NO_WIDTH_TOLD])
+    assert titles.split("  ")[0] == "Judge" and "Pooled: r" in titles
+    assert "1.000 [1.000, 1.000]° †" in alpha and "– (constant judge)" in alpha
+    assert other.startswith("x y ")

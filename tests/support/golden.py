@@ -75,7 +75,7 @@ class Run:
             self.job("ingest", texts.ingest(self.plan, dataset))
             if dataset in improvements(self.plan):
                 self._improve(dataset)
-            for name, degree in self.plan.perturbed(dataset, "once", "row", "attack"):
+            for name, degree in self.plan.perturbed(dataset, "once", "chain", "attack"):
                 card = self.plan.perturbations[name]
                 if not isinstance(card, MadePerturbation):
                     self.job("perturb", texts.perturb(self.plan, dataset, name, degree))

@@ -47,7 +47,7 @@ def test_a_study_has_the_sets_of_its_datasets_from_the_card_alone(tmp_path: Path
     plan = planned(tmp_path)
     sets = [*sorted(GLOBAL.values()), *sorted(LOCAL.values())]
     assert plan.target_sets("bridges") == [f"{name}.single" for name in sets]
-    assert [plan.kind_of(f"{name}.single") for name in sets] == ["graded"] * 2 + ["row"] * 2
+    assert [plan.kind_of(f"{name}.single") for name in sets] == ["graded"] * 2 + ["chain"] * 2
     assert plan.improved("bridges") is None and plan.written("bridges") == []
     judged = {(cell.perturbation.partition(".")[0], cell.aspect) for cell in plan.cell_aspects}
     assert judged == {(own[name], name) for own in (GLOBAL, LOCAL) for name in ASPECTS}

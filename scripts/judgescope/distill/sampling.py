@@ -176,7 +176,7 @@ def _rows(
     texts: dict[str, list[Text]] = {}
     subjects: dict[str, Subject] = {}
     for name in (*taught.sets, *taught.new):
-        for text in _unwritten(known, name) if name in taught.new else known.of(name):
+        for text in _unwritten(known, name) if name in taught.new else known.in_set(name):
             if (dataset, text.item) in groups and (text.text or name in taught.new):
                 subjects[text.target] = text
                 texts.setdefault(text.item, []).append(Text(name, text.target, text.system or ""))

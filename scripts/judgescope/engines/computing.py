@@ -95,7 +95,7 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
     def part(perturbation: str, judge: Judge, aspect: str) -> Part:
         name, criterion = split(aspect)
         scale = judge.scale_on(name) or RatedAspect(**spec.scales[aspect])
-        subjects = targets.of(perturbation, judge.share, aspect)
+        subjects = targets.in_set(perturbation, judge.share, aspect)
         version = engine.version(judge)
         rows, answers = [], []
         answered = engine.answer(judge, name, scale, subjects)

@@ -30,7 +30,7 @@ class Subjects:
         self._analyses: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._sets: dict[str, list[Subject]] = {}
 
-    def of(self, perturbation: str, share: float = 1.0, aspect: str = "") -> list[Subject]:
+    def in_set(self, perturbation: str, share: float = 1.0, aspect: str = "") -> list[Subject]:
         """Return the targets of a set: of all items, or of a share of them.
 
         With `aspect`, only the targets of the sample that are judged on it.

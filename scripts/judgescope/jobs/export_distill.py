@@ -29,7 +29,9 @@ def main(spec: ExportSpec) -> None:
             )
             for kind in ("scores", "judgments")
         )
-        every += examples.sampled(spec.student, rows, texts[dataset].of(name), scores, judgments)
+        every += examples.sampled(
+            spec.student, rows, texts[dataset].in_set(name), scores, judgments
+        )
     for reason, count in examples.reasons_of(every).items():
         print(f"left out, {reason}: {count:,}")
     for part, path in asdict(spec.examples).items():

@@ -162,7 +162,7 @@ def errors_of(
             todo = "use the folder `results` from which the pages were made"
         form.check_made(list(dict.fromkeys(files.values())), "judgments", todo)
     subjects = {
-        name: {each.target: each for each in form.subjects_of(plan, out, name).of(SYSTEMS)}
+        name: {each.target: each for each in form.subjects_of(plan, out, name).in_set(SYSTEMS)}
         for name in dict.fromkeys(cell.dataset for cell in made)
     }
     errors = []

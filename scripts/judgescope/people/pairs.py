@@ -105,10 +105,10 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
     subjects = {dataset: form.subjects_of(plan, out, dataset) for dataset in datasets}
     pairs = {}
     for dataset, name, degree in cells:
-        originals = {each.item: each.text for each in subjects[dataset].of("original")}
+        originals = {each.item: each.text for each in subjects[dataset].in_set("original")}
         pairs[dataset, name, degree] = [
             Pair(dataset, name, degree, s.target, s.source, originals[s.item], s.text)
-            for s in subjects[dataset].of(f"{name}.{degree}")
+            for s in subjects[dataset].in_set(f"{name}.{degree}")
         ]
     return pairs
 

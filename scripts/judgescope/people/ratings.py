@@ -69,7 +69,7 @@ def questions_of(plan: Plan, out: Path) -> list[Rating]:
         )
     files = [[f"items/{name}.parquet", f"targets/{name}/systems.parquet"] for name in scaled]
     form.check_made([out / path for paths in files for path in paths])
-    texts = {name: form.subjects_of(plan, out, name).of("systems") for name in scaled}
+    texts = {name: form.subjects_of(plan, out, name).in_set("systems") for name in scaled}
     return [
         Rating(name, aspect, subject)
         for name, aspects in scaled.items()

@@ -107,7 +107,7 @@ def files_of(plan: Plan, out: Path, kind: str, dataset: str) -> list[Path]:
     names = []
     if kind == RATED and plan.datasets[dataset].ratings == "human":
         names = [f"targets/{dataset}/systems", f"ratings/{dataset}"]
-    elif kind == ROW and (rows := _sets(plan, dataset, "row")):
+    elif kind == ROW and (rows := _sets(plan, dataset, "chain")):
         names = [f"targets/{dataset}/{name}" for name in [*_originals(plan, dataset), *rows]]
     elif kind == GRADED:
         sets = _sets(plan, dataset, "graded")
@@ -115,7 +115,7 @@ def files_of(plan: Plan, out: Path, kind: str, dataset: str) -> list[Path]:
     return [out / f"{name}.parquet" for name in [f"items/{dataset}", *names] if names]
 
 
-def _sets(plan: Plan, dataset: str, kind: Literal["row", "graded"]) -> list[str]:
+def _sets(plan: Plan, dataset: str, kind: Literal["chain", "graded"]) -> list[str]:
     return [f"{name}.{degree}" for name, degree in plan.perturbed(dataset, kind)]
 
 
@@ -132,7 +132,7 @@ def _rated(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
         if row["target_b"] is None and row["value"] is not None:
             ratings.setdefault((row["aspect"], row["target"]), []).append(row["value"])
     for aspect in plan.plain_aspects(dataset):
-        for subject in subjects.of("systems"):
+        for subject in subjects.in_set("systems"):
             if values := sorted(ratings.get((aspect, subject.target), [])):
                 place = RATED, dataset, "systems", aspect, subject.target, subject.item
                 positions = _positions(plan, dataset, aspect, values)
@@ -149,9 +149,11 @@ def _positions(plan: Plan, dataset: str, aspect: str, ratings: list[float]) -> t
 def _in_rows(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
     """Yield the texts in rows, once for each aspect that the row's card names, or else all."""
     dataset = subjects.dataset
-    for row in _sets(plan, dataset, "row"):
+    for row in _sets(plan, dataset, "chain"):
         aspects = plan.perturbations[row.partition(".")[0]].aspects
-        texts = [text for name in [*_originals(plan, dataset), row] for text in subjects.of(name)]
+        texts = [
+            text for name in [*_originals(plan, dataset), row] for text in subjects.in_set(name)
+        ]
         for aspect in plan.plain_aspects(dataset):
             for subject in texts if not aspects or aspect in aspects else ():
                 place = ROW, dataset, row, aspect, subject.target, subject.item
@@ -162,7 +164,7 @@ def _graded(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
     """Yield the texts of graded sets whose rating is on the aspect's scale."""
     dataset = subjects.dataset
     for name in _sets(plan, dataset, "graded"):
-        made = {subject.target: subject for subject in subjects.of(name)}
+        made = {subject.target: subject for subject in subjects.in_set(name)}
         for row in read_table("graded", out / "graded" / dataset / f"{name}.parquet").to_pylist():
             subject, aspect, rating = made.get(row["target"]), row["aspect"], row["rating"]
             used = row["status"] == CHOSEN and aspect in plan.plain_aspects(dataset)

@@ -101,7 +101,7 @@ def _parts(plan: Plan) -> list[Draft]:
 def _writers(plan: Plan) -> Iterator[tuple[Dataset, MadePerturbation]]:
     """Yield every dataset with each perturbation that a model makes of it."""
     for dataset, card in plan.datasets.items():
-        for name in dict(plan.perturbed(dataset, "once", "row")):
+        for name in dict(plan.perturbed(dataset, "once", "chain")):
             made = plan.perturbations[name]
             if isinstance(made, MadePerturbation):
                 yield card, made

@@ -155,7 +155,7 @@ def joins(plan: Plan, dataset: str) -> list[Join]:
             sample = plan.paths.sample() if dataset in plan.taught else None
             texts = Subjects(plan.results, dataset, plan.study.seed, sample)
             pairs = [
-                (cell, texts.of(cell.perturbation, plan.judges[cell.judge].share, cell.aspect))
+                (cell, texts.in_set(cell.perturbation, plan.judges[cell.judge].share, cell.aspect))
                 for cell in cells
             ]
             counts += _joined(plan, dataset, card, texts.names, pairs)

@@ -114,7 +114,7 @@ def scale_of(
         return continuous if card.form == "rules" else None
     if engine == "control":
         grid = None if card.form == "length" else continuous
-        between = card.form == ORACLE and plan.kind_of(perturbation) == "row"
+        between = card.form == ORACLE and plan.kind_of(perturbation) == "chain"
         return grid if card.form in CONTINUOUS or between else rated
     return rated if parser not in {"number", "choice"} else None
 

@@ -205,11 +205,11 @@ class Plan:
             own = [SYSTEMS] if self.datasets[dataset].has_systems else []
             return [*own, *self.new_sets(dataset)]
         if self.datasets[dataset].gives_texts:
-            given = self.perturbed(dataset, "row", "graded") if "graded" in read else []
+            given = self.perturbed(dataset, "chain", "graded") if "graded" in read else []
             return [f"{name}.{degree}" for name, degree in given]
         sets = ["systems"] if "systems" in read and self.datasets[dataset].has_systems else []
         perturbed = self.perturbed(dataset) if "once" in read else []
-        perturbed += self.perturbed(dataset, "row", "graded")
+        perturbed += self.perturbed(dataset, "chain", "graded")
         perturbed += self.perturbed(dataset, "attack") if "attack" in read else []
         sets += ["original"] if perturbed else []
         return sets + [f"{name}.{degree}" for name, degree in perturbed]
@@ -416,7 +416,7 @@ def not_applicable(
     rated = perturbation == "systems" and dataset.ratings != "none"
     if model.engine == "control" and judge.form in NEEDS_RATINGS and not rated:
         return "not applicable: needs ratings"
-    counted = perturbation == "original" or kind in {"row", "graded"}
+    counted = perturbation == "original" or kind in {"chain", "graded"}
     counted = counted and not dataset.gives_texts
     if model.engine == "control" and judge.form == ORACLE and not counted:
         return "not applicable: nobody knows how many errors there are"
@@ -426,7 +426,7 @@ def not_applicable(
         return "not applicable: recorded for system outputs only"
     if judge.form == COMPARE and kind == "graded":
         return "not applicable: texts of every rating are rated, not ordered"
-    if judge.form == COMPARE and perturbation != "systems" and kind != "row":
+    if judge.form == COMPARE and perturbation != "systems" and kind != "chain":
         return "not applicable: one text per item, nothing to compare"
     return None
 

@@ -94,7 +94,7 @@ class Imagined(Subjects):
                 text=f"{text} {perturbation} {step}",
                 step=step,
             )
-            for original in self.of(ORIGINAL)
+            for original in self.in_set(ORIGINAL)
             for text in [original.text if by_rule else longest(original.text)]
             for step in range(1, texts + 1)
         ]
@@ -124,7 +124,7 @@ class Imagined(Subjects):
         """Return the originals that a model has yet to write, from references or from nothing."""
         written = self.plan.improved(self.dataset)
         if not isinstance(written, References):
-            return [replace(one, text=longest(one.text)) for one in self.of(REFERENCES)]
+            return [replace(one, text=longest(one.text)) for one in self.in_set(REFERENCES)]
         longest_text = "?" * (written.max_tokens * CHARACTERS)
         return [
             Subject(
@@ -218,7 +218,7 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
     task = plan.datasets[texts.dataset].task
     sizes = [
         _size(plan, card.form, to_write(task, {}, NO_CHANGE, source=one.source, text=""))
-        for one in texts.of(name)
+        for one in texts.in_set(name)
     ]
     model = name.removeprefix(WRITTEN)
     return at_most(texts.dataset, name, model, len(sizes), sum(sizes), card.max_tokens)
@@ -236,7 +236,7 @@ def _written(texts: Imagined, name: str, card: Maker) -> Asked:
         known = [(texts.items[item]["source"], "") for item in sorted(items)]
         draws, tries = card.draws, 1
     else:
-        origin = texts.of(REFERENCES if name == ORIGINAL else ORIGINAL, plan.study.share)
+        origin = texts.in_set(REFERENCES if name == ORIGINAL else ORIGINAL, plan.study.share)
         known = [(one.source, longest(one.text)) for one in origin]
         draws, tries = 1, card.steps * card.attempts
     sizes = [
@@ -340,7 +340,7 @@ def _candidates(texts: Imagined, card: GradedPerturbation, part: str, model: str
     errors = to_builtins(asked_change.aspect.sub_aspects[:1])
     task, most = plan.datasets[dataset].task, plan.most_errors(dataset, card.perturbation)
     characters = 0
-    for original in texts.of(ORIGINAL, share):
+    for original in texts.in_set(ORIGINAL, share):
         seen = {"source": original.source, "text": longest(original.text), "problem": None}
         values = to_write(task, {"k": most}, asked_change, **seen) | {"errors": errors * most}
         characters += _size(plan, card.form, values) * per_item * card.attempts
@@ -369,8 +369,8 @@ def _longest_comparison(texts: Imagined, card: GradedPerturbation, anchors: Anch
     scale = plan.scale_of(dataset, aspect)
     source = max((row["source"] for row in texts.items.values()), key=len, default="")
     shown = source if scale.source_visible else None
-    candidates = [longest(original.text) for original in texts.of(ORIGINAL)]
-    anchor = max((target.text for target in texts.of(SYSTEMS)), key=len, default="")
+    candidates = [longest(original.text) for original in texts.in_set(ORIGINAL)]
+    anchor = max((target.text for target in texts.in_set(SYSTEMS)), key=len, default="")
     values = {
         "aspect": rated(plan.aspect_of(dataset, aspect), scale)["aspect"],
         **{"text": max([*candidates, anchor], key=len), "text_b": anchor},
@@ -445,7 +445,7 @@ def _merges_at_most(plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cel
     sizes = [
         _size(plan, form, to_merge_names(subject.text, lists))
         for perturbation, _, aspect in cells
-        for subject in texts.of(perturbation, share, aspect)
+        for subject in texts.in_set(perturbation, share, aspect)
     ]
     name, model, limit = merging(judge), supervisor.model, supervisor.max_tokens
     return at_most(texts.dataset, name, model, len(sizes), sum(sizes), limit)

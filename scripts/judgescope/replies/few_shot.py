@@ -112,7 +112,7 @@ class Demonstrations:
 def rated_texts(subjects: Subjects, aspect: str) -> list[Rated]:
     """Return the texts of a dataset's systems that people rated on an aspect."""
     means = subjects.mean_ratings(aspect)
-    texts = subjects.of("systems")
+    texts = subjects.in_set("systems")
     return [Rated(subject, means[subject.target]) for subject in texts if subject.target in means]
 
 

@@ -226,7 +226,7 @@ class _Texts:
         The reason is a missing reference, or a missing rating for the hint.
         """
         if hints is not None:
-            subjects = self.subjects.of(perturbation, judge.share, aspect)
+            subjects = self.subjects.in_set(perturbation, judge.share, aspect)
             reason = "needs_ratings_on_the_scale"
             unrated = [(subject, reason) for subject in subjects if subject.target not in hints]
             return shown(judge, [each for each in subjects if each.target in hints]), unrated
@@ -234,7 +234,7 @@ class _Texts:
         of_sample = aspect if self.subjects.sample else ""  # else all aspects share the texts
         key = (perturbation, judge.form == COMPARE, judge.pairs, judge.share, needed, of_sample)
         if key not in self._asked:
-            subjects = self.subjects.of(perturbation, judge.share, aspect)
+            subjects = self.subjects.in_set(perturbation, judge.share, aspect)
             without: list[tuple[Subject, str]] = []
             if needed:
                 references = [(each, *compared(each, "references")) for each in subjects]

@@ -43,7 +43,7 @@ BEGINNING = 90
 """Characters of a text that the list shows."""
 KINDS = ("same", "del", "ins", "moved")
 NAMES = list(STATUSES)
-IN_STEPS = ("row", "graded")
+IN_STEPS = ("chain", "graded")
 """Kinds of perturbation whose texts of an item differ in how many errors were put in."""
 
 _UNSAFE = re.compile(rf"[<>&\u200c\u200d{UNSEEN}]")

@@ -98,7 +98,7 @@ def _sample(
     if undone and card.method != "rule":
         replies = _texts(read_table("answers", f"{spec.results}/made/{file}", ["target", "text"]))
     # a text of a chain was made from the one before
-    before = {**originals, **_texts(table)} if card.kind == "row" else originals
+    before = {**originals, **_texts(table)} if card.kind == "chain" else originals
 
     def example(row: Row) -> Example:
         edits = [Edit(**edit) for edit in row["edits"] or ()]
@@ -108,7 +108,7 @@ def _sample(
             views = _perturbed(text, row["text"], edits, card)
         else:
             views = [_unperturbed(text, replies.get(row["target"]))]
-        steps = {"row": f"step {row['step']}, ", "graded": f"{row['step']} errors, "}
+        steps = {"chain": f"step {row['step']}, ", "graded": f"{row['step']} errors, "}
         status = row["status"]  # an endpoint's message may be a page of its own
         cut = f"{status[:LONGEST_STATUS]} …" if len(status) > LONGEST_STATUS else status
         return Example(row["item"], steps.get(card.kind, "") + cut, views)

@@ -257,7 +257,7 @@ class Texts:
 
     sample = None
 
-    def of(self, perturbation: str, share: float, aspect: str) -> list[Subject]:
+    def in_set(self, perturbation: str, share: float, aspect: str) -> list[Subject]:
         return [TEXT]
 
 

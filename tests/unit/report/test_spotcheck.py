@@ -313,7 +313,7 @@ def test_a_text_of_a_chain_is_marked_against_the_one_before(tmp_path: Path) -> N
     study = Study(tmp_path, {"a": "One good text."})
     first = study.row("a", "a:chain.1", "One bad text.")
     second = study.row("a", "a:chain.2", "One bad book.", step=2, parent="a:chain.1")
-    study.add("chain", [first, second], method="inject", kind="row")
+    study.add("chain", [first, second], method="inject", kind="chain")
     main = study.page().partition("<main>")[2]
     assert "One <del>good</del><ins>bad</ins> text." in main
     assert "step 2, ok" in main and "One bad <del>text</del><ins>book</ins>." in main

@@ -78,7 +78,7 @@ def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
                 for name in aspects
                 if name in plan.judged_on(dataset, target_set)
             }
-            for subject in subjects.of(target_set):
+            for subject in subjects.in_set(target_set):
                 shown = [aspects[name] for name, drawn in judged.items() if subject.target in drawn]
                 if shown:
                     yield {
@@ -99,7 +99,7 @@ def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
 def _drawn(subjects: Subjects, target_set: str, aspect: str) -> set[str]:
     """Return the targets that are judged on an aspect in any wording; of a sample, those drawn."""
     if subjects.sample is None:
-        return {subject.target for subject in subjects.of(target_set)}
+        return {subject.target for subject in subjects.in_set(target_set)}
     return {
         target
         for (name, wording), targets in subjects.drawn.items()

@@ -73,7 +73,7 @@ def rehearse(plan: Plan) -> None:
         if ensemble.supervisor is not None:
             _rehearse_supervisor(plan, ensemble.supervisor)
     for card in plan.datasets.values():
-        for name in dict(plan.perturbed(card.dataset, "once", "row")):
+        for name in dict(plan.perturbed(card.dataset, "once", "chain")):
             if isinstance(made := plan.perturbations[name], MadePerturbation):
                 _rehearse_writer(plan, made, card)
         if (improved := plan.improved(card.dataset)) is not None:

@@ -345,7 +345,7 @@ def _worst(plan: Plan, dataset: str) -> WorstCases:
     return WorstCases(
         perturbations=[
             _lowered(plan, dataset, name, degree)
-            for name, degree in plan.perturbed(dataset, "once", "row")
+            for name, degree in plan.perturbed(dataset, "once", "chain")
             if f"{name}.{degree}" in sets and "original" in sets
         ],
         rated="systems" in sets and plan.datasets[dataset].ratings != "none",

@@ -43,7 +43,7 @@ WHEN: dict[str, Callable[[Plan], object]] = {
     "draws": lambda plan: any(judge.draws > 1 for judge in plan.judges.values()),
     "votes": lambda plan: any(judge.form == COMPARE for judge in plan.judges.values()),
     "constructed": lambda plan: any(
-        plan.perturbed(name, "row", "graded")
+        plan.perturbed(name, "chain", "graded")
         for name, card in plan.datasets.items()
         if not card.gives_texts
     ),
@@ -227,7 +227,7 @@ def _construction(plan: Plan, dataset: str) -> Part:
     """What models did to build texts for a dataset, and the files that tell how well it went."""
     names = {
         **{ORIGINAL: "references"},
-        **{name: "errors, one after the other" for name, _ in plan.perturbed(dataset, "row")},
+        **{name: "errors, one after the other" for name, _ in plan.perturbed(dataset, "chain")},
         **{name: "errors, all at once" for name, _ in plan.perturbed(dataset, "graded")},
     }
     writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
@@ -368,7 +368,7 @@ PARTS: dict[str, Callable[[Plan, str], Part]] = {
     "ensembles": _ensembles,
     "expected": _expected,
     "graded": _graded,
-    "chains": lambda plan, name: Part({"chains": plan.perturbed(name, "row")}),
+    "chains": lambda plan, name: Part({"chains": plan.perturbed(name, "chain")}),
     "robust": _robust,
     "spans": _spans,
     "training": _training,

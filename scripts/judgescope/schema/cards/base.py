@@ -223,8 +223,8 @@ class Scale(Card):
     scale as it is; statistics are of min + max - value."""
 
     @model_serializer(mode="wrap")
-    def _plain(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `best` out where it is the usual one: keys and hashes stay."""
+    def _without_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `best` out where it is the default: reply keys and signatures rest on the dump."""
         keys: dict[str, Any] = dump(self)
         return {name: value for name, value in keys.items() if (name, value) != ("best", "max")}
 

@@ -102,11 +102,11 @@ class RecordedRows(Card):
         return rows
 
     @model_serializer(mode="wrap")
-    def _plain(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out keys that came later where they are not set: keys and hashes stay."""
-        later = {"aspects": {}, "missing": [], "repeated": "stop"}
+    def _without_defaults(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out some keys that are not set: a card's hash shows in signatures of results."""
+        defaults = {"aspects": {}, "missing": [], "repeated": "stop"}
         rows: dict[str, Any] = dump(self)
-        return {name: value for name, value in rows.items() if later.get(name, ...) != value}
+        return {name: value for name, value in rows.items() if defaults.get(name, ...) != value}
 
 
 class RecordedModel(Published):

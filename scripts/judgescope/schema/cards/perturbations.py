@@ -41,7 +41,7 @@ class Degree(Card):
         return self
 
 
-PerturbationKind = Literal["once", "row", "graded", "attack"]
+PerturbationKind = Literal["once", "chain", "graded", "attack"]
 """A text of each original; a chain, each text with one more error; a graded set, texts of every
 rating; the original with something added that is meant for the judge."""
 Degrees = dict[Literal["minor", "major", "single"], Degree]
@@ -83,7 +83,7 @@ class BasePerturbation(Card):
     @property
     def kind(self) -> PerturbationKind:
         """Return what set of texts it makes of an original."""
-        return self.always or ("row" if self.steps > 1 else "once")
+        return self.always or ("chain" if self.steps > 1 else "once")
 
     def degrees_for(self, dataset: str) -> Degrees:
         """Return the degrees in which `dataset` is perturbed."""
@@ -251,7 +251,7 @@ class AttackPerturbation(BasePerturbation):
     always: ClassVar[PerturbationKind | None] = "attack"
 
     @model_validator(mode="after")
-    def _plain(self) -> Self:
+    def _no_degrees(self) -> Self:
         if self.degrees != dict.fromkeys(ATTACKS, Degree()) or self.steps > 1:
             raise ValueError("an attack has no degrees and no steps of its own: leave them out")
         if any(self.datasets.values()):
@@ -274,7 +274,7 @@ class GivenPerturbation(BasePerturbation):
     @property
     def kind(self) -> PerturbationKind:
         """Return what set of texts it is."""
-        return "graded" if self.role == "global" else "row"
+        return "graded" if self.role == "global" else "chain"
 
 
 Perturbation = Annotated[

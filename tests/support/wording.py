@@ -1,8 +1,9 @@
 """Names that say nothing and words that are not ours, held by `make lint`.
 
 `python tests/support/wording.py` lists, with file and line, every parameter, field and module of
-the library that is named by one of EMPTY, and every text of the repository that has one of UNUSED.
-It exits with 1 if there is any.
+the library that is named by one of EMPTY, every local variable of such a name that is used over
+more than MAX_LINES lines, and every text of the repository that has one of UNUSED. It exits with 1
+if there is any.
 """
 
 import ast
@@ -15,6 +16,10 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parents[2]
 EMPTY = {"told", "found", "one", "own", "place", "said", "there", "most", "of", "at"}
 """Names that do not say what a thing is."""
+MAX_LINES = 15
+"""The lines between the first and the last use of a local variable that may have such a name."""
+SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 UNUSED = re.compile(r"\bpapers? 00[0-9]\b|\bmetajudge\b", re.IGNORECASE)
 """What no text calls anything: papers by number, the former name."""
 FREE = {"docs/renames.csv", "tests/support/wording.py", "tests/unit/repository/test_wording.py"}
@@ -31,11 +36,31 @@ def empty_names(source: str, module: str) -> Iterator[tuple[int, str]]:
             for arg in [*every, node.args.vararg, node.args.kwarg]:
                 if arg is not None and arg.arg in EMPTY:
                     yield arg.lineno, f"parameter {arg.arg} of {node.name}"
+            yield from _long_lived(node)
         if isinstance(node, ast.ClassDef):
             for field in node.body:
                 name = getattr(field.target, "id", "") if isinstance(field, ast.AnnAssign) else ""
                 if name in EMPTY:
                     yield field.lineno, f"field {name} of {node.name}"
+
+
+def _long_lived(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[int, str]]:
+    lines: dict[str, list[int]] = {}
+    pending = [(node, frozenset[str]()) for node in ast.iter_child_nodes(function)]
+    while pending:
+        node, bound = pending.pop()
+        if isinstance(node, ast.Name) and node.id in EMPTY - bound:
+            lines.setdefault(node.id, []).append(node.lineno)
+        if isinstance(node, COMPREHENSIONS):  # their variables live in them alone
+            targets = [each.target for each in node.generators]
+            bound |= {
+                name.id for target in targets for name in ast.walk(target) if hasattr(name, "id")
+            }
+        if not isinstance(node, SCOPES):
+            pending += [(child, bound) for child in ast.iter_child_nodes(node)]
+    for name, used in lines.items():
+        if max(used) - min(used) > MAX_LINES:
+            yield min(used), f"local variable {name} of {function.name}"
 
 
 def unused_words(text: str) -> Iterator[tuple[int, str]]:

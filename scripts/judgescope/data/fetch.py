@@ -23,20 +23,20 @@ def address(source: Source, file: SourceFile) -> str:
     return f"{host}/{source.repository}/{source.commit}/{quote(file.path)}"
 
 
-def fetch_all(wanted: Sequence[tuple[str, Published, Collection[str]]]) -> None:
+def fetch_all(cards: Sequence[tuple[str, Published, Collection[str]]]) -> None:
     """Say what is fetched, from where, how large and under which licence; then fetch it.
 
-    `wanted` has ids of cards, the cards, and the names of the files (`file` of a source). Raises
+    `cards` has ids of cards, the cards, and the names of the files (`file` of a source). Raises
     UserError for the first file that cannot be fetched: those before it are kept.
     """
     listed = set[str]()
-    for name, card, names in wanted:
+    for name, card, names in cards:
         if card.source and (new := [f for f in card.source.files if f.file in {*names} - listed]):
             files = f"{len(new)} file{'s' * (len(new) > 1)} ({size(sum(f.bytes for f in new))})"
             where = f"github.com/{card.source.repository}"
             print(f"{name}: fetching {files} from {where}; licence: {licence(card)}", flush=True)
         listed |= {*names}
-    for name, card, names in wanted:
+    for name, card, names in cards:
         if card.source and names:
             fetch(card.source, names, where=f"card {name}")
 

@@ -237,7 +237,7 @@ class RecordedEngine:
             if names
         ]
 
-    def _unjoined(self, judge: str, aspect: str, role: str, wanted: Key) -> UserError:
+    def _unjoined(self, judge: str, aspect: str, role: str, example: Key) -> UserError:
         names, table = self.card.rows, self._rows_on(aspect, role)
         where = f"models/{self.card.model}.yaml, key rows; judge {judge}, aspect {aspect}"
         if names.aspect and not table and self._tables[role]:
@@ -258,7 +258,7 @@ class RecordedEngine:
             "no recorded row matches a text of the study",
             where=where,
             got=shown,
-            allowed=f"such as {_shown(names, wanted)}",
+            allowed=f"such as {_shown(names, example)}",
             todo="map other columns under `rows`, or spell names and texts as the dataset does",
         )
 

@@ -73,13 +73,13 @@ def impossible(text: str, reason: str) -> Perturbed:
     return Perturbed(text, f"impossible: {reason}", ())
 
 
-def perturbed(text: str, edits: Iterable[Edit], *, done: int, wanted: int) -> Perturbed:
-    """Return the text with the edits made; `done` of `wanted` changes took effect."""
+def perturbed(text: str, edits: Iterable[Edit], *, done: int, planned: int) -> Perturbed:
+    """Return the text with the edits made; `done` of `planned` changes took effect."""
     ordered = tuple(sorted(edits))
     result = apply_edits(text, ordered)
     if result == text:
         return impossible(text, "the edits cancel out")
-    return Perturbed(result, "ok" if done == wanted else f"short: {done} of {wanted}", ordered)
+    return Perturbed(result, "ok" if done == planned else f"short: {done} of {planned}", ordered)
 
 
 def edit_between(before: str, after: str) -> list[Edit]:

@@ -120,7 +120,7 @@ def delete_characters(text: str, rng: "Generator", *, k: int) -> Perturbed:
         return impossible(text, f"{'only one' if spans else 'no'} alphanumeric character")
     chosen = rng.choice(len(spans), size=done, replace=False).tolist()
     edits = [Edit(spans[i][0], text[slice(*spans[i])], "") for i in chosen]
-    return perturbed(text, edits, done=done, wanted=k)
+    return perturbed(text, edits, done=done, planned=k)
 
 
 @rule("word", k=Option())
@@ -132,7 +132,7 @@ def delete_words(text: str, rng: "Generator", *, k: int) -> Perturbed:
         unspaced = _UNSPACED.search(text)
         return impossible(text, "no word boundaries" if unspaced else "fewer than two words")
     first = int(rng.integers(len(words) - done + 1))
-    return perturbed(text, [_cut(text, words, first, first + done)], done=done, wanted=k)
+    return perturbed(text, [_cut(text, words, first, first + done)], done=done, planned=k)
 
 
 @rule("sentence", k=Option())
@@ -145,7 +145,7 @@ def delete_sentences(text: str, rng: "Generator", *, k: int) -> Perturbed:
     kept = sorted(rng.choice(len(sentences), size=len(sentences) - done, replace=False).tolist())
     runs = [(a + 1, b) for a, b in pairwise([-1, *kept, len(sentences)]) if a + 1 < b]
     edits = [_cut(text, sentences, first, last) for first, last in runs]
-    return perturbed(text, edits, done=done, wanted=k)
+    return perturbed(text, edits, done=done, planned=k)
 
 
 def _cut(text: str, spans: Sequence[tuple[int, int]], first: int, last: int) -> Edit:
@@ -202,7 +202,7 @@ def typos(text: str, rng: "Generator", *, k: int) -> Perturbed:
         random.setstate(state)
     if not edits:
         return impossible(text, "no typing error changes this text")
-    return perturbed(text, edits, done=len(edits), wanted=k)
+    return perturbed(text, edits, done=len(edits), planned=k)
 
 
 def _candidate(text: str, kind: str, seed: int) -> Edit | None:
@@ -240,7 +240,7 @@ def reorder_sentences(text: str, rng: "Generator", *, k: int | Literal["all"]) -
         Edit(spans[place][0], sentences[place], sentences[chosen[giver]])
         for place, giver in zip(chosen, givers, strict=True)
     ]
-    return perturbed(text, edits, done=len(chosen), wanted=wanted)
+    return perturbed(text, edits, done=len(chosen), planned=wanted)
 
 
 @rule("word", k=Option())
@@ -271,7 +271,7 @@ def exchange_words(text: str, rng: "Generator", *, k: int) -> Perturbed:
             Edit(spans[first + 1][0], words[first + 1], words[first]),
         )
     ]
-    return perturbed(text, edits, done=len(chosen), wanted=k)
+    return perturbed(text, edits, done=len(chosen), planned=k)
 
 
 def _disjoint(pairs: Sequence[int], k: int, rng: "Generator") -> list[int]:
@@ -303,7 +303,7 @@ def replace_text(texts: Sequence[str], rng: "Generator") -> list[Perturbed]:
     results = []
     for index, text in enumerate(texts):
         if index in donors:
-            results.append(perturbed(text, [Edit(0, text, donors[index])], done=1, wanted=1))
+            results.append(perturbed(text, [Edit(0, text, donors[index])], done=1, planned=1))
         else:
             reason = "no other text left that differs" if text.strip() else "the text is empty"
             results.append(impossible(text, reason))
@@ -315,7 +315,7 @@ def wrong_ending(text: str, _: "Generator", other: str) -> Perturbed:
     """Replace the text by the ending that its dataset marks as wrong (Wang et al. 2024)."""
     if not other.strip() or other.split() == text.split():
         return impossible(text, "the wrong ending is empty or the same")
-    return perturbed(text, [Edit(0, text, other)], done=1, wanted=1)
+    return perturbed(text, [Edit(0, text, other)], done=1, planned=1)
 
 
 def choose(contents: Sequence[str], count: int, rng: "Generator") -> list[int]:

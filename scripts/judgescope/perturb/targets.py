@@ -26,7 +26,7 @@ def added(text: str, addition: str, position: AdditionPlace) -> Perturbed:
     edit = Edit(0, "", f"{addition}\n\n")
     if position == "end":
         edit = Edit(len(text), "", f"\n\n{addition}")
-    return perturbed(text, [edit], done=1, wanted=1)
+    return perturbed(text, [edit], done=1, planned=1)
 
 
 def inert(attack: str) -> str:

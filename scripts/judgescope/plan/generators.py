@@ -138,23 +138,23 @@ class Writing(NamedTuple):
 
 def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
     """Return file of a dataset, by its name -> the job in which a model writes it."""
-    found = {}
+    files = {}
     for name in plan.written(dataset):
         writer = writer_of(plan, dataset, name)
         if name == ORIGINAL and isinstance(writer, Improvement):
             kind: Kind = "references" if isinstance(writer, References) else "originals"
-            found[name] = Writing(kind, writer.model)
+            files[name] = Writing(kind, writer.model)
         elif isinstance(writer, Maker):
-            found[name] = Writing("texts", writer.model, *name.split("."))
+            files[name] = Writing("texts", writer.model, *name.split("."))
     for name in graded_sets_of(plan, dataset):
-        found |= _writings_of_graded(plan, name)
+        files |= _writings_of_graded(plan, name)
     for model in analysts(plan, dataset):
-        found[f"{ANALYSES}{model}"] = Writing("analyses", model)
+        files[f"{ANALYSES}{model}"] = Writing("analyses", model)
     for model in supervisors(plan, dataset):
-        found[f"{MERGES}{model}"] = Writing("merges", model)
+        files[f"{MERGES}{model}"] = Writing("merges", model)
     for name in plan.new_sets(dataset):
-        found[name] = Writing("new", name.removeprefix(WRITTEN))
-    return found
+        files[name] = Writing("new", name.removeprefix(WRITTEN))
+    return files
 
 
 def _writings_of_graded(plan: Plan, name: str) -> dict[str, Writing]:

@@ -80,15 +80,15 @@ def complete(
     Every reply is in the journal before this returns or raises. Raises UserError for draws that
     failed for a transient reason.
     """
-    present, wanted = stored.count, stored.wanted.slots
-    print(f"replies: {present} in the store, {wanted - present} to request", flush=True)
+    present, total = stored.count, stored.wanted.slots
+    print(f"replies: {present} in the store, {total - present} to request", flush=True)
     if stored.skipped:
         print(f"skipped invalid lines in the store: {stored.skipped}")
-    if present == wanted:
+    if present == total:
         return
 
     store.ready()
-    progress = Progress(wanted - present, price)
+    progress = Progress(total - present, price)
 
     def keep(reply: Reply) -> None:
         stored.add(reply, *store.append(reply))
@@ -98,7 +98,7 @@ def complete(
     if failures:
         kept = stored.count - present
         raise UserError(
-            f"{len(failures)} of {wanted - present} requests failed: {failures[0].reason}",
+            f"{len(failures)} of {total - present} requests failed: {failures[0].reason}",
             where=", ".join(failure.about for failure in failures[:5]),
             todo=f"the other {kept} replies are stored; run again to request the rest",
         )

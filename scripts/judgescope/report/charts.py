@@ -304,8 +304,8 @@ def histogram_spec(
     bars = {"x": {"field": "from", **QUANTITATIVE, **axis}, "x2": {"field": "to"}}
     bars |= {"y": channel("line"), "y2": {"field": "end"}}
     means = {"x": {"field": "mean", **QUANTITATIVE}, "y": channel("at")}
-    for one, up in zip(series, (-1, 1), strict=True):
-        mine = [each for each in distributions if each.series == one.name]
+    for style, up in zip(series, (-1, 1), strict=True):
+        mine = [each for each in distributions if each.series == style.name]
         bins = [
             {
                 "from": number / len(each.shares),
@@ -317,13 +317,13 @@ def histogram_spec(
             for number, share in enumerate(each.shares)
             if share > 0
         ]
-        layers.append(layer("rect", bins, bars, **one.look, strokeWidth=1))
+        layers.append(layer("rect", bins, bars, **style.look, strokeWidth=1))
         signs = [
             {"mean": each.mean, "at": lines[each.group] + up * 0.08}
             for each in mine
             if each.mean is not None
         ]
         sign = {"shape": "triangle-down" if up < 0 else "triangle-up", "size": 50, "opacity": 1}
-        outline = {"fill": one.stroke, "stroke": "white", "strokeWidth": 1}
+        outline = {"fill": style.stroke, "stroke": "white", "strokeWidth": 1}
         layers.append(layer("point", signs, means, **sign, **outline))
     return framed(layers, WIDTH, len(groups) * ROW, PADDING)

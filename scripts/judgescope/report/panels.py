@@ -275,20 +275,20 @@ def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Sp
         bottom = top + len(names) * FOREST_LINE
         left = FOREST_LEFT + column * wide + EDGE
 
-        def place(value: float, left: float = left) -> float:
+        def x_of(value: float, left: float = left) -> float:
             return round(left + (value - low) / (high - low) * (wide - 2 * EDGE), 2)
 
         titles.append({"x": left, "y": top - 12, "text": _cut(panel.title, int(wide / 7.5))})
         ends = range(round(low / step), round(high / step) + 1)
         ticks += [
-            {"x": place(at * step), "y": bottom + 10, "text": f"{at * step:g}".replace("-", MINUS)}
+            {"x": x_of(at * step), "y": bottom + 10, "text": f"{at * step:g}".replace("-", MINUS)}
             for at in ends
         ]
-        rules["zero"].append({"x": place(0), "y": top, "y2": bottom})
+        rules["zero"].append({"x": x_of(0), "y": top, "y2": bottom})
         if panel.people is not None:
-            rules["people"].append({"x": place(panel.people), "y": top, "y2": bottom})
+            rules["people"].append({"x": x_of(panel.people), "y": top, "y2": bottom})
         if panel.band:
-            least, most = map(place, panel.band)
+            least, most = map(x_of, panel.band)
             bands.append({"x": least, "x2": max(most, least + 1), "y": top, "y2": bottom})
         for at, (name, point) in enumerate(zip(names, panel.points, strict=True)):
             y = top + (at + 0.5) * FOREST_LINE
@@ -296,9 +296,9 @@ def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Sp
                 labels.append({"x": FOREST_LEFT, "y": y, "text": _cut(name, FOREST_NAME)})
             if point:
                 value, lo, hi = point
-                dots.append({"x": place(value), "y": y})
+                dots.append({"x": x_of(value), "y": y})
                 if lo is not None and hi is not None:
-                    rules["interval"].append({"x": place(lo), "x2": place(hi), "y": y})
+                    rules["interval"].append({"x": x_of(lo), "x2": x_of(hi), "y": y})
     height = ceil(len(panels) / columns) * tall + FOOT
     foot = [{"x": FOREST_LEFT + (FOREST_WIDE - FOREST_LEFT) / 2, "y": height - 8, "text": x}]
     layers = [

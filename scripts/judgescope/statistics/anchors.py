@@ -186,9 +186,9 @@ def usual_counts(counts: Codes, rating: Codes, classes: int) -> Floats:
 
 
 def balanced(
-    rating: Codes, margin: Floats, order: Sequence[str], wanted: int, first: int = 0
+    rating: Codes, margin: Floats, order: Sequence[str], count: int, first: int = 0
 ) -> list[int]:
-    """Return `wanted` texts of one source with ratings as balanced as they can be.
+    """Return `count` texts of one source with ratings as balanced as they can be.
 
     One text of each rating after the other, from the rating `first` on and round, while there are
     any; the largest margin first, equal ones by `order` (texts,). rating and margin (texts,); texts
@@ -196,22 +196,24 @@ def balanced(
     (Hu et al. 2025, appendix C.1)
     """
     waiting = {
-        r: sorted(np.flatnonzero(rating == r).tolist(), key=lambda at: (-margin[at], order[at]))
+        r: sorted(
+            np.flatnonzero(rating == r).tolist(), key=lambda text: (-margin[text], order[text])
+        )
         for r in np.unique(rating[rating >= 0]).tolist()
     }
     chosen: list[int] = []
-    while len(chosen) < wanted and any(waiting.values()):
-        for _, texts in sorted(waiting.items(), key=lambda one: (one[0] < first, one[0])):
-            if texts and len(chosen) < wanted:
+    while len(chosen) < count and any(waiting.values()):
+        for _, texts in sorted(waiting.items(), key=lambda item: (item[0] < first, item[0])):
+            if texts and len(chosen) < count:
                 chosen.append(texts.pop(0))
     return sorted(chosen)
 
 
-def most_diverse(similarity: Floats, wanted: int, first: int | None = None) -> list[int]:
+def most_diverse(similarity: Floats, count: int, first: int | None = None) -> list[int]:
     """Return argmax over the others of min over the chosen of 1 - s, from the medoid on (max-min).
 
     similarity s (texts, texts) in [0, 1] is symmetric; the medoid is most similar to all others;
-    `first` is chosen in its place. Of equal ones the first. Returns `wanted` places, or all, in the
+    `first` is chosen in its place. Of equal ones the first. Returns `count` places, or all, in the
     order in which they are chosen.
     (Hu et al. 2025, appendix C.1: references; methods.md 3)
     """
@@ -219,7 +221,7 @@ def most_diverse(similarity: Floats, wanted: int, first: int | None = None) -> l
     np.fill_diagonal(apart, 0)
     medoid = int(np.argmin(np.round(apart.sum(axis=1), 9)))
     chosen = [medoid if first is None else first]
-    while len(chosen) < min(wanted, len(apart)):
+    while len(chosen) < min(count, len(apart)):
         nearest = np.round(apart[:, chosen].min(axis=1), 9)
         nearest[chosen] = -1
         chosen.append(int(np.argmax(nearest)))

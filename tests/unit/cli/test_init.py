@@ -198,6 +198,36 @@ def test_nothing_is_overwritten(here: Path) -> None:
     assert {path: Path(path).read_bytes() for path in written()} == before
 
 
+def test_a_file_of_a_key_is_named_in_the_card_by_its_absolute_path(here: Path) -> None:
+    Path("key.txt").write_text("sk-secret\n")
+    Path("key.txt").chmod(0o600)
+    end = ["--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "--key-file", "key.txt"]
+    assert init("mine.csv", "--yes", *end) == 0
+    model = card("models", "m")
+    assert model["api_key_file"] == str(here / "key.txt") and "api_key_env" not in model
+    assert "sk-secret" not in Path("config/models/m.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("mode", "more", "message"),
+    [
+        (0o644, ["--key-file", "key.txt"], "other users can read the key"),
+        (0o600, ["--key-file", "sk-secret"], "no such file"),
+        (0o600, ["--key-file", "key.txt", "--key-env", "MY_KEY"], "one source of the key"),
+    ],
+    ids=["open to others", "no file", "two sources"],
+)
+def test_an_unusable_file_of_a_key_is_an_error_that_shows_no_key(
+    here: Path, mode: int, more: list[str], message: str
+) -> None:
+    Path("key.txt").write_text("sk-secret\n")
+    Path("key.txt").chmod(mode)
+    with pytest.raises(UserError, match=message) as caught:
+        init("mine.csv", "--yes", "--endpoint", "http://h/v1", "--model", "m", *more)
+    assert "--key-file" in str(caught.value) and "sk-secret" not in str(caught.value)
+    assert not written()
+
+
 def test_questions_take_what_is_guessed_and_ask_again(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

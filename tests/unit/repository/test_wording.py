@@ -27,6 +27,21 @@ def test_other_names_pass() -> None:
 
 
 @pytest.mark.parametrize(
+    ("last", "noticed"),
+    [
+        ("return found", True),
+        ("return [found + each for each in range(3)]", True),
+        ("return [found for found in range(3)]", False),
+        ("return 1", False),
+    ],
+)
+def test_an_empty_name_that_lives_long_is_noticed(last: str, noticed: bool) -> None:
+    source = "def rows():\n    found = 1\n" + "    print()\n" * 15 + f"    {last}\n"
+    problems = [problem for _, problem in empty_names(source, "rows")]
+    assert problems == ["local variable found of rows"] * noticed
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [("x\n(paper 003)", [(2, "paper 003")]), ("Papers 001", [(1, "Papers 001")]), ("a paper", [])],
 )

@@ -57,6 +57,7 @@ JUDGE_OPTIONS = {
     "--endpoint": ("URL", "the URL of an OpenAI-compatible endpoint: …/v1"),
     "--model": ("NAME", "the model's name at the endpoint"),
     "--key-env": ("VARIABLE", "the NAME of the environment variable that holds the key"),
+    "--key-file": ("FILE", "a file with the key alone, in place of --key-env"),
     "--form": (None, "the prompt; default: analyze-rate"),
     "--judge": ("CARD", "a judge with an existing card"),
 }
@@ -290,7 +291,7 @@ def _ask_endpoint(ask: Ask) -> Endpoint | None:
     model = _until(ask, "the model's name at the endpoint", "", flags.model_name)
     key = _until(ask, "NAME of the variable that holds its key (not the key)", NONE, flags.key_name)
     price = _until(ask, "US$ per million tokens: of prompts, of replies", NONE, _price)
-    return Endpoint(url, model, key, price)
+    return Endpoint(url, model, key, price=price)
 
 
 def _price(answer: str) -> tuple[float, float] | None:

@@ -31,11 +31,13 @@ NewCards = dict[tuple[str, str], Card]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An OpenAI-compatible endpoint; `key_env` is the name of a variable, never a key."""
+    """An OpenAI-compatible endpoint; `key_env` names a variable, `key_file` a file."""
 
     url: str
     model: str
     key_env: str | None = None
+    key_file: str | None = None
+    """An absolute path."""
     price: tuple[float, float] | None = None
     form: str = "analyze-rate"
     draws: int = 1
@@ -127,6 +129,8 @@ def _model(endpoint: Endpoint, name: str) -> Card:
         card["name"] = endpoint.model
     if endpoint.key_env:
         card["api_key_env"] = endpoint.key_env
+    if endpoint.key_file:
+        card["api_key_file"] = endpoint.key_file
     if endpoint.price:
         card["price"] = dict(zip(("input", "output"), endpoint.price, strict=True))
     return card

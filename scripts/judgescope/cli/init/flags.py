@@ -20,6 +20,7 @@ from judgescope.cli.init.guess import (
     numbers,
     scale,
 )
+from judgescope.core.api_keys import KeySource
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.secrets import LONG
 from judgescope.core.slugs import slug
@@ -343,7 +344,7 @@ def _endpoint(args: argparse.Namespace) -> Endpoint | None:
     if (args.endpoint is None) != (args.model is None):
         missing = "--model" if args.model is None else "--endpoint"
         raise UserError("an endpoint and its model belong together", where=missing)
-    options = ("key_env", "price", "form", "draws")
+    options = ("key_env", "key_file", "price", "form", "draws")
     more = {name: value for name in options if (value := getattr(args, name)) is not None}
     if args.endpoint is None:
         if more:
@@ -351,7 +352,11 @@ def _endpoint(args: argparse.Namespace) -> Endpoint | None:
             todo = "add --endpoint and --model, or drop this option"
             raise UserError("this option configures an endpoint", where=flags, todo=todo)
         return None
+    if args.key_env and args.key_file:
+        raise UserError("name one source of the key", where="--key-env and --key-file")
     more["key_env"] = key_name(args.key_env or "")
+    if args.key_file is not None:
+        more["key_file"] = key_file(args.key_file, args.model)
     more["price"] = tuple(args.price) if args.price else None
     return Endpoint(address(args.endpoint), model_name(args.model), **more)
 
@@ -369,6 +374,19 @@ def key_name(text: str) -> str | None:
             todo="export MY_KEY=… and give the name, MY_KEY",
         )
     return text
+
+
+def key_file(text: str, model: str) -> str:
+    """Return the absolute path of a usable file of a key; a path that may be a key is not shown."""
+    path = Path(text).expanduser().absolute()
+    if not path.is_file():
+        raise UserError("no such file", where="--key-file", todo="name a file with the key alone")
+    try:
+        KeySource(model=model, file=str(path)).read()
+    except UserError as error:
+        error.where = "--key-file"
+        raise
+    return str(path)
 
 
 def address(text: str) -> str:

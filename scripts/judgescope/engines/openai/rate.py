@@ -151,12 +151,12 @@ class Places:
         self._file = os.open(_places_file(), flags, 0o600)
         self._job = next(filter(self._lock, self._jobs), None)
 
-    def balance(self, under_way: int, wanted: int) -> int:
-        """Return how many requests may be under way now, at most `wanted`; look again soon.
+    def balance(self, under_way: int, demand: int) -> int:
+        """Return how many requests may be under way now, at most `demand`; look again soon.
 
         Places beyond the job's share are given back once no request uses them.
         """
-        share = min(math.ceil(self.limit / self._count()), wanted)
+        share = min(math.ceil(self.limit / self._count()), demand)
         while len(self._held) > max(share, under_way):
             self._unlock(self._held.pop())
         # from the top: a job whose card allows fewer looks for places at the bottom only

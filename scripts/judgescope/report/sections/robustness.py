@@ -322,7 +322,7 @@ def _of_statistic(
         for aspect in aspects
     ]
     caption = f"{title}: difference from the model's first judge; above 0 is better than that."
-    found = []
+    tables = []
     for about, source, skipped, numbers in (
         (f"{title}, by form.", "agreement", 0, reached),
         (caption, "comparison", 1, differences),
@@ -340,8 +340,8 @@ def _of_statistic(
                 corner="Model and judge",
                 every_judge=True,
             )
-            found.append((spec.filled((), rows), rows))
-    return found
+            tables.append((spec.filled((), rows), rows))
+    return tables
 
 
 def _form_figure(

@@ -271,16 +271,15 @@ def conclusions(out: Path) -> str:
 
 def _differences(rows: Sequence[Row], statistic: str, level: str) -> Iterator[Difference]:
     """Yield the defined differences in a statistic."""
-    gaps: dict[tuple[str, str, str, str], Row] = {}
-    detectable: dict[tuple[str, str, str, str], Row] = {}
-    for row in rows:
-        kind, _, name = row["statistic"].partition("_")
-        key = (row["dataset"], row["aspect"], row["judge"], row["judge_b"])
-        if (name, row["level"]) == (statistic, level) and row["value"] is not None:
-            if kind == "difference":
-                gaps[key] = row
-            elif kind == "detectable":
-                detectable[key] = row
+    gaps, detectable = (
+        {
+            (row["dataset"], row["aspect"], row["judge"], row["judge_b"]): row
+            for row in rows
+            if (row["statistic"], row["level"]) == (f"{kind}_{statistic}", level)
+            if row["value"] is not None
+        }
+        for kind in ("difference", "detectable")
+    )
     for key, gap in gaps.items():
         needed = None
         if (least := detectable.get(key)) and gap["value"]:

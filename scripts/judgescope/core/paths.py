@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from judgescope.core.names import COMPARED
+
 HOME = Path(__file__).resolve().parents[3]
 """The workflow's folder: it holds config, scripts and workflow."""
 WORKFLOW = HOME / "workflow"
@@ -51,6 +53,8 @@ class Paths:
     targets = _Kind("targets/{dataset}/{name}.parquet")
     made = _Kind("made/{dataset}/{name}.parquet")  # replies of the models that write
     construction = _Kind("construction/{dataset}/{name}.parquet")  # candidates, anchors, analyses
+    set_part = _Kind("construction/{dataset}/{name}.{part}.parquet")  # of a graded set
+    compared = _Kind(f"construction/{{dataset}}/{COMPARED}{{name}}.{{part}}.parquet")
     graded = _Kind("graded/{dataset}/{name}.single.parquet")
     # judgments: the kinds of cells are replies, judgments and scores
     cell = _Kind("{kind}/{dataset}/{model}/{perturbation}/{judge}.parquet")

@@ -45,7 +45,7 @@ from judgescope.plan.generators import (
 )
 from judgescope.plan.inputs import Files
 from judgescope.plan.specs import graded_sets, judging, results, texts, training
-from judgescope.plan.specs.graded_sets import compared_file, lowered_aspect, part_file
+from judgescope.plan.specs.graded_sets import lowered_aspect
 from judgescope.plan.specs.pages import annotated, perturbed_sets
 from judgescope.plan.study import Cell, Plan
 from judgescope.replies.specs import AnalyseSpec, AskSpec
@@ -185,9 +185,11 @@ class Dag:
 
         What is not on trial follows from what is, as it was rated.
         """
-        plan = self.plan
-        tried = [part_file(plan, dataset, name, TRIAL), compared_file(plan, dataset, name, TRIAL)]
-        references = texts.written_references(plan, dataset)
+        tried = [
+            self.paths.set_part(dataset, name, TRIAL),
+            self.paths.compared(dataset, name, TRIAL),
+        ]
+        references = texts.written_references(self.plan, dataset)
         return [
             self.paths.items(dataset),
             self.paths.targets(dataset, ORIGINAL),
@@ -197,11 +199,11 @@ class Dag:
 
     def _compared(self, dataset: str, writing: Writing) -> list[str]:
         """Return the texts that are compared; a bad comparator stops at the anchors alone."""
-        plan, name, part = self.plan, writing.name, writing.part
-        found = [part_file(plan, dataset, name, "anchors")]
+        name, part = writing.name, writing.part
+        found = [self.paths.set_part(dataset, name, "anchors")]
         if part != REFEREE:
-            found.append(part_file(plan, dataset, name, part))
-            found.append(compared_file(plan, dataset, name, REFEREE))
+            found.append(self.paths.set_part(dataset, name, part))
+            found.append(self.paths.compared(dataset, name, REFEREE))
         return found + self._before(dataset, writing)
 
     def _before(self, dataset: str, writing: Writing) -> list[str]:
@@ -217,11 +219,11 @@ class Dag:
             and lowered_aspect(plan, dataset, name) == aspect
         ][-1:]
         if writing.kind == "rated":
-            return [part_file(plan, dataset, name, "rated") for name in same]
+            return [self.paths.set_part(dataset, name, "rated") for name in same]
         if writing.kind == "candidates":
             parts = ((name, part) for name in same for part in parts_of(graded(plan)[name]))
-            return [part_file(plan, dataset, name, part) for name, part in parts]
-        return [compared_file(plan, dataset, name, writing.part) for name in same]
+            return [self.paths.set_part(dataset, name, part) for name, part in parts]
+        return [self.paths.compared(dataset, name, writing.part) for name in same]
 
     def _asks(self, name: str, kind: Kind) -> str | None:
         """Return a graded set's writer, its comparator, or the judge of what may be anchors."""
@@ -235,14 +237,14 @@ class Dag:
     def graded_from(self, dataset: str, name: str) -> list[str]:
         """Return the candidates of a graded set, and their comparisons with anchors if any."""
         card = graded(self.plan)[name]
-        found = [part_file(self.plan, dataset, name, part) for part in parts_of(card)]
-        compared = [compared_file(self.plan, dataset, name, part) for part in parts_of(card)]
+        found = [self.paths.set_part(dataset, name, part) for part in parts_of(card)]
+        compared = [self.paths.compared(dataset, name, part) for part in parts_of(card)]
         return found + (compared if card.anchors else [])
 
     def rated(self, dataset: str, name: str) -> list[str]:
         """Return the file of a judge's ratings of what may become anchors, if there is one."""
         judge = graded_sets.anchoring(self.plan, name).judge
-        return [part_file(self.plan, dataset, name, "rated")] if judge else []
+        return [self.paths.set_part(dataset, name, "rated")] if judge else []
 
     # ---- judging --------------------------------------------------------------------------------
 

@@ -32,7 +32,6 @@ from judgescope.plan.generators import (
     waiting,
     writer_of,
 )
-from judgescope.plan.specs.graded_sets import compared_file, part_file
 from judgescope.plan.specs.judging import merge
 from judgescope.plan.specs.texts import analyse, change, classes
 from judgescope.plan.study import Plan
@@ -307,11 +306,11 @@ def _asked_for_graded(texts: Imagined, name: str, model: str) -> Iterator[Asked]
     plan, dataset, card = texts.plan, texts.dataset, graded(texts.plan)[name]
     anchors = card.anchors
     for part in parts_of(card) if card.model == model else []:
-        if not Path(part_file(plan, dataset, name, part)).is_file():
+        if not Path(plan.paths.set_part(dataset, name, part)).is_file():
             yield _candidates(texts, card, part, model)
     if anchors and anchors.model == model:
         for part in (REFEREE, *parts_of(card)):
-            if not Path(compared_file(plan, dataset, name, part)).is_file():
+            if not Path(plan.paths.compared(dataset, name, part)).is_file():
                 yield _comparisons(texts, card, part, anchors)
 
 

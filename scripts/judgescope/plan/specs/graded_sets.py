@@ -33,16 +33,6 @@ COMPARING = (REFEREE, TRIAL, REST)
 """The parts in which anchors are compared, the first with each other."""
 
 
-def part_file(plan: Plan, dataset: str, name: str, part: str) -> str:
-    """Return the file of a part of a graded set's construction."""
-    return plan.paths.construction(dataset, f"{name}.{part}")
-
-
-def compared_file(plan: Plan, dataset: str, name: str, part: str) -> str:
-    """Return the file of the comparisons of a part with anchors."""
-    return plan.paths.construction(dataset, f"{COMPARED}{name}.{part}")
-
-
 def lowered_aspect(plan: Plan, dataset: str, name: str) -> str:
     """Return the aspect in which the texts of a set differ."""
     return plan.lowered(dataset, plan.perturbations[name])
@@ -79,10 +69,10 @@ def candidates(plan: Plan, dataset: str, name: str, part: str) -> CandidatesSpec
         references=card.references,
         input=plan.paths.targets(dataset, ORIGINAL),
         written=written_references(plan, dataset),
-        output=part_file(plan, dataset, name, part),
+        output=plan.paths.set_part(dataset, name, part),
         part=_part(plan, dataset, name, part),
-        tried=part_file(plan, dataset, name, TRIAL) if rest else None,
-        compared=compared_file(plan, dataset, name, TRIAL) if rest else None,
+        tried=plan.paths.set_part(dataset, name, TRIAL) if rest else None,
+        compared=plan.paths.compared(dataset, name, TRIAL) if rest else None,
         by_model=by_model,
         errors=[] if card.model else [*card.errors],
         replies=plan.paths.made(dataset, f"{name}.{part}") if card.model else None,
@@ -105,7 +95,7 @@ def rate(plan: Plan, dataset: str, name: str) -> AskSpec | ReplaySpec:
     judge = anchoring(plan, name).judge
     assert judge is not None  # only sets with such a judge have this job
     cells = [CellAspect(dataset, SYSTEMS, judge, lowered_aspect(plan, dataset, name))]
-    model, replies = plan.judges[judge].model, part_file(plan, dataset, name, "rated")
+    model, replies = plan.judges[judge].model, plan.paths.set_part(dataset, name, "rated")
     if plan.is_asked(model):
         return ask_cells(plan, dataset, model, cells, replies=replies, hashes=None)
     return replayed(plan, dataset, model, cells, replies=replies)
@@ -119,7 +109,7 @@ def anchors(plan: Plan, dataset: str, name: str) -> ChooseAnchorsSpec:
         judged = JudgedTexts(
             judge=anchored.judge,
             reading=reading(plan, dataset, anchored.judge, aspect),
-            replies=part_file(plan, dataset, name, "rated"),
+            replies=plan.paths.set_part(dataset, name, "rated"),
         )
     return ChooseAnchorsSpec(
         **computing("choose_anchors"),
@@ -132,7 +122,7 @@ def anchors(plan: Plan, dataset: str, name: str) -> ChooseAnchorsSpec:
         targets=plan.paths.targets(dataset, SYSTEMS),
         ratings=plan.paths.ratings(dataset),
         judged=judged,
-        output=part_file(plan, dataset, name, "anchors"),
+        output=plan.paths.set_part(dataset, name, "anchors"),
     )
 
 
@@ -154,9 +144,9 @@ def compare(plan: Plan, dataset: str, name: str, part: str) -> CompareAnchorsSpe
         comparator=writer(plan, anchored.model, anchored.form, anchored),
         items=plan.paths.items(dataset),
         targets=plan.paths.targets(dataset, SYSTEMS),
-        anchors=part_file(plan, dataset, name, "anchors"),
-        candidates=None if part == REFEREE else part_file(plan, dataset, name, part),
-        output=compared_file(plan, dataset, name, part),
+        anchors=plan.paths.set_part(dataset, name, "anchors"),
+        candidates=None if part == REFEREE else plan.paths.set_part(dataset, name, part),
+        output=plan.paths.compared(dataset, name, part),
         replies=plan.paths.made(dataset, f"{COMPARED}{name}.{part}"),
     )
 
@@ -165,7 +155,7 @@ def grade(plan: Plan, dataset: str, name: str) -> GradeSpec:
     """Rate the candidates of a set, and choose its targets."""
     card = graded(plan)[name]
     parts = parts_of(card)
-    compared = [compared_file(plan, dataset, name, part) for part in parts]
+    compared = [plan.paths.compared(dataset, name, part) for part in parts]
     return GradeSpec(
         **computing("grade"),
         seed=plan.study.seed,
@@ -173,7 +163,7 @@ def grade(plan: Plan, dataset: str, name: str) -> GradeSpec:
         classes=classes(plan, dataset, name),
         targets=card.targets,
         errors_per_rating=None if card.anchors else card.errors_per_rating,
-        candidates=[part_file(plan, dataset, name, part) for part in parts],
+        candidates=[plan.paths.set_part(dataset, name, part) for part in parts],
         compared=compared if card.anchors else [],
         output=plan.paths.targets(dataset, f"{name}.{DEGREE}"),
         graded=plan.paths.graded(dataset, name),
@@ -184,13 +174,13 @@ def graded_texts(plan: Plan, dataset: str, name: str) -> GradedTexts:
     """Return what statistics need to know of a graded set."""
     card = graded(plan).get(name)
     anchored = card is not None and card.anchors is not None
-    compared = [compared_file(plan, dataset, name, part) for part in COMPARING]
+    compared = [plan.paths.compared(dataset, name, part) for part in COMPARING]
     return GradedTexts(
         perturbation=name,
         degree=DEGREE,
         aspect=lowered_aspect(plan, dataset, name),
         classes=classes(plan, dataset, name),
         file=plan.paths.graded(dataset, name),
-        anchors=part_file(plan, dataset, name, "anchors") if anchored else None,
+        anchors=plan.paths.set_part(dataset, name, "anchors") if anchored else None,
         compared=compared if anchored else [],
     )

@@ -27,22 +27,25 @@ from judgescope.schema.cards.base import (
 )
 
 
-class LexicalModel(Card):
+class ModelCard(Card):
+    """Whatever answers."""
+
+    model: Asking[Slug]
+    """The id, equal to the file's name."""
+    engine: Asking[str]
+    """The engine that answers."""
+
+
+class LexicalModel(ModelCard):
     """A scorer that computes: no request, no price."""
 
-    model: Slug
-    """The id, equal to the file's name."""
     engine: Literal["lexical"]
-    """The engine that answers."""
 
 
-class ControlModel(Card):
+class ControlModel(ModelCard):
     """A null judge, which knows nothing of the text's quality."""
 
-    model: Slug
-    """The id, equal to the file's name."""
     engine: Literal["control"]
-    """The engine that answers."""
 
 
 class RecordedRows(Card):
@@ -109,13 +112,10 @@ class RecordedRows(Card):
         return {name: value for name, value in rows.items() if defaults.get(name, ...) != value}
 
 
-class RecordedModel(Published):
+class RecordedModel(Published, ModelCard):
     """Replies or scores that exist already, read as they are."""
 
-    model: Slug
-    """The id, equal to the file's name."""
     engine: Literal["recorded"]
-    """The engine that answers."""
     dataset: Slug | None = None
     """The dataset whose targets were judged; default: given by `rows.dataset`."""
     files: Files
@@ -209,14 +209,11 @@ Parts = Access[
 ]
 
 
-class OpenAIModel(Card):
+class OpenAIModel(ModelCard):
     """A model behind an endpoint that speaks OpenAI's chat protocol."""
 
     renamed: ClassVar[dict[str, str]] = {"spelling": "field_names"}
-    model: Asking[Slug]
-    """The id, equal to the file's name."""
     engine: Asking[Literal["openai"]]
-    """The engine that answers."""
     base_url: Access[str] = Field(pattern=ADDRESS)
     """The URL of the endpoint, with its version: `.../v1`; without a password."""
     name: Asking[str | None] = None
@@ -329,13 +326,10 @@ BINDING = "2026.10.11549"
 """The version of xllamacpp, whose interface changes from one to the next (envs/llama.txt)."""
 
 
-class LlamaModel(Card):
+class LlamaModel(ModelCard):
     """A GGUF file, which the job that asks serves with llama.cpp on this machine."""
 
-    model: Asking[Slug]
-    """The id, equal to the file's name."""
     engine: Asking[Literal["llama"]]
-    """The engine that answers."""
     package: str | None = Field(None, pattern=r"^[A-Za-z0-9][\w.-]*$")
     """The installed Python package that contains the weights; it is not imported."""
     file: str | None = Field(None, pattern=r"^[^{}/]+$")
@@ -437,14 +431,11 @@ PYTHON = "python"
 """The role that stands for the interpreter."""
 
 
-class CommandModel(Card):
+class CommandModel(ModelCard):
     """A program of yours: it reads targets and writes scores, a JSON object a line."""
 
     renamed: ClassVar[dict[str, str]] = {"sees": "inputs"}
-    model: Asking[Slug]
-    """The id, equal to the file's name."""
     engine: Asking[Literal["command"]]
-    """The engine that answers."""
     argv: Asking[list[str]] = Field(min_length=1)
     """The program and its arguments, word by word; no shell reads them. `{role}` stands for the
     path of that role's file, `{python}` for the interpreter of the workflow."""
@@ -531,13 +522,10 @@ class Adapter(Card):
     """Of its files `adapter_*`: sha256 of all their `name sha256` lines."""
 
 
-class VllmModel(Card):
+class VllmModel(ModelCard):
     """A model that a job itself loads with vLLM, in its own process or behind its own server."""
 
-    model: Asking[Slug]
-    """The id, equal to the file's name."""
     engine: Asking[Literal["vllm"]]
-    """The engine that answers."""
     mode: Access[Literal["offline", "served"]] = "offline"
     """How the model runs, which changes no reply: `offline`, inside the job; `served`, in a server
     that the job starts and stops: for data_parallel, and models that need it."""

@@ -46,7 +46,7 @@ MAKE_TEXTS = (
 )
 MAX_VOTERS = 9999
 """Page ids hold the number of voters, in at most four digits."""
-VOTER = re.compile(r"([1-9][0-9]{0,3})of([1-9][0-9]{0,3})")
+VOTER = re.compile(r"([1-9][0-9]{0,3})of([1-9][0-9]{0,3})-")
 MAX_BYTES = 1 << 20
 """A file of answers has a few thousand."""
 KEYS = {"survey", "task", "voter", "answers"}
@@ -266,7 +266,6 @@ def ask(
     items: Callable[[list[Subject], "Generator"], list[Item]],
     *,
     voters: int,
-    prefix: str = "{voter}of{voters}",
     kind: str = "texts",
 ) -> Made[Subject]:
     """Write a page for each voter and task with drawn subjects, and return what was made.
@@ -280,7 +279,7 @@ def ask(
         for voter in range(1, voters + 1) if shown else ():
             page = items(shown, stream(plan.study.seed, streams, "page", task, voter))
             names = [question.id for item in page for question in item.questions]
-            name = page_id(names, prefix.format(voter=voter, voters=voters))
+            name = page_id(names, f"{voter}of{voters}")
             pages.append(Page(kind, task, f"{task}-voter{voter}.html", name, page))
     if not pages:
         raise nothing_to_ask(plan)
@@ -329,14 +328,9 @@ class Response(NamedTuple, Generic[Record]):
         return ((self.asked[question], answer) for question, answer in self.answers.items())
 
     @property
-    def prefix(self) -> str:
-        """Return the part of the page's id that says for whom the page is."""
-        return self.survey.partition("-")[0]
-
-    @property
     def voter(self) -> tuple[int, int]:
         """Return whose page it is, voter k of n; (0, 0): the page's id does not say so."""
-        match = VOTER.fullmatch(self.prefix)
+        match = VOTER.match(self.survey)
         number = (int(match[1]), int(match[2])) if match else (0, 0)
         return number if number[0] <= number[1] else (0, 0)
 
@@ -409,7 +403,7 @@ def read_pages(
 
     def page(response: Response[Record]) -> str | None:
         made = response.voter != (0, 0) and complete(response.asked.values())
-        return page_id(response.answers, response.prefix) if made else None
+        return page_id(response.answers, response.survey.partition("-")[0]) if made else None
 
     def rules(response: Response[Record]) -> list[Rule]:
         numbers, answers = "pages for different numbers of voters", response.answers

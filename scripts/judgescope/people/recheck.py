@@ -5,7 +5,6 @@ error-injection chain (a row), the number of its errors; of a text of a graded s
 which it was made.
 """
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,7 +55,6 @@ RATED_PAIRS, CONSTRUCTED_PAIRS = 50, 100
 """How many pairs are drawn by default."""
 POOL: Final = 10_000
 """So many pairs are drawn; those come first whose sources no other pair has."""
-VOTERS = re.compile(r"[1-9][0-9]{0,3}")
 AGREEMENT, NO_DIFFERENCE = "reevaluation_agreement", "reevaluation_no_difference"
 DISTANCE = "reevaluation_distance"
 STATISTICS = ["dataset", "aspect", "group", "statistic"]
@@ -333,7 +331,7 @@ def make(
         needs = "; or ".join(NEEDS[kind] for kind in kinds)
         raise form.nothing_to_ask(plan, todo=f"use {needs}")
     items = partial(_items, plan)
-    made = form.ask(plan, folder, "reevaluation", drawn, items, voters=voters, prefix="{voters}")
+    made = form.ask(plan, folder, "reevaluation", drawn, items, voters=voters)
     for labels, cases in drawn.items():
         if len(cases) < pairs:
             what = "texts" if GRADED in labels else "pairs"
@@ -441,11 +439,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     made = [kind for kind, paths in files.items() if paths and all(p.is_file() for p in paths)]
     find = finder(plan, (text for kind in made or NEEDS for text in texts_of(plan, out, kind)))
 
-    def page(response: Response[Shown]) -> str:
-        prefix = response.prefix if VOTERS.fullmatch(response.prefix) else "1"
-        return form.page_id(response.answers, prefix)
-
-    responses = form.read_responses(folder, lambda _: find, page)
+    responses = form.read_pages(folder, find)
     tally = _tallied(responses)
     rows = [row for name in plan.evaluated for row in _statistics(name, tally)]
     pairs = [_pair_row(case, judged) for case, judged in tally.items() if case.is_pair]
@@ -492,7 +486,7 @@ def _tallied(responses: Iterable[Response[Shown]]) -> Tally:
             else:
                 judgment = position - case.texts[0].positions[0]
             judgments.setdefault(case, []).append(judgment)
-            planned[case] = max(int(response.prefix), planned[case])
+            planned[case] = max(response.voter[1], planned[case])
 
     def order(case: Case) -> tuple[str, ...]:
         targets = (text.target for text in case.texts)

@@ -89,14 +89,19 @@ def test_whoever_did_not_answer_is_missing(study: ReevaluationStudy) -> None:
     found = numbers(read(plan, study.out, study.folder / "answers"))
     row = found["", NEW, "reevaluation_agreement"]
     assert (row["value"], row["n"], row["n_missing"]) == (1, 16, 8)
-    # one page answered by several people
+    # a page is for one person: sent again, it counts once
     told = json.loads(path.read_text("utf-8"))
     for name in ("more", "and-more"):
         path.with_name(f"{name}.json").write_text(json.dumps(told | {"voter": name}), "utf-8")
     row = numbers(read(plan, study.out, study.folder / "answers"))[
         "", NEW, "reevaluation_agreement"
     ]
-    assert (row["n"], row["n_missing"]) == (32, 0)
+    assert (row["n"], row["n_missing"]) == (16, 8)
+    study.judge(plan, pages[2], lambda _: "better")
+    row = numbers(read(plan, study.out, study.folder / "answers"))[
+        "", NEW, "reevaluation_agreement"
+    ]
+    assert (row["n"], row["n_missing"]) == (24, 0)
 
 
 def test_rated_texts_and_rows_are_read_together(study: ReevaluationStudy) -> None:

@@ -269,7 +269,7 @@ def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
     of_row = rows.items[0].id.partition("-")[0]
 
     def other(name: str, **told: str) -> None:
-        given = good | {"survey": page_id(told, "3"), "answers": told, "voter": name}
+        given = good | {"survey": page_id(told, "1of3"), "answers": told, "voter": name}
         path.with_name(f"{name}.json").write_text(json.dumps(given), "utf-8")
 
     other("two", **{f"{one}-{two[1:]}": "A"})

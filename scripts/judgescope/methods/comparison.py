@@ -118,15 +118,14 @@ class Field:
             self._results[key] = results
         return self._results[key]
 
-    def ranked_results(self, judge: str) -> Results:
-        """Return a judge's correlations on the targets that every judge was given, on resamples."""
-        given, has_score = self.panel.is_given(*self.scores), ~np.isnan(self.scores[judge])
-        return self._results_of(judge, has_score, given, self.study.resamples)
+    def ranked(self, judge: str) -> tuple[Results, int]:
+        """Return a judge's correlations on the targets that every judge was given, on resamples.
 
-    def ranked_sources(self, judge: str) -> int:
-        """Return the number of sources of the ranked targets of which a judge has scores."""
+        And the number of sources of which it has scores.
+        """
         given, has_score = self.panel.is_given(*self.scores), ~np.isnan(self.scores[judge])
-        return np.unique(self.panel.source[given & has_score]).size
+        results = self._results_of(judge, has_score, given, self.study.resamples)
+        return results, np.unique(self.panel.source[given & has_score]).size
 
     def pair(self, judge: str, other: str) -> Pair:
         """Return two judges on the targets that both have."""
@@ -183,12 +182,13 @@ class Field:
     def _ranks(self, measure: Measure, different: Flags, untested: list[Pair]) -> Iterator[Row]:
         statistic, level = measure
         names = list(self.scores)
-        results = [self.ranked_results(name)[measure] for name in names]
+        ranked = [self.ranked(name) for name in names]
+        results = [of_judge[measure] for of_judge, _ in ranked]
         values = np.stack([one.rows for one in results]) if names else np.empty((0, 1))
         known = [index for index in range(len(names)) if not np.isnan(values[index, 0])]
         order = sorted(known, key=lambda index: (-values[index, 0], names[index]))
         groups = letters(order, different)
-        fewest = min((self.ranked_sources(names[index]) for index in known), default=0)
+        fewest = min((ranked[index][1] for index in known), default=0)
         ranking = zip(names, results, ranks(values, fewest), groups, strict=True)
         for name, result, rank, group in ranking:
             if not group:

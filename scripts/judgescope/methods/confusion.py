@@ -154,8 +154,7 @@ class JudgeCells:
     def _cells(self, name: str, degree: str, aspects: Sequence[str]) -> Iterator[Cell]:
         texts = f"{name}.{degree}"
         pairs = pairs_of(self.study, texts, self.judge)
-        lacking = [aspect for aspect in aspects if aspect not in pairs]
-        absent = reasons(self.study, texts, self.judge, lacking)
+        absent = reasons(self.study, texts, self.judge, aspects, pairs)
         change = present(self.study.spec.expected).changes.get(name, ExpectedChange())
         for aspect in aspects:
             plain = split(aspect)[0]

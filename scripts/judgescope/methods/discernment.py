@@ -107,8 +107,7 @@ class Discerning:
         key = texts, judge, self.study.items_given(judge, *others)
         if key not in self._cells:
             pairs = pairs_of(self.study, texts, judge, *others)
-            lacking = [aspect for aspect in self.study.spec.aspects if aspect not in pairs]
-            absent = reasons(self.study, texts, judge, lacking)
+            absent = reasons(self.study, texts, judge, self.study.spec.aspects, pairs)
             tests = {aspect: self._test(one) for aspect, one in pairs.items()}
             scores = _undefined_scores(self.study, absent) or self._scores(name, pairs, tests)
             self._cells[key] = Cell(pairs, tests, absent, scores)

@@ -1,6 +1,7 @@
 """Statistics of agreement of a judge's scores with people's ratings, on one panel of texts."""
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from types import EllipsisType
 
@@ -301,10 +302,7 @@ def human_agreement(study: EvaluationData, panel: TargetSet, aspect: str) -> Nam
     if no_agreement or len(ratings) > LARGEST_CEILING:
         return
 
-    def rank(x: Floats, y: Floats) -> Mapping[Measure, Replicated]:
-        return ranked(panel, x, y)
-
-    yield from ceilings(rank, ratings, against="mean").items()
+    yield from ceilings(partial(ranked, panel), ratings, against="mean").items()
     if classes is None:
         return
 

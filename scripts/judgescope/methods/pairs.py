@@ -1,7 +1,7 @@
 """A judge's scores of originals and of their perturbed copies, and why a cell has none."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import lcm
@@ -87,10 +87,14 @@ def unit_of(card: JudgeFacts, aspect: str) -> int | None:
 
 
 def reasons(
-    study: EvaluationData, perturbation: str, judge: str, aspects: Iterable[str]
+    study: EvaluationData,
+    perturbation: str,
+    judge: str,
+    aspects: Iterable[str],
+    pairs: Mapping[str, Pairs],
 ) -> dict[str, Estimate]:
-    """Return aspect -> the undefined estimate that says why a perturbation has no pairs on it."""
-    aspects = list(aspects)
+    """Return aspect -> the undefined estimate that says why it is not among the `pairs`."""
+    aspects = [aspect for aspect in aspects if aspect not in pairs]
     if not aspects:
         return {}
     outcomes = Counter(study.panel(perturbation).outcomes)

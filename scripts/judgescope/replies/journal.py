@@ -72,8 +72,7 @@ class ReplyLine(_Line, kw_only=True):
             self.status,
             self.usage,  # type: ignore[arg-type]  # older lines have None for unknown counts
             self.provenance,  # type: ignore[arg-type]
-            logprobs
-            and [[(name, p) for name, p in ranked if p is not None] for ranked in logprobs],
+            logprobs,
         )
 
 
@@ -206,17 +205,9 @@ def digest_of(line: bytes) -> bytes:
 
 def line_of(reply: Reply, attempt: int = 1) -> bytes:
     """Return the line of a reply; see `ReplyLine`."""
-    row: dict[str, Any] = {
-        "key": reply.key,
-        "draw": reply.draw,
-        "text": reply.text,
-        "finish": reply.finish,
-        "status": reply.status,
-        "usage": reply.usage,
-        "provenance": reply.provenance,
-    }
-    if reply.logprobs is not None:
-        row["logprobs"] = reply.logprobs
+    row = {name: getattr(reply, name) for name in Reply.__slots__}
+    if reply.logprobs is None:
+        del row["logprobs"]
     if attempt > 1:
         row["attempt"] = attempt
     return sealed(row)

@@ -11,7 +11,13 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats
-from judgescope.statistics.proportion import CONFIDENCE, FEWEST_CLUSTERS, Proportion, of_residuals
+from judgescope.statistics.proportion import (
+    CONFIDENCE,
+    FEWEST_CLUSTERS,
+    Proportion,
+    of_residuals,
+    t_quantile,
+)
 
 Bounds: TypeAlias = tuple[float, float]
 FEWEST_SOURCES: Final = 10
@@ -108,8 +114,6 @@ class Jackknife:
 
     def interval(self, confidence: float = CONFIDENCE) -> Bounds:
         """Return both ends, cut to those of the scale."""
-        from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
-
         low, high = self.scale.ends
         if self.proportion is not None:
             return self.proportion.interval(confidence) or (low, high)
@@ -117,7 +121,7 @@ class Jackknife:
             if not math.isfinite(low) or not math.isfinite(high):
                 return self.value, self.value
             return bounds_of_alike(self.value, (low, high), self.sources, confidence)
-        half = float(stdtrit(self.sources - 1, (1 + confidence) / 2)) * self.error
+        half = t_quantile(self.sources - 1, confidence) * self.error
         middle = float(_to(self.scale, self.value))
         lo, hi = (float(_back(self.scale, middle + sign * half)) for sign in (-1, 1))
         return max(lo, low), min(hi, high)

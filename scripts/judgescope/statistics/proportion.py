@@ -36,6 +36,13 @@ class Proportion(NamedTuple):
         return binomial_tail(self.value, self.n_eff, null)
 
 
+def t_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
+    """Return the (1 + c)/2 quantile of Student's t."""
+    from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
+
+    return float(stdtrit(freedom, (1 + confidence) / 2))
+
+
 def clopper_pearson(value: float, n: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the exact interval of x = value * n hits in n cases, neither of them whole.
 
@@ -78,15 +85,12 @@ def korn_graubard(hits: Floats, cases: Floats) -> Proportion | None:
 
 def of_residuals(p: float, residual: Floats, total: float) -> Proportion:
     """Return a proportion of `total` cases from e_s of `korn_graubard`, (sources,)."""
-    from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
-
     k = residual.size
     if p in (0.0, 1.0) or k < 2 or total <= 1:
         return Proportion(p, float(min(k, total)), total / min(k, total), k)
     variance = k / (k - 1) * float(np.sum(np.square(residual))) / total**2
     deff = max(1.0, variance * total / (p * (1 - p)))
-    upper = (1 + CONFIDENCE) / 2
-    shrunk = float(stdtrit(total - 1, upper) / stdtrit(k - 1, upper)) ** 2
+    shrunk = (t_quantile(total - 1) / t_quantile(k - 1)) ** 2
     return Proportion(p, min(total, total / deff * shrunk), deff, k)
 
 

@@ -16,7 +16,7 @@ from judgescope.statistics.declared import ANY, accuracy, declare, percent, scal
 from judgescope.statistics.jackknife import NOT_SMOOTH, PLAIN, Bounds, Jackknife
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.multiple import benjamini_yekutieli
-from judgescope.statistics.proportion import CONFIDENCE
+from judgescope.statistics.proportion import t_quantile
 from judgescope.statistics.resampling import Replicated, mean_rows, with_interval
 from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, Estimate, clauses
 
@@ -203,15 +203,13 @@ def fieller(a: Floats, b: Floats, sizes: Floats) -> Bounds | None:
     a, b (1 + sources,): two values and their deletions; SE² = V_aa - 2ρ V_ab + ρ² V_bb from the
     jackknife covariance over the n sources of sizes (sources,) above 0. Fieller 1954.
     """
-    from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
-
     used = sizes > 0
     n = int(used.sum())
     if n < FEWEST_SOURCES or not np.isfinite([a[1:][used], b[1:][used]]).all():
         return None
     apart = np.stack([v[1:][used] - v[1:][used].mean() for v in (a, b)])
     (aa, ab), (_, bb) = (n - 1) / n * np.einsum("is,js->ij", apart, apart)
-    t = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+    t = t_quantile(n - 1)
     second = float(b[0] ** 2 - t**2 * bb)
     if second <= 0:
         return None

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.declared import SIGNED, declare, percent
 from judgescope.statistics.jackknife import Bounds
-from judgescope.statistics.proportion import CONFIDENCE, FEWEST_CLUSTERS
+from judgescope.statistics.proportion import CONFIDENCE, FEWEST_CLUSTERS, t_quantile
 from judgescope.statistics.result import NOTHING, Estimate
 
 DECLARED: Final = declare(
@@ -113,13 +113,7 @@ def effective_pairs(d: ArrayLike, source: ArrayLike) -> float:
         return float(k)
     sums = np.bincount(codes, weights=centred)
     deff = max(1.0, k / (k - 1) * float(sums @ sums) / n**2 / independent)
-    return min(float(n), n / deff * (_t(n - 1) / _t(k - 1)) ** 2)
-
-
-def _t(freedom: int) -> float:
-    from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
-
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+    return min(float(n), n / deff * (t_quantile(n - 1) / t_quantile(k - 1)) ** 2)
 
 
 def net_share(d: ArrayLike, source: ArrayLike, *, corrected: bool = False) -> Estimate:

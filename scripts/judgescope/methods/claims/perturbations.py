@@ -80,8 +80,7 @@ class PerturbationCell:
         weights, _, _ = aspect_weights(study, name)
         aspects = [a for a, w in zip(study.spec.aspects, weights, strict=True) if w > 0]
         pairs = pairs_of(study, texts, judge)
-        lacking = [aspect for aspect in aspects if aspect not in pairs]
-        absent = next(iter(reasons(study, texts, judge, lacking).values()), None)
+        absent = next(iter(reasons(study, texts, judge, aspects, pairs).values()), None)
         used = [pairs[aspect] for aspect in aspects if aspect in pairs]
         made = len(_items_made(study, texts, judge))
         lost = [max(0, made - len(one.differences)) for one in used]

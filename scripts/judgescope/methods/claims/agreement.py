@@ -26,7 +26,6 @@ from judgescope.methods.claims.base import (
     SPANS,
     SYSTEMS,
     Claim,
-    Number,
     SystemPreference,
     at_the_worst_end,
     compared_with_raters,
@@ -34,19 +33,21 @@ from judgescope.methods.claims.base import (
     lost_share,
     mean_of_sources,
     number,
+    p_above,
 )
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     BY_SOURCE,
     LARGEST_CEILING,
     POOLED,
+    against,
     correlated,
     rater_tables,
     unrated,
 )
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
 from judgescope.methods.specs import present
-from judgescope.statistics.jackknife import ACCURACY, CORRELATION, FEWEST_SOURCES, deletions
+from judgescope.statistics.jackknife import ACCURACY, CORRELATION, FEWEST_SOURCES, PLAIN, deletions
 from judgescope.statistics.nulls import p_systems, source_correlations
 from judgescope.statistics.raters import as_rater, ceilings, mean_rating
 from judgescope.statistics.resampling import Replicated
@@ -86,7 +87,7 @@ class RatedTexts:
         values = source_correlations(self.people, self.people, self.panel.source, self.n_sources)
         return BY_SOURCE if int((~np.isnan(values)).sum()) >= FEWEST_SOURCES else POOLED
 
-    def number(self, x: Floats, y: Floats | None = None) -> Number:
+    def number(self, x: Floats, y: Floats | None = None) -> Replicated:
         """Return the deciding correlation of scores (texts,), NaN = missing, with people's."""
         people = self.people if y is None else y
         both = ~(np.isnan(x) | np.isnan(people))
@@ -125,7 +126,7 @@ class RatedTexts:
         def value(a: Floats, b: Floats) -> Mapping[str, Replicated]:
             key = a.tobytes(), b.tobytes()
             if key not in self._rater_numbers:  # raters' numbers are the same beside every judge
-                self._rater_numbers[key] = self.number(a, b).replicated
+                self._rater_numbers[key] = self.number(a, b)
             return {STATISTIC: self._rater_numbers[key]}
 
         gap = as_rater(value, x, self._rater_tables, against="mean")[STATISTIC].difference
@@ -137,7 +138,7 @@ class RatedTexts:
         rated = ~np.isnan(self.people)
         return SystemPreference(self.study, self.panel.source[rated], self.panel.system[rated])
 
-    def nulls(self, x: Floats, result: Number) -> dict[str, float]:
+    def nulls(self, x: Floats, result: Replicated) -> dict[str, float]:
         """Return the p of chance, both lengths and systems, on the texts that the judge scored."""
         length = np.where(np.isnan(x), np.nan, self.panel.lengths)
         nulls = length_nulls(result, 0.0, CORRELATION_GAP, lambda sign: self.number(sign * length))
@@ -171,7 +172,7 @@ def _claim(texts: RatedTexts, judge: str, x: Floats, systems: str | None) -> Cla
         STATISTIC,
         texts.level,
         texts.aspect,
-        result.estimate.with_method("against the raters' mean"),
+        against(result, "mean").estimate,
         {},
         lost=lost_share(texts.study, "systems", judge, texts.aspect, x, texts.people),
         systems=systems,
@@ -199,7 +200,7 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
         texts = RatedTexts(study, study.systems, aspect)
 
         def value(a: Floats, b: Floats, texts: RatedTexts = texts) -> Mapping[str, Replicated]:
-            return {STATISTIC: texts.number(a, b).replicated}
+            return {STATISTIC: texts.number(a, b)._replace(scale=PLAIN, ends=None)}
 
         for name, ceiling in ceilings(value, ratings, against="mean").items():
             yield study.row("human", aspect, name, texts.level, ceiling, form=AGREEMENT)
@@ -237,7 +238,7 @@ def _span_claim(
     claim = Claim(judge, SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, {}, lost=lost)
     if f1.estimate.value is None:
         return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(f1.estimate.note,))
-    nulls = {CHANCE: gap.p_above(0.0)}
+    nulls = {CHANCE: p_above(gap, 0.0)}
     if lost > FEW_LOST:
         # At the worst end a lost annotation has as many words as any other, all of them wrong.
         for target, source in annotations.lost:
@@ -248,11 +249,11 @@ def _span_claim(
             if size:
                 words = [Span(tokens[0][0], tokens[size - 1][1])]
                 sums[1:, source] += placed_at_random(words, spans, tokens, rng, PLACEMENTS)
-        nulls[LOST] = _f1_numbers(sums, people, 0)[1].p_above(0.0)
+        nulls[LOST] = p_above(_f1_numbers(sums, people, 0)[1], 0.0)
     return replace(claim, nulls=nulls, beside={"span_f1_less_chance": gap.estimate})
 
 
-def _f1_numbers(sums: Floats, people: Floats, missing: int) -> tuple[Number, Number]:
+def _f1_numbers(sums: Floats, people: Floats, missing: int) -> tuple[Replicated, Replicated]:
     """Return F1, and F1 less the mean of the random placements.
 
     sums (1 + placements, sources, 2): matched and predicted words; people (sources,): theirs.

@@ -16,7 +16,7 @@ import numpy as np
 from judgescope.core.rng import stream
 from judgescope.methods.base import AppliesTo, Row
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
-from judgescope.statistics.jackknife import PLAIN, SLACK, Jackknife, Scale, jackknife
+from judgescope.statistics.jackknife import SLACK, Scale
 from judgescope.statistics.nulls import (
     FEWEST_SYSTEMS,
     LEAST_FILLED,
@@ -25,7 +25,7 @@ from judgescope.statistics.nulls import (
     system_permutations,
 )
 from judgescope.statistics.raters import decided
-from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.resampling import Replicated, with_interval
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import (
     FEW_LOST,
@@ -179,65 +179,48 @@ def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row
         yield study.row(claim.judge, claim.aspect, name, claim.level, estimate, **columns)
 
 
-@dataclass(frozen=True, eq=False)
-class Number:
-    """An estimate with its interval, its deletions and their test.
-
-    rows (1 + sources,): the value, then that without each source; sizes (sources,): 0 where a
-    source cannot change it.
-    """
-
-    estimate: Estimate
-    rows: Floats
-    sizes: Floats
-    jackknifed: Jackknife | str
-
-    def p_above(self, null: float) -> float:
-        """Return the one-sided p of a truth above the null, NaN where there is no test.
-
-        One half where every source has the null's value: that supports neither side.
-        """
-        result = self.jackknifed
-        if isinstance(result, str):
-            return nan
-        if result.error == 0 and result.proportion is None and abs(result.value - null) <= SLACK:
-            return 0.5
-        return result.p_above(null)
-
-    @property
-    def replicated(self) -> Replicated:
-        """Return the same for functions that combine numbers."""
-        return Replicated(self.estimate, self.rows, self.sizes, PLAIN)
-
-    def less(self, other: "Number", scale: Scale) -> "Number":
-        """Return the paired difference; both delete the same sources."""
-        sizes = np.minimum(self.sizes, other.sizes)
-        return number(self.rows - other.rows, sizes, scale, Estimate(0.0, n=self.estimate.n))
-
-
 def number(
     rows: Floats, sizes: Floats, scale: Scale, counts: Estimate, why: str = "undefined"
-) -> Number:
+) -> Replicated:
     """Return the number whose value is rows[0]; `why` is the reason where that is NaN.
 
-    `counts` has its counts and its method.
+    rows (1 + sources,): the value, then that without each source; sizes (sources,): 0 where a
+    source cannot change it; `counts` has its counts and its method.
     """
+    sizes = np.asarray(sizes, np.float64)
     if np.isnan(rows[0]):
         nothing = replace(counts, value=None, n_tied=0, note=why)
-        return Number(nothing, rows, sizes, why)
+        return Replicated(nothing, rows, sizes, scale, scale.ends)
     value = replace(counts, value=float(rows[0]))
-    result = jackknife(rows, np.asarray(sizes, float), scale, scale.ends)
-    if isinstance(result, str):
-        return Number(value.with_note(result), rows, sizes, result)
-    lo, hi = result.interval()
-    how = f"{result.how} over {result.sources} sources"
-    method = "; ".join(filter(None, [counts.method, how]))
-    return Number(replace(value, ci_low=lo, ci_high=hi, method=method), rows, sizes, result)
+    result = with_interval(Replicated(value, rows, sizes, scale, scale.ends))
+    if result.estimate.ci_low is None:
+        return result
+    # p-values tell what an interval without width does
+    return result._replace(estimate=replace(result.estimate, note=counts.note))
+
+
+def p_above(result: Replicated, null: float) -> float:
+    """Return the one-sided p of a truth above the null, NaN where there is no test.
+
+    One half where every source has the null's value: that supports neither side.
+    """
+    known = result.jackknifed
+    if isinstance(known, str):
+        return nan
+    if known.error == 0 and known.proportion is None and abs(known.value - null) <= SLACK:
+        return 0.5
+    return known.p_above(null)
+
+
+def less(first: Replicated, second: Replicated, scale: Scale) -> Replicated:
+    """Return the paired difference; both delete the same sources."""
+    sizes = np.minimum(first.sizes, second.sizes)
+    return number(first.rows - second.rows, sizes, scale, Estimate(0.0, n=first.estimate.n))
 
 
 def mean_of_sources(
     values: Floats, scale: Scale, counts: Estimate = NO_COUNTS, why: str = "undefined"
-) -> Number:
+) -> Replicated:
     """Return the mean of one value per source, (sources,), NaN where there is none."""
     used = ~np.isnan(values)
     n, total = int(used.sum()), float(values[used].sum())
@@ -250,18 +233,18 @@ def mean_of_sources(
 
 
 def length_nulls(
-    result: Number, chance: float, scale: Scale, by_length: Callable[[float], Number]
+    result: Replicated, chance: float, scale: Scale, by_length: Callable[[float], Replicated]
 ) -> dict[str, float]:
     """Return the p of chance and of both lengths; `scale` is that of a difference.
 
     by_length(sign): the number of a judge that scores the texts by sign * length. Where it is
     undefined (all texts are equally long), it orders nothing, and chance is its null.
     """
-    nulls = {CHANCE: result.p_above(chance)}
+    nulls = {CHANCE: p_above(result, chance)}
     for name, sign in ((LENGTH, 1.0), (BREVITY, -1.0)):
         other = by_length(sign)
         defined = other.estimate.value is not None
-        nulls[name] = result.less(other, scale).p_above(0.0) if defined else nulls[CHANCE]
+        nulls[name] = p_above(less(result, other, scale), 0.0) if defined else nulls[CHANCE]
     return nulls
 
 

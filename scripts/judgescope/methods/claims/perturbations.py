@@ -29,9 +29,9 @@ from judgescope.methods.claims.base import (
     PERTURBATION,
     SHARE_GAP,
     Claim,
-    Number,
     length_nulls,
     number,
+    p_above,
 )
 from judgescope.methods.confusion import Drops, JudgeCells
 from judgescope.methods.discernment import aspect_weights
@@ -48,6 +48,7 @@ from judgescope.statistics.discernment import (
 )
 from judgescope.statistics.jackknife import ACCURACY, PLAIN, deletions
 from judgescope.statistics.multiple import holm
+from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import net_share
 from judgescope.statistics.verdict import FEW_LOST, Outcome, missed, of_hint, of_perturbation
@@ -232,7 +233,7 @@ class CriteriaDrops:
         """Return how many drops each item has; (items,)."""
         return np.asarray(np.isfinite(self.values).sum(axis=1), dtype=np.float64)
 
-    def auc(self) -> Number:
+    def auc(self) -> Replicated:
         """Return the AUC with its jackknife interval on the logit."""
         n = int(np.isfinite(self.values).sum(axis=0).min())
         counts = Estimate(0.0, n=n, method=AUC_METHOD)
@@ -242,7 +243,7 @@ class CriteriaDrops:
         """Return the p of an index below 1: S_T > 0 and S_T > S_F, the larger of both p."""
         s_t, s_f, *_ = self._headlines
         tests = [number(rows, self.sizes, PLAIN, NO_COUNTS) for rows in (s_t, s_t - s_f)]
-        return float(np.max([one.p_above(0) for one in tests]))
+        return float(np.max([p_above(one, 0) for one in tests]))
 
     @property
     def _headlines(self) -> list[Floats]:
@@ -254,7 +255,7 @@ class CriteriaDrops:
         """Return the p of each null hypothesis; lengths (items, cells): characters taken away."""
         used = np.where(np.isfinite(self.values), lengths, np.nan)
 
-        def by_length(sign: float) -> Number:
+        def by_length(sign: float) -> Replicated:
             return replace(self, values=sign * used).auc()
 
         nulls = length_nulls(self.auc(), 0.5, SHARE_GAP, by_length)

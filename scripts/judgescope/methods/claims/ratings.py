@@ -33,7 +33,6 @@ from judgescope.methods.claims.base import (
     SHARE_GAP,
     WITHIN,
     Claim,
-    Number,
     SystemPreference,
     compared_with_raters,
     length_nulls,
@@ -89,7 +88,7 @@ class Classified:
     n_sources: int
     rng: np.random.Generator
 
-    def kappa(self, answers: Floats) -> Number:
+    def kappa(self, answers: Floats) -> Replicated:
         """Return linear kappa with the known ratings, and that without each source."""
         given = ~np.isnan(answers)
         counts = confusion_counts(
@@ -101,11 +100,11 @@ class Classified:
         texts = Estimate(0.0, n=int(given.sum()), n_missing=int((~given).sum()))
         return number(rows, sizes, scale_of(KAPPA), texts, NO_VARIATION)
 
-    def nulls(self) -> tuple[Number, dict[str, float]]:
+    def nulls(self) -> tuple[Replicated, dict[str, float]]:
         """Return kappa, and the p of each of its nulls."""
         kappa = self.kappa(self.answers)
 
-        def by_length(sign: float) -> Number:
+        def by_length(sign: float) -> Replicated:
             answers = dealt(self.gold, sign * self.lengths, self.source)
             return self.kappa(np.where(np.isnan(self.answers), np.nan, answers))
 
@@ -179,7 +178,7 @@ class Ordered:
         """Return which pairs the judge answered; (pairs,)."""
         return ~(np.isnan(self.better) | np.isnan(self.worse))
 
-    def credit(self, better: Floats, worse: Floats) -> Number:
+    def credit(self, better: Floats, worse: Floats) -> Replicated:
         """Return the mean over sources of the half credit of the pairs that have both values."""
         values, pairs = half_credits(better, worse, self.source, self.n_sources)
         n, tied = int(pairs.sum()), int(np.sum(better == worse))
@@ -188,7 +187,7 @@ class Ordered:
         counts = Estimate(0.0, n_missing=missing, n_tied=tied, method=method)
         return mean_of_sources(values, ACCURACY, counts, NO_PAIR)
 
-    def nulls(self) -> tuple[Number, dict[str, float]]:
+    def nulls(self) -> tuple[Replicated, dict[str, float]]:
         """Return the half credit, and the p of each of its nulls."""
         credit = self.credit(self.better, self.worse)
         better, worse = (
@@ -451,7 +450,7 @@ def _as_rater(
         ahead = np.sign(people)
         credit = np.where(ahead == 0, np.nan, np.sign(votes) * ahead)
         values, _ = half_credits(credit, -credit, pairs.source, len(study.item_order))
-        return {HALF_CREDIT: mean_of_sources(values, ACCURACY, why=NO_PAIR).replicated}
+        return {HALF_CREDIT: mean_of_sources(values, ACCURACY, why=NO_PAIR)}
 
     gap = as_rater(value, pairs.verdict, raters, against="mean")[HALF_CREDIT].difference
     return compared_with_raters(gap, present(study.spec.as_rater).margin)

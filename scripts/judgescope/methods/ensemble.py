@@ -32,7 +32,6 @@ from judgescope.statistics.ensemble import (
     Subset,
     effective_judges,
     error_correlation,
-    mean_error_correlation,
     subset_scores,
     subsets,
 )
@@ -178,7 +177,7 @@ class View:
             )
             each.append(result)
             yield Result("error_correlation", POOLED, result, ensemble.named((first, second)), 2)
-        mean = mean_error_correlation(each)
+        mean = mean_over(each, averaged="pairs of members")
         yield Result("error_correlation_mean", POOLED, mean)
         number = effective_judges(mean, len(ensemble.card.members))
         yield Result("effective_judges", POOLED, number)

@@ -75,6 +75,7 @@ def length_slope(
 ) -> Replicated:
     """Return the slope of judge - people on log2 length: points of people's scale per doubling.
 
+    sum (z - z̄)(d - d̄) / sum (z - z̄)², d the judge's score less people's rating, z log2 length.
     The judge's scores are first moved linearly from its scale's ends to those of people's. 0: no
     preference for length beyond people's own. x, y, length (targets,), NaN = missing, lengths
     above 0; `n` counts targets. Undefined where all lengths are equal. Least squares over targets;

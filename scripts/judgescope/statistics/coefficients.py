@@ -28,7 +28,7 @@ CELLS = 1_000_000
 
 
 def centred(values: Floats) -> Floats:
-    """Return the values shifted and scaled into [-1, 1], where sums lose least to round-off."""
+    """Return (v - mean v) / max |v - mean v|, (n,): in [-1, 1] sums lose least to round-off."""
     shifted: Floats = values - values.mean()
     return shifted / (np.abs(shifted).max() or 1.0)
 
@@ -129,7 +129,7 @@ def _of_deviations(a: Floats, b: Floats) -> Floats:
 
 
 def ratio(ab: Floats, aa: Floats, bb: Floats) -> Floats:
-    """Return ab / sqrt(aa bb), NaN where a side does not vary."""
+    """Return ab / sqrt(aa bb), (rows,) each, cut to [-1, 1]; NaN where a side does not vary."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.clip(ab / (np.sqrt(aa) * np.sqrt(bb)), -1.0, 1.0))
 

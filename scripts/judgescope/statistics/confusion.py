@@ -179,8 +179,9 @@ def p_equivalence(d: Floats, margin: float) -> float | None:
 def items_needed(d: Floats, margin: float) -> int | None:
     """Return how many items would show, with power .8, that a true mean of 0 is within the margin.
 
-    ((z_.95 + z_.9) sd / margin)², rounded up, at least 2; None for fewer than two items. The error
-    of a mean falls with the root of the number of items. Julious 2004, equation 8.
+    ((z_.95 + z_.9) sd / margin)², rounded up, at least 2; d (items,), in the units of the margin.
+    None for fewer than two items. The error of a mean falls with the root of the number of items.
+    Julious 2004, equation 8.
     """
     if d.size < 2:
         return None

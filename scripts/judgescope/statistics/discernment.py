@@ -158,7 +158,8 @@ def signed_rank(
     """Return the signed ranks of exact differences d (n,), or those of every deletion.
 
     weights: (sources, sources), `deletions`; source: (n,) code of each pair's source, a column of
-    weights. Only the ranks depend on the deletion, so |d| is sorted once.
+    weights. Only the ranks depend on the deletion, so |d| is sorted once. TypeError for d that are
+    no integers, ValueError for weights without source, or the reverse. Wilcoxon 1945.
     """
     d = np.asarray(d)
     if d.size and not np.issubdtype(d.dtype, np.integer):
@@ -228,7 +229,10 @@ def aspect_tests(
 
 
 def has_one_sign(d: Codes, source: Codes, n_sources: int) -> bool:
-    """Return whether deletions have the same signs as the data: one, as often in every source."""
+    """Return whether deletions have the same signs as the data: one, as often in every source.
+
+    d, source (n,): exact differences and the codes of their sources.
+    """
     times = np.bincount(source, minlength=n_sources)
     return bool(np.ptp(np.sign(d)) == np.ptp(times) == 0)
 
@@ -238,6 +242,7 @@ def score_replicated(
 ) -> Replicated:
     """Return rows[0] as a value with these counts and the interval of its deletions.
 
+    rows (1 + sources,), sizes (sources,), as in `Replicated`.
     The interval of a `flat` score rests on ties alone (`has_one_sign`), if it has any width.
     """
     value = replace(counts, value=float(rows[0]))
@@ -423,7 +428,7 @@ class Discernment(NamedTuple):
 
 
 def discernment_score(log_p: ArrayLike) -> Floats:
-    """Return log_0.05 p from ln p: 1 at p = .05, 0 at p = 1. (Wang et al. 2024, section 3.3.3)"""
+    """Return log_0.05 p of ln p (...): 1 at p = .05, 0 at p = 1. (Wang et al. 2024, 3.3.3)"""
     return np.asarray(0.0 - np.asarray(log_p, np.float64) / LN_20)
 
 
@@ -455,7 +460,7 @@ def discernment(
 
 
 def checked_weights(weights: ArrayLike, n_aspects: int) -> Floats:
-    """Return the aspect weights as an array; ValueError unless >= 0, one per aspect, sum 1."""
+    """Return the weights, (aspects,); ValueError unless >= 0, one per aspect, sum 1."""
     w = np.asarray(weights, np.float64)
     if w.shape != (n_aspects,):
         raise ValueError(f"aspect weights: got {w.size}, needed one per aspect ({n_aspects})")

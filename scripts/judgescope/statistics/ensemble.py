@@ -1,6 +1,5 @@
 """Ensembles: the mean of every subset of some judges, and how much their errors have in common."""
 
-from collections.abc import Sequence
 from itertools import combinations
 from math import fsum
 from typing import Final
@@ -11,7 +10,6 @@ from judgescope.statistics.arrays import Codes, Floats, Weights
 from judgescope.statistics.bias import partial_correlation
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.declared import amount, correlation, declare, scale_of, signed_amount
-from judgescope.statistics.means import mean_over
 from judgescope.statistics.resampling import Replicated, replicated
 from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate
 
@@ -126,19 +124,14 @@ def _with_method(result: Replicated, why: str, how: str) -> Replicated:
     return result._replace(estimate=nothing)
 
 
-def mean_error_correlation(each: Sequence[Replicated]) -> Replicated:
-    """Return sum r / pairs of the error correlations of every two members, as `mean_over`."""
-    return mean_over(each, averaged="pairs of members")
-
-
 def effective_judges(mean: Replicated, k: int) -> Replicated:
     """Return k / (1 + (k - 1) r), the number of independent judges that k judges are worth.
 
-    r is the mean correlation of their errors; `n` counts what it is a mean over. So many judges of
-    uncorrelated errors would have a mean with as large an error, were all errors equally large. 1
-    where all err alike, k where errors are uncorrelated, more than k where they cancel out.
-    Undefined where r is, and where 1 + (k - 1) r is not above 0. Kish 1965 (the design effect of a
-    cluster sample, whose clusters are here the members' scores of one text).
+    r is the mean correlation of the errors of every two (`mean_over`); `n` counts what it is a mean
+    over. So many judges of uncorrelated errors would have a mean with as large an error, were all
+    errors equally large. 1 where all err alike, k where errors are uncorrelated, more than k where
+    they cancel out. Undefined where r is, and where 1 + (k - 1) r is not above 0. Kish 1965 (the
+    design effect of a cluster sample, whose clusters are here the members' scores of one text).
     """
     left = 1 + (k - 1) * mean.rows
     positive = left > LEAST_VARIANCE

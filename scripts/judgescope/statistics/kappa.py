@@ -104,7 +104,7 @@ def confusion_counts(
 
 
 def class_codes(values: Floats, classes: Sequence[float]) -> Codes:
-    """Return the place of each value in `classes`; ValueError names a value that is not there."""
+    """Return the place of each value (n,) in `classes`; ValueError names one that is not there."""
     result, wrong = _places(values, classes)
     if wrong.any():
         raise ValueError(f"value {values[wrong][0]:g} is not one of {list(classes)}")
@@ -141,7 +141,8 @@ def _places(values: Floats, classes: Sequence[float]) -> tuple[Codes, Flags]:
 def kappas(counts: Floats, *, power: int = 1) -> Floats:
     """Return kappa of each table of gold by predicted: (rows, k, k) -> (rows,).
 
-    `power` of the distance of two classes: 1 is linear, 2 quadratic. NaN where no disagreement is
+    1 - sum d O / sum d E as in `on_classes`, d the distance of two classes to the `power` 1
+    (linear) or 2 (quadratic); Cohen 1968. NaN where no disagreement is
     expected. Up to the last division all numbers are whole, so no round-off hides a zero.
     """
     place = np.arange(counts.shape[1])

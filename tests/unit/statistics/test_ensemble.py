@@ -15,16 +15,17 @@ from judgescope.statistics.ensemble import (
     SAME_ERRORS,
     effective_judges,
     error_correlation,
-    mean_error_correlation,
     subset_scores,
     subsets,
 )
 from judgescope.statistics.jackknife import HANGS, deletions
+from judgescope.statistics.means import mean_over
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
+PAIRS = "pairs of members"
 RNG = np.random.default_rng(11)
 N = 4000
 SOURCE = np.repeat(np.arange(N // 4), 4)
@@ -127,14 +128,14 @@ def test_errors_on_other_scales_by_hand() -> None:
 def test_identical_members_err_alike_and_are_one_judge(one_scale: bool) -> None:
     found = pairs(np.stack([APART[0]] * 3), one_scale=one_scale)
     assert [one.estimate.value for one in found] == pytest.approx([1, 1, 1])
-    number = effective_judges(mean_error_correlation(found), 3).estimate
+    number = effective_judges(mean_over(found, averaged=PAIRS), 3).estimate
     assert (number.value, number.ci_low, number.ci_high) == pytest.approx((1, 1, 1))
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("one_scale", [True, False])
 def test_members_that_err_apart_are_nearly_as_many_judges(one_scale: bool) -> None:
-    mean = mean_error_correlation(pairs(APART, one_scale=one_scale))
+    mean = mean_over(pairs(APART, one_scale=one_scale), averaged=PAIRS)
     assert mean.estimate.value == pytest.approx(0, abs=0.03) and mean.estimate.n == 10
     number = effective_judges(mean, 5).estimate
     assert number.value is not None and number.ci_low is not None and number.ci_high is not None
@@ -245,7 +246,7 @@ def test_errors_that_cancel_out_have_no_number() -> None:
 
 def test_no_mean_has_no_number_and_the_same_reason() -> None:
     nothing = Replicated(Estimate.undefined("constant ratings"), np.full(3, NAN))
-    mean = mean_error_correlation([mean_of(0.1, 0.2, 0.3), nothing])
+    mean = mean_over([mean_of(0.1, 0.2, 0.3), nothing], averaged=PAIRS)
     assert mean.estimate.note == "undefined on 1 of 2 pairs of members: constant ratings"
     found = effective_judges(mean, 3).estimate
     assert (found.value, found.note) == (None, mean.estimate.note)
@@ -256,7 +257,7 @@ def test_so_many_independent_judges_err_as_much_as_all_together() -> None:
     """The formula's promise: the variance of the mean error is that of one over the number."""
     shared = RNG.normal(0, 0.5, N)
     scores = APART + shared
-    mean = mean_error_correlation(pairs(scores, one_scale=True))
+    mean = mean_over(pairs(scores, one_scale=True), averaged=PAIRS)
     number = effective_judges(mean, 5).estimate.value
     errors = scores - PEOPLE
     assert number == pytest.approx(errors.var(axis=1).mean() / errors.mean(axis=0).var(), rel=0.02)

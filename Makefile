@@ -11,7 +11,7 @@ SLOWER := slow or heavy or simulation
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-long test-vllm test-slurm soak mutants coverage tables-equal
-.PHONY: lint docs licences env env-llama env-vllm env-train env-slurm generated lock lock-vllm clean
+.PHONY: lint docs licences env env-llama env-vllm env-train env-slurm generated reproduced lock lock-vllm clean
 
 # What is compiled is kept: each job of each study would compile all that it imports otherwise.
 test test-fast test-long test-vllm test-slurm soak: export PYTHONDONTWRITEBYTECODE =
@@ -132,6 +132,11 @@ endif
 # A test holds them equal to their sources.
 generated: .venv/core ## JSON schemas, tables of keys, conda files: written anew
 	$(BIN)/python scripts/generate.py
+
+# DATA is a folder with your own copies of the data; what is not there is fetched.
+DATA ?= data
+reproduced: .venv/core ## docs/reproduced.md: published figures, computed anew (minutes)
+	$(BIN)/python -m judgescope reproduce --all --data $(DATA) --markdown docs/reproduced.md
 
 # Versions and hashes, no addresses, of the environments from envs/*.in; keeps what still fits.
 lock: .venv/test ## versions and hashes of all packages but vLLM's

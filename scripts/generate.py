@@ -45,6 +45,8 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("`columns` of a dataset of format table", cards.ColumnMapping),
     ("`select` of a dataset", cards.Select),
     ("`rewrite_references` of a dataset", cards.Improvement),
+    ("`source` of a dataset or a recorded model", cards.Source),
+    ("`files` of a source", cards.SourceFile),
     ("Model (config/models), engine lexical or control", cards.LexicalModel),
     ("Model, engine recorded", cards.RecordedModel),
     ("`rows` of a recorded model", cards.RecordedRows),
@@ -76,6 +78,7 @@ SECTIONS: list[tuple[str, type[Card]]] = [
     ("Weights (config/weights)", cards.Weights),
     ("Expectations (config/expectations)", cards.Expectations),
     ("a perturbation of expectations", cards.Expected),
+    ("Published figures (config/published)", cards.Publication),
 ]
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.parsing.parsers import parse
+from shelf import printed
 
 FIVE = Scale(1, 5, 1)
 HALVES = Scale(1, 5, 0.5)
@@ -77,15 +78,11 @@ def _mean(judgments: list[Judgment]) -> float:
 
 
 @pytest.mark.parametrize(
-    ("form", "draws", "unparsed", "pearson"),
-    [
-        ("geval", 7_180, 0, 0.4685),
-        ("rate_explain", 7_180, 0, 0.5045),
-        ("analyze_rate", 7_200, 17, 0.4772),
-    ],
+    ("form", "draws", "unparsed"),
+    [("geval", 7_180, 0), ("rate_explain", 7_180, 0), ("analyze_rate", 7_200, 17)],
 )
 def test_the_legacy_rule_reproduces_the_published_table(
-    form: str, draws: int, unparsed: int, pearson: float
+    form: str, draws: int, unparsed: int
 ) -> None:
     path = recorded(f"recorded/topical_chat_gpt35/gpt3.5_coh_{form}.json")
     statuses, judge, people = Counter[str](), [], []
@@ -98,7 +95,9 @@ def test_the_legacy_rule_reproduces_the_published_table(
         judge.append(_mean(judgments))
         people.append(row["scores"]["coherence"])
     assert statuses == Counter({"ok": draws - unparsed, "unparsed": unparsed})
-    assert np.corrcoef(judge, people)[0, 1] == pytest.approx(pearson, abs=5e-5)
+    place = {"judge": f"gpt35-{form.replace('_', '-')}", "statistic": "pearson", "level": "pooled"}
+    published = printed("topical-chat-gpt35", **place)
+    assert np.corrcoef(judge, people)[0, 1] == pytest.approx(published, abs=5e-5)
 
 
 def test_the_score_parser_agrees_with_the_legacy_rule_where_replies_are_plain() -> None:

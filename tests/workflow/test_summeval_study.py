@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from judgescope.cli.reproduce import PAIRS, pairs_of_systems
 from running import needs_data, rows
+from shelf import holds
 from trusting import by_name, run_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, needs_data]
@@ -19,12 +21,11 @@ def summeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_summeval_experts(summeval: Path) -> None:
+    holds("summeval-experts", rows(summeval, "agreement"))
     found = by_name(rows(summeval, "agreement"))
-    expected = {"coherence": 0.5744, "consistency": 0.8146, "fluency": 0.6123, "relevance": 0.4473}
-    for aspect, alpha in expected.items():
+    for aspect in ("coherence", "consistency", "fluency", "relevance"):
         row = found["human", aspect, "alpha_ordinal", "pooled"]
-        assert row["value"] == pytest.approx(alpha, abs=5e-5)
-        assert row["n"] == 1200 and row["ci_low"] < alpha < row["ci_high"]
+        assert row["n"] == 1200 and row["ci_low"] < row["value"] < row["ci_high"]
 
 
 def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(summeval: Path) -> None:
@@ -97,6 +98,7 @@ def test_summeval_system_order_of_the_recorded_judge(summeval: Path) -> None:
 
     (Coherence is 54 where "one out of five" is read as 5.)
     """
+    holds("gpt35-rts-summeval", [*pairs_of_systems(summeval)], PAIRS)
     found = by_name(rows(summeval, "agreement"))
     pairs = {"coherence": 58, "consistency": 57, "fluency": 62, "relevance": 62}
     for aspect, agreeing in pairs.items():

@@ -22,6 +22,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "data list": ("data list", "data list summeval"),
     "data fetch": ("data fetch summeval gpt35-0301-summeval",),
     "data verify": ("data verify",),
+    "reproduce": ("reproduce hanna", "reproduce --all"),
     "show": (
         "show config/config.yaml",
         "show config/config.yaml agreement --statistic pearson --level pooled",

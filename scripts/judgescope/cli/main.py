@@ -14,7 +14,7 @@ from platform import python_version
 from typing import NoReturn
 
 from judgescope import __version__
-from judgescope.cli import compare, data, distill, export, init, people, replies, show
+from judgescope.cli import compare, data, distill, export, init, people, replies, reproduce, show
 from judgescope.cli.context import (
     INTERRUPTED,
     demo,
@@ -38,7 +38,7 @@ RENAMES = HOME / "docs" / "renames.csv"
 GROUPS = {
     "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
     "data": ("init", "data"),
-    "results": ("show", "compare", "export"),
+    "results": ("show", "compare", "export", "reproduce"),
     "replies and money": ("replies", "batch"),
     "people": ("people",),
     "training": ("distill",),
@@ -140,6 +140,7 @@ def command_line() -> argparse.ArgumentParser:
     show.add_commands(commands)
     compare.add_commands(commands)
     export.add_commands(commands)
+    reproduce.add_commands(commands)
     replies.add_commands(commands)
     distill.add_commands(commands, _study)
     people.add_commands(commands)

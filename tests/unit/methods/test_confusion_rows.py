@@ -23,6 +23,7 @@ from confusion_rows_setup import (
 from judgescope.methods import base, confusion, criteria
 from judgescope.schema.cards import Expectations
 from running import HOME
+from shelf import printed
 
 
 def of_cell(rows: Iterable[base.Row], statistic: str, name: str, aspect: str) -> Row:
@@ -167,7 +168,8 @@ def test_the_paper_s_table_4_as_scores_of_a_judge() -> None:
         )
     )
     values = [one(rows, name)["value"] for name in confusion.HEADLINES]
-    assert values == pytest.approx([1.2498, 0.4783, 0.3827, 0.6852], abs=5e-5)
+    figures = [printed("confusion-table-4", statistic=x) for x in ("s_t", "s_f", "ratio", "auc")]
+    assert values == pytest.approx(figures, abs=5e-5)
     assert one(rows, "s_t_mean")["method"].startswith("57 wanted drops, 130 unwanted")
 
 

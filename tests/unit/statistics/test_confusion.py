@@ -1,6 +1,5 @@
 """Wanted and unwanted drops: by hand, by the paper's table, and whatever the order."""
 
-import csv
 import math
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confusion_rows_setup import TABLE
 from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
 
 NAN = float("nan")
@@ -37,19 +35,6 @@ def test_what_is_missing_or_empty_is_undefined_and_never_zero() -> None:
     assert told.auc[2] == 0.0
     empty = confusion(deltas, none, some)
     assert np.isnan([*empty.s_t, *empty.ratio, *empty.auc]).all()
-
-
-def test_the_paper_s_table_4() -> None:
-    if not TABLE.is_file():
-        pytest.skip("the paper's table is not there: ../shared/reference/s001_table4.csv")
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    deltas = np.array([[float(row["delta"]) for row in rows]])
-    wanted, unwanted = (np.array([row["set"] == name for row in rows]) for name in ("S_T", "S_F"))
-    assert (wanted.sum(), unwanted.sum()) == (57, 130)
-    told = [float(one[0]) for one in confusion(deltas, wanted, unwanted)]
-    assert told == pytest.approx([1.2498, 0.4783, 0.3827, 0.6852], abs=5e-5)
-    assert (deltas[0, wanted] < 0.2).sum() == 18 and (deltas[0, unwanted] >= 0.2).sum() == 64
 
 
 def test_equivalence_by_hand() -> None:

@@ -1,18 +1,15 @@
 """Means of statistics: over aspects, on the same resamples, and over independent datasets."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
 
 from deleted import by_source, jackknife_t, proportion
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.means import independent_mean, mean_over, share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
-from vectors import published
 
 RNG = np.random.default_rng(0)
 SOURCE = np.repeat(np.arange(40), 5)
@@ -127,30 +124,3 @@ def test_intervals_of_a_mean_of_datasets_hold_it_95_times_of_100() -> None:
         assert found.ci_low is not None and found.ci_high is not None
         hits += found.ci_low <= 0.4 <= found.ci_high
     assert hits / studies == pytest.approx(0.95, abs=0.03)
-
-
-ASPECTS = (("Coh", "Con", "Flu", "Rel"), ("Und", "Nat", "MCtx", "Int", "UK"))
-
-
-def overall(row: dict[str, str]) -> tuple[Any, Any]:
-    """Return the means over the aspects of each benchmark, and the mean of these."""
-    told = [
-        [Replicated(Estimate(float(row[name])), np.array([float(row[name])])) for name in names]
-        for names in ASPECTS
-    ]
-    each = [mean_over(one, averaged="aspects").estimate for one in told]
-    return [one.value for one in each], independent_mean(each, averaged="datasets").value
-
-
-@pytest.mark.parametrize("name", ["s002_table2_global_kappa", "s002_table3_local_accuracy"])
-def test_the_published_overall_values_and_ranks(name: str) -> None:
-    table = published(name)
-    assert len(table) == 16
-    found = []
-    for row in table:
-        averages, value = overall(row)
-        wanted = [float(row["SummEval_Avg"]), float(row["TopicalChat_Avg"])]
-        assert averages == pytest.approx(wanted, abs=1.1e-3)
-        assert value == pytest.approx(float(row["Overall"]), abs=1.1e-3)
-        found.append(-value)
-    assert rankdata(found).tolist() == [float(row["Rank"]) for row in table]

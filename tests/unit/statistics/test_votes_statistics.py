@@ -21,7 +21,6 @@ from judgescope.statistics.confusion import (
 )
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.result import Estimate
-from vectors import published
 
 NAN = float("nan")
 
@@ -175,12 +174,3 @@ def test_expectations_by_hand() -> None:
     assert expectations([row("1", "")]).agreement.value is None
     with pytest.raises(ValueError, match="1, 0 or empty"):
         expectations([row("yes", "1")])
-
-
-def test_the_papers_table_of_expectations() -> None:
-    """Table 21: 198 cells, of which people and the tree agree on 187 (table 18: .9444)."""
-    found = expectations(published("s001_table21"))
-    assert (len(found.drops), len(found.stays), len(found.excluded)) == (57, 130, 11)
-    assert found.agreement.value == 187 / 198 and found.agreement.n == 198
-    [detailed] = [row for row in published("s001_table18") if row["description"] == "Detailed"]
-    assert round(187 / 198, 4) == float(detailed["vote_all"])

@@ -73,6 +73,8 @@ from judgescope.schema.cards.perturbations import Perturbation as Perturbation
 from judgescope.schema.cards.perturbations import PerturbationKind as PerturbationKind
 from judgescope.schema.cards.perturbations import RulePerturbation as RulePerturbation
 from judgescope.schema.cards.perturbations import Weights as Weights
+from judgescope.schema.cards.publication import REASONS as REASONS
+from judgescope.schema.cards.publication import Publication as Publication
 from judgescope.schema.cards.study import PILOT as PILOT
 from judgescope.schema.cards.study import Caps as Caps
 from judgescope.schema.cards.study import Comparison as Comparison
@@ -101,9 +103,10 @@ KINDS: dict[str, Any] = {
     "perturbation": Perturbation,
     "weights": Weights,
     "expectations": Expectations,
+    "publication": Publication,
 }
 """Card kind -> its model."""
 
 FOLDERS = {kind: f"{kind}s" for kind in KINDS}
-FOLDERS |= {"study": "studies", "criterion": "criteria"}
+FOLDERS |= {"study": "studies", "criterion": "criteria", "publication": "published"}
 FOLDERS |= {kind: kind for kind in ("weights", "expectations")}

@@ -67,7 +67,7 @@ def test_lists_of_different_lengths_are_an_error_with_the_row(tmp_path: Path) ->
     with pytest.raises(UserErrors) as error:
         read_dataset(dataset(), tmp_path, tmp_path)
     told = str(error.value)
-    assert "of 2 lengths" in told and "x.csv, row 3" in told
+    assert "2 different lengths" in told and "x.csv, row 3" in told
     assert "1 in Human 1 RE, 2 in Human 1 CH" in told
 
 

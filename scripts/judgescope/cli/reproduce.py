@@ -183,8 +183,9 @@ def _compared(
             got=reason,
             allowed=REASONS,
         )
-    unit = 10.0 ** -len(published.partition(".")[2])
-    equal = ours is not None and abs(ours - float(published)) <= card.tolerance * unit + 1e-9
+    digits = len(published.partition(".")[2])
+    most = card.tolerance * 10.0**-digits if digits else 0  # counts and ranks are exact
+    equal = ours is not None and abs(ours - float(published)) <= most + 1e-9
     return Figure(where, published, ours, reason, equal)
 
 

@@ -163,7 +163,7 @@ def test_the_data_folder_comes_before_the_cache(
     cache: Path, repository: Repository, tmp_path: Path
 ) -> None:
     mine, data = of_two(), tmp_path / "data"
-    with pytest.raises(UserError, match="no file or folder") as error:
+    with pytest.raises(UserError, match="no such file or folder") as error:
         resolve(mine.files, "data", tmp_path, data)
     assert "judgescope data list" in error.value.todo
     assert to_fetch(mine, data) == ALL
@@ -185,7 +185,7 @@ def test_a_part_of_the_fetched_files_is_not_the_dataset(
     mine = of_two()
     fetch(described(), {"mine/b.jsonl"}, where="")
     assert to_fetch(mine, tmp_path) == {"mine/a 1.jsonl"}
-    with pytest.raises(UserErrors, match="not the one that the card describes"):
+    with pytest.raises(UserErrors, match="checksum differs from the card's"):
         verify(mine, tmp_path, tmp_path)
     fetch(described(), ALL, where="")
     assert set(verify(mine, tmp_path, tmp_path)) == {"data"}

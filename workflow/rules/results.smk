@@ -52,6 +52,8 @@ rule report:
         expand(PATHS.table(), table=TABLES),
         expand(PATHS.table_csv(), table=TABLES),
         expand(PATHS.ingested(), dataset=DATASETS),
+        expand(PATHS.ratings(), dataset=DATASETS),
+        expand(PATHS.collected(name="scores"), dataset=DATASETS),
         JOBS.reported(),
     output:
         PATHS.report("index.html"),

@@ -55,12 +55,13 @@ def render(
     templates: Path,
     sections: Sequence[Section],
     contents: Sequence[Section] = (),
-    root: str = "",
+    root: str | None = None,
 ) -> str:
     """Return a page of these sections; the same text for the same report.
 
     `contents` are all sections of the report, to which the page leads; without them it leads to
-    those that it has. `root` is the way from the page to the folder of the report.
+    those that it has. `root` is the way from the page to the folder of the report, None of a page
+    that lies elsewhere.
     """
     script = table_script(templates)
     page = (
@@ -80,18 +81,19 @@ def render(
 
 
 @cache
-def filled(templates: Path, root: str = "") -> Environment:
+def filled(templates: Path, root: str | None = None) -> Environment:
     """Return what fills the report's templates: each is compiled once for all pages.
 
-    `root` stands before every link to another page.
+    `root` stands before every link to another page; without it, long tables have no pages.
     """
 
     def linked(href: str) -> str:
-        return href if href.startswith("#") else f"{root}{href}"
+        return href if href.startswith("#") else f"{root or ''}{href}"
 
     environment = environment_of(templates)
     environment.filters |= {"inline": inline, "drawn": Markup, "table_cell": table_cell}
     environment.filters["linked"] = linked
+    environment.globals["long_tables"] = root is not None
     return environment
 
 
@@ -149,7 +151,7 @@ def write_pages(report: Report, templates: Path, sections: Sequence[Section], fo
     by_id = {section.id: section for section in sections}
     front = [by_id[name] for name in FRONT if name in by_id]
     front.insert(1, gallery(sections))
-    _write(folder / "index.html", render(report, templates, front, sections))
+    _write(folder / "index.html", render(report, templates, front, sections, ""))
     (folder / SECTIONS).mkdir(parents=True, exist_ok=True)
     for section in sections:
         if section.id not in FRONT:

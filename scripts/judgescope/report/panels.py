@@ -1,10 +1,10 @@
-"""Small multiples as SVG: ensembles by size, and cost against quality.
+"""Small multiples as SVG: ensembles, forest plots, scores by rating, cost against quality.
 
 Everything has its place in pixels, titles and ticks too: as in charts.py, no layout depends on how
 a font measures text.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import NamedTuple
@@ -316,6 +316,60 @@ def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Sp
 
 def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+# --- scores beside ratings --------------------------------------------------------------------
+
+BINS, SCATTER_WIDE, SCATTER_HIGH, LARGEST_DOT = 9, 150, 90, 110
+"""Bins of either axis, pixels of a panel with its margin, and the area of the largest dot."""
+
+
+def bins_spec(
+    panels: Mapping[tuple[str, str], Mapping[tuple[int, int], int]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    x: str,
+) -> Spec:
+    """Return the specification: a panel by row and column, of texts counted in BINS × BINS bins.
+
+    A bin is numbered from the lower left; the area of its dot is its share of the panel's largest.
+    """
+    side_x, side_y = (SCATTER_WIDE - 2 * EDGE) / BINS, (SCATTER_HIGH - 2 * EDGE) / BINS
+    frames, dots = list[Spec](), list[Spec]()
+    for (row, column), counts in panels.items():
+        left = FOREST_LEFT + columns.index(column) * SCATTER_WIDE + EDGE
+        bottom = FOREST_HEAD + (rows.index(row) + 1) * SCATTER_HIGH - EDGE
+        right, top = left + SCATTER_WIDE - 2 * EDGE, bottom - SCATTER_HIGH + 2 * EDGE
+        frames.append({"x": left, "x2": right, "y": top, "y2": bottom})
+        most = max(counts.values())
+        dots += [
+            {
+                "x": round(left + (across + 0.5) * side_x, 2),
+                "y": round(bottom - (up + 0.5) * side_y, 2),
+                "size": round(LARGEST_DOT * number / most, 1),
+            }
+            for (across, up), number in counts.items()
+        ]
+    width = FOREST_LEFT + len(columns) * SCATTER_WIDE
+    height = FOREST_HEAD + len(rows) * SCATTER_HIGH + FOOT
+    names = [
+        {"x": FOREST_LEFT, "y": FOREST_HEAD + (at + 0.5) * SCATTER_HIGH, "text": _cut(name, 19)}
+        for at, name in enumerate(rows)
+    ]
+    titles = [
+        {"x": FOREST_LEFT + at * SCATTER_WIDE + EDGE, "y": 16, "text": _cut(name, 22)}
+        for at, name in enumerate(columns)
+    ]
+    sized = {**_AT, "size": {"field": "size", "type": "quantitative", "scale": None}}
+    layers = [
+        layer("rect", frames, {**_ACROSS, "y2": {"field": "y2"}}, fill="transparent", stroke=GRID),
+        layer("point", dots, sized, shape="circle", fill=BLUE, stroke=BLUE, opacity=0.8),
+        _texts(names, INK, "right", 12),
+        _texts(titles, INK, "left", 12),
+        _texts([{"x": FOREST_LEFT + EDGE, "y": height - 6, "text": x}], SOFT, "left", 12),
+    ]
+    return framed(layers, max(width, 640), height)
 
 
 # --- cost against quality --------------------------------------------------------------------

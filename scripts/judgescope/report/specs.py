@@ -115,6 +115,8 @@ class ReportSpec(JobSpec, frozen=True, kw_only=True):
     """Dataset -> the files of how many rows of recorded models were joined."""
     figures: str = ""
     sections: str = ""
+    results: str = ""
+    """The folder of the study's ratings and scores, "" where a page shows result tables alone."""
 
 
 class ExpectedDrop(_Part, frozen=True, kw_only=True):
@@ -138,7 +140,6 @@ class WorstCases(_Part, frozen=True, kw_only=True):
 class JudgeCardSpec(ReportSpec, frozen=True, kw_only=True):
     """The spec of the judges' cards, one job for all of them."""
 
-    results: str
     explore: bool
     """Whether there is a page of all judgments."""
     settings: dict[str, dict[str, object]]

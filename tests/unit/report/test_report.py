@@ -149,10 +149,11 @@ def test_tables_have_captions_and_scopes_and_rectangular_rows(whole: str) -> Non
 
 def test_figures_tell_what_they_show_and_hold_their_numbers(whole: str) -> None:
     figures = re.findall(r"<figure>.*?</figure>", whole, re.DOTALL)
-    assert len(figures) == 7  # the forest plot, and three of each dataset
+    assert len(figures) == 8  # the forest plot, three of each dataset, and people's agreement
     for figure in figures:
         labels = [told["aria-label"] or "" for told in Page(figure).named("div") if "role" in told]
-        assert ("response styles" in labels[0]) != ("The highest " in labels[0])
+        kinds = ("response styles", "The highest ", "how well people agree")
+        assert sum(kind in labels[0] for kind in kinds) == 1
         assert not re.search(r"\d\.\d{4}", labels[0])  # rounded
         assert "<table" in figure.split("</svg>")[1]
 
@@ -344,6 +345,7 @@ def test_a_very_long_table_has_a_page_of_its_own(tmp_path: Path) -> None:
     [page] = (tmp_path / "report" / "sections").glob("*-*.html")
     assert f'<a href="../sections/{page.name}">a page of its own</a>' in html
     alone = page.read_text("utf-8")
+    assert "too long for this page: see tables/" in visible(on_one_page(report))
     [table] = Page(alone).named("table")
     assert alone.count('<tr><th scope="row">') == 601 and table["class"] == "sortable"
     assert '<a href="../sections/coverage.html"' in alone

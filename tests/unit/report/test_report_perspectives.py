@@ -68,7 +68,10 @@ def folded(section: Section, summary: str) -> list[Any]:
 
 
 def test_both_views_stand_beside_each_other_and_the_ranks_below(section: Section) -> None:
-    people, means, ranks = (block for block in section.blocks if isinstance(block, Table))
+    ranks, people = (block for block in section.blocks if isinstance(block, Table))
+    (figure,) = (block for block in section.blocks if isinstance(block, Figure))
+    means = figure.table
+    assert [key.text for key in figure.keys][:2] == ["Pearson r", "Spearman ρ"]
     assert means.groups == [("Traditional view", 2), ("Direct view", 4)]
     assert texts(means)["gamma"][:4] == ["0.750"] * 4
     assert texts(means)["alpha"][1:3] == ["0.250", "–"]
@@ -106,7 +109,7 @@ def test_what_datasets_make_up_together_comes_first(tmp_path: Path) -> None:
     headings = [block.text for block in found.blocks if isinstance(block, Heading)]
     assert headings == ["All datasets", "The news", "The chat"]
     first = found.blocks[1]
-    assert isinstance(first, Table) and texts(first)["gamma"][0] == "0.750"
+    assert isinstance(first, Figure) and texts(first.table)["gamma"][0] == "0.750"
 
 
 def test_wordings_stand_apart(tmp_path: Path) -> None:
@@ -114,11 +117,11 @@ def test_wordings_stand_apart(tmp_path: Path) -> None:
     rows = [row for name in wordings for row in views(criterion=name)]
     names = [f"{aspect}.{name}" for aspect in study.ASPECTS for name in wordings]
     found = sectioned(tmp_path, *rows, datasets={"chat": {"aspects": names}})
+    titles = [block.title for block in found.blocks if isinstance(block, Figure)]
+    names = ["The chat, criterion default", "The chat, criterion empty"]
+    assert titles == [f"{name}: both views" for name in names]
     captions = [block.caption for block in found.blocks if isinstance(block, Table)]
-    assert [caption.partition(":")[0] for caption in captions] == [
-        *["The chat, criterion default"] * 2,
-        *["The chat, criterion empty"] * 2,
-    ]
+    assert captions == [f"{name}: ranks by these means." for name in names]
     (table,) = folded(found, "Every aspect of The chat, criterion empty")
     assert [body.title for body in table.bodies] == ["Fluency (empty)", "Coherence (empty)"]
 
@@ -133,7 +136,7 @@ def on_scales(one: list[int], other: list[int], alike: str = "same") -> dict[str
 
 def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(tmp_path: Path) -> None:
     found = sectioned(tmp_path, *views(), judges=on_scales([100], [2, 5]))
-    (figure,) = (block for block in found.blocks if isinstance(block, Figure))
+    _, figure = (block for block in found.blocks if isinstance(block, Figure))
     assert texts(figure.table) == {
         "gamma": ["2 to 5", "75\u202f%", "0.750", "0.750"],  # fewer points first
         "alpha": ["100", "25\u202f%", "–", "0.250"],
@@ -155,7 +158,8 @@ def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(tmp_pat
 @pytest.mark.parametrize("judges", [on_scales([5], [5]), on_scales([5], [10], alike="other")])
 def test_one_range_alone_is_not_drawn(tmp_path: Path, judges: dict[str, Row]) -> None:
     found = sectioned(tmp_path, *views(), judges=judges)
-    assert not any(isinstance(block, Figure) for block in found.blocks)
+    titles = [block.title for block in found.blocks if isinstance(block, Figure)]
+    assert titles == ["The chat: both views"]
 
 
 def test_a_study_without_perspectives_has_no_such_section(tmp_path: Path) -> None:

@@ -244,6 +244,7 @@ def _page(
         **computing("pages"),
         templates=_look_of(*looks),
         perturbations=perturbations,
+        results=plan.results,
         output=paths.report(page),
         study=StudyFacts(
             study=study.study,
@@ -293,7 +294,6 @@ def judge_cards(plan: Plan) -> JudgeCardSpec:
     page = _page(plan, "judges", perturbations, *looks)
     return JudgeCardSpec(
         **asdict(replace(page, cards="")),
-        results=plan.results,
         explore=True,
         settings={name: settings_of(plan, name) for name in [*plan.judges, *plan.derived]},
         models={name: model_settings(card) for name, card in plan.models.items()},

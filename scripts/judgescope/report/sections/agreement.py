@@ -7,6 +7,7 @@ from judgescope.report.cells import Cell, estimate, figures
 from judgescope.report.elements import Block, Body, Column, Figure, Fold, Line, Section, Table, Text
 from judgescope.report.report import Dataset, Report, in_group
 from judgescope.report.rows import Row, Rows
+from judgescope.report.sections import ratings
 from judgescope.report.tables import (
     PEOPLE,
     TableSpec,
@@ -60,6 +61,7 @@ def _agreement(report: Report, dataset: Dataset) -> Iterator[Block]:
         return
     if (figure := _figure(report, dataset, rows)) is not None:
         yield figure
+    yield from ratings.figures(report, dataset)
     if not dataset.planned:
         yield _people(report, dataset, rows)
     yield from _ranks(report, dataset)
@@ -94,19 +96,23 @@ def _statistics(
         ).filled(report.judges, rows)
 
 
-def _people(report: Report, dataset: Dataset, rows: Rows) -> Table:
+def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
     """Return what people reach among themselves.
 
     It is no ceiling: a judge is held against the mean of all raters, one rater against that of the
     others.
     """
-    lines = []
+    lines, known = list[Line](), list[tuple[str, str, Row]]()
     for measure, level in CEILINGS:
+        name = f"{label(measure)}, {LEVELS[level][0]}"
         each = [rows.at(PEOPLE, measure, aspect=aspect, level=level) for aspect in dataset.aspects]
-        if any(each):
-            name = f"{label(measure)}, {LEVELS[level][0]}"
-            lines.append(Line(name, [estimate(row, counts=True) for row in each]))
-    return Table(
+        lines += [Line(name, [estimate(row, counts=True) for row in each])] if any(each) else []
+        known += [
+            (name, report.aspect(aspect), row)
+            for aspect, row in zip(dataset.aspects, each, strict=True)
+            if row and row.value is not None
+        ]
+    table = Table(
         f"{dataset.name}: agreement of people among themselves; correlations are of each rater "
         "with the mean of the others, κ of each with every other.",
         "Statistic",
@@ -114,6 +120,16 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Table:
         [Body(lines)],
         code=False,
         source="tables/agreement.csv",
+    )
+    if not known:
+        return table
+    return chart(
+        f"{dataset.name}: how well people agree",
+        "Agreement of the raters among themselves; the noisier it is, the less a judge can reach.",
+        table,
+        known,
+        line=0,
+        axis="agreement among people, with 95 % interval",
     )
 
 

@@ -84,6 +84,13 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
 def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> Iterator[Block]:
     name = with_criterion(dataset.name, criterion)
+    present = [
+        judge
+        for judge in report.judges
+        if any(row.value is not None for row in rows.where(judge=judge.id, statistic="delta"))
+    ]
+    yield from _heat_maps(report, rows, present, name)
+    yield from _figure(rows, present, name)
     yield TableSpec(
         f"{name}: wanted and unwanted drops.",
         [
@@ -94,13 +101,6 @@ def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> It
         every_judge=True,
         cell=lambda row: estimate(row) if row else UNDEFINED,
     ).filled(report.judges, rows)
-    present = [
-        judge
-        for judge in report.judges
-        if any(row.value is not None for row in rows.where(judge=judge.id, statistic="delta"))
-    ]
-    yield from _heat_maps(report, rows, present, name)
-    yield from _figure(rows, present, name)
     yield from matrix(rows, present, "confusion_index", name, criterion=criterion)
 
 

@@ -103,7 +103,6 @@ def section(report: Report) -> Section | None:
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     views = rows.where(level=(TRADITIONAL, DIRECT))
-    yield from _agreed_texts(report, dataset, views)
     for criterion in views.where(aspect=AVERAGE).names("criterion"):
         name = with_criterion(dataset.name, criterion)
         part = views.where(criterion=criterion)
@@ -121,6 +120,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         ).filled(report.judges, part)
         yield Fold(f"Every aspect of {name}", [table])
         yield from _classes(report, part, rows, judges, aspects, name)
+    yield from _agreed_texts(report, dataset, views)
     yield from scale_ranges(report, dataset, rows)
     yield from graded_sets(report, dataset, rows)
     yield from chains(report, dataset, rows)
@@ -142,15 +142,37 @@ def _view_columns(
     ]
 
 
-def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator[Table]:
-    """Yield the table of averages over aspects, and that of the ranks by them."""
+def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator[Figure | Table]:
+    """Yield the averages over aspects as a figure with its table, and the ranks by them."""
     captions = {"": "the mean over aspects in both views", "rank_": "ranks by these means"}
     for prefix, about in captions.items():
-        yield TableSpec(
+        table = TableSpec(
             f"{name}: {about}.",
             _view_columns(MEASURES, prefix, aspect=AVERAGE, criterion=criterion),
             source=SOURCE,
         ).filled(report.judges, rows)
+        yield table if prefix else _views(report, rows, name, criterion, table)
+
+
+def _views(report: Report, rows: Rows, name: str, criterion: str, table: Table) -> Figure | Table:
+    """Return the averages of both views as a figure; the table alone where none is defined."""
+    known = [
+        (labelled(judge), label(measure), row)
+        for judge in report.judges
+        for measure, level in MEASURES.items()
+        if (row := rows.at(judge.id, measure, aspect=AVERAGE, criterion=criterion, level=level))
+        and row.value is not None
+    ]
+    if not known:
+        return table
+    return chart(
+        f"{name}: both views",
+        "A judge that correlates with the ratings need not find them, nor order two texts.",
+        table,
+        known,
+        line=0,
+        axis=RANGE_AXIS,
+    )
 
 
 def _differences(report: Report, rows: Rows, name: str) -> Iterator[Fold]:

@@ -1,0 +1,42 @@
+"""Scores beside ratings: every text with both is in a panel and in the distributions."""
+
+from pathlib import Path
+
+import pytest
+
+import cards_study
+from judgescope.report.panels import BINS, bins_spec
+from judgescope.report.sections import agreement, ratings
+from report_study import layers
+
+
+def test_values_are_binned_from_the_lowest_to_the_highest() -> None:
+    assert ratings.binned([1.0, 5.0, 3.0, 1.4]) == [0, BINS - 1, BINS // 2, 0]
+    assert ratings.binned([2.0, 2.0]) == [BINS // 2] * 2
+
+
+def test_a_dot_is_as_large_as_its_share_of_the_panels_largest() -> None:
+    panels = {("j", "Fluency"): {(0, 0): 4, (BINS - 1, BINS - 1): 1}, ("k", "Fluency"): {(0, 0): 2}}
+    [frames, dots, names, titles, _] = layers(bins_spec(panels, ["j", "k"], ["Fluency"], x="x"))
+    assert [dot["size"] for dot in dots[1]] == [110.0, 27.5, 110.0]
+    low, high = dots[1][:2]
+    assert low["x"] < high["x"] and low["y"] > high["y"]  # upwards is less
+    for frame, dot in ((frames[1][0], low), (frames[1][0], high), (frames[1][1], dots[1][2])):
+        assert frame["x"] < dot["x"] < frame["x2"] and frame["y"] < dot["y"] < frame["y2"]
+    assert [one["text"] for one in names[1]] == ["j", "k"]
+    assert [one["text"] for one in titles[1]] == ["Fluency"]
+
+
+def test_the_figures_hold_every_text_that_is_rated_and_scored(tmp_path: Path) -> None:
+    spec = cards_study.make(tmp_path)
+    spec["study"]["datasets"] = ["news"]
+    report = cards_study.loaded(spec)
+    scatter, distributions = ratings.figures(report, report.datasets[0])
+    assert "Up to 3 texts" in scatter.summary  # of three ratings of coherence all have a score
+    [body] = distributions.table.bodies
+    [gamma] = body.lines
+    # five scores of texts with a rating: 5, 1 on fluency and 2, 1, 3 on coherence
+    assert [cell.text for cell in gamma.cells][:2] == ["5", "4"]
+    assert gamma.cells[2].sort == pytest.approx(2 / 5)
+    section = agreement.section(report)
+    assert section is not None and scatter in section.blocks

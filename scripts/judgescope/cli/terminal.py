@@ -70,7 +70,9 @@ def printed(table: "Table") -> list[str]:
     rows = [[table.corner, *heads]]
     for body in table.bodies:
         rows += [[body.title, *[""] * len(heads)]] if body.title else []
-        rows += [[line.head, *map(_cell, line.cells)] for line in body.lines]
+        for line in body.lines:
+            head = f"{line.head} ({line.badge})" if line.badge else line.head
+            rows.append([head, *map(_cell, line.cells)])
     return [table.caption, "", *aligned([[*map(plain, row)] for row in rows]), *table.all_notes]
 
 

@@ -131,6 +131,7 @@ def test_controls_stand_below_a_line(tmp_path: Path) -> None:
     found = report_of(tmp_path, {"agreement": told})
     text = document(found, tables_of(found, "agreement", {}))
     assert text.index("\\texttt{alpha}") < text.rindex("\\midrule") < text.index("\\texttt{random}")
+    assert "Below the line: controls." in text
     assert "share a letter" not in text and "\\dag{}" not in text
 
 
@@ -226,3 +227,5 @@ def test_every_format_has_the_same_numbers(tmp_path: Path) -> None:
             assert part in line, text
         assert "all targets pooled, with 95 % intervals. n = 118." in text
         assert "† below at least one control." in text and "random" in text
+        assert "control" in next(line for line in text.splitlines() if "random" in line)
+        assert "Below the line" not in text

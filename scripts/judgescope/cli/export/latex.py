@@ -59,6 +59,8 @@ def _table(label: str, table: Table) -> str:
     bodies = [line for body in table.bodies for line in _body(table, body, footnotes)]
     notes = [f"\\textsuperscript{{{at}}} {escaped(text)}." for text, at in footnotes.items()]
     notes += map(escaped, table.all_notes)
+    if [body.style for body in table.bodies][1:] == ["controls"]:
+        notes.append("Below the line: controls.")
     below = ["  \\par\\smallskip", f"  {{\\footnotesize {' '.join(notes)}\\par}}"] if notes else []
     heads = [table.corner, *(column.heading for column in table.columns)]
     return "\n".join(

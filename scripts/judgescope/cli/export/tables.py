@@ -123,7 +123,7 @@ def _table(report: Report, name: str, rows: Rows, across: str | None) -> Table:
         "Judge",
         [*map(Column, titles.values())],
         judge_bodies(shown, line),
-        [f"{sentence}." for sentence in _notes(report, name, rows, shown)],
+        [f"{sentence}." for sentence in _notes(report, name, rows)],
     )
 
 
@@ -219,7 +219,7 @@ def _sizes(defined: Sequence[Row]) -> str:
     return "; ".join(parts)
 
 
-def _notes(report: Report, table: str, rows: Rows, judges: Sequence[Judge]) -> Iterator[str]:
+def _notes(report: Report, table: str, rows: Rows) -> Iterator[str]:
     """Yield what the signs mean, and what a reader should know."""
     defined = [row for row in rows if row.value is not None]
     if any(_letters(report, table, row) for row in rows):
@@ -232,8 +232,6 @@ def _notes(report: Report, table: str, rows: Rows, judges: Sequence[Judge]) -> I
             f"Only {count(min(few))} systems, fewer than {ENOUGH_SYSTEMS}: such a correlation says "
             "little about other systems"
         )
-    if len({judge.control for judge in judges}) == 2:
-        yield "Below the line: controls"
 
 
 # --- writing ---------------------------------------------------------------------------------

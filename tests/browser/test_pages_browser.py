@@ -278,6 +278,13 @@ def test_no_text_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
     assert fields and all(float(one) < 0 for one in fields)
 
 
+@pytest.mark.slow
+def test_the_first_page_of_the_demo_has_at_most_six_screens(window: Browser, demo: Path) -> None:
+    window.show(1400)
+    window.open(demo / "results" / "demo" / "report" / "index.html")
+    assert window.value("document.documentElement.scrollHeight") <= 6 * 900
+
+
 # --- paper -----------------------------------------------------------------------------------
 
 

@@ -9,8 +9,9 @@ import pytest
 
 import report_study as study
 from judgescope.report.elements import Overview, Standing, Table
+from judgescope.report.page import write_pages
 from judgescope.report.report import Report
-from judgescope.report.sections import judges
+from judgescope.report.sections import judges, sections_of
 from judgescope.report.sections.trust import ANSWER_WORDS, STEP_OF, STEP_WORDS
 from judgescope.report.words import written
 from judgescope.schema.tables import read_table
@@ -118,6 +119,35 @@ def test_each_cell_leads_to_a_row_with_the_number_of_the_table(tmp_path: Path) -
             assert mark.text == ("–" if number is None else written("spearman", number))
             checked += 1
     assert checked == 8 * 4
+
+
+def test_each_cell_of_the_page_leads_to_its_number_on_the_page_of_evidence(
+    tmp_path: Path,
+) -> None:
+    report = study.loaded(study.make(tmp_path))
+    write_pages(report, TEMPLATES, sections_of(report), tmp_path / "report")
+    first_page, evidence = (
+        (tmp_path / "report" / name).read_text(encoding="utf-8")
+        for name in ("index.html", "sections/evidence.html")
+    )
+    pattern = r'<a href="sections/evidence.html#([\w-]+)" title=[^>]*>(?:<b[^>]*>.</b> )?([^<]+)<'
+    cells = re.findall(pattern, first_page)
+    assert len(cells) == 8 * 4
+    for place, number in cells:
+        row = evidence.partition(f'id="{place}"')[2].partition("<td")[2]
+        assert row.partition(">")[2].startswith(number), place
+
+
+@pytest.mark.parametrize("ratings", ["human", "planned", "none"])
+def test_no_rating_and_no_verdict_leave_a_page(tmp_path: Path, ratings: str) -> None:
+    coverage = [study.row("chat", "alpha", "count_refused", 88.0, perturbation="systems")]
+    cards = {name: {"ratings": ratings} for name in study.DATASETS}
+    report = study.loaded(study.make(tmp_path, {"coverage": coverage}, datasets=cards))
+    overview = first(report)
+    assert overview.figure is None and not overview.columns
+    assert standings(overview)["alpha"].answer.startswith("Gave no score")
+    page = Page(on_one_page(report))
+    assert (page.wrong, page.open) == ([], [])
 
 
 def test_several_claims_are_counted_and_the_weakest_gives_the_step(tmp_path: Path) -> None:

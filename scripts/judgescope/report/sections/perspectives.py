@@ -97,7 +97,7 @@ def section(report: Report) -> Section | None:
         return section
     first: list[Block] = [Heading("All datasets", "perspectives-overall")]
     for criterion in overall.names("criterion"):
-        first += _averages(report, overall, "mean over datasets", criterion)
+        first += _averages(report, overall, "Mean over datasets", criterion)
     return replace(section, blocks=[*first, *section.blocks])
 
 

@@ -197,9 +197,9 @@ class Published(Card):
     """A card whose files may be fetched from where their authors publish them."""
 
     source: Source | None = None
-    """The public repository from which a run fetches files that are not there."""
+    """The public repository from which a run downloads missing files."""
     obtain: str | None = None
-    """How to get the files, where they cannot be fetched: a sentence."""
+    """One sentence on how to get the files if they cannot be downloaded."""
 
     @property
     def published(self) -> dict[str, str]:
@@ -215,12 +215,12 @@ class Scale(Card):
     max: float
     """The highest value."""
     step: float | None = Field(None, gt=0)
-    """From one value to the next; none: any value in between."""
+    """The distance between adjacent values; default: any value in between."""
     labels: list[str] = Field([])
     """Category words for the grid's values, from `min` to `max`."""
     best: Literal["max", "min"] = "max"
-    """Which end is the best; `min`: on a scale such as German school marks. Judges are told the
-    scale as it is; statistics are of min + max - value."""
+    """Which end is best; `min` for scales such as German school marks. Prompts show the scale as it
+    is; statistics use min + max - value."""
 
     @model_serializer(mode="wrap")
     def _without_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Improvement(Decoding):
     """Checks that a text must pass; `length`: half to twice the length of the reference."""
     attempts: Attempts = 2
     fallback_to_reference: bool = False
-    """Use the reference where no text could be made; default: leave the item out."""
+    """Use the reference where no usable text was written; default: drop the item."""
 
     def degrees_for(self, _: str) -> dict[str, Degree]:
         """Return its only degree, which has no name and no amount."""
@@ -49,9 +49,9 @@ class References(Improvement):
     form: Slug = "write-reference"
     """The instruction, a file of config/prompts."""
     draws: int = Field(20, ge=1, le=1000)
-    """Number of texts that it writes for an item."""
+    """Number of texts written for each item."""
     keep: int = Field(1, ge=1)
-    """Number of texts that are kept; the one most similar to all others is the original."""
+    """Number of texts kept per item; the one most similar to all others is the original."""
     temperature: float = Field(1.0, gt=0)
     """The sampling temperature: above 0, because the texts must differ."""
 
@@ -122,9 +122,9 @@ class Wording(Card):
     """Another wording of an aspect, as judges are told; what is left out is the aspect's own."""
 
     name: str | None = None
-    """What the aspect is called; "" names none."""
+    """The aspect's name in the prompt; "" omits it."""
     definition: str | None = None
-    """What it means; "" says nothing."""
+    """The definition in the prompt; "" omits it."""
     note: str | None = None
     """A sentence after the definition."""
 
@@ -146,25 +146,25 @@ class Aspect(Card):
     aspect: Asking[Slug]
     """The id, equal to the file's name."""
     name: Asking[str]
-    """What the report calls it."""
+    """The name in the report."""
     definition: Asking[str]
     """The definition that judges see."""
     parent: Slug | None = None
-    """The aspect above it in the tree of aspects."""
+    """The parent in the hierarchy of aspects."""
     steps: Asking[list[str]] = Field([])
     """Evaluation steps, for forms that show steps."""
     unlike: Asking[list[str]] = Field([])
-    """Qualities, in plain words, that are confused with the aspect."""
+    """Qualities, in plain words, that are often confused with the aspect."""
     worst: Asking[str | None] = None
-    """Completes `the text is …` for the worst text; for forms that show it, such as `annotate`. If
-    more of the aspect is worse: a text with much of it."""
+    """Completes `the text is …` for the worst text; for forms that show it, such as `annotate`.
+    Where more of the aspect is worse, this describes a text with much of it."""
     best: Asking[str | None] = None
     """The same for the best text."""
     tasks: dict[Slug, AspectInTask] = Field({})
     """Task -> the aspect's wording for that task."""
 
     criteria: dict[Slug, Annotated[Wording, alternatives(_as_wording, str | Wording)]] = Field({})
-    """Criterion -> another wording: a definition, or more of it (see below)."""
+    """Criterion -> an alternative wording: a definition, and more (see below)."""
 
     def in_task(self, task: str) -> "Aspect":
         """Return the aspect as it is told in a task."""
@@ -207,8 +207,8 @@ class Select(Card):
     original: Literal["first_reference", "most_sentences", "longest", "system", "none"] = (
         "first_reference"
     )
-    """The reference that is perturbed: the first, or the first one of those with the most sentences
-    or characters; `system`: the text of `original_system`."""
+    """The text that is perturbed: the first reference, or the first of those with the most
+    sentences or characters; `system`: the text of `original_system`."""
     original_system: str | None = None
     """With `original: system`: the system, as named in the data."""
     min_characters: int | None = Field(None, ge=1)
@@ -217,7 +217,7 @@ class Select(Card):
     """Formats wmt_text and news_commentary: join consecutive segments of a document until the first
     reference has min_characters."""
     drop_systems: list[str] = Field([])
-    """Systems left out, as named in the data."""
+    """Systems to drop, as named in the data."""
 
     @model_validator(mode="after")
     def _original_has_length(self) -> Self:
@@ -238,14 +238,14 @@ class ColumnMapping(Card):
     source: Columns = Field([])
     """Columns joined by a blank line."""
     references: Columns = Field([])
-    """Columns of references; a list in a cell is many."""
+    """Columns of references; a list in a cell holds several."""
     system: str | None = None
     """The system that wrote the text; default: one system."""
     text: str | None = None
     """The text that is judged; needed where `files` has the role data."""
     ratings: dict[Slug, Columns] = Field({})
-    """Aspect -> its columns, one per rater; a list in a cell is raters too. Default: one column of
-    the aspect's name."""
+    """Aspect -> its columns, one per rater; a list in a cell holds several raters. Default: one
+    column of the aspect's name."""
     meta: Columns = Field([])
     """Columns that are kept with the item."""
 
@@ -267,7 +267,7 @@ class Dataset(Published):
     dataset: Slug
     """The id, equal to the file's name."""
     name: str
-    """What the report calls it."""
+    """The name in the report."""
     task: Slug
     """The task, by which perturbations choose datasets."""
     aspects: dict[Slug, RatedAspect] = Field(min_length=1)
@@ -275,27 +275,27 @@ class Dataset(Published):
     format: FormatName
     """How the files are read; `table` is for your own CSV, JSONL or Parquet."""
     files: DataFiles
-    """Role -> path, or a file on a hub; one alone has the role `data`."""
+    """Role -> path, or a file on a hub; a single file has the role `data`."""
     sha256: Hashes = Field({})
     """Role -> sha256 of the file, or of all files of a role."""
     columns: ColumnMapping | None = None
-    """For format table."""
+    """The columns of a table (format `table`)."""
     raters: Slug = "expert"
     """Which raters, where a format carries several kinds (summeval_jsonl: expert or crowd); `mean`
-    where one column of a table holds the mean of several; `slots` where a column is a place and no
-    person (the first rating of a text, whoever gave it), `persons` where it is one; else places, if
-    over 95 % of the texts have their ratings in order."""
+    where one column of a table holds the mean of several; `slots` where a column is a position, not
+    a person (the first rating of a text, whoever gave it); `persons` where it is a person; default:
+    slots if more than 95 % of the texts have their ratings in order."""
     ratings: Literal["human", "planned", "none"] = "human"
     """The source of the ratings; `planned` ratings are never shown as human."""
     fault_free_system: str | None = None
     """The system whose texts are free of the faults that items plan for others (meta column
     `faults`: system -> kind of fault); for the method faults."""
     missing: list[str] = Field([])
-    """Cell contents that mean: no rating."""
+    """Cell contents that stand for a missing rating."""
     same_names: bool | None = None
-    """Names of items, systems or raters that differ only in blanks, case or Unicode form (`x`, `X`,
-    `x `): `true`: they are one, under the first spelling; `false`: they are several; default: an
-    error that names them."""
+    """Names of items, systems or raters that differ only in white space, case or Unicode form (`x`,
+    `X`, `x `): `true`: they are the same, under the first spelling; `false`: they are different;
+    default: an error that lists them."""
     families: dict[Slug, Slug] = Field({})
     """System -> family of the model that wrote its texts; for self-preference."""
     reference_systems: list[Slug] = Field([])
@@ -308,7 +308,7 @@ class Dataset(Published):
     select: Select = Select()
     """Which items are used."""
     rewrite_references: Improvement | None = None
-    """A model writes better originals; these are perturbed, not the references."""
+    """Let a model write better originals, which are perturbed in place of the references."""
 
     @model_validator(mode="after")
     def _mapped(self) -> Self:

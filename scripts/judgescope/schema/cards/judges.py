@@ -34,12 +34,12 @@ class Annotation(Card):
     """The overall score: a word from Unacceptable to Excellent, 1 to 5, or 0 to 100 in steps of
     5."""
     severity: Literal["integers", "categories"] = "integers"
-    """How severe an error is: 1 to 5, or a word from Neutral to Critical."""
+    """The severity of an error: 1 to 5, or a word from Neutral to Critical."""
     rules: bool = True
-    """Whether the form shows rules: one quality alone, nothing from outside, no score below the
-    best without an error."""
+    """Whether the prompt states rules: judge only this aspect, use no outside knowledge, give the
+    best score if there is no error."""
     categories: list[Line] = Field([])
-    """Kinds of error, of which each error names one; default: it names none."""
+    """Kinds of error, one of which is assigned to each error; default: none."""
 
     @model_validator(mode="after")
     def _told_apart(self) -> Self:
@@ -153,7 +153,7 @@ class Severities(Card):
     """The penalty of a critical error; at least that of a major one."""
     bottom: float = Field(25.0, gt=0)
     """The sum of penalties that takes a text to the bottom of the scale; a smaller sum lowers the
-    score in proportion."""
+    score proportionally."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -202,26 +202,26 @@ class Judge(Decoding):
     draws: Answering[int] = Field(1, ge=1, le=MOST_DRAWS)
     """Number of replies per target."""
     share: Answering[float] = Field(1.0, gt=0, le=1)
-    """The share of each dataset's items that it judges, drawn by the study's seed: the same items
-    for all judges of one share, and within those of a larger one."""
+    """The share of each dataset's items that it judges, drawn with the study's seed. Judges with
+    the same share get the same items; a smaller share is a subset of a larger one."""
     estimator: Answering[Literal["mean", "mode", "first", "logprob_mean"]] = "mean"
-    """How draws become a score, which needs half of them parsed. first: the first draw; the others
-    only show how often a reply changes by itself, as the base of a hint needs. logprob_mean: the
-    mean of the scale's values, weighted by the probabilities of the tokens that say them."""
+    """How draws become a score, which needs half of them parsed. first: the first draw; further
+    draws only measure how often replies change on repetition, which the baseline of a hint needs.
+    logprob_mean: the mean of the scale's values, weighted by the probabilities of their tokens."""
     top_logprobs: Asking[int] = Field(20, ge=1, le=20)
     """For logprob_mean: number of tokens with probabilities at each position."""
     fallback: Asking[Fallback | None] = None
     """For logprob_mean, if the endpoint returns no probabilities: the mean of this many replies;
-    default: stop. Each score says how it was made."""
+    default: stop. Each score records how it was computed."""
     structured: Asking[Literal["choice", "json"] | None] = None
-    """Let the endpoint allow only the scale's values: as they are, or as the field `rating` of a
-    JSON object. It stops where the endpoint does not."""
+    """Constrain replies to the scale's values: as they are, or as the field `rating` of a JSON
+    object. The run stops if the endpoint does not support it."""
     parser: str | None = None
     """A parser; the list is below. Default: number for engines that compute, choice for the form
     compare, annotation for judges that annotate, score for other replies; result: the rating behind
     [RESULT]; errors: a list of errors, whose severities make the score."""
     off_grid: Literal["drop", "keep", "round"] = "drop"
-    """What becomes of a value between the steps of the scale, such as 4.5 where the step is 1.
+    """What to do with a value between the steps of the scale, such as 4.5 where the step is 1.
     drop: it is missing, with the status `off_grid`; keep: it counts as it is, and the judge's
     scores are no classes; round: it becomes the nearest step (of two the one an even number of
     steps above `min`), and its rule ends in `.rounded`. No choice asks anything again."""
@@ -229,16 +229,16 @@ class Judge(Decoding):
     """For the parser choice: the letter that the form gives to a tie, such as `C`; the word `tie`
     always is one. Changing it sends no request."""
     severities: Severities = Severities()
-    """For the parser errors: what an error takes off the score. Changing it sends no request."""
+    """For the parser errors: the penalty of an error. Changing it sends no request."""
     annotation: Asking[Annotation | None] = None
-    """Ask for the errors of a text, with place, explanation and severity, and for an overall score
-    on a scale of its own, whatever people's is; for forms that print `annotation`, such as
+    """Request a list of the text's errors, with location, explanation and severity, and an overall
+    score on a separate scale, independent of people's; for forms that print `annotation`, such as
     `annotate`."""
     shots: Asking[Shots | None] = None
-    """Show the form rated texts of other items, from the lowest to the highest rating in equal
+    """Show rated texts of other items as examples, from the lowest to the highest rating in equal
     steps; for forms that print `shots`."""
     hint: Asking[Hint | None] = None
-    """Give the form a rating of the judged text, as `hint`; for robustness."""
+    """Show the judge a rating of the judged text as `hint`; for the method robustness."""
     spotlight: Asking[bool] = False
     """Enclose every text from data or models in the prompt in marks with a tag that is unique to
     the request, and state that text between them is not an instruction."""
@@ -250,7 +250,7 @@ class Judge(Decoding):
     aspects: list[Slug] = Field([])
     """Only these aspects; default: all of the study."""
     stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field([], max_length=4)
-    """Up to four texts at which a reply ends; for models that read prompts."""
+    """Up to four strings at which a reply ends; for models that read prompts."""
     cut: Literal["unread", "read"] = "unread"
     """`read`: a reply that is cut at max_tokens counts where its whole first line is the verdict,
     as in forms that ask for the rating first; its rule ends in `.cut`."""
@@ -354,8 +354,8 @@ class DerivedJudge(Card):
     members: list[Slug] = Field(min_length=2)
     """Judges of the study."""
     combine: Literal["mean", "supervisor"] = "mean"
-    """Who makes one list of the errors that members list: `mean`: a rule; `supervisor`: a model.
-    The score is the mean of the members' in both cases."""
+    """How the members' error lists are merged: `mean`: by a rule; `supervisor`: by a model. Either
+    way the score is the mean of the members' scores."""
     supervisor: Supervisor | None = None
     """For combine: supervisor."""
     min_annotators: int = Field(1, ge=1)

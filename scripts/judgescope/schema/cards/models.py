@@ -55,28 +55,28 @@ class RecordedRows(Card):
     """The column of the dataset, if a file mixes datasets: rows of others are left out."""
     target: str | None = None
     """Join by the target's id, as `judgescope export STUDY targets` writes it, also of perturbed
-    texts. With `text` beside it, a row about another text than the target's is left out."""
+    texts. With `text` as well, rows whose text differs from the target's are dropped."""
     item: str | None = None
     """Join by the item's id and the system."""
     system: str | None = None
-    """The system, beside `item` or `text`."""
+    """The system, in addition to `item` or `text`."""
     source: Columns = Field([])
-    """Join by text: the source's columns, beside `text`."""
+    """Join by text: the source's columns, in addition to `text`."""
     text: str | None = None
     """Join by text: the judged text's column."""
     aspect: str | None = None
     """The column of the aspect, if a file mixes aspects."""
     aspects: dict[Slug, str] = Field({})
-    """Aspect -> what the rows call it under `aspect`; default: its id or name."""
+    """Aspect -> its name in the column `aspect`; default: its id or name."""
     reply: str | None = None
-    """Raw replies: one, or a list of draws."""
+    """The column of raw replies: one reply, or a list of draws."""
     scores: dict[str, str] = Field({})
-    """Scores that exist: aspect -> column; * stands for every aspect."""
+    """Aspect -> column of existing scores; * stands for every aspect."""
     missing: list[str] = Field([])
     """Cell contents that stand for a missing reply or score."""
     repeated: Literal["stop", "first", "last", "mean"] = "stop"
-    """Which of several rows about one text counts, where they say different things (scores differ
-    by more than 0.00001 of their size); mean: of their scores."""
+    """What to do with several rows for the same text whose contents differ (scores by more than a
+    relative 0.00001): stop, use the first or the last, or the mean of their scores."""
     lists: bool = False
     """A cell is a JSON list with an entry per item, in one order for all rows; the column # is the
     entry's id, the dataset's and its number."""
@@ -222,7 +222,7 @@ class OpenAIModel(ModelCard):
     """The environment variable that holds the key; never the key itself."""
     api_key_file: Access[str | None] = Field(None, min_length=1)
     """A file that holds the key, in place of `api_key_env`: relative to the card's folder or
-    absolute, for your eyes only (`chmod 600`), outside `config` and `results`."""
+    absolute, readable only by you (`chmod 600`), outside `config` and `results`."""
     key_header: Access[str] = Field("Authorization", pattern=r"^[A-Za-z][A-Za-z-]*$")
     """The header that carries the key: `Authorization` (as a bearer token), or the endpoint's own,
     such as Azure's `api-key`."""
@@ -246,10 +246,10 @@ class OpenAIModel(ModelCard):
     """Whether to test with a few small requests, before the first request of a study, which fields
     the endpoint honours."""
     price: Access[Price | None] = None
-    """The price of its tokens; default: not known."""
+    """The price of its tokens; default: unknown."""
     tokenizer: Access[str | None] = None
-    """The model's tokenizer.json, from the card's folder, by which `check` counts tokens (needs the
-    package tokenizers); default: by the replies so far."""
+    """The model's tokenizer.json, from the card's folder, with which `check` counts tokens (needs
+    the package tokenizers); default: an estimate from stored replies."""
     limits: Access[Limits] = Limits()
     """Limits of requests."""
     parts: Parts = 1
@@ -437,18 +437,18 @@ class CommandModel(ModelCard):
     renamed: ClassVar[dict[str, str]] = {"sees": "inputs"}
     engine: Asking[Literal["command"]]
     argv: Asking[list[str]] = Field(min_length=1)
-    """The program and its arguments, word by word; no shell reads them. `{role}` stands for the
-    path of that role's file, `{python}` for the interpreter of the workflow."""
+    """The program and its arguments, one list entry each; no shell interprets them. `{role}` stands
+    for the path of that role's file, `{python}` for the interpreter of the workflow."""
     files: Files = Field({})
-    """Role -> path of what the program is made of, such as code and weights. What they hold is part
-    of every reply's key: a changed program is asked again."""
+    """Role -> path of the program's files, such as code and weights. Their contents are part of
+    every reply's key: a changed program runs again."""
     sha256: Asking[Hashes] = Field({})
     """Role -> sha256 of the file, or of all files of a role."""
     variant: Asking[str | None] = None
-    """What words and files do not show: the version of a library, weights that the program
+    """What arguments and files do not show: the version of a library, weights that the program
     downloads. It is part of every reply's key."""
     inputs: Asking[list[Literal["aspect", "source", "references"]]] = Field(["aspect", "source"])
-    """What the program sees in addition to the text: the aspect with its scale, the source if
+    """What the program receives in addition to the text: the aspect with its scale, the source if
     raters saw it, the references. What it does not see is not part of the request."""
     batch: Access[int] = Field(1000, ge=1)
     """Number of targets per start of the program."""
@@ -457,13 +457,13 @@ class CommandModel(ModelCard):
     workers: Access[int] = Field(1, ge=1)
     """Maximum number of concurrent starts."""
     env: Access[list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]]] = Field([])
-    """Names of environment variables that the program needs; of all others it sees PATH, HOME,
-    those of language, temporary folder and GPU."""
+    """Names of environment variables that the program needs; in addition it sees only PATH, HOME
+    and those of language, temporary folder and GPU."""
     family: Slug | None = None
     """The model's family; models of one family may favour each other."""
     parts: Parts = 1
     price: Access[Price | None] = None
-    """The price of tokens, if the program reports usage; default: nothing."""
+    """The price of tokens, if the program reports usage; default: free."""
 
     @model_validator(mode="after")
     def _known_roles(self) -> Self:
@@ -516,8 +516,8 @@ class Adapter(Card):
     """A LoRA adapter over a model's weights."""
 
     path: str = Field(pattern=FOLDER)
-    """Its folder (adapter_config.json, adapter_model.*): from the card's, absolute, or from
-    `{data}/`."""
+    """The adapter's folder (adapter_config.json, adapter_model.*): relative to the card's folder,
+    absolute, or from `{data}/`."""
     sha256: Sha256
     """Of its files `adapter_*`: sha256 of all their `name sha256` lines."""
 
@@ -532,8 +532,8 @@ class VllmModel(ModelCard):
     name: Asking[str]
     """The name of the weights on the hub."""
     path: str | None = Field(None, pattern=FOLDER)
-    """The folder where they lie: from the card's, absolute, or from `{data}/`. Default: the hub, or
-    what it left on this machine."""
+    """The folder of the weights: relative to the card's folder, absolute, or from `{data}/`.
+    Default: the hub, or its cache on this machine."""
     revision: Asking[str | None] = None
     """The commit of the weights; without one, the hub's newest."""
     variant: Asking[str | None] = None
@@ -561,18 +561,18 @@ class VllmModel(ModelCard):
     max_model_len: int | None = Field(None, ge=1)
     """Tokens of prompt and reply; a longer prompt is refused. Default: the model's."""
     gpu_memory_utilization: Access[float | None] = Field(None, gt=0, le=1)
-    """The share of a GPU's memory it takes; default: vLLM's."""
+    """The share of a GPU's memory that it uses; default: vLLM's."""
     gpu_model: Access[str | None] = Field(None, pattern=r"^[A-Za-z0-9_.]+$")
     """On a cluster: the type of its GPUs, as the cluster calls it; default: the profile's."""
     mem_mb: Access[int | None] = Field(None, ge=1)
-    """On a cluster: megabytes of the job's memory (not the GPU's), as many again with every further
-    attempt; default: the profile's."""
+    """On a cluster: megabytes of the job's main memory, increased by the same amount with each
+    further attempt; default: the profile's."""
     runtime: Access[int | None] = Field(None, ge=1)
     """On a cluster: the job's minutes; default: the profile's."""
     start_timeout: Access[float] = Field(1800, gt=0)
     """Mode served: seconds until the server must be ready."""
     price: Access[Price | None] = None
-    """The price of its tokens; default: not known."""
+    """The price of its tokens; default: unknown."""
     limits: Access[Limits] = Limits(concurrency=256)
     """Mode served: limits of requests."""
     parts: Parts = 1

@@ -55,21 +55,21 @@ class BasePerturbation(Card):
     name: str
     """The name in the report."""
     level: Literal["character", "word", "sentence"]
-    """What it changes; levels weigh the same in D_avg."""
+    """What it changes; all levels have the same weight in D_avg."""
     degrees: Degrees = Field(min_length=1)
     """Degree -> its options, such as k."""
     datasets: dict[Slug, Degrees] = Field({})
-    """Other degrees for a dataset, in place of all of `degrees`; {}: none."""
+    """Degrees for one dataset that replace `degrees`; {}: none."""
     tasks: list[Slug] = Field([])
     """Only datasets of these tasks; default: all."""
     steps: int = Field(1, ge=1, le=100)
     """Length of a chain: each text made from the one before, all judged; method inject, or rule
     inject_errors."""
     aspects: list[Slug] = Field([])
-    """A chain is judged on these aspects alone; default: all. A graded set is about the first of
-    them that a dataset has."""
+    """Only these aspects of a chain are judged; default: all. A graded set uses the first of them
+    that the dataset has."""
     issue: str | None = None
-    """What is wrong with such a text, as experts are asked about it (survey)."""
+    """What is wrong with such a text, in the words of the survey of experts."""
 
     @model_validator(mode="after")
     def _of_a_row(self) -> Self:
@@ -115,7 +115,7 @@ class RulePerturbation(BasePerturbation):
     rule: str
     """The rule; the list is below."""
     errors: list[str] = Field([])
-    """Rule inject_errors: the kinds of error, of which each step draws one."""
+    """Rule inject_errors: the kinds of error; each step draws one."""
 
     @model_validator(mode="after")
     def _with_errors(self) -> Self:
@@ -128,7 +128,8 @@ class MadePerturbation(BasePerturbation, Decoding):
     """A way to perturb a text by a model: once, or step by step, each text from the one before."""
 
     method: Literal["llm", "inject"]
-    """How it is made: `llm` at once, `inject` in steps of which each is judged."""
+    """How texts are made: `llm`: in one step; `inject`: in several steps, each of which is
+    judged."""
     model: Slug
     """The model card that writes."""
     form: Slug
@@ -140,14 +141,14 @@ class MadePerturbation(BasePerturbation, Decoding):
     demonstrations: list[Demonstration] = Field([])
     """Texts with the change already made; for the form adjust-examples."""
     reply: Literal["whole", "appended"] = "whole"
-    """What the model returns: `whole`, the text with its change; `appended`, only what is new,
-    which is put behind the text."""
+    """What the model returns: `whole`, the text with its change; `appended`: only the new part,
+    which is appended to the text."""
     degrees: Degrees = Field({"single": Degree()}, min_length=1)
     """Degree -> what the prompt sees."""
     checks: list[str] = Field(["differs", "not_refusal", "length"])
-    """What a text must pass. `changes`: words differ in as many places as the degree says;
-    `insertions`: all its sentences are there, and as many new ones; the others: the change is of
-    the kind of the perturbation so called (docs/validators.md)."""
+    """Checks that a text must pass. `changes`: words differ in as many positions as the degree
+    states; `insertions`: all sentences remain, plus as many new ones; others: the change is of the
+    kind that the check is named after (docs/validators.md)."""
     attempts: Attempts = 2
 
     @model_validator(mode="after")
@@ -173,20 +174,20 @@ class Anchoring(Decoding):
     form: Slug = "compare-anchors"
     """The question, a file of config/prompts."""
     judge: Slug | None = None
-    """A judge of the study with whose ratings people's must agree where a text is an anchor;
-    default: people's alone count."""
+    """A judge of the study whose ratings of anchors must agree with people's; default: only
+    people's ratings count."""
     per_rating: int = Field(5, ge=1, le=50)
     """Number of anchors for each rating."""
     max_errors: int = Field(ge=1, le=100)
-    """Maximum number of errors that are tried."""
+    """Maximum number of errors in a text."""
     calibration_share: float = Field(0.1, gt=0, le=1)
-    """The share of the items whose texts, one of each number of errors, tell how many errors a
-    rating has."""
+    """The share of items used to calibrate how many errors a rating has, with one text per number
+    of errors."""
     oversample: float = Field(1.3, ge=1, le=5)
-    """How many times the required number of texts is made and rated."""
+    """The factor by which more texts are made and rated than are required."""
     least_accuracy: float = Field(0.7, ge=0, le=1)
-    """The construction stops where the comparator is right in fewer pairs of anchors with
-    neighbouring ratings (in both orders); 0: never."""
+    """Minimum accuracy of the comparator on pairs of anchors with adjacent ratings (correct in both
+    orders), below which the construction stops; 0: never."""
 
 
 class GradedPerturbation(BasePerturbation, Decoding):
@@ -195,21 +196,21 @@ class GradedPerturbation(BasePerturbation, Decoding):
     method: Literal["graded"]
     """The method that makes the texts."""
     targets: int = Field(ge=1, le=1000)
-    """Texts per item, of every rating as many as can be."""
+    """Texts per item, balanced over ratings as far as possible."""
     references: int = Field(1, ge=1)
     """Number of references of an item that get errors; the most diverse are chosen."""
     rating: Literal["errors", "anchors"] = "errors"
-    """What tells a text's rating: its number of `errors`, or comparisons with `anchors`."""
+    """What determines a text's rating: its number of `errors`, or comparisons with `anchors`."""
     errors_per_rating: int = Field(1, ge=1, le=20)
     """With `rating: errors`: number of errors that lower the rating by one class."""
     anchors: Anchoring | None = None
-    """With `rating: anchors`: how."""
+    """With `rating: anchors`: the settings."""
     errors: list[str] = Field([])
-    """The kinds of error that rules make; or else name a `model`."""
+    """The kinds of error that rules inject; alternative to `model`."""
     model: Slug | None = None
-    """The model card that puts errors in."""
+    """The model that injects errors."""
     form: Slug = "inject-errors"
-    """Its instruction, a file of config/prompts."""
+    """The model's instruction, a file of config/prompts."""
     attempts: Attempts = 2
     degrees: Degrees = Field({"single": Degree()})
     """A graded set has one degree."""
@@ -316,7 +317,7 @@ class Expectations(Card):
     expectations: Slug
     """The id, equal to the file's name."""
     name: str
-    """What the report calls them, and where they come from."""
+    """The name in the report, with the source."""
     perturbations: dict[Slug, Expected] = Field(min_length=1)
     """Perturbation -> the aspects that should drop or stay."""
 
@@ -331,7 +332,7 @@ class Weights(Card):
     weights: Slug
     """The id, equal to the file's name."""
     name: str
-    """What the report calls them, and where they come from."""
+    """The name in the report, with the source."""
     tasks: dict[Slug, dict[Slug, OfAspects]]
     """Task -> perturbation -> aspect -> weight. The weights of a perturbation are 0 or more and sum
     to 1; an aspect that is not named has weight 0."""

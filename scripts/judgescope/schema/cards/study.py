@@ -13,19 +13,19 @@ class Recipe(Card):
     """How a model is trained: low-rank matrices beside its weights (LoRA), by AdamW."""
 
     rank: int = Field(16, ge=1)
-    """The rank of the matrices."""
+    """The rank of the LoRA matrices."""
     alpha: int = Field(32, ge=1)
-    """Their product counts alpha / rank times."""
+    """The LoRA scaling: the product of the matrices is multiplied by alpha / rank."""
     dropout: float = Field(0.0, ge=0, lt=1)
-    """The share of their input left out."""
+    """The dropout rate of the LoRA layers' input."""
     epochs: int = Field(1, ge=1)
     """Number of passes over the examples."""
     learning_rate: float = Field(2e-4, gt=0)
-    """At its highest, after the warm-up; then it falls to 0 in a line."""
+    """The maximum learning rate, reached after the warm-up; it then decays linearly to 0."""
     weight_decay: float = Field(0.01, ge=0)
-    """Of AdamW."""
+    """The weight decay of AdamW."""
     warmup: float = Field(0.05, ge=0, lt=1)
-    """The share of the steps until then."""
+    """Share of the steps in the warm-up."""
     batch: int = Field(16, ge=1)
     """Number of examples per step."""
     device_batch: int = Field(1, ge=1)
@@ -61,26 +61,25 @@ class Distillation(Card):
     teacher: Slug
     """A judge of the study that lists errors, such as an ensemble of annotators."""
     judge: Slug
-    """The judge that learns; its model's card has `adapter: trained`, its own `annotation: {score:
-    percent}`."""
+    """The judge that is trained; its model's card has `adapter: trained`, its own `annotation:
+    {score: percent}`."""
     datasets: list[Slug] = Field(min_length=1)
-    """The texts to learn from: datasets that the study does not evaluate on."""
+    """Datasets for training, which the study does not evaluate on."""
     systems: int = Field(4, ge=1)
     """Number of systems, drawn for each item, whose texts are used."""
     aspects: int = Field(3, ge=1)
     """Number of aspects, drawn for each text."""
     held_out: float = Field(0.05, gt=0, le=0.5)
-    """The share of each dataset's items that are not trained on, to see what was learnt; at least
-    one."""
+    """Share of each dataset's items that are held out to measure the loss; at least one item."""
     overlap: Literal["stop", "drop"] = "stop"
-    """What to do with items whose source is also in a dataset that is evaluated on: stop, or leave
-    them out."""
+    """What to do with training items whose source is also in an evaluation dataset: stop, or drop
+    them."""
     write: NewTexts | None = None
-    """Let models write more texts to learn from."""
+    """Let models write more texts for training."""
     recipe: Recipe = Recipe()
     """The training recipe; default: as in (Kartáč et al. 2025)."""
     checkpoints: str = "cache/training"
-    """The folder where a training is kept, whole or begun: none is done twice."""
+    """The folder of finished and interrupted training runs, which are reused or resumed."""
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -106,18 +105,18 @@ class Comparison(Card):
     statistics: list[Literal["pearson", "spearman", "kendall_b", "kappa_linear"]] = Field(
         ["pearson", "spearman", "kendall_b", "kappa_linear"], min_length=1
     )
-    """Of agreement with people; kappa_linear is pooled, whatever the levels, and of judges that
-    give classes of one scale."""
+    """Statistics of agreement with people. kappa_linear is always pooled, and only compares judges
+    that give classes of the same scale."""
     levels: list[Literal["pooled", "by_source", "by_system"]] = Field(
         ["pooled", "by_source", "by_system"], min_length=1
     )
-    """At these levels."""
+    """Levels at which judges are compared."""
     permute: Literal["inputs", "systems", "both"] = "inputs"
     """What a permutation swaps between two judges: all of a source, all of a system, or any text.
-    Choose `systems` to speak of other systems than these."""
+    Choose `systems` to generalize to other systems."""
     permutations: int | None = Field(None, ge=99, le=10_000_000)
-    """Number of permutations. Default: 40 for each pair of judges, at least 1,000: so Holm's
-    correction over all pairs can reach .025."""
+    """Number of permutations. Default: 40 per pair of judges, but at least 1,000, so that p after
+    Holm's correction over all pairs can reach .025."""
     wished: float = Field(0.05, gt=0)
     """The difference for which the study reports the number of sources needed."""
 
@@ -128,15 +127,15 @@ class Confusion(Card):
     expectations: Slug = "table-21"
     """Which perturbation should lower which aspect: a card of config/expectations."""
     margin: float = Field(0.2, gt=0)
-    """A smaller mean drop, in points of a scale of 1 to 5, is no drop. On a judge's own scale it is
-    the same part of the whole."""
+    """Mean drops below this count as no drop, in points of a scale from 1 to 5; on other scales the
+    same share of the range."""
 
 
 class Caps(Card):
     """The most that may be spent; what it is spent on is kept, whatever happens."""
 
     max_usd: Access[float | None] = Field(None, ge=0)
-    """US dollars, by the model cards' prices; default: no limit."""
+    """Maximum cost in US dollars, by the prices of the model cards; default: no limit."""
     max_requests: Access[int | None] = Field(None, ge=0)
     """Maximum number of replies requested (two draws are two); default: no limit."""
 
@@ -157,16 +156,17 @@ class Study(Caps):
     aspects: list[Slug] = Field([])
     """Default: every aspect that a dataset rates."""
     criteria: list[Slug] = Field([])
-    """Wordings in which aspects are judged, each by itself: of the aspects' cards (of some, then
-    those alone), or of config/criteria; default: the aspect's own definition."""
+    """Alternative wordings of the aspects, each judged separately: from the aspects' cards (then
+    only aspects that have one are judged in it), or from config/criteria; default: only the
+    aspect's definition."""
     perturbations: list[Slug] = Field([])
     """Perturbation cards: of single texts for discernment and confusion; error-injection chains;
     graded sets."""
     methods: list[Slug] = Field(min_length=1)
-    """What is computed; always coverage and cost, and spans if a judge lists errors with
+    """What is computed. Coverage and cost always are, and spans if a judge lists errors with
     positions."""
     references: References | None = None
-    """A model writes references of every item; these are perturbed, not the data's."""
+    """Let a model write references for every item; these are perturbed in place of the data's."""
     weights: Slug | None = None
     """Discernment: a card of expert weights of aspects (config/weights); default: all aspects weigh
     the same."""
@@ -174,12 +174,12 @@ class Study(Caps):
     """The model card that drafts the steps and sub-aspects that cards lack (`judgescope draft`); a
     run does not need it."""
     share: float = Field(1.0, gt=0, le=1)
-    """The most that an asked judge is given of each dataset's items, and that a model makes texts
-    of; see `share` of a judge."""
+    """Maximum share of each dataset's items that LLM judges rate and that a model writes texts for;
+    see `share` of a judge."""
     store: str = "cache/replies"
     """The folder of the reply store, which studies may share."""
     caps: Access[dict[Slug, Caps]] = Field({})
-    """Model -> its own caps, beside those of the whole study."""
+    """Model -> caps of its own, in addition to those of the study."""
     comparison: Comparison = Comparison()
     """Settings of the comparison of judges."""
     confusion: Confusion = Confusion()
@@ -187,13 +187,13 @@ class Study(Caps):
     distill: Distillation | None = None
     """Train a judge's model on the judgments of another judge."""
     as_rater_margin: float = Field(0.05, gt=0)
-    """A judge is as good as one more rater if it is worse by less than this, in units of the
-    statistic."""
+    """Margin for "as good as one more rater": the judge may be worse by less than this, in units of
+    the statistic."""
     require: dict[str, Bar | dict[Slug, Bar]] = Field({})
-    """Bars: statistic -> the least that a judge must have (of errors, prices and the like the
-    most), for every aspect, or by aspect: `{spearman: {coherence: .5}}`. `spearman.pooled` names
-    the level. A verdict says of each judge whether it meets the bar, misses it, or how many more
-    ratings would tell."""
+    """Bars: statistic -> minimum value for a judge (maximum where lower is better, such as errors
+    or prices), for every aspect, or by aspect: `{spearman: {coherence: .5}}`. `spearman.pooled`
+    also names the level. The verdict states whether a judge meets the bar, misses it, or how many
+    more ratings would decide."""
     exclude_reference_systems: bool = True
     """Rate judges that compare with references without the systems whose texts are the references;
     false: both with and without them."""

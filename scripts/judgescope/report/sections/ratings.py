@@ -114,14 +114,14 @@ def _scatter(report: Report, dataset: Dataset, pairs: Pairs, judges: Sequence[Ju
 
 
 def _histograms(dataset: Dataset, pairs: Pairs, judges: Sequence[Judge]) -> Figure:
-    found, table = list[Distribution](), dict[str, list[Cell]]()
+    shown, table = list[Distribution](), dict[str, list[Cell]]()
     for judge in judges:
         mine = [each for (name, _), each in pairs.items() if name == judge.id]
         both = zip(*map(_bins, mine), strict=True)
         for style, bins in zip(STYLES, (list(chain(*each)) for each in both), strict=True):
             shares = [bins.count(at) / len(bins) for at in range(BINS)]
             mean = (sum(bins) / len(bins) + 0.5) / BINS
-            found.append(Distribution(judge.id, style.name, shares, mean))
+            shown.append(Distribution(judge.id, style.name, shares, mean))
         scores = Counter(score for each in mine for _, score in each)
         share = max(scores.values()) / scores.total()
         counts = [count_cell(scores.total()), count_cell(len(scores))]
@@ -131,7 +131,7 @@ def _histograms(dataset: Dataset, pairs: Pairs, judges: Sequence[Judge]) -> Figu
     columns = [Column("Scores"), Column("Different scores"), Column("Share of the most frequent")]
     return Figure(
         f"{dataset.name}: distributions of ratings and scores",
-        svg(histogram_spec([one for one in found if one.group in drawn], drawn, STYLES, x=axis)),
+        svg(histogram_spec([one for one in shown if one.group in drawn], drawn, STYLES, x=axis)),
         HISTOGRAM,
         [Key("■", "blue", "mean ratings"), Key("■", "red", "scores")],
         Table(

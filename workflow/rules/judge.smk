@@ -35,9 +35,11 @@ use rule ask_api as ask_gpu with:
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
+# First: a model on this machine takes longer than all that does not wait for it.
 use rule ask_api as ask_cpu with:
     wildcard_constraints:
         model=JOBS.asked("cpu"),
+    priority: 1
     resources:
         python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(wildcards.model),
@@ -86,6 +88,7 @@ use rule part_api as part_cpu with:
     wildcard_constraints:
         model=JOBS.asked("cpu", parts=True),
         part=r"\d+-of-\d+",
+    priority: 1
     resources:
         python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(wildcards.model),

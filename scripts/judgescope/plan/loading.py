@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from judgescope.core.cells import DERIVED
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, check_known
 from judgescope.core.slugs import slug
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
@@ -165,6 +165,12 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     check_bars(plan.study, {name for one in plan.datasets.values() for name in one.aspects}, source)
     for judge in judges.values():
         check_judge(judge, models[judge.model], plan.shown(judge.judge), plan.study.methods)
+        check_known(
+            judge.perturbations or [],
+            plan.perturbations,
+            "the study has no such perturbation",
+            where=f"judges/{judge.judge}.yaml, key perturbations",
+        )
         check_hint(judge, judges)
     for card in plan.derived.values():
         check_derived(plan, card)

@@ -334,6 +334,10 @@ class Plan:
 
     def _judged_by(self, judge: str, dataset: str, perturbation: str) -> list[str]:
         """Return the aspects on which a judge judges these targets."""
+        name = perturbation.partition(".")[0]
+        wanted = self.judges[judge].perturbations if judge in self.judges else None
+        if wanted is not None and name in self.perturbations and name not in wanted:
+            return []
         aspects, only = self.rated_by(judge, dataset), self.judged_on(dataset, perturbation)
         return [name for name in aspects if split(name)[0] in only]
 

@@ -249,6 +249,9 @@ class Judge(Decoding):
     """The model's family, if its card has none; see `families`."""
     aspects: list[Slug] = Field([])
     """Only these aspects; default: all of the study."""
+    perturbations: list[Slug] | None = None
+    """Only texts of these perturbations, beside those that are not perturbed; default: all of the
+    study. For a judge whose replies are slow or expensive."""
     stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field([], max_length=4)
     """Up to four strings at which a reply ends; for models that read prompts."""
     cut: Literal["unread", "read"] = "unread"

@@ -15,7 +15,7 @@ from scripted import Endpoint
 __all__ = ["endpoint", "undisturbed"]
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 ASKING = {"perturb", "inject", "ask"}
-"""While texts are damaged by rule, others are written by the model."""
+"""While texts are perturbed by rule, others are written by the model."""
 KILLS = int(os.environ.get("JUDGESCOPE_KILLS", "3"))
 
 

@@ -15,7 +15,7 @@ from scripted import Body, Said, reply, serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, needs_real_data]
 SETS = {"summeval": ("coherence", 15, 5), "usr": ("maintains-context", 7, 3)}
-"""Dataset -> aspect, texts in a row, ratings."""
+"""Dataset -> aspect, texts in chains, ratings."""
 Row = dict[str, Any]
 
 

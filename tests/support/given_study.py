@@ -1,4 +1,4 @@
-"""A benchmark written for these tests: texts of known rating, and texts in a row; what judges say.
+"""A benchmark written for these tests: texts of known rating, and chains of texts; what judges say.
 
 Quality is the number of stray words in a text: `oops` for one aspect, `alas` for the other. Nobody
 but the prompt tells a judge so.
@@ -57,7 +57,7 @@ def rated_texts(aspect: str) -> list[dict[str, Any]]:
 
 
 def rows_of_texts(aspect: str) -> dict[str, list[Any]]:
-    """Return the texts in a row of each source, as strings or as objects."""
+    """Return the chain of texts of each source, as strings or as objects."""
     told = {
         source(item): [text(item, 1900, WORDS[aspect], errors) for errors in range(ERRORS + 1)]
         for item in range(ITEMS)

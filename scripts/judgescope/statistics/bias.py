@@ -25,7 +25,7 @@ DECLARED: Final = declare(
         "length_slope", "Length slope", "points above people's ratings per doubling of length"
     ),
     signed_amount(
-        "self_preference", "Self-preference", "points added to texts of its own model family"
+        "self_preference", "Self-preference", "extra points for texts of its own model family"
     ),
 )
 

@@ -38,7 +38,7 @@ DECLARED: Final = declare(
     discernment_by("D", "D", "as published", PAPER),
     discernment_by("D_ew", "D_ew", "as published, aspects weighted", PAPER),
     discernment_by("D_hmp", "D_hmp", "from the harmonic mean p", WILSON),
-    discernment_by("D_exact", "D_exact", "from a p with a guaranteed level", WILSON),
+    discernment_by("D_exact", "D_exact", "from a combined p with a guaranteed level", WILSON),
     discernment_by(
         "D_ew_weight_effect",
         "D_ew uniform − D_ew",

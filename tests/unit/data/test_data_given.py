@@ -1,4 +1,4 @@
-"""The format dualeval_json: texts of known rating, and texts in a row, as a dataset brings them."""
+"""The format dualeval_json: texts of known rating, and chains of texts, provided by a dataset."""
 
 import json
 from pathlib import Path

@@ -116,7 +116,7 @@ def test_what_names_have_in_common_is_found_once(name: str) -> None:
 
 
 def test_many_rows_cost_little(tmp_path: Path) -> None:
-    """100,000 names are told apart in well under what reading their rows costs."""
+    """100,000 names are distinguished in well under what reading their rows costs."""
     names = [f"Item {at} é" for at in range(100_000)]
     start = time.process_time()
     assert len(set(map(folded, names))) == len(names)

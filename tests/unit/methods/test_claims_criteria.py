@@ -123,7 +123,7 @@ def test_rows_name_the_wording() -> None:
 
 
 def rate(drops: np.ndarray, wanted: np.ndarray, studies: int) -> float:
-    """Return in which share of studies aspects are said to be kept apart; drops (cells,)."""
+    """Return in which share of studies aspects are claimed to be distinguished; drops (cells,)."""
     held = 0
     lengths = np.zeros((N, drops.size))
     for _ in range(studies):

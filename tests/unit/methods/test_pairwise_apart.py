@@ -1,4 +1,4 @@
-"""Votes on texts in a row, by how many errors the two texts are apart."""
+"""Votes on texts of a chain, by how many errors the two texts are apart."""
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations, permutations

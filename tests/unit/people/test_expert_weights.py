@@ -30,7 +30,7 @@ def answer(folder: Path, survey: Survey, voter: str, **chosen: str) -> Path:
 
 
 @pytest.mark.heavy
-def test_a_page_asks_about_every_damage_of_its_task_and_nothing_else(tmp_path: Path) -> None:
+def test_a_page_asks_about_every_perturbation_of_its_task_and_nothing_else(tmp_path: Path) -> None:
     paths = [Path(line) for line in make(plan_of(), tmp_path / "pages").lines]
     # one aspect alone has all the weight: answers to questions are not asked about
     assert [path.stem for path in paths] == ["summarization", "story", "translation"]
@@ -54,7 +54,9 @@ def test_what_cards_say_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.heavy
-def test_a_damage_without_an_issue_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_perturbation_without_an_issue_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Study(tmp_path).change("perturbations", "wrong-ending", issue=None)
     with pytest.raises(UserError, match="has no question for people") as error:

@@ -51,7 +51,7 @@ def test_a_page_asks_every_question_with_four_options(study: VotesStudy) -> None
     assert html.count("<strong>Fluency</strong>: How well each sentence is written") == 8
 
 
-def test_a_page_does_not_tell_which_text_was_damaged(study: VotesStudy) -> None:
+def test_a_page_does_not_tell_which_text_was_perturbed(study: VotesStudy) -> None:
     plan = study.plan()
     [page] = study.pages(plan)
     html = study.html(page).lower()
@@ -108,7 +108,7 @@ def test_a_long_page_is_parted_by_pairs(study: VotesStudy) -> None:
 
 
 @pytest.mark.heavy
-def test_only_damaged_texts_are_drawn_and_more_draw_the_same_first(study: VotesStudy) -> None:
+def test_only_perturbed_texts_are_drawn_and_more_draw_the_same_first(study: VotesStudy) -> None:
     plan = study.plan()
     asked = study.questions(plan)
 
@@ -116,7 +116,7 @@ def test_only_damaged_texts_are_drawn_and_more_draw_the_same_first(study: VotesS
         [page] = study.pages(plan, each=number, most=999)
         return {asked[one.id].pair.target for one in page.items}
 
-    assert len(pairs(50)) == 4 * 11  # the first could not be damaged
+    assert len(pairs(50)) == 4 * 11  # the first could not be perturbed
     assert pairs(2) < pairs(5) < pairs(50) and not any("n00" in one for one in pairs(50))
 
 
@@ -181,7 +181,7 @@ def test_what_cannot_be_asked_is_told(study: VotesStudy) -> None:
 
 
 def honest(question: Question) -> str:
-    """Return what damage does here: typos lower fluency, reordering coherence, nothing else."""
+    """Return what perturbations do here: typos lower fluency, reordering lowers coherence."""
     harm = {"random-typos": "fluency", "reordering": "coherence"}
     return "A" if harm[question.pair.perturbation] == split(question.aspect)[0] else "C"
 
@@ -332,7 +332,9 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(change: str, study: V
         changed = [list(row) for row in TEXTS]
         for row in changed:
             row[at] += " More."
-        study.write_texts([(source, original, damaged) for source, original, damaged in changed])
+        study.write_texts(
+            [(source, original, perturbed) for source, original, perturbed in changed]
+        )
     with pytest.raises(UserErrors) as errors:
         read(plan, study.out, path.parent)
     assert "does not ask these questions" in str(errors.value)

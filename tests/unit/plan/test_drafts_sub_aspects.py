@@ -97,7 +97,7 @@ def test_the_prompt_asks_for_what_is_checked() -> None:
     assert "An earlier attempt cannot be used: it is short." in again
 
 
-# --- a study whose texts in a row need the parts of an aspect without any
+# --- a study whose chains need the parts of an aspect without any
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ QUESTIONS = {
     GRADED: "Graded texts",
     SEQUENCE: "Order in chains of errors",
     SPANS: "Error spans",
-    CRITERIA: "Criteria kept apart",
+    CRITERIA: "Criteria distinguished",
     HINTS: "False hints withstood",
 }
 """Kind -> the title of its question; the other kinds have several."""

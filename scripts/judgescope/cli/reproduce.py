@@ -84,7 +84,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("names", nargs="*", help="what to reproduce; default: list the names")
     parser.add_argument("--all", action="store_true", help="reproduce all, one line each")
     parser.add_argument("--data", default="data", help="the folder with your own copies of data")
-    parser.add_argument("--markdown", type=Path, help="write all outcomes to this file, too")
+    parser.add_argument(
+        "--markdown", type=Path, help="write all outcomes to this file, if all could be computed"
+    )
     parser.set_defaults(act=reproduce)
 
 
@@ -114,7 +116,7 @@ def reproduce(args: argparse.Namespace) -> int:
     if not names:
         cards = [read_card("publication", path) for path in shelf.values()]
         print("\n".join(aligned([["name", "what"], *([c.publication, c.name] for c in cards)])))
-    if args.markdown:
+    if args.markdown and not any(outcome.error for outcome in outcomes):
         write_text(args.markdown, markdown(outcomes))
     return int(any(outcome.failed for outcome in outcomes))
 

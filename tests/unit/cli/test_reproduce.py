@@ -130,6 +130,9 @@ def test_all_go_on_after_a_failure(
     table, selection = capsys.readouterr().out.splitlines()[-3::2]
     assert table == "confusion-table-21: 4 figures, 4 equal, 0 explained, 0 unexplained"
     assert selection.startswith("dhp-selection: not reproduced: the server cannot be reached")
+    assert not Path("page.md").exists()  # no page of a part
+    (shelf / "dhp-selection.yaml").unlink()
+    assert run("--all", "--markdown", "page.md") == 0
     assert "| `confusion-table-21` |" in Path("page.md").read_text(encoding="utf-8")
 
 

@@ -1,7 +1,9 @@
 """The targets of the Makefile: what `make` alone says."""
 
 import re
+import shutil
 import subprocess
+from pathlib import Path
 
 from running import HOME
 
@@ -34,3 +36,16 @@ def test_the_lanes_of_the_makefile_are_markers() -> None:
     declared = (HOME / "pyproject.toml").read_text(encoding="utf-8")
     told = set(re.findall(r'^  "(\w+): ', declared, re.MULTILINE))
     assert named == told and len(named) == 6
+
+
+def test_the_demo_goes_on_without_a_language_model_that_cannot_be_installed(tmp_path: Path) -> None:
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / "envs").mkdir()
+    for name in ("Makefile", "envs/llama.txt"):
+        shutil.copy2(HOME / name, tmp_path / name)
+    mark = tmp_path / ".venv" / "llama"
+    line = ["-C", str(tmp_path), "-o", ".venv/core", ".venv/try-llama"]
+    said = made(*line, "LLAMA=false").splitlines()
+    assert len(said) == 1 and said[0].startswith("no language model in the demo")
+    assert not mark.exists()
+    assert made(*line, "LLAMA=true") == "" and mark.exists()

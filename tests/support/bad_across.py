@@ -214,7 +214,7 @@ ACROSS: list[Case] = [
     (
         "a generator that cannot write",
         {PERTURBATION: {"method": "llm", "rule": None, "form": "adjust", "model": "recall"}},
-        ["torn.yaml, key model", "recall", "engine openai or vllm"],
+        ["torn.yaml, key model", "recall", "engine llama or openai or vllm"],
     ),
     (
         "a teacher that is taught",

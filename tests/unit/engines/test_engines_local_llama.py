@@ -265,7 +265,7 @@ def test_a_wrong_hash_and_a_file_of_another_kind_are_errors(folder: Path, tmp_pa
     (tmp_path / "text.gguf").write_text("This is no model.")
     with pytest.raises(UserError, match="not a GGUF file"):
         card(tmp_path, path="text.gguf")
-    with pytest.raises(UserError, match="no file or folder"):
+    with pytest.raises(UserError, match="file or folder"):
         card(tmp_path, path="absent.gguf")
 
 

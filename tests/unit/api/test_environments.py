@@ -42,7 +42,7 @@ def test_the_lowest_versions_are_those_that_the_project_declares() -> None:
 
 def test_the_project_declares_what_the_environment_of_studies_is_locked_from() -> None:
     names = {
-        line
+        Requirement(line).name
         for lock in ("core", "asking")
         for line in (HOME / "envs" / f"{lock}.in").read_text("utf-8").split("\n")
         if line and not line.startswith(("#", "-r"))

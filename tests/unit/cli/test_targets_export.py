@@ -305,7 +305,7 @@ def test_a_score_of_another_text_is_no_score_of_this_one(tmp_path: Path) -> None
     assert said(engine) == ["1", "no_recorded_row"]
     path = tmp_path / "rows.jsonl"
     notice = engine.notices[-1]
-    assert "another text" in notice and notice.endswith(f": 1, first {path}:3")
+    assert "text differs" in notice and notice.endswith(f": 1, first {path}:3")
 
 
 @pytest.mark.parametrize(

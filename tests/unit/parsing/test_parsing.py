@@ -282,7 +282,7 @@ def test_replies_that_are_no_answers_are_the_same_for_all_parsers(
 
 
 def test_unknown_parsers_and_a_missing_scale_are_errors() -> None:
-    with pytest.raises(ValueError, match="there are annotation, chiang-lee, choice"):
+    with pytest.raises(ValueError, match="known parsers: annotation, chiang-lee, choice"):
         parse("4", scale=FIVE, finish="stop", parser="scores")
     with pytest.raises(ValueError, match="needs a scale"):
         judged("4", None)

@@ -43,4 +43,4 @@ def test_two_datasets_make_up_an_overall_table_and_a_section(tmp_path: Path) -> 
         assert row["ci_high"] - row["ci_low"] < width  # two datasets tell more than one
     assert found[OVERALL, "length", "rank_accuracy_adjacent"]["value"] == 1
     page = text_of_pages(results / "report")
-    assert "All datasets" in page and "mean over datasets: ranks by these means." in page
+    assert "All datasets" in page and "Mean over datasets: ranks by these means." in page

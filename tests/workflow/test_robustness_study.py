@@ -116,7 +116,7 @@ def test_alpha_tells_the_consistent_from_the_swayed(study: AskedStudy) -> None:
         own["ci_low"],
         own["n"],
     )  # of one aspect
-    assert "this is no agreement" in own["note"] and "this is no agreement" in mean["note"]
+    assert "this is not agreement" in own["note"] and "this is not agreement" in mean["note"]
     assert found(study, "never-wrong", "hint_adoption_rate", "average")["value"] == 0
 
 
@@ -134,7 +134,7 @@ def test_what_a_hint_moves_is_held_against_a_second_draw(study: AskedStudy) -> N
     assert (always["value"], never["value"]) == (1, 0)
     assert always["ci_low"] > 0.05 and never["ci_low"] < 0 < never["ci_high"]  # swayed from .05 on
     once = found(study, "half-wrong", "hint_effect")
-    assert once["value"] is None and "asked about once" in once["note"]
+    assert once["value"] is None and "judged only once" in once["note"]
     verdicts = {
         row["judge"]: row["note"].split("; ")
         for row in study.rows("verdicts")

@@ -135,7 +135,7 @@ def test_a_cell_can_be_asked_for_by_name(small: Study) -> None:
 
 def test_texts_of_every_perturbation_lie_beside_the_report(small: Study) -> None:
     report = small.out / "report"
-    assert 'href="texts.html#demo-dialogue"' in text_of_pages(report)
+    assert 'href="../texts.html#demo-dialogue"' in text_of_pages(report)
     texts = (report / "texts.html").read_text(encoding="utf-8")
     assert re.findall(r'id="demo-dialogue\.(\S+)"', texts) == [
         *("random-typos.minor", "random-typos.major", "reordering.minor", "reordering.major")

@@ -97,6 +97,8 @@ def reasons(
     aspects = [aspect for aspect in aspects if aspect not in pairs]
     if not aspects:
         return {}
+    if excluded := study.excluded(perturbation).get(judge):
+        return dict.fromkeys(aspects, Estimate.undefined(excluded))
     outcomes = Counter(study.panel(perturbation).outcomes)
     if not MADE & set(outcomes):
         counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))

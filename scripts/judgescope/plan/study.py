@@ -237,6 +237,7 @@ class Plan:
             name
             for name, judge in self.judges.items()
             if getattr(self.models[judge.model], "dataset", None) in {None, dataset}
+            and self.rated_by(name, dataset)
         ]
         judges += [name for name, card in self.derived.items() if set(card.members) <= set(judges)]
         return [name for name in judges if dataset not in self.taught or name in self.teachers]
@@ -271,13 +272,16 @@ class Plan:
         return self.models[model].engine in PROMPTED
 
     def excluded(self, dataset: str, judge: str, perturbation: str) -> str | None:
-        """Return why a judge cannot judge a set of targets at all, or None."""
+        """Return why a judge judges nothing of a set of targets, or None."""
         if judge in self.derived:
             reasons = (
                 self.excluded(dataset, name, perturbation) for name in self.derived[judge].members
             )
             return next(filter(None, reasons), None)
-        card = self.judges[judge]
+        card, name = self.judges[judge], perturbation.partition(".")[0]
+        only = card.perturbations
+        if only is not None and name in self.perturbations and name not in only:
+            return "left out by the judge's key perturbations"
         model, data = self.models[card.model], self.datasets[dataset]
         return not_applicable(card, model, data, perturbation, self.kind_of(perturbation))
 
@@ -334,10 +338,6 @@ class Plan:
 
     def _judged_by(self, judge: str, dataset: str, perturbation: str) -> list[str]:
         """Return the aspects on which a judge judges these targets."""
-        name = perturbation.partition(".")[0]
-        wanted = self.judges[judge].perturbations if judge in self.judges else None
-        if wanted is not None and name in self.perturbations and name not in wanted:
-            return []
         aspects, only = self.rated_by(judge, dataset), self.judged_on(dataset, perturbation)
         return [name for name in aspects if split(name)[0] in only]
 

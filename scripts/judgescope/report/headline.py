@@ -4,6 +4,7 @@ A judge is called better than another only where their 95 % intervals do not cro
 study tested the pair, the test agrees: no sentence rests on a point estimate alone.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -169,9 +170,10 @@ def measures(report: Report, dataset: Dataset) -> list[Measure]:
 
 
 def _agreement(report: Report, dataset: Dataset) -> list[Measure]:
-    """Return agreement on every aspect, at the level that decides the claim."""
+    """Return agreement on every aspect, at the level that decides the claims of most judges."""
     rows = report.rows("verdicts", dataset.id).where(form=AGREEMENT, statistic=STATISTIC)
-    level = {row.judged: row.level for row in rows}
+    counts = Counter((row.judged, row.level) for row in rows)
+    level = dict(aspect_level for aspect_level, _ in reversed(counts.most_common()))
     nouns = {"by_source": "sources", POOLED: "targets"}
     return [
         Measure(

@@ -144,7 +144,8 @@ def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
     for judge, card in study.spec.judges.items():
         if card.engine == "control" or judge in excluded:
             continue
-        cells = [PerturbationCell.of(study, judge, *pair) for pair in sets]
+        given = [pair for pair in sets if judge not in study.excluded(".".join(pair))]
+        cells = [PerturbationCell.of(study, judge, *pair) for pair in given]
         logs = np.array([nan if cell.absent else cell.log_p(method) for cell in cells])
         adjusted = holm(logs, log=True)
         for cell, raw, corrected in zip(cells, logs, adjusted, strict=True):

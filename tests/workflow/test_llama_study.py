@@ -43,6 +43,7 @@ def study(tmp_path: Path) -> Study:
     select = {"n": 4, "drop_systems": LEFT_OUT}
     files = {"items": files["items"], "data": files["outputs"]}
     study.change("datasets", "demo-dialogue", files=files, select=select)
+    study.change("judges", "smollm2", aspects=["naturalness"], perturbations=[], share=1)
     study.write()
     return study
 
@@ -52,8 +53,10 @@ def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(study: Stud
     for _ in range(2):
         done = study.make("coverage")
         assert done.returncode == 0, done.stdout
-        log = (study.out / "logs" / "ask" / "demo-dialogue" / "smollm2.log").read_text("utf-8")
-        assert "llama.cpp loads SmolLM2-135M-Instruct.Q4_1" in log and "4 to ask for" in log
+        logs = (study.out / "logs" / "ask" / "demo-dialogue").rglob("smollm2*.log")
+        log = "".join(path.read_text("utf-8") for path in logs)
+        assert "llama.cpp loads SmolLM2-135M-Instruct.Q4_1" in log
+        assert log.count("0 in the store, 2 to request") == 2
         folder = study.out / "scores"
         texts.append({path.name: path.read_bytes() for path in folder.rglob("*.parquet")})
         rows = running.cell(

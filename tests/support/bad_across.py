@@ -333,7 +333,7 @@ ACROSS: list[Case] = [
     (
         "a key named twice",
         {MODEL: {"api_key_env": "HOME", "api_key_file": "../../keys/it"}},
-        ["loop.yaml", "`api_key_env` or in `api_key_file`"],
+        ["loop.yaml", "`api_key_env`, `api_key_file`, `token_command`"],
     ),
     (
         "a field that the cards fill",

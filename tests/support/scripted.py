@@ -1,6 +1,7 @@
 """A scripted endpoint on loopback that speaks OpenAI's protocol and counts what it is asked."""
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -77,8 +78,8 @@ class Endpoint:
 
 
 @contextmanager
-def serve(script: Script) -> Iterator[Endpoint]:
-    """Run an endpoint on a free port of loopback until the block ends."""
+def serve(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Endpoint]:
+    """Run an endpoint on a free port of loopback until the block ends; with `tls`, on https."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -113,7 +114,10 @@ def serve(script: Script) -> Iterator[Endpoint]:
             """Say nothing: a client that went away is part of some tests."""
 
     server = Server(("127.0.0.1", 0), Handler)
-    endpoint = Endpoint(f"http://127.0.0.1:{server.server_port}/v1", script)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    scheme = "https" if tls else "http"
+    endpoint = Endpoint(f"{scheme}://127.0.0.1:{server.server_port}/v1", script)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

@@ -1,30 +1,43 @@
-"""Keys of endpoints: a card names a variable of the environment or a file, never the key itself."""
+"""Keys of endpoints: a card names what holds or prints the key, never the key itself."""
 
 import os
 import stat
+import subprocess
 from pathlib import Path
 
-from judgescope.core.errors import UserError
+from judgescope.core.errors import CONTROL, UserError
 from judgescope.core.job_spec import SpecPart
 from judgescope.core.paths import HOME
+from judgescope.core.secrets import masked
 
 SHARED = ("config", "results")
 """Folders that users publish or archive, in the workflow and in the working directory."""
 READABLE = stat.S_IRGRP | stat.S_IROTH
-KEYS_OF_FILES: dict[str, str] = {}
-"""Keys that this process has read from files, by their replacements: no traceback shows them."""
+KEYS_READ: dict[str, str] = {}
+"""Keys that this process has read from files and programs, by their replacements: no traceback
+shows them."""
+COMMAND_SECONDS = 60.0  # that a program which prints a key may take
+SHOWN = 300  # characters of its error that are kept
 
 
 class KeySource(SpecPart, frozen=True, kw_only=True):
-    """The variable or the file that holds the key of a model's endpoint."""
+    """The variable, the file or the program that gives the key of a model's endpoint."""
 
     model: str
     variable: str | None = None
     file: str | None = None
     """An absolute path."""
+    command: list[str] | None = None
+    """A program and its arguments."""
+
+    def __bool__(self) -> bool:
+        """Return whether the card names any."""
+        return bool(self.variable or self.file or self.command)
 
     def __str__(self) -> str:
         """Return the source in words."""
+        if self.command:
+            return f"program {self.command[0]}"
         if self.file:
             return f"file {self.file}"
         return f"variable {self.variable}" if self.variable else "none"
@@ -32,17 +45,23 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
     def read(self) -> str:
         """Return the key; "" if the card names none, or a variable that is not set.
 
-        Raises UserError for a file that cannot hold a key, and for a key that no header can carry:
-        the HTTP client would quote it.
+        Raises UserError for a file that cannot hold a key, a program that prints none, and a key
+        that no header can carry: the HTTP client would quote it.
         """
-        key = (self._in_file() if self.file else os.environ.get(self.variable or "", "")).strip()
+        if self.command:
+            key = self._printed(self.command)
+        elif self.file:
+            key = self._in_file()
+        else:
+            key = os.environ.get(self.variable or "", "")
+        key = key.strip()
         if not key.isprintable():
             raise self.error(
                 "the key has characters that no HTTP header can carry",
-                "store the key alone, on one line and without control characters",
+                "store or print the key alone, on one line and without control characters",
             )
-        if self.file:
-            KEYS_OF_FILES[f"<key of {self.model}>"] = key
+        if self.file or self.command:
+            KEYS_READ[f"<key of {self.model}>"] = key
         return key
 
     def check(self) -> None:
@@ -55,9 +74,37 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
 
     def error(self, what: str, todo: str) -> UserError:
         """Return the error of a key that cannot be used."""
-        key = "api_key_file" if self.file else "api_key_env"
-        where = f"models/{self.model}.yaml, key {key}"
-        return UserError(what, where=where, got=self.file or self.variable, todo=todo)
+        key, got = "api_key_env", self.variable
+        if self.command:
+            key, got = "token_command", self.command[0]
+        elif self.file:
+            key, got = "api_key_file", self.file
+        return UserError(what, where=f"models/{self.model}.yaml, key {key}", got=got, todo=todo)
+
+    def _printed(self, command: list[str]) -> str:
+        """Return what the program prints; no shell reads its words."""
+        todo = "run the program in a terminal: it must print the key alone and exit with 0"
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            what = f"the program that prints the endpoint's key took over {COMMAND_SECONDS:.0f} s"
+            raise self.error(what, todo) from None
+        except OSError as error:
+            what = f"the program that prints the endpoint's key cannot be started: {error.strerror}"
+            raise self.error(what, todo) from None
+        if done.returncode:
+            said = masked(CONTROL.sub(" ", done.stderr.decode("utf-8", "replace")))
+            what = (
+                f"the program that prints the endpoint's key ended with status {done.returncode}: "
+                f"{' '.join(said.split())[:SHOWN] or 'no message'}"
+            )
+            raise self.error(what, todo)
+        key = done.stdout.decode("utf-8", "replace")
+        if not key.strip():
+            raise self.error("the program that should print the endpoint's key prints none", todo)
+        return key
 
     def _in_file(self) -> str:
         path = Path(self.file or "")

@@ -22,9 +22,9 @@ def print_exception() -> None:
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    from judgescope.core.api_keys import KEYS_OF_FILES  # of no use to a job that ends well
+    from judgescope.core.api_keys import KEYS_READ  # of no use to a job that ends well
     from judgescope.core.redaction import Redactor
 
     named = {f"<{name}>": value for name, value in os.environ.items() if is_secret(name)}
     text = "".join(traceback.format_exception(kind, error, trace)).replace(f"{HOME}{os.sep}", "")
-    print(masked(Redactor(named | KEYS_OF_FILES).redact(text)), end="", file=sys.stderr)
+    print(masked(Redactor(named | KEYS_READ).redact(text)), end="", file=sys.stderr)

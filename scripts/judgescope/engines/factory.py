@@ -32,7 +32,10 @@ def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = No
     if isinstance(card, VllmModel) and trained and Path(trained, ADAPTER_FILES[0]).is_file():
         card = card.model_copy(update={"adapter": adapter_in(Path(trained))})
     if isinstance(card, OpenAIModel):
-        return located(card, folder, data)
+        card = located(card, folder, data)
+        if card.ca_file:
+            import_module("judgescope.engines.openai.connection").trusted(card)
+        return card
     hashes = verify(card, folder, data, where=f"models/{card.model}.yaml")
     result = cast(AskedModel, import_module(ENGINES[card.engine]).located(card, folder, data))
     if isinstance(card, CommandModel | LlamaModel):
@@ -42,9 +45,9 @@ def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = No
 
 def located(card: OpenAIModel, folder: Path, data: Path) -> OpenAIModel:
     """Return an endpoint's card with the absolute paths of its files."""
-    paths = {"api_key_file": card.api_key_file, "tokenizer": card.tokenizer}
+    named = {name: getattr(card, name) for name in ("api_key_file", "ca_file", "tokenizer")}
     return card.model_copy(
-        update={key: absolute(path, folder, data) for key, path in paths.items() if path}
+        update={name: absolute(path, folder, data) for name, path in named.items() if path}
     )
 
 

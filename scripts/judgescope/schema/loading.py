@@ -28,7 +28,10 @@ DEEPEST = 40
 """Limits of a card's file. No card needs a tenth; the parser itself fails at some hundred levels.
 """
 STUDIES = Path("config", "studies")
-SECRET = {"api_key_env", "api_key_file", "base_url", "env", "headers", "key_header", "query"}
+SECRET = {
+    *("api_key_env", "api_key_file", "base_url", "env", "headers", "key_header", "proxy", "query"),
+    "token_command",
+}
 """Keys whose wrong values may be a key or a password: they are not shown."""
 SURPRISING = re.compile(r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+")
 """Numbers that few people mean so: YAML 1.1 reads 1:30 as 90, and 010 as 8."""
@@ -250,8 +253,8 @@ def validate_card(kind: str, content: object, source: str, lines: Lines | None =
                     "this may be a key or a password, which a card must not hold",
                     where=where(keys),
                     todo="put it into an environment variable or a file and name that: "
-                    "`api_key_env` or `api_key_file` of an endpoint (with `key_header`, if it "
-                    "wants a header of its own), `env` of a program",
+                    "`api_key_env`, `api_key_file` or `token_command` of an endpoint (with "
+                    "`key_header`, if it wants a header of its own), `env` of a program",
                 )
                 for keys in secrets
             ]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judgescope.core.api_keys import KEYS_OF_FILES, KeySource
+from judgescope.core.api_keys import KEYS_READ, KeySource
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import located
 from judgescope.schema.cards import OpenAIModel
@@ -31,7 +31,7 @@ def refused(source: KeySource) -> str:
 def test_the_key_is_read_without_the_white_space_around_it(tmp_path: Path) -> None:
     source = key_file(tmp_path / "key", f" {KEY}\r\n".encode())
     source.check()
-    assert source.read() == KEY == KEYS_OF_FILES["<key of it>"]
+    assert source.read() == KEY == KEYS_READ["<key of it>"]
     assert str(source) == f"file {tmp_path}/key"
 
 

@@ -21,7 +21,7 @@ from yarl import URL
 from judgescope.core.errors import CONTROL, UserError
 from judgescope.core.redaction import Redactor
 from judgescope.engines import EngineDeclaration
-from judgescope.engines.openai import wire
+from judgescope.engines.openai import connection, wire
 from judgescope.engines.openai.rate import (
     LONGEST_WAIT,
     Gate,
@@ -46,7 +46,7 @@ THROTTLED = 429
 REFUSED = {400, 404, 413, 422}  # this request will never succeed
 ABSENT = 404  # rather the model than the request: after HOPELESS of them in a row the job ends
 HOPELESS = 8  # so many refusals before any reply mean that the card is wrong, not the requests
-CONNECT_SECONDS = 30.0
+UNAUTHORISED = 401
 QUOTED = 80  # characters of an unusable answer that a message quotes
 BALANCE_SECONDS = 0.5  # between two looks at how many places other jobs leave
 ROOM_SECONDS = 0.02  # between two looks whether the budget has room again
@@ -137,36 +137,31 @@ class OpenAIEngine:
         )
 
     def session(self) -> aiohttp.ClientSession:
-        """Return a session with the key, and no limit of its own on connections."""
-        name = self.card.key_header
-        value = f"Bearer {self.key}" if name.lower() == "authorization" else self.key
-        seconds = self.card.limits.timeout
-        return aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(
-                total=seconds, sock_connect=min(CONNECT_SECONDS, seconds)
-            ),
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,  # aiohttp would block other answers, and knows no limit
-            headers={
-                "Content-Type": "application/json",
-                "Accept-Encoding": wire.ACCEPTED,
-                **self.card.headers,
-                **({name: value} if self.key else {}),
-            },
-        )
+        """Return a session of the card."""
+        return connection.session(self.card)
 
     async def ask(
-        self, session: aiohttp.ClientSession, request: Request, draws: Sequence[int]
+        self,
+        session: aiohttp.ClientSession,
+        request: Request,
+        draws: Sequence[int],
+        *,
+        renew: bool = True,
     ) -> tuple[list[Reply], float]:
-        """Send one request for consecutive draws.
+        """Send one request for consecutive draws, once more with a new key if the old one expired.
 
         Return the replies, and the seconds for which the endpoint has nothing left. Raises
         TransientError, RefusedError, or UserError if no request can succeed.
         """
         body = orjson.dumps(wire.body(self.card, request, draws))
+        key = self.key
         try:
-            async with session.post(self.url, data=body, allow_redirects=False) as response:
+            async with session.post(
+                self.url,
+                data=body,
+                headers=connection.key_header(self.card, key),
+                allow_redirects=False,
+            ) as response:
                 status, headers = response.status, response.headers
                 parts = response.content.iter_chunked(1 << 16)
                 text = await wire.text_of(parts, headers.get("Content-Encoding", ""))
@@ -182,6 +177,8 @@ class OpenAIEngine:
                 reason = f"{error}: {self.safe(text)[:QUOTED]!r}"
                 raise TransientError(reason, str(error)) from None
             return [self.cleaned(reply) for reply in replies], exhausted(headers)
+        if status == UNAUTHORISED and renew and self._renewed(key):
+            return await self.ask(session, request, draws, renew=False)
         reason = f"HTTP {status}: {self.safe(wire.message_of(text))}"
         if status in REFUSED:
             raise RefusedError(status, reason)
@@ -196,6 +193,16 @@ class OpenAIEngine:
             got=self.card.base_url,
             todo=f"the card's key: {self.card.key_source}; received replies are stored",
         )
+
+    def _renewed(self, expired: str) -> bool:
+        """Let the card's program print a new key, unless another request did; return whether so.
+
+        All requests wait for it: none would be answered.
+        """
+        if self.key == expired and self.card.token_command:
+            self.key = self.card.key_source.read()
+            self.redactor = Redactor({"<key>": self.key, "<old key>": expired})
+        return self.key != expired
 
     def clean(self, text: str) -> str:
         """Return an endpoint's text without the key: some send it back, even in a reply."""

@@ -68,7 +68,7 @@ def key_sources(plan: Plan, models: Iterable[str]) -> list[KeySource]:
         for name in models
         if isinstance(card := plan.models[name], OpenAIModel)
     ]
-    return [card.key_source for card in cards if card.api_key_env or card.api_key_file]
+    return [card.key_source for card in cards if card.key_source]
 
 
 def check(

@@ -191,6 +191,7 @@ HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]+")
 SECRET_HEADERS = {"authorization", "api-key", "x-api-key", "cookie", "proxy-authorization"}
 ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
 """An endpoint's address: without a name, a password or a query, which may be secrets."""
+PROXY = r"^https?://[^/@\s?#]+/?$"
 FOLDER = r"^(\{data\}/)?[^{}]+$"
 WEIGHTS = "data"
 """The role of the only file of a card."""
@@ -223,6 +224,10 @@ class OpenAIModel(ModelCard):
     api_key_file: Access[str | None] = Field(None, min_length=1)
     """A file that holds the key, in place of `api_key_env`: relative to the card's folder or
     absolute, readable only by you (`chmod 600`), outside `config` and `results`."""
+    token_command: Access[list[str] | None] = Field(None, min_length=1)
+    """A program and its arguments, one list entry each, that prints the key, in place of
+    `api_key_env`: for keys that expire. It runs when a job starts, and again when the endpoint
+    answers 401; no shell interprets it."""
     key_header: Access[str] = Field("Authorization", pattern=r"^[A-Za-z][A-Za-z-]*$")
     """The header that carries the key: `Authorization` (as a bearer token), or the endpoint's own,
     such as Azure's `api-key`."""
@@ -230,6 +235,12 @@ class OpenAIModel(ModelCard):
     """Further headers of every request."""
     query: Access[dict[str, str]] = Field({})
     """Query parameters of the URL, such as Azure's `api-version`."""
+    proxy: Access[str | None] = Field(None, pattern=PROXY)
+    """The URL of the HTTP proxy through which the endpoint is reached; default: none. Variables
+    such as HTTPS_PROXY have no effect."""
+    ca_file: Access[str | None] = Field(None, min_length=1)
+    """A file of certificates (PEM) that are trusted in place of the system's, for the endpoint and
+    an https proxy: relative to the card's folder or absolute."""
     field_names: Asking[dict[str, str | None]] = Field({})
     """The endpoint's names of fields, such as max_tokens: max_completion_tokens; null: the field is
     not sent, and the endpoint's default holds."""
@@ -254,11 +265,13 @@ class OpenAIModel(ModelCard):
     """Limits of requests."""
     parts: Parts = 1
 
-    @field_validator("base_url")
+    @field_validator("base_url", "proxy")
     @classmethod
-    def _reachable(cls, base_url: str) -> str:
+    def _reachable(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
         try:
-            address = urlsplit(base_url)
+            address = urlsplit(url)
             host, port = address.hostname or "", address.port
         except ValueError as error:
             raise ValueError(f"this is not a URL: {error}") from None
@@ -269,19 +282,21 @@ class OpenAIModel(ModelCard):
             or not all(1 <= len(label) <= 63 for label in labels)
         ):
             raise ValueError("this is not a URL: the host or the port is invalid")
-        return base_url
+        return url
 
     @model_validator(mode="after")
     def _unreserved(self) -> Self:
-        if self.api_key_env and self.api_key_file:
-            raise ValueError("the key is either in `api_key_env` or in `api_key_file`: name one")
+        if sum(map(bool, (self.api_key_env, self.api_key_file, self.token_command))) > 1:
+            raise ValueError(
+                "the key comes from one of `api_key_env`, `api_key_file`, `token_command`: name one"
+            )
         if unknown := sorted(self.field_names.keys() - set(SPELLED)):
             raise ValueError(f"field_names may hold {', '.join(SPELLED)}, not {', '.join(unknown)}")
         headers, body = {name.lower() for name in self.headers}, set(self.extra_body)
         for key, taken, reason in (
             ("extra_body", body & RESERVED, "other keys set it"),
             ("extra_body", body & set(self.field_names.values()), "field_names sets it"),
-            ("headers", headers & SECRET_HEADERS, "api_key_env or api_key_file sets it"),
+            ("headers", headers & SECRET_HEADERS, "what holds the key sets it"),
             ("headers", headers & FRAMING, "the HTTP client sets it"),
         ):
             if taken:
@@ -298,8 +313,13 @@ class OpenAIModel(ModelCard):
 
     @property
     def key_source(self) -> KeySource:
-        """Return what holds the endpoint's key, of a card with absolute paths."""
-        return KeySource(model=self.model, variable=self.api_key_env, file=self.api_key_file)
+        """Return what holds or prints the endpoint's key, of a card with absolute paths."""
+        return KeySource(
+            model=self.model,
+            variable=self.api_key_env,
+            file=self.api_key_file,
+            command=self.token_command,
+        )
 
     @property
     def unsent(self) -> set[str]:

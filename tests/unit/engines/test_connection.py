@@ -1,0 +1,216 @@
+"""The connection to an endpoint: proxy, certificates and keys that expire, all by the card."""
+
+import shutil
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engines_openai_setup import ask, card, endpoint, requests
+from judgescope.core.errors import UserError
+from judgescope.engines.factory import located, settled
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.schema.cards import OpenAIModel
+from judgescope.schema.loading import validate_card
+from scripted import Body, Endpoint, Said, refusal, reply, serve
+
+__all__ = ["endpoint"]
+HTTP, ALL = "http_proxy", ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+DEAD = "http://127.0.0.1:9"
+
+
+@pytest.fixture
+def proxy() -> Iterator[Endpoint]:
+    """A proxy, which answers in the place of the endpoint that it should pass requests on to."""
+    with serve(lambda _: reply("2")) as running:
+        yield running
+
+
+def test_variables_name_no_proxy(
+    endpoint: Endpoint, proxy: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ALL:
+        monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    model = card(endpoint)
+    assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
+    assert len(endpoint.asked) == 1 and proxy.asked == []
+
+
+def test_a_card_names_the_proxy(
+    endpoint: Endpoint, proxy: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ALL:
+        monkeypatch.setenv(name, DEAD)
+    monkeypatch.setenv("no_proxy", "*")
+    model = card(endpoint, proxy=proxy.url.removesuffix("/v1"))
+    assert ask(model, *requests(model, "a")) == ({"a": "ok: 2"}, [])
+    assert endpoint.asked == []
+    assert proxy.paths == [f"{endpoint.url}/chat/completions"]  # as a proxy is asked
+    other = card(endpoint)
+    assert [one.key for one in requests(model, "a")] == [one.key for one in requests(other, "a")]
+
+
+def test_a_proxy_that_does_not_answer_is_no_way_around_it(endpoint: Endpoint) -> None:
+    model = card(endpoint, proxy=DEAD, limits={"attempts": 1, "backoff": 0.01})
+    came, [failure] = ask(model, *requests(model, "a"))
+    assert came == {} and "no response" in failure.reason and endpoint.asked == []
+
+
+@pytest.mark.parametrize(
+    "proxy", ["http://me:secret@host:3128", "socks5://host:1080", "host:3128", "http://h/path?x=1"]
+)
+def test_a_proxy_is_an_address_without_a_password(endpoint: Endpoint, proxy: str) -> None:
+    keys = {"model": "it", "engine": "openai", "base_url": endpoint.url, "proxy": proxy}
+    with pytest.raises(Exception, match="key proxy") as caught:
+        validate_card("model", keys, "it.yaml")
+    assert "secret@" not in str(caught.value)
+
+
+# --- certificates ---
+
+
+@pytest.fixture
+def secure(tmp_path: Path) -> Iterator[tuple[Endpoint, Path]]:
+    """An endpoint on https, with a certificate that no system trusts."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed: no certificate can be made")
+    key, certificate = tmp_path / "key.pem", tmp_path / "ca.pem"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"),
+            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with serve(lambda _: reply("4"), tls=context) as running:
+        yield running, certificate
+
+
+def test_a_card_names_the_certificates_that_it_trusts(
+    secure: tuple[Endpoint, Path], tmp_path: Path
+) -> None:
+    endpoint, certificate = secure
+    strange = card(endpoint, limits={"attempts": 1})
+    came, [failure] = ask(strange, *requests(strange, "a"))
+    assert came == {} and "certificate" in failure.reason and endpoint.asked == []
+    model = settled(card(endpoint, ca_file=certificate.name), tmp_path, tmp_path)
+    assert isinstance(model, OpenAIModel)
+    assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"), [(None, "no such file"), (b"text", "no certificate"), (b"", "no cert")]
+)
+def test_a_file_without_a_certificate_is_refused_before_anything_is_asked(
+    endpoint: Endpoint, tmp_path: Path, content: bytes | None, problem: str
+) -> None:
+    if content is not None:
+        (tmp_path / "ca.pem").write_bytes(content)
+    with pytest.raises(UserError, match=problem) as caught:
+        settled(card(endpoint, ca_file="ca.pem"), tmp_path, tmp_path)
+    assert "models/it.yaml, key ca_file" in str(caught.value) and endpoint.asked == []
+
+
+# --- keys that expire ---
+
+
+def printing(folder: Path, *tokens: str) -> list[str]:
+    """Return a program that prints the next token whenever it runs, and at last always the last."""
+    (folder / "tokens").write_text("\n".join(tokens))
+    program = folder / "token.py"
+    program.write_text(
+        "from pathlib import Path\n"
+        f"path = Path({str(folder / 'tokens')!r})\n"
+        "token, _, rest = path.read_text().partition('\\n')\n"
+        "path.write_text(rest or token)\n"
+        "print(token)\n"
+    )
+    return [sys.executable, str(program)]
+
+
+def accepting(endpoint: Endpoint, *tokens: str) -> None:
+    """Let an endpoint take these tokens, the first for two requests, and answer 401 to others."""
+    taken: list[str] = []
+
+    def script(_: Body) -> Said:
+        given = str(endpoint.authorised[-1]).removeprefix("Bearer ")
+        taken.append(given)
+        if given not in tokens or (given == tokens[0] and taken.count(given) > 2):
+            return refusal(401, f"token {given} has expired")
+        return reply(f"4, says {given}")
+
+    endpoint.script = script
+
+
+def test_a_token_is_renewed_when_it_ends(endpoint: Endpoint, tmp_path: Path) -> None:
+    first, second = "token-one-1234", "token-two-5678"
+    accepting(endpoint, first, second)
+    program = printing(tmp_path, first, second)
+    model = card(endpoint, token_command=program, limits={"concurrency": 1})
+    came, failures = ask(model, *requests(model, "a", "b", "c", "d"))
+    assert failures == [] and set(came.values()) == {"ok: 4, says <key>"}
+    sent = [str(one).removeprefix("Bearer ") for one in endpoint.authorised]
+    assert sent == [first, first, first, second, second]
+
+
+def test_a_token_that_is_refused_anew_ends_the_job(endpoint: Endpoint, tmp_path: Path) -> None:
+    accepting(endpoint, "another")
+    model = card(endpoint, token_command=printing(tmp_path, "token-one-1234", "token-two-5678"))
+    with pytest.raises(UserError, match="HTTP 401: token <key> has expired") as caught:
+        ask(model, *requests(model, "a"))
+    assert len(endpoint.asked) == 2 and "token-one" not in str(caught.value)
+
+
+def test_a_program_that_prints_the_same_token_is_not_run_for_ever(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    accepting(endpoint, "another")
+    model = card(endpoint, token_command=printing(tmp_path, "token-one-1234"))
+    with pytest.raises(UserError, match="HTTP 401"):
+        ask(model, *requests(model, "a"))
+    assert len(endpoint.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        ("print('')", "prints none"),
+        ("print('two\\nlines')", "no HTTP header can carry"),
+        ("import sys; sys.exit('run az login')", "status 1: run az login"),
+        ("import sys; sys.exit('Bearer abcdefgh12345678abcdefgh')", "status 1: <not shown>"),
+    ],
+)
+def test_a_program_that_prints_no_key_is_named(
+    endpoint: Endpoint, program: str, problem: str
+) -> None:
+    model = card(endpoint, token_command=[sys.executable, "-c", program])
+    with pytest.raises(UserError, match=problem) as caught:
+        model.key_source.check()
+    assert "models/it.yaml, key token_command" in str(caught.value)
+
+
+def test_a_program_that_is_not_there_or_hangs_is_named(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    absent = card(endpoint, token_command=[str(tmp_path / "az")])
+    with pytest.raises(UserError, match="cannot be started: No such file"):
+        OpenAIEngine(absent)
+    monkeypatch.setattr("judgescope.core.api_keys.COMMAND_SECONDS", 0.2)
+    hung = card(endpoint, token_command=[sys.executable, "-c", "import time; time.sleep(60)"])
+    with pytest.raises(UserError, match="took over"):
+        OpenAIEngine(hung)
+
+
+def test_a_key_comes_from_one_place(endpoint: Endpoint, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="name one"):
+        card(endpoint, token_command=["az"], api_key_env="IT_KEY")
+    assert not located(card(endpoint), tmp_path, tmp_path).key_source

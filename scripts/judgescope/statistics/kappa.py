@@ -142,11 +142,13 @@ def kappas(counts: Floats, *, power: int = 1) -> Floats:
     """Return kappa of each table of gold by predicted: (rows, k, k) -> (rows,).
 
     1 - sum d O / sum d E as in `on_classes`, d the distance of two classes to the `power` 1
-    (linear) or 2 (quadratic); Cohen 1968. NaN where no disagreement is
-    expected. Up to the last division all numbers are whole, so no round-off hides a zero.
+    (linear), 2 (quadratic; Cohen 1968) or 0 (1 for any two classes; Cohen 1960). NaN where no
+    disagreement is expected. Up to the last division all numbers are whole, so no round-off hides
+    a zero.
     """
     place = np.arange(counts.shape[1])
-    distance = np.abs(place[:, None] - place) ** power
+    steps = np.abs(place[:, None] - place)
+    distance = steps**power * (steps > 0)
     observed = np.einsum("rij,ij->r", counts, distance) * counts.sum(axis=(1, 2))
     expected = np.einsum("ri,ij,rj->r", counts.sum(axis=2), distance, counts.sum(axis=1))
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: without expectation nothing is observed

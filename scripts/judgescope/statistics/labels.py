@@ -1,0 +1,223 @@
+"""Agreement on labels, such as fail and pass: shares with exact limits, and values beyond chance.
+
+Labels are codes 0 to q - 1, ordered or not; of two the last, 1, is the positive one.
+"""
+
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.declared import correlation, declare, percent, scale_of
+from judgescope.statistics.jackknife import NO_INTERVAL, SLACK, Scale
+from judgescope.statistics.kappa import confusion_counts, kappas
+from judgescope.statistics.means import SHARE, share
+from judgescope.statistics.resampling import Replicated, Sample, replicated
+from judgescope.statistics.result import LABEL_NOT_GIVEN, LABEL_NOT_USED, NOTHING, ONE_LABEL
+
+ORDER: Final = 2.5
+UNIT: Final = Scale("plain", *SHARE)
+beyond_chance = partial(correlation, scaled=Scale("plain", -1.0, 1.0))
+DECLARED: Final = declare(
+    percent("tpr", "TPR", "texts that people call positive (the last label): the judge does, too"),
+    percent("tnr", "TNR", "texts that people call negative: the judge does, too"),
+    percent("precision", "Precision", "texts that the judge calls positive: people do, too"),
+    percent("npv", "NPV", "texts that the judge calls negative: people do, too"),
+    percent("label_accuracy", "Accuracy", "texts to which judge and people give the same label"),
+    percent("base_rate", "Base rate", "texts that people call positive"),
+    percent("label_recall", "Recall", "texts that people label k: the judge does, too"),
+    percent("label_precision", "Precision", "texts that the judge labels k: people do, too"),
+    percent("label_share", "Share", "texts that people label k"),
+    percent(
+        "f1",
+        "F1",
+        "of the positive label; of more than two labels the mean over those that people use",
+        "van Rijsbergen 1979",
+        scaled=UNIT,
+    ),
+    percent(
+        "balanced_accuracy",
+        "Balanced accuracy",
+        "mean recall of both labels; of more than two: of those that people use",
+        "Brodersen et al. 2010",
+        scaled=UNIT,
+    ),
+    beyond_chance(
+        "mcc",
+        "MCC",
+        "correlation of the judge's labels with people's",
+        "Matthews 1975; Gorodkin 2004",
+    ),
+    beyond_chance("ac1", "Gwet's AC1", "agreement on labels beyond chance", "Gwet 2008"),
+    beyond_chance("kappa_nominal", "Cohen's κ", "agreement on labels beyond chance", "Cohen 1960"),
+)
+
+FEWEST_CASES: Final = 5
+"""Where people or the judge give a label to fewer texts, only single shares have an interval."""
+
+
+def on_labels(
+    gold: Floats, predicted: Floats, labels: int, source: Codes, weights: Weights
+) -> dict[str, Replicated]:
+    """Return the statistics of the judge's labels with people's, by name.
+
+    With c_ij the texts that people label i and the judge j, g_i and h_j the margins, n the sum:
+    tpr = c_11/g_1, tnr = c_00/g_0, precision = c_11/h_1, npv = c_00/h_0 and base_rate = g_1/n, of
+    two labels only (of more: `by_label`); label_accuracy = sum c_ii/n. These are proportions, with
+    Clopper-Pearson at the effective cases of their denominator, which `n` counts.
+
+    f1 = 2 c_11/(g_1 + h_1) and balanced_accuracy = (tpr + tnr)/2; of more than two labels the means
+    of 2 c_ii/(g_i + h_i) and of c_ii/g_i over the labels that people use. mcc = (n sum c_ii - sum
+    g_i h_i)/sqrt((n² - sum g²)(n² - sum h²)) (Gorodkin 2004). kappa_nominal = 1 - (1 -
+    p)/(1 - sum g_i h_i/n²), p that share (Cohen 1960). ac1 = (p - e)/(1 - e), e = sum π_i (1 -
+    π_i)/(q - 1), π_i = (g_i + h_i)/2n, over all q labels (Gwet 2008). These have a
+    jackknife-t, cut to the range; none where people or the judge give a label in use to fewer than
+    FEWEST_CASES texts. Where no deletion changes the value, it is the bound on as many equal
+    sources as hold the rarest label.
+
+    gold, predicted (texts,): codes of labels, NaN = missing; a text without both counts in
+    `n_missing`. labels: q; source (texts,); weights: `deletions`, or None for no interval.
+    Undefined without a denominator; mcc also where a side has one label, kappa_nominal where both
+    have the same one, and balanced_accuracy where people use one of two. ValueError for fewer than
+    two labels, and for a code that is no label.
+    """
+    one = _Labelled(gold, predicted, labels, source, weights)
+    people, judge, right = one.people, one.judge, one.people == one.judge
+    results = {"label_accuracy": one.share(right, right | True, NOTHING)}
+    if labels == 2:
+        results |= {
+            "tpr": one.share(right, people == 1, LABEL_NOT_GIVEN),
+            "tnr": one.share(right, people == 0, LABEL_NOT_GIVEN),
+            "precision": one.share(right, judge == 1, LABEL_NOT_USED),
+            "npv": one.share(right, judge == 0, LABEL_NOT_USED),
+            "base_rate": one.share(people == 1, right | True, NOTHING),
+        }
+    return results | one.smooth()
+
+
+def by_label(
+    gold: Floats, predicted: Floats, labels: int, source: Codes, weights: Weights
+) -> dict[tuple[str, int], Replicated]:
+    """Return c_kk/g_k, c_kk/h_k and g_k/n of each label k, as label_recall, _precision, _share.
+
+    Arguments, intervals and what is undefined as in `on_labels`.
+    """
+    one = _Labelled(gold, predicted, labels, source, weights)
+    right = one.people == one.judge
+    results = {}
+    for k in range(labels):
+        given, used = one.people == k, one.judge == k
+        results["label_recall", k] = one.share(right, given, LABEL_NOT_GIVEN)
+        results["label_precision", k] = one.share(right, used, LABEL_NOT_USED)
+        results["label_share", k] = one.share(given, given | True, NOTHING)
+    return results
+
+
+def strict_majority(votes: Floats, labels: int) -> Floats:
+    """Return the label that more than half of a text's votes name, NaN where there is none.
+
+    votes (voters, texts): codes, NaN = missing; shape (texts,). A text with votes and no majority
+    is unresolved: what uses the result counts it among the missing. ValueError for a code that is
+    no label.
+    """
+    given = np.isfinite(votes)
+    if not np.isin(votes[given], np.arange(labels)).all():
+        raise ValueError(f"a vote is none of {labels} labels")
+    counts = np.stack([(votes == k).sum(axis=0) for k in range(labels)])
+    return np.where(2 * counts.max(axis=0) > given.sum(axis=0), counts.argmax(axis=0), np.nan)
+
+
+class _Labelled:
+    """The texts that both sides label, and the statistics of their counts; as `on_labels`."""
+
+    def __init__(
+        self, gold: Floats, predicted: Floats, labels: int, source: Codes, weights: Weights
+    ) -> None:
+        """Take the texts that have both labels."""
+        if labels < 2:
+            raise ValueError(f"{labels} labels: a judge chooses among two or more")
+        complete = ~(np.isnan(gold) | np.isnan(predicted))
+        self.people, self.judge, self.weights = gold[complete], predicted[complete], weights
+        self.sample = Sample.of(complete, source, weights)
+        codes, sources = [float(k) for k in range(labels)], self.sample.rows.shape[1]
+        self.counts = confusion_counts(self.people, self.judge, codes, self.sample.source, sources)
+
+    def share(self, hits: Flags, cases: Flags, why: str) -> Replicated:
+        """Return the share of hits among the cases, undefined as `why` says without any."""
+        return share(
+            hits[cases].astype(np.float64),
+            np.ones(int(cases.sum())),
+            self.sample.source[cases],
+            self.weights,
+            self.sample.n_missing,
+            why=why,
+        )
+
+    def smooth(self) -> dict[str, Replicated]:
+        """Return the statistics of all labels together, by name."""
+        tables = dot(self.sample.rows, self.counts)
+        by_people, by_judge = tables.sum(axis=2), tables.sum(axis=1)
+        used = by_people[0] > 0
+        both = np.array([True, True])
+        f1_of, recall_of = (both & [False, True], both) if used.size == 2 else (used, used)
+        hits = np.einsum("rkk->rk", tables)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            f1 = (2 * hits / (by_people + by_judge))[:, f1_of].sum(axis=1) / f1_of.sum()
+            recall = (hits / by_people)[:, recall_of].sum(axis=1) / recall_of.sum()
+        positive = self.counts[:, 1].sum(axis=1) + self.counts[:, 0, 1]
+        whole = self.counts.sum(axis=(1, 2))
+        return {
+            "f1": self._result("f1", f1, positive if used.size == 2 else whole, LABEL_NOT_GIVEN),
+            "balanced_accuracy": self._result("balanced_accuracy", recall, whole, LABEL_NOT_GIVEN),
+            "mcc": self._result("mcc", _mcc(tables), whole, ONE_LABEL),
+            "ac1": self._result("ac1", _ac1(tables), whole, NOTHING),
+            "kappa_nominal": self._result(
+                "kappa_nominal", kappas(tables, power=0), whole, ONE_LABEL
+            ),
+        }
+
+    def _result(self, name: str, values: Floats, sizes: Codes, why: str) -> Replicated:
+        """Return a statistic of all labels; sizes (sources,): the texts on which it rests."""
+        if not self.people.size:
+            return self.sample.undefined(NOTHING)
+        margins = np.hstack([self.counts.sum(axis=2), self.counts.sum(axis=1)])
+        cases = margins.sum(axis=0)
+        in_use = np.tile(np.add(*np.split(cases, 2)) > 0, 2)
+        rarest = margins[:, np.where(in_use, cases, cases.max() + 1).argmin()]
+        few = int(rarest.sum()) < FEWEST_CASES
+        if np.ptp(values) <= SLACK:
+            sizes = rarest  # the others say nothing of how the rarest label would fare
+        scale = scale_of(name)
+        result = replicated(
+            values[:1] if few else values,
+            why,
+            sizes=sizes,
+            scale=scale,
+            n=self.people.size,
+            n_missing=self.sample.n_missing,
+            ends=scale.ends,
+        )
+        if not few or result.estimate.value is None or self.weights is None:
+            return result
+        note = f"{NO_INTERVAL}: people or the judge give a label to {rarest.sum()} texts only"
+        return result._replace(rows=values, sizes=np.zeros(sizes.size)).with_note(note)
+
+
+def _mcc(tables: Floats) -> Floats:
+    """Return MCC of each table of people by judge, NaN where a side is constant: (rows,)."""
+    by_people, by_judge = tables.sum(axis=2), tables.sum(axis=1)
+    n, right = tables.sum(axis=(1, 2)), np.einsum("rkk->r", tables)
+    shared = n * right - np.sum(by_people * by_judge, axis=1)
+    spread = [n**2 - np.sum(np.square(side), axis=1) for side in (by_people, by_judge)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(shared / np.sqrt(spread[0] * spread[1]))
+
+
+def _ac1(tables: Floats) -> Floats:
+    """Return AC1 of each table of people by judge, NaN of an empty one: (rows, q, q) -> (rows,)."""
+    n, labels = tables.sum(axis=(1, 2)), tables.shape[1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        either = (tables.sum(axis=2) + tables.sum(axis=1)) / (2 * n[:, None])
+        chance = np.sum(either * (1 - either), axis=1) / (labels - 1)
+        return np.asarray((np.einsum("rkk->r", tables) / n - chance) / (1 - chance))

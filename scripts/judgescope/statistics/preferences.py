@@ -1,0 +1,314 @@
+"""Preferences between two texts, ties among them: agreement of voters, and strengths of systems.
+
+A vote is 1 for the first text of a pair, -1 for the second, 0 for neither, NaN = missing, whichever
+was shown first.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.declared import amount, declare, p_value, percent, signed_amount
+from judgescope.statistics.jackknife import PLAIN
+from judgescope.statistics.means import share
+from judgescope.statistics.order import verdicts
+from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
+from judgescope.statistics.result import Estimate
+
+ZHENG = "Zheng et al. 2023"
+DAVIDSON = "Davidson 1970"
+DECLARED: Final = declare(
+    percent(
+        "vote_agreement_ties",
+        "Votes agree",
+        "votes on a pair that are equal, any tie being equal to any other; by chance 1/3",
+        f"{ZHENG}, setup S1",
+        ties="equal",
+    ),
+    percent(
+        "vote_agreement_decided",
+        "Votes agree, without ties",
+        "the same of votes of which neither is a tie; by chance 1/2",
+        f"{ZHENG}, setup S2",
+        ties="left out",
+    ),
+    signed_amount(
+        "strength",
+        "Strength",
+        "log strength of a system by the votes, the mean over systems being 0",
+        f"Bradley, Terry 1952; {DAVIDSON}",
+        ties=DAVIDSON,
+    ),
+    amount("strength_ties", "Ties, ν", "odds of a tie of two equal systems", DAVIDSON),
+    signed_amount(
+        "strength_position",
+        "Place, δ",
+        "log odds of the text shown first against an equal one",
+        "Davidson, Beaver 1977",
+    ),
+    p_value(
+        "p_mcnemar",
+        "McNemar's p",
+        "two judges' hits, sources as units: all signs of the differences, two-sided",
+        "McNemar 1947; Fisher 1935",
+    ),
+)
+
+FEWEST_DIFFERENT: Final = 6
+"""With fewer sources that differ even all of them on one side have a two-sided p above .05."""
+NOT_JOINED: Final = (
+    "no finite estimate: wins, and ties either way, must join all systems both ways, and where "
+    "places are known, wins of both places"
+)
+NEWTON_STEPS: Final = 100
+CONVERGED, NEAR = 1e-10, 1e-9
+"""Of a step of parameters; of log likelihoods and linear programs, where round-off ends."""
+
+
+def settled(first: Floats, second: Floats) -> Floats:
+    """Return one vote of both orders of a pair: what both say, else a tie.
+
+    first, second (pairs,): votes in either order of showing; NaN where one is missing. Zheng et al.
+    2023, section 3.4, conservative approach.
+    """
+    both = np.where(first == second, first, 0.0)
+    return np.where(np.isnan(first) | np.isnan(second), np.nan, both)
+
+
+def majority(votes: Floats) -> Floats:
+    """Return whom votes (voters, pairs) favour, as `order.verdicts` has it: (pairs,)."""
+    first, second, neither = ((votes == vote).sum(axis=0) for vote in (1, -1, 0))
+    return verdicts(first, second, neither)
+
+
+def vote_agreement(
+    judge: Floats, people: Floats, source: Codes, weights: Weights
+) -> dict[str, Replicated]:
+    """Return the share of vote pairs, the judge's with each person's on a pair, that are equal.
+
+    `vote_agreement_ties`: of all vote pairs, two ties being equal. `vote_agreement_decided`: of
+    those without a tie. Vote pairs are pooled, so that a pair with more votes weighs more. judge
+    (pairs,), people (voters, pairs), NaN = missing; source (pairs,); weights: `deletions`, or None
+    for no interval. `n` counts vote pairs, `n_missing` those with a person's vote and none of the
+    judge's, `n_tied` those with a tie. Clopper-Pearson at the effective number of vote pairs.
+    Undefined without any. Zheng et al. 2023, section 4.2 (S1 and S2).
+    """
+    given = np.isfinite(people)
+    other = np.broadcast_to(judge, people.shape)
+    return _agreement(people[given], other[given], _repeated(source, given), weights)
+
+
+def agreement_of_people(people: Floats, source: Codes, weights: Weights) -> dict[str, Replicated]:
+    """Return `vote_agreement` of every two voters of a pair; people (voters, pairs)."""
+    i, j = np.triu_indices(len(people), 1)
+    both = np.isfinite(people[i]) & np.isfinite(people[j])
+    return _agreement(people[i][both], people[j][both], _repeated(source, both), weights)
+
+
+def _repeated(source: Codes, given: Flags) -> Codes:
+    return np.broadcast_to(source, given.shape)[given]
+
+
+def _agreement(
+    first: Floats, second: Floats, source: Codes, weights: Weights
+) -> dict[str, Replicated]:
+    """Return both statistics of vote pairs: first (votes,) all given, second NaN = missing."""
+    known = ~np.isnan(second)
+    tied = ((first == 0) | (second == 0)) & known
+    missing, ties = int((~known).sum()), int(tied.sum())
+    return {
+        name: share(
+            (first == second)[used].astype(np.float64),
+            np.ones(int(used.sum())),
+            source[used],
+            weights,
+            missing,
+            tied=ties,
+        )
+        for name, used in (
+            ("vote_agreement_ties", known),
+            ("vote_agreement_decided", known & ~tied),
+        )
+    }
+
+
+def mcnemar(first: Floats, second: Floats, source: Codes) -> Estimate:
+    """Return the two-sided p of two judges' hits on the same cases: P(|sum ±d_s| >= |sum d_s|).
+
+    d_s is the first judge's hits less the second's in source s; under the null hypothesis each has
+    either sign with chance 1/2, independently. All sign patterns count, by convolution. With one
+    case a source it is McNemar's exact test. first, second (cases,): 1 right, 0 wrong, 1/2 half
+    right, NaN = missing, a case without both counting in `n_missing`; source (cases,). `n` counts
+    cases, `n_tied` sources that do not differ. Below FEWEST_DIFFERENT sources that differ p cannot
+    be .05, and `note` says so. ValueError for other hits. Range [0, 1].
+    """
+    both = ~(np.isnan(first) | np.isnan(second))
+    doubled = 2 * (first - second)[both]
+    gaps = np.rint(doubled).astype(np.int64)
+    if (gaps != doubled).any():
+        raise ValueError("hits are 0, 1/2 or 1")
+    codes, code = np.unique(source[both], return_inverse=True)
+    sums = np.bincount(code, weights=gaps, minlength=codes.size).astype(np.int64)
+    sizes = np.abs(sums[sums != 0])
+    total = int(sizes.sum())
+    chances = np.zeros(2 * total + 1)  # of each sum from -total to total
+    chances[total] = 1.0
+    for size in sizes:
+        chances = (np.roll(chances, size) + np.roll(chances, -size)) / 2
+    far = np.abs(np.arange(-total, total + 1)) >= abs(int(sums.sum()))
+    k = sizes.size
+    few = f"{k} sources differ: no p below {min(1.0, 2.0 ** (1 - k)):.3g} is possible"
+    return Estimate(
+        min(1.0, float(chances[far].sum())),
+        n=gaps.size,
+        n_missing=int((~both).sum()),
+        n_tied=codes.size - k,
+        method=f"all signs of {k} sources that differ",
+        note=few if k < FEWEST_DIFFERENT else "",
+    )
+
+
+class Comparisons(NamedTuple):
+    """Votes on pairs of systems' texts, all (votes,).
+
+    first, second: codes of the systems; vote: 1, -1, 0 (a tie), NaN = missing; shown: 1 where the
+    first was shown first, -1 where the second was, 0 where that is not known.
+    """
+
+    first: Codes
+    second: Codes
+    vote: Floats
+    shown: Codes
+    source: Codes
+
+
+class Strengths(NamedTuple):
+    """Log strengths of the systems, in order of code, the odds of a tie, and the place's effect."""
+
+    systems: list[Replicated]
+    ties: Replicated
+    position: Replicated | None
+    """None where no vote says which text was shown first."""
+
+
+def strengths(votes: Comparisons, systems: int, weights: Weights) -> Strengths:
+    """Return the maximum likelihood estimates of P(i wins) = exp(d/2)/D, P(tie) = ν/D.
+
+    d = log π_i - log π_j + δ (i shown first; - δ second; + 0 not known), D = exp(d/2) + exp(-d/2) +
+    ν: with δ = 0 Davidson's π_i/(π_i + π_j + ν sqrt(π_i π_j)). sum log π = 0; ν = 0 without a tie,
+    δ = 0 where no place is known. systems: how many there are; weights: `deletions`, or None for no
+    interval. Jackknife-t over sources. `n` counts a system's votes, or all; `n_missing` and
+    `n_tied` those without a choice and the ties of all.
+
+    Undefined where the likelihood has no finite maximum, as where wins, with ties both ways, do not
+    join all systems strongly; and where places cannot be told from systems. Davidson 1970; Davidson
+    and Beaver 1977.
+    """
+    known = np.isfinite(votes.vote)
+    sign = np.where(votes.first < votes.second, 1, -1)  # a pair is the same in either order
+    pair = np.sort(np.stack([votes.first, votes.second], axis=1), axis=1)
+    vote = np.where(known, votes.vote, 0).astype(np.int64)
+    described = np.column_stack([pair, sign * votes.shown, sign * vote])[known]
+    kinds, kind = np.unique(described, axis=0, return_inverse=True)
+    rows = whole_and_resamples(votes.source[known], weights)
+    counts = np.zeros((rows.shape[1], len(kinds)))
+    np.add.at(counts, (votes.source[known], kind.ravel()), 1)
+    values, why = _fitted(kinds, systems, dot(rows, counts))
+    sizes, tied = counts.sum(axis=1), int((vote[known] == 0).sum())
+
+    def result(column: int, n: int) -> Replicated:
+        missing = known.size - int(known.sum())
+        return replicated(
+            values[:, column], why, sizes=sizes, scale=PLAIN, n=n, n_missing=missing, n_tied=tied
+        )
+
+    of_system = [int((pair[known] == code).any(axis=1).sum()) for code in range(systems)]
+    return Strengths(
+        [result(code, n) for code, n in enumerate(of_system)],
+        result(systems + 1, int(known.sum())),
+        result(systems, int(known.sum())) if kinds[:, 2].any() else None,
+    )
+
+
+def _fitted(kinds: Codes, systems: int, counts: Floats) -> tuple[Floats, str]:
+    """Return log π, δ and ν of each row of counts, (rows, systems + 2), and why the first has none.
+
+    kinds (kinds, 4): both systems, who was shown first and who won; counts (rows, kinds).
+    """
+    contrast = np.eye(systems)[kinds[:, 0]] - np.eye(systems)[kinds[:, 1]]
+    free = np.vstack([np.eye(systems - 1), -np.ones((1, systems - 1))])  # they sum to 0
+    d = np.column_stack([contrast @ free, kinds[:, 2]])
+    utility = np.zeros((len(kinds), 3, systems + 1))  # of a tie, the first, the second
+    utility[:, 0, -1] = 1.0
+    utility[:, 1, :-1], utility[:, 2, :-1] = d / 2, -d / 2
+    won = kinds[:, 3] % 3
+    result = np.full((len(counts), systems + 2), np.nan)
+    reasons: dict[bytes, str] = {}
+    last = np.zeros(systems + 1)
+    for row, own in enumerate(counts):
+        seen = own > 0
+        used = np.ones(systems + 1, dtype=bool)
+        used[-2:] = kinds[seen, 2].any(), (won[seen] == 0).any()
+        outcomes = slice(0 if used[-1] else 1, None)
+        u = utility[seen][:, outcomes][..., used]
+        key = seen.tobytes()
+        if key not in reasons:
+            reasons[key] = _no_maximum(u, won[seen] - (not used[-1]))
+        if reasons[key]:
+            continue
+        last = np.zeros(systems + 1)
+        last[used] = _maximum(u, won[seen] - (not used[-1]), own[seen], last[used])
+        result[row, :systems] = free @ last[:-2]
+        result[row, systems:] = last[-2], np.exp(last[-1]) if used[-1] else 0.0
+    return result, reasons[(counts[0] > 0).tobytes()]
+
+
+def _no_maximum(utility: Floats, won: Codes) -> str:
+    """Return why a multinomial logit has no single finite maximum, "" where it has.
+
+    There is a direction along which no chosen outcome loses to another and some gain (a linear
+    program finds it; Albert, Anderson 1984), or one along which nothing changes.
+    """
+    from scipy.optimize import linprog  # here only: what merely asks or parses imports no scipy
+
+    chosen = np.take_along_axis(utility, won[:, None, None], axis=1)
+    ahead = (chosen - utility).reshape(-1, utility.shape[2])
+    if np.linalg.matrix_rank(ahead) < utility.shape[2]:
+        return NOT_JOINED
+    between = np.vstack([-ahead, ahead])  # 0 <= ahead @ direction <= 1
+    ends = np.repeat([0.0, 1.0], len(ahead))
+    best = linprog(-ahead.sum(axis=0), between, ends, bounds=(None, None))
+    return NOT_JOINED if best.fun < -NEAR else ""
+
+
+def _maximum(utility: Floats, won: Codes, counts: Floats, start: Floats) -> Floats:
+    """Return the parameters of largest likelihood, by Newton's method with halved steps.
+
+    utility (kinds, outcomes, parameters), won (kinds,): the outcome, counts (kinds,).
+    """
+    parameters = start
+    for _ in range(NEWTON_STEPS):
+        value, chances = _likelihood(utility, won, counts, parameters)
+        mean = np.einsum("ko,kop->kp", chances, utility)
+        chosen = np.take_along_axis(utility, won[:, None, None], axis=1)[:, 0]
+        spread = (utility - mean[:, None]) * np.sqrt(counts[:, None] * chances)[..., None]
+        flat = spread.reshape(-1, utility.shape[2])
+        step = np.linalg.solve(flat.T @ flat, counts @ (chosen - mean))
+        while _likelihood(utility, won, counts, parameters + step)[0] < value - NEAR:
+            step /= 2
+        parameters = parameters + step
+        if np.abs(step).max() < CONVERGED:
+            return parameters
+    raise ArithmeticError(f"no maximum in {NEWTON_STEPS} steps")
+
+
+def _likelihood(
+    utility: Floats, won: Codes, counts: Floats, parameters: Floats
+) -> tuple[float, Floats]:
+    """Return the log likelihood, and the chances of each outcome: (kinds, outcomes)."""
+    from scipy.special import log_softmax  # here only: what merely asks or parses imports no scipy
+
+    log_chances = log_softmax(utility @ parameters, axis=1)
+    value = float(counts @ np.take_along_axis(log_chances, won[:, None], axis=1)[:, 0])
+    return value, np.exp(log_chances)

@@ -38,6 +38,18 @@ def test_the_shipped_study_plans_every_perturbation_on_every_aspect_in_every_wor
 
 
 @pytest.mark.heavy
+def test_both_rubric_judges_have_the_papers_draws_and_all_its_texts() -> None:
+    path = HOME / "config" / "studies" / "confusion.yaml"
+    plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
+    for name, reference in (("rubric-original", "original"), ("rubric-another", True)):
+        card = plan.judges[name]
+        assert (card.form, card.use_reference) == ("rubric", reference)
+        assert (card.draws, card.temperature, card.parser) == (10, 1, "result")
+        cells = [cell for cell in plan.cell_aspects if cell.judge == name]
+        assert len(cells) == 4 * (1 + 18) * 11 * 5
+
+
+@pytest.mark.heavy
 def test_in_all_wordings_it_has_the_paper_s_number_of_prompts() -> None:
     told, _ = load_yaml(HOME / "config" / "studies" / "confusion.yaml")
     wordings = [*told["criteria"], "selection-1", "selection-2", "selection-3"]

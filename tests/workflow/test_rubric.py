@@ -11,9 +11,11 @@ from judgescope.engines.requests import Reply
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.parsers import parse
 from judgescope.plan.loading import load_plan
+from judgescope.plan.study import not_applicable
 from judgescope.prompts import load
 from judgescope.replies.judging import Questions, rows
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
+from judgescope.schema.loading import read_card
 from judgescope.schema.tables import read_table
 from running import HOME
 from scripted import Body, Said, reply, serve
@@ -135,3 +137,65 @@ def test_a_study_with_a_rubric(tmp_path: Path) -> None:
         assert shown in known and shown.split() != own.split()
     cost = {r["statistic"]: r["value"] for r in study.rows("cost") if r["judge"] == "terse"}
     assert cost["replies"] == len(endpoint.asked)
+
+
+def test_texts_with_no_original_are_not_applicable() -> None:
+    judge = Judge(judge="j", model="m", form="rubric", use_reference="original")
+    model = OpenAIModel.model_validate({"model": "m", "engine": "openai", "base_url": "http://x"})
+    path = HOME / "config" / "datasets" / "demo-news.yaml"
+    dataset = read_card("dataset", path)
+    reason = "not applicable: made from no single original"
+    assert not_applicable(judge, model, dataset, "systems", None) == reason
+    assert not_applicable(judge, model, dataset, "errors.all", "graded") == reason
+    assert not_applicable(judge, model, dataset, "original", None) is None
+    assert not_applicable(judge, model, dataset, "typos.minor", "once") is None
+    assert not_applicable(judge, model, dataset, "row.all", "chain") is None
+
+
+def test_a_measure_has_no_original_as_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Study(tmp_path).change("judges", "rouge-1", use_reference="original")
+    monkeypatch.chdir(tmp_path)
+    study = {"study": "s", "datasets": ["demo-news"], "judges": ["rouge-1"]}
+    with pytest.raises(UserError, match="`original` is for models that read prompts"):
+        load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
+
+
+@pytest.mark.slow
+def test_the_reference_may_be_the_text_that_was_perturbed(tmp_path: Path) -> None:
+    """On texts with one reference: all are judged, and without the key none is."""
+    with serve(near) as endpoint:
+        study = AskedStudy(tmp_path, endpoint)
+        told = {"model": "loop", "form": "rubric", "parser": "result"}
+        study.card("judges", "original", **told, use_reference="original")
+        study.card("judges", "another", **told, use_reference=True)
+        study.write(
+            datasets=["demo-confusion-news"],
+            aspects=["fluency"],
+            judges=["original", "another"],
+            perturbations=["spelling-mistake"],
+            methods=["confusion"],
+        )
+        done = study.run()
+        assert done.returncode == 0, done.stdout[-3000:]
+    results = tmp_path / "results" / "asked"
+    texts = {
+        row["target"]: row
+        for path in (results / "targets" / "demo-confusion-news").glob("*.parquet")
+        for row in read_table("targets", path).to_pylist()
+    }
+    originals = {row["text"] for row in texts.values() if row["perturbation"] == "original"}
+    statuses: dict[str, list[str]] = {"original": [], "another": []}
+    for name, found in statuses.items():
+        for path in results.glob(f"judgments/demo-confusion-news/*/*/{name}.parquet"):
+            found += [row["status"] for row in read_table("judgments", path).to_pylist()]
+    assert set(statuses["original"]) == {"ok"} and set(statuses["another"]) == {"not_applicable"}
+    assert len(statuses["original"]) == len(statuses["another"]) == 2 * len(originals) > 0
+    own = 0
+    for prompt in endpoint.prompts:
+        text, rest = prompt.split("Response to assess:\n")[1].split("\n\nReference answer, ")
+        reference = rest.split(":\n", 1)[1].split("\n\nRubric")[0]
+        assert reference in originals
+        own += text == reference
+    assert own == len(originals) == len(endpoint.prompts) / 2

@@ -20,7 +20,8 @@ class Subject:
     """A target, with everything that an engine may see of it.
 
     `perturbation` is `systems`, `original` or the perturbation's id. `references` are the item's,
-    without the one that the text was made from. `step` counts the texts of a chain.
+    without the one that the text was made from. `step` counts the texts of a chain. `original` is
+    the item's original, where it is read.
     """
 
     target: str
@@ -31,6 +32,7 @@ class Subject:
     source: str | None = None
     references: tuple[str, ...] = ()
     step: int = 0
+    original: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,12 @@ def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], st
 
     A text is never compared with itself or the reference that it was made from (already missing
     from `references`), nor with another reference of the same words (methods.md 1 and 5). A
-    system's text that equals a reference is compared with it, after all other references.
+    system's text that equals a reference is compared with it, after all other references. Against
+    the `original`, as Hu et al. (2024) ask trained judges, it is the text that was perturbed.
     """
+    if against == "original":
+        assert subject.original is not None  # only sets of originals and what is made from them
+        return (subject.original,), ""
     if against == "source":
         present = subject.source is not None and subject.source.strip()
         return ((subject.source or "",), "") if present else ((), "no_source")

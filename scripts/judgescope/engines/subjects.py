@@ -1,13 +1,15 @@
 """The texts of a dataset that engines may see, read from a study's tables."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import fsum
 from pathlib import Path
 from typing import Any
 
 from judgescope.core.cells import joined
+from judgescope.core.names import ORIGINAL
 from judgescope.core.rng import share_of
 from judgescope.data.rated import BY_REFERENCE, Names
 from judgescope.engines.base import Subject
@@ -45,6 +47,11 @@ class Subjects:
             return subjects
         chosen = share_of(self.items, share, seed=self.seed, dataset=self.dataset)
         return [subject for subject in subjects if subject.item in chosen]
+
+    def with_originals(self, subjects: Sequence[Subject]) -> list[Subject]:
+        """Return subjects of originals, or of what is made from them, each with its original."""
+        texts = {one.item: one.text for one in self.in_set(ORIGINAL)}
+        return [replace(one, original=texts[one.item]) for one in subjects]
 
     @property
     def names(self) -> Names:

@@ -402,7 +402,7 @@ def is_selected(plan: Plan, dataset: str) -> bool:
 
 def uses_references(judge: Judge) -> bool:
     """Return whether a judge's score tells how near a text is to references."""
-    return judge.against == "references" and judge.form not in ALONE
+    return judge.against in {"references", "original"} and judge.form not in ALONE
 
 
 def not_applicable(
@@ -417,6 +417,8 @@ def not_applicable(
         return "not applicable: the dataset has no texts"
     if dataset.gives_texts and uses_references(judge):
         return "not applicable: the dataset has no references"
+    if judge.against == "original" and (perturbation == "systems" or kind == "graded"):
+        return "not applicable: made from no single original"
     rated = perturbation == "systems" and dataset.ratings != "none"
     if model.engine == "control" and judge.form in NEEDS_RATINGS and not rated:
         return "not applicable: needs ratings"

@@ -185,7 +185,7 @@ class Questions:
             texts[HINT] = self.hints[shown[0].target]
         if not needs_reference(self.judge, self.model):
             return texts
-        return texts | {"reference": compared(shown[0], "references")[0][0]}
+        return texts | {"reference": compared(shown[0], self.judge.against)[0][0]}
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class ProgramQuestions(Questions):
 
 def needs_reference(judge: Judge, model: AskedModel) -> bool:
     """Return whether a judge's prompt shows a reference; programs have `sees` on their card."""
-    return judge.against == "references" and not isinstance(model, CommandModel)
+    return judge.against is not None and not isinstance(model, CommandModel)
 
 
 def shown(judge: Judge, subjects: Sequence[Subject]) -> list[Shown]:

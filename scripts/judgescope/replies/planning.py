@@ -16,6 +16,7 @@ import numpy as np
 
 from judgescope.core.cells import split, unpack
 from judgescope.core.files import whole
+from judgescope.core.names import ORIGINAL
 from judgescope.engines.base import Subject, compared
 from judgescope.engines.requests import Reply, Request, Work
 from judgescope.engines.subjects import Subjects
@@ -230,14 +231,16 @@ class _Texts:
             reason = "needs_ratings_on_the_scale"
             unrated = [(subject, reason) for subject in subjects if subject.target not in hints]
             return shown(judge, [each for each in subjects if each.target in hints]), unrated
-        needed = needs_reference(judge, self.model)
+        needed = judge.against if needs_reference(judge, self.model) else None
         of_sample = aspect if self.subjects.sample else ""  # else all aspects share the texts
         key = (perturbation, judge.form == COMPARE, judge.pairs, judge.share, needed, of_sample)
         if key not in self._asked:
             subjects = self.subjects.in_set(perturbation, judge.share, aspect)
             without: list[tuple[Subject, str]] = []
             if needed:
-                references = [(each, *compared(each, "references")) for each in subjects]
+                if needed == ORIGINAL:
+                    subjects = self.subjects.with_originals(subjects)
+                references = [(each, *compared(each, needed)) for each in subjects]
                 subjects = [each for each, texts, _ in references if texts]
                 without = [(each, reason) for each, texts, reason in references if not texts]
             self._asked[key] = shown(judge, subjects), without

@@ -49,7 +49,14 @@ def check_judge(
             got=judge.form if judge.form == COMPARE else judge.pairs,
             todo="record a score of each text, or rename the form",
         )
-    if judge.form == COMPARE and judge.against == "references" and model.engine in PROMPTED:
+    if judge.against == "original" and model.engine not in PROMPTED:
+        raise UserError(
+            "`original` is for models that read prompts",
+            where=f"{where}, key use_reference",
+            got=f"{judge.model} (engine {model.engine})",
+            allowed=["true", "false"],
+        )
+    if judge.form == COMPARE and judge.against is not None and model.engine in PROMPTED:
         raise UserError(
             "two texts are compared with each other, not with a reference",
             where=f"{where}, key use_reference",

@@ -137,7 +137,7 @@ def _rehearse_judge(plan: Plan, judge: Judge) -> None:
             read_on = judge.scale_on(split(aspect)[0]) or scale
             values: Names = rated(plan.aspect_of(dataset, aspect), read_on)
             values["source"] = SOURCE if scale.source_visible else None
-            if judge.against == "references":
+            if judge.against is not None:
                 values["reference"] = "a sample reference"
             if judge.hint is not None:
                 values |= {"hint": HINT, "attributed": judge.hint.attributed}

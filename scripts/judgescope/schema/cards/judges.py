@@ -192,10 +192,12 @@ class Judge(Decoding):
     read prompts: a file of config/prompts."""
     pairs: Asking[Literal["adjacent", "all"]] = "adjacent"
     """Form compare: which texts of an item are compared, by step or id."""
-    use_reference: Answering[bool | None] = None
-    """Whether a text is compared with its references; forms that models read are given the first
-    one as `reference`. Default: true for lexical forms, which compare with the source where it is
-    false; false for other judges."""
+    use_reference: Answering[Literal["original"] | bool | None] = None
+    """Whether a text is compared with its references, without the one that it was made from; forms
+    that models read are given the first one as `reference`. `original`: such a form is given the
+    text that was perturbed instead, and an original itself, so that every text of confusion and
+    discernment has a reference. Default: true for lexical forms, which compare with the source
+    where it is false; false for other judges."""
     scale: Answering[JudgeScale | None] = None
     """The judge's own scale, or aspect -> scale; default, and for aspects that are not named: the
     aspect's."""
@@ -299,8 +301,10 @@ class Judge(Decoding):
             )
 
     @property
-    def against(self) -> Literal["references", "source"] | None:
+    def against(self) -> Literal["references", "original", "source"] | None:
         """Return what a text is compared with, as far as the card says."""
+        if self.use_reference == "original":
+            return "original"
         if self.use_reference:
             return "references"
         return "source" if self.use_reference is False and self.form in LEXICAL_FORMS else None

@@ -52,7 +52,7 @@ def test_the_demo_is_whole(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("usr", "topical-chat", "sumpubmed", "wmt22-zh-en"),
+        *("usr", "usr-topical-chat", "topical-chat", "sumpubmed", "wmt22-zh-en"),
         *("qags-cnndm", "wiki-da", "sfres", "rotowire"),
     ],
 )
@@ -174,6 +174,16 @@ def test_usr() -> None:
         assert {one.value for one in rated.ratings if one.aspect == name} == set(
             aspect.values() or []
         )
+
+
+@needs_real_data
+def test_the_topical_chat_half_of_usr() -> None:
+    """Table 7 of Hu et al. (2025): 60 dialogues of 6 responses, as they lie in both halves."""
+    _, rated = load("usr-topical-chat")
+    assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (60, 360, 6)
+    both = load("usr")[1].keep(item=lambda one: one.meta["half"] == "tc")
+    assert [one.text for one in rated.outputs] == [one.text for one in both.outputs]
+    assert [one.value for one in rated.ratings] == [one.value for one in both.ratings]
 
 
 @needs_real_data

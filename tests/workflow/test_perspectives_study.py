@@ -7,12 +7,37 @@ import pytest
 
 from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import AVERAGE
+from judgescope.plan.loading import load_plan
+from judgescope.schema.cards import GradedPerturbation, MadePerturbation
+from judgescope.schema.loading import load_yaml
 from perspectives_study_setup import write_dataset
 from report_setup import text_of_pages
-from running import rows, snakemake
+from running import HOME, rows, snakemake
 from study import Study
 
 pytestmark = pytest.mark.slow
+
+
+def test_the_shipped_study_is_the_papers_size() -> None:
+    """Tables 7 and 10 of Hu et al. (2025): targets for each source, ten draws of each order."""
+    path = HOME / "config" / "studies" / "perspectives.yaml"
+    plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
+    assert list(plan.datasets) == ["summeval", "usr-topical-chat"] and plan.study.share == 1
+    for dataset, aspects, chained, graded in (
+        ("summeval", 4, 15, 15),
+        ("usr-topical-chat", 5, 7, 10),
+    ):
+        chains = [plan.perturbations[name] for name, _ in plan.perturbed(dataset, "chain")]
+        sets = [plan.perturbations[name] for name, _ in plan.perturbed(dataset, "graded")]
+        assert [card.steps for card in chains if isinstance(card, MadePerturbation)] == [
+            chained
+        ] * aspects
+        assert [card.targets for card in sets if isinstance(card, GradedPerturbation)] == [
+            graded
+        ] * aspects
+    for name in ("ten-draws", "ten-points", "pairwise-ten-draws"):
+        card = plan.judges[name]
+        assert (card.draws, card.temperature, card.share) == (10, 1, 1)
 
 
 def test_two_datasets_make_up_an_overall_table_and_a_section(tmp_path: Path) -> None:

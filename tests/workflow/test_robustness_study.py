@@ -31,7 +31,9 @@ def judge(body: Body) -> Said:
     if model == "never" and len(text.split()) == 7:
         return reply("I'm sorry, but I cannot help with that.")
     rating = int(told[0]) if told and follows else own
-    mood = "It is awful and bad." if told else "It is clear and good, a fine text."
+    mood = "It is clear and good, a fine text."
+    if told or "as you understand it" in prompt:
+        mood = "It is awful and bad." if told else "It is a good text with a bad end."
     return reply(f"Rating: {rating}\n{mood}")
 
 
@@ -167,6 +169,22 @@ def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: AskedStudy) ->
     assert found(study, "always-wrong", "p_sentiment")["value"] < 0.05
     words = found(study, "always-plain", "rationale_length")
     assert words["value"] == 8 and found(study, "always-wrong", "rationale_length")["value"] == 5
+
+
+def test_sentiment_over_forms_weighs_the_forms_without_a_hint_alike(study: AskedStudy) -> None:
+    """Table 4 of Chaudhary et al. (2024): refused texts of one form do not weigh less."""
+    for model in ("always", "never"):
+        plain, bare, hinted = (
+            found(study, f"{model}-{name}", "sentiment") for name in ("plain", "bare", "wrong")
+        )
+        assert plain["value"] > bare["value"] > hinted["value"]
+        over = found(study, model, "sentiment_forms")
+        assert over["value"] == pytest.approx((plain["value"] + bare["value"]) / 2)
+        assert over["n"] == 2 and f"of {model}-plain, {model}-bare" in over["method"]
+        gap = found(study, f"{model}-wrong", "difference_sentiment_forms")
+        assert gap["value"] == pytest.approx(hinted["value"] - over["value"])
+    page = text_of_pages(study.folder / "results" / "asked" / "report")
+    assert "always-wrong, less the forms" in page
 
 
 def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(

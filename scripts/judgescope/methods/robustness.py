@@ -37,6 +37,8 @@ NO_FORMS = "the model is asked in only one form"
 SWAPPED_RATIONALES = "permutation of both judges' rationales, 1000, by source, two-sided"
 WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")
 """Statistics of a judge's agreement with people."""
+OVER_FORMS = "sentiment_forms"
+LESS_FORMS = "with the hint minus the mean over the model's forms without one"
 Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> its results on each aspect."""
 ATTACK, INERT = "attack", "inert"
@@ -72,6 +74,7 @@ def rows(study: EvaluationData) -> list[Row]:
             result += _rationale_rows(study, rationales, judge, aspect)
         for judge in study.spec.hinted:
             result += _hint_rows(study, rationales, judge, aspect, averaged)
+        result += _sentiment_rows(study, rationales, aspect)
     for (judge, criterion, name), each in averaged.items():
         mean = mean_over(each, averaged="aspects").estimate
         result.append(study.row(judge, joined(AVERAGE, criterion), name, "", mean))
@@ -164,6 +167,37 @@ def _rationale_rows(
     for name, values in _rationale_values(rationales, judge, aspect).items():
         mean = _mean(study, values, ~np.isnan(values), None).estimate
         yield study.row(judge, aspect, name, "", mean)
+
+
+def _sentiment_rows(study: EvaluationData, rationales: Rationales, aspect: str) -> Iterator[Row]:
+    """Yield the mean sentiment over a model's forms without a hint, and with a hint less that.
+
+    Every form weighs the same (Chaudhary et al. 2024, table 4). A model in one form has none.
+    """
+    for model, judges in study.spec.forms.items():
+        means = {
+            judge: _sentiment(study, rationales, judge, aspect)
+            for judge in judges
+            if rationales.of(judge, aspect)
+        }
+        if len(means) < 2:
+            continue
+        mean = mean_over([*means.values()], averaged="forms").with_method(f"of {', '.join(means)}")
+        yield study.row(model, aspect, OVER_FORMS, "", mean.estimate)
+        for judge, hint in study.spec.hinted.items():
+            if hint.baseline in means:
+                hinted = {OVER_FORMS: _sentiment(study, rationales, judge, aspect)}
+                without = {OVER_FORMS: mean}
+                yield from difference_rows(
+                    study, judge, hinted, without, note=LESS_FORMS, columns={}, aspect=aspect
+                )
+
+
+def _sentiment(
+    study: EvaluationData, rationales: Rationales, judge: str, aspect: str
+) -> Replicated:
+    values = rationales.polarities(judge, aspect)
+    return _mean(study, values, ~np.isnan(values), None)
 
 
 def _rationale_values(rationales: Rationales, judge: str, aspect: str) -> dict[str, Floats]:

@@ -77,6 +77,13 @@ DECLARED: Final = declare(
         "Chaudhary et al. 2024, table 4",
         range=SIGNED,
     ),
+    amount(
+        "sentiment_forms",
+        "Sentiment over forms",
+        "mean polarity of the rationales, the mean over a model's forms without a hint",
+        "Chaudhary et al. 2024, table 4",
+        range=SIGNED,
+    ),
     amount("rationale_length", "Words", "mean length of the rationales in words"),
     amount("edits", "Edits", "mean number per text"),
     amount("edit_distance", "Edit distance", "mean Levenshtein distance", "Levenshtein 1966"),

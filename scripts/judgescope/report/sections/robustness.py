@@ -43,6 +43,7 @@ HINT_RATES = ("follow_rate", "hint_adoption_rate", "hint_effect")
 HINT_DETAILS = ("hint_baseline_rate", "difference_follow_rate", "match_share", "hint_shift")
 SHIFT = "hint_shift"
 REASONS = ("sentiment", "rationale_length")
+OVER_FORMS = "sentiment_forms"
 CHANGES = ("difference_sentiment", "p_sentiment", "difference_rationale_length")
 LEAD = (
     "How far do a judge's ratings depend on the form of the prompt and on a rating in it "
@@ -217,6 +218,8 @@ def _reasons(
         yield _by_aspect(report, dataset, Rows(sentiments), aspects, title, summary, axis)
     changed = [name for name in CHANGES if len(rows.where(statistic=name))]
     tables = [_per_judge(report, dataset, rows, aspects, name) for name in (*REASONS, *changed)]
+    if len(rows.where(statistic=OVER_FORMS)):
+        tables.append(_sentiment_over_forms(report, dataset, rows, aspects))
     yield Fold(f"{dataset.name}: the reasons of judges", tables)
     without = [
         _per_judge(report, dataset, rows, aspects, f"share_{status}", counts=True)
@@ -225,6 +228,22 @@ def _reasons(
     ]
     if without:
         yield Fold(f"{dataset.name}: judgments without a rating", without)
+
+
+def _sentiment_over_forms(
+    report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]
+) -> Table:
+    """Return the sentiment of each model over its forms, and what each hint changes about it."""
+    means, gaps = rows.where(statistic=OVER_FORMS), rows.where(statistic=f"difference_{OVER_FORMS}")
+    shown = {model: means.where(judge=model) for model in means.names("judge")}
+    shown |= {f"{judge}, less the forms": gaps.where(judge=judge) for judge in gaps.names("judge")}
+    lines = []
+    for name, of_name in shown.items():
+        known = {row.judged: row for row in of_name}
+        lines.append(Line(name, [estimate(known.get(aspect)) for aspect in aspects]))
+    caption = f"{dataset.name}; {statistic_caption(OVER_FORMS)}; and with a hint, less that."
+    columns = aspect_columns(report, aspects)
+    return Table(caption, "Model, judge", columns, [Body(lines)], source=SOURCE, code=False)
 
 
 def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:

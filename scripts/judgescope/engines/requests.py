@@ -207,6 +207,13 @@ class Probed(Protocol):
         """
         ...
 
+    def respelled(self, reason: str) -> "Probed | None":
+        """Return an engine that renames or leaves out the field that a refusal names.
+
+        None if it names none. Its replies are never stored: they would have another key.
+        """
+        ...
+
     def error(self, problem: str, todo: str) -> UserError:
         """Return the error of an endpoint's problem."""
         ...

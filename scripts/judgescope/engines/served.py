@@ -74,6 +74,9 @@ class ServedEngine:
         with self._alive():
             return self._endpoint.request(request, draws)
 
+    def respelled(self, reason: str) -> None:
+        """Return None: the fields of a server of ours have the names that it knows."""
+
     def error(self, problem: str, todo: str) -> UserError:
         """Return the error of a server's problem."""
         where = f"models/{self.card.model}.yaml"

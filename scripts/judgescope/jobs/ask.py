@@ -20,7 +20,7 @@ from judgescope.replies.planning import Job, planned, write_note
 from judgescope.replies.probing import read_findings, try_out
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
-from judgescope.schema.cards import ProbedModel
+from judgescope.schema.cards import Judge, ProbedModel
 from judgescope.schema.loading import read_card
 from judgescope.schema.tables import table_of, write_parts
 
@@ -39,7 +39,9 @@ def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -
             missing = replies.count < replies.wanted.slots
             engine = asking(model, allowed)
             if endpoint and endpoint.probe and findings is None and missing:
-                job = planned(spec, model, try_out(shard, cast(Probed, engine)))
+                judges = [Judge(**judge) for judge in spec.judges.values()]
+                findings = try_out(shard, cast(Probed, engine), judges)
+                job = planned(spec, model, findings)
                 replies = shard.find(_wanted(job, part))
             if missing:
                 name = ".".join(filter(None, (model.model, part)))

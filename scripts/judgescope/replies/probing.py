@@ -6,16 +6,17 @@ address, and printed to the job's log.
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
+from judgescope.engines.openai.wire import field_line
 from judgescope.engines.requests import Probed, RefusedError, Reply, request_of
 from judgescope.replies.store import Store
-from judgescope.schema.cards import Decoding, Judge, ProbedModel
+from judgescope.schema.cards import Decoding, Judge, OpenAIModel, ProbedModel
 
 Finding = Literal["honoured", "ignored", "refused", "unknown"]
 Findings = dict[str, Finding]
@@ -37,25 +38,46 @@ SCHEMA = {
 }
 
 
-def probe(engine: Probed) -> Findings:
-    """Return what the endpoint does with each field.
+class Sampling(NamedTuple):
+    """How a request samples."""
 
-    Raises UserError if it refuses a plain request, or does not answer.
+    temperature: float
+    top_p: float
+
+
+def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probed]:
+    """Return what the endpoint does with each field, and an engine that it accepts.
+
+    That is another engine if it refuses a field of every request by name, also with the temperature
+    and top_p of the `judges`. Raises UserError if a plain request is refused, or not answered.
     """
+    sampled = Sampling(1.0, 1.0)
 
-    def ask(prompt: str, tokens: int, *draws: int, **wants: Any) -> list[Reply] | None:
-        decoding = Decoding(temperature=1.0, max_tokens=tokens)
+    def ask(
+        prompt: str, tokens: int, *draws: int, sampling: Sampling = sampled, **wants: Any
+    ) -> list[Reply] | None:
+        nonlocal engine
+        decoding = Decoding(**sampling._asdict(), max_tokens=tokens)
         message = {"role": "user", "content": prompt}
-        request = request_of(engine.card, decoding, [message], seed=0, wants=wants)
-        try:
-            return engine.request(request, draws or [0])
-        except RefusedError as error:
-            if wants or len(draws) > 1:
-                return None
-            raise engine.error(
-                f"the endpoint refuses a plain request: {error}",
-                "check name, base_url, field_names and extra_body of the card",
-            ) from None
+        trial, tried = engine, list[ProbedModel]()
+        while True:
+            request = request_of(trial.card, decoding, [message], seed=0, wants=wants)
+            try:
+                replies = trial.request(request, draws or [0])
+            except RefusedError as error:
+                tried.append(trial.card)
+                other = trial.respelled(str(error))
+                if other is not None and other.card not in tried:
+                    trial = other
+                    continue
+                if wants or len(draws) > 1:
+                    return None
+                raise engine.error(
+                    f"the endpoint refuses a plain request: {error}",
+                    "check name, base_url, field_names and extra_body of the card",
+                ) from None
+            engine = trial
+            return replies
 
     def finding(replies: list[Reply] | None, honoured: Callable[[list[Reply]], bool]) -> Finding:
         if replies is None:
@@ -63,13 +85,17 @@ def probe(engine: Probed) -> Findings:
         return "honoured" if honoured(replies) else "ignored"
 
     first, again, other = (ask(ENDLESS, SHORT_TOKENS, draw) or [] for draw in (0, 0, 1))
+    if isinstance(engine.card, OpenAIModel):  # other servers are ours: they know all fields
+        for sampling in sorted({Sampling(one.temperature, one.top_p) for one in judges}):
+            if sampling != sampled:
+                ask(PLAIN, SHORT_TOKENS, sampling=sampling)
     several = ask(ENDLESS, SHORT_TOKENS, 0, 1)
     scored = ask(PLAIN, SHORT_TOKENS, logprobs=5)
     chosen = ask(PLAIN, LONG_TOKENS, choices=CHOICES)
     filled = ask(PLAIN, LONG_TOKENS, json_schema=SCHEMA)
     # one seed twice must give one text, which says something only if another seed gives another
     seed: Finding = "honoured" if first[0].text != other[0].text else "unknown"
-    return {
+    findings: Findings = {
         "max_tokens": finding(first, _is_short),
         "seed": seed if first[0].text == again[0].text else "ignored",
         "n": finding(several, lambda replies: len(replies) > 1),
@@ -77,6 +103,7 @@ def probe(engine: Probed) -> Findings:
         "json_schema": finding(filled, _fits_schema),
         "choice": finding(chosen, lambda replies: replies[0].text.strip() in CHOICES),
     }
+    return findings, engine
 
 
 def _is_short(replies: list[Reply]) -> bool:
@@ -108,14 +135,31 @@ def read_findings(store: Store, card: ProbedModel) -> Findings | None:
     return findings if isinstance(findings, dict) and findings.keys() == set(FIELDS) else None
 
 
-def try_out(store: Store, engine: Probed) -> Findings:
-    """Probe an endpoint, keep all findings or none, and print them."""
+def try_out(store: Store, engine: Probed, judges: Iterable[Judge] = ()) -> Findings:
+    """Probe an endpoint, keep all findings or none, and print them.
+
+    Raises UserError with a line for the card if the endpoint refuses a field that the card sends:
+    what is not on the card is sent for no judgment, as a reply's key holds what was sent.
+    """
     store.ready()
-    findings = probe(engine)
-    with whole(findings_path(store, engine.card)) as part:
+    findings, accepted = probe(engine, judges)
+    with whole(findings_path(store, accepted.card)) as part:
         part.write_text(canonical(findings) + "\n", encoding="utf-8")
     listed = ", ".join(f"{field} {finding}" for field, finding in findings.items())
     print(f"endpoint probe: {listed}", flush=True)
+    if isinstance(engine.card, OpenAIModel) and accepted.card != engine.card:
+        assert isinstance(accepted.card, OpenAIModel)
+        names, before = accepted.card.field_names, engine.card.field_names
+        refused = [
+            before.get(name) or name
+            for name in {**before, **names}
+            if names.get(name, name) != before.get(name, name)
+        ]
+        raise engine.error(
+            f"the endpoint refuses fields that the card sends: {', '.join(refused)}",
+            f"write `{field_line(names)}` into the card, with which the endpoint answers, and run "
+            "again; no judgment was requested",
+        )
     return findings
 
 

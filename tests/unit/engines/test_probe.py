@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import llama
 import running
 from asking import AskedStudy
-from engines_openai_setup import card
+from engines_openai_setup import ask, card, requests
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.replies.probing import (
@@ -27,7 +28,7 @@ from judgescope.schema.cards import Judge
 from scripted import Body, Endpoint, Said, answer, refusal, replies, reply, serve
 
 PROBES = 7
-"""Requests that find everything out."""
+"""Requests that find everything out, if the judges sample as the probe does."""
 ABLE: Findings = dict.fromkeys(FIELDS, "honoured")
 
 
@@ -88,7 +89,8 @@ def test_each_field_is_found_out(
     endpoint: Endpoint, script: Callable[[Body], Said], found: Findings
 ) -> None:
     endpoint.script = script
-    assert probe(OpenAIEngine(card(endpoint))) == found
+    engine = OpenAIEngine(card(endpoint))
+    assert probe(engine) == (found, engine)
     assert len(endpoint.asked) == PROBES
 
 
@@ -99,7 +101,7 @@ def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_told(
     endpoint.script = lambda body: (
         refusal(503, "starting") if next(left, None) is not None else honest(body)
     )
-    assert probe(OpenAIEngine(card(endpoint))) == ABLE
+    assert probe(OpenAIEngine(card(endpoint)))[0] == ABLE
     endpoint.script = lambda _: refusal(400, "use max_completion_tokens")
     with pytest.raises(UserError, match="plain request: HTTP 400: use max_completion") as error:
         probe(OpenAIEngine(card(endpoint)))
@@ -125,6 +127,110 @@ def test_findings_are_kept_for_one_model_at_one_address(
     assert endpoint.url not in kept.read_text("utf-8")
     kept.write_text('{"half', encoding="utf-8")
     assert read_findings(store, model) is None
+
+
+# --- fields that are refused by name ---
+
+
+def reasoning(body: Body) -> Said:
+    """Refuse what models that reason refuse, in OpenAI's words."""
+    if "max_tokens" in body:
+        return refusal(
+            400,
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+            "'max_completion_tokens' instead.",
+        )
+    for name in ("temperature", "top_p"):
+        if body.get(name, 1) != 1:
+            return refusal(
+                400,
+                f"Unsupported value: '{name}' does not support {body[name]} with this model. Only "
+                "the default (1) value is supported.",
+            )
+    if "logprobs" in body:
+        return refusal(400, "'logprobs' is not supported with this model")
+    return honest(body)
+
+
+def tried(endpoint: Endpoint, folder: Path, *judges: Judge, **keys: Any) -> UserError:
+    """Return the error about a card that an endpoint refuses; the findings are kept even so."""
+    store = Store(folder, "it")
+    with pytest.raises(UserError, match="refuses fields that the card sends") as caught:
+        try_out(store, OpenAIEngine(card(endpoint, **keys)), judges)
+    assert "models/it.yaml" in caught.value.where
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("judges", "refused", "line"),
+    [
+        ((), "max_tokens", "{max_tokens: max_completion_tokens}"),
+        (({"temperature": 1},), "max_tokens", "{max_tokens: max_completion_tokens}"),
+        (
+            ({"temperature": 0},),
+            "max_tokens, temperature",
+            "{max_tokens: max_completion_tokens, temperature: null}",
+        ),
+        (
+            ({"temperature": 1, "top_p": 0.5}, {"temperature": 0}),
+            "max_tokens, temperature, top_p",
+            "{max_tokens: max_completion_tokens, temperature: null, top_p: null}",
+        ),
+    ],
+)
+def test_a_card_whose_fields_are_refused_gets_the_line_that_it_lacks(
+    endpoint: Endpoint, tmp_path: Path, judges: tuple[Any, ...], refused: str, line: str
+) -> None:
+    """Only what the judges' own settings need."""
+    endpoint.script = reasoning
+    cards = [judge(**keys) for keys in judges]
+    error = tried(endpoint, tmp_path, *cards)
+    assert str(error).splitlines()[0].endswith(f"sends: {refused}")
+    assert f"`field_names: {line}`" in error.todo
+    names = yaml.safe_load(f"field_names: {line}")
+    mended = card(endpoint, **names)
+    findings = read_findings(Store(tmp_path, "it"), mended)  # nothing is found out twice
+    assert findings == {**ABLE, "logprobs": "refused"}
+    assert try_out(Store(tmp_path, "it"), OpenAIEngine(mended), cards) == findings
+
+
+def test_what_the_card_says_already_stays_in_the_line(endpoint: Endpoint, tmp_path: Path) -> None:
+    known = {"model", "messages", "max_tokens"}
+
+    def script(body: Body) -> Said:
+        unknown = sorted(body.keys() - known)
+        return (
+            refusal(400, f'Unknown name "{unknown[0]}": no such field') if unknown else reply("4")
+        )
+
+    endpoint.script = script
+    keys = {"field_names": {"max_tokens": "max_completion_tokens", "top_p": None}}
+    error = tried(endpoint, tmp_path, **keys)
+    assert "sends: max_completion_tokens, seed, temperature" in str(error)
+    assert "`field_names: {top_p: null, seed: null, temperature: null}`" in error.todo
+
+
+def test_a_refusal_that_no_change_cures_changes_nothing(endpoint: Endpoint, tmp_path: Path) -> None:
+    """Every message names a field, and the last of them for no reason."""
+    endpoint.script = lambda body: refusal(400, f"bad max_tokens, temperature, top_p: {[*body]}")
+    with pytest.raises(UserError, match="plain request"):
+        try_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)))
+    assert 2 <= len(endpoint.asked) <= 8
+    endpoint.script = lambda body: (
+        refusal(400, "temperature and logprobs exclude each other")
+        if "logprobs" in body
+        else honest(body)
+    )
+    found = try_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)))
+    assert found == {**ABLE, "logprobs": "refused"}
+
+
+def test_without_a_probe_the_error_suggests_the_line(endpoint: Endpoint) -> None:
+    endpoint.script = reasoning
+    model = card(endpoint, probe=False)
+    with pytest.raises(UserError, match="refuses every request") as caught:
+        ask(model, *requests(model, "a"))
+    assert "field_names (try field_names: {max_tokens: max_completion_tokens})" in str(caught.value)
 
 
 UNTOLD: Findings = dict.fromkeys(FIELDS, "unknown")
@@ -164,7 +270,7 @@ def test_a_real_server(tmp_path: Path) -> None:
     llama.write_random_gguf(path)
     with llama.serve(path, context=512) as url:
         model = {"model": "random", "name": llama.MODEL, "engine": "openai", "base_url": url}
-        findings = probe(OpenAIEngine(card(Endpoint(url, honest), **model)))
+        findings, _ = probe(OpenAIEngine(card(Endpoint(url, honest), **model)))
     assert findings == {**ABLE, "choice": "ignored"}
 
 
@@ -202,22 +308,43 @@ def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
     endpoint.script = weighing
     done = study.run()
     assert done.returncode == 0, done.stdout
-    assert len(endpoint.asked) == PROBES + 120
+    assert len(endpoint.asked) == PROBES + 1 + 120
     assert estimators(study) == {(4.5, 1, "logprob_mean")}
-    assert all(body["top_logprobs"] == 20 for body in endpoint.asked[PROBES:])
-    assert study.run().returncode == 0 and len(endpoint.asked) == PROBES + 120
+    assert all(body["top_logprobs"] == 20 for body in endpoint.asked[PROBES + 1 :])
+    assert study.run().returncode == 0 and len(endpoint.asked) == PROBES + 1 + 120
     # another address, where no probabilities are told
     with serve(lambda _: reply("4")) as other:
         study.endpoint = other
         study.model(probe=True, variant="elsewhere")
         done = study.run()
         assert done.returncode == 1 and "does not support a setting of this judge" in done.stdout
-        assert len(other.asked) == PROBES
+        assert len(other.asked) == PROBES + 1
         study.card("judges", "weighed", **weighed, fallback=fallback)
         done = study.run()
         assert done.returncode == 0, done.stdout
-        assert len(other.asked) == PROBES + 3 * 120
+        assert len(other.asked) == PROBES + 1 + 3 * 120
         assert estimators(study) == {(4.0, 3, "mean")}
+
+
+@pytest.mark.slow
+def test_nothing_is_judged_until_the_line_stands_in_the_card(
+    tmp_path: Path, endpoint: Endpoint
+) -> None:
+    """Then the keys are those of the card, and the endpoint is not tried out again."""
+    endpoint.script = reasoning
+    study = AskedStudy(tmp_path, endpoint)
+    study.model(probe=True)
+    done = study.ask()
+    line = "field_names: {max_tokens: max_completion_tokens, temperature: null}"
+    assert done.returncode == 1 and f"write `{line}` into the card" in done.stdout
+    assert study.journalled() == 0
+    endpoint.asked.clear()
+    study.model(probe=True, **yaml.safe_load(line))
+    done = study.ask()
+    assert done.returncode == 0, done.stdout
+    assert study.journalled() == len(endpoint.asked) == 120
+    for body in endpoint.asked:
+        assert "max_completion_tokens" in body and not {"max_tokens", "temperature"} & body.keys()
 
 
 @pytest.mark.heavy

@@ -127,6 +127,14 @@ class OpenAIEngine:
                 "no request was sent yet; check that the endpoint is running",
             ) from None
 
+    def respelled(self, reason: str) -> "OpenAIEngine | None":
+        """Return an engine that sends fields as a refusal asks for (see `requests.Probed`)."""
+        names = wire.respelled(self.card, reason)
+        if names is None:
+            return None
+        card = self.card.model_copy(update={"field_names": names})
+        return OpenAIEngine(card, self.key, budget=self.budget)
+
     def error(self, problem: str, todo: str) -> UserError:
         """Return the error of an endpoint's problem."""
         return UserError(
@@ -553,10 +561,13 @@ class _Run:
             )
 
     def _hopeless(self) -> UserError:
+        reason = self.refusals[0].replies[0].text
+        names = wire.respelled(self.engine.card, reason)
+        line = "field_names" if names is None else f"field_names (try {wire.field_line(names)})"
         return self.engine.error(
-            f"the endpoint refuses every request: {self.refusals[0].replies[0].text}",
-            "check name, base_url, field_names and extra_body of the card; these refusals are "
-            "not stored",
+            f"the endpoint refuses every request: {reason}",
+            f"check name, base_url, {line} and extra_body of the card; these refusals are not "
+            "stored",
         )
 
 

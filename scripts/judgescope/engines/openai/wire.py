@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import zlib
-from collections.abc import AsyncIterable, Sequence
+from collections.abc import AsyncIterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import isfinite
 from typing import Any
@@ -24,6 +24,9 @@ PIECE = 1 << 16  # compressed bytes that are decompressed at a time
 UNPACKING = ThreadPoolExecutor(1)  # one thread: each answer may take MOST_BYTES
 UNPACKED = ("gzip", "x-gzip", "deflate")
 ACCEPTED = "gzip, deflate"  # the value of Accept-Encoding
+RESPELLED = ("max_tokens", "temperature", "top_p", "seed")
+"""Fields of every request that an endpoint may refuse, and that a card can rename or leave out."""
+MOST_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 
 
 class NoReplyError(Exception):
@@ -53,6 +56,33 @@ def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str,
         schema = {"name": "verdict", "strict": True, "schema": asked["json_schema"]}
         sent["response_format"] = {"type": "json_schema", "json_schema": schema}
     return sent
+
+
+def respelled(card: OpenAIModel, reason: str) -> dict[str, str | None] | None:
+    """Return the card's `field_names` changed as a refusal asks for; None if it names no field.
+
+    The limit of tokens gets its other name; temperature, top_p and seed are not sent any more. A
+    guess: a message may name a field for its value.
+    """
+    for name in RESPELLED:
+        sent = card.field_names.get(name, name)
+        names = MOST_TOKENS_NAMES if sent in MOST_TOKENS_NAMES else (sent,)
+        if sent is None or not any(_names(reason, each) for each in names if each):
+            continue
+        other = next((each for each in names if each != sent), None)
+        changed = {**card.field_names, name: other}
+        return {field: spelled for field, spelled in changed.items() if spelled != field}
+    return None
+
+
+def _names(text: str, field: str) -> bool:
+    return re.search(rf"(?<![\w.-]){re.escape(field)}(?![\w-])", text) is not None
+
+
+def field_line(names: Mapping[str, str | None]) -> str:
+    """Return the line of a card that sets `field_names`."""
+    pairs = (f"{name}: {'null' if other is None else other}" for name, other in names.items())
+    return f"field_names: {{{', '.join(pairs)}}}"
 
 
 async def text_of(parts: AsyncIterable[bytes], packed: str = "") -> str:

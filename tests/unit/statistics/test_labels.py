@@ -8,10 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 
 from deleted import jackknife_t, proportion
 from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.labels import FEWEST_CASES, by_label, on_labels, strict_majority
+from judgescope.statistics.labels import (
+    FEWEST_CASES,
+    TOGETHER,
+    by_label,
+    on_labels,
+    strict_majority,
+)
+from judgescope.statistics.proportion import clopper_pearson
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import (
@@ -24,7 +32,6 @@ from judgescope.statistics.result import (
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
-SMOOTH = ("f1", "balanced_accuracy", "mcc", "ac1", "kappa_nominal")
 
 
 def texts_of(table: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
@@ -70,7 +77,7 @@ def test_a_judge_that_passes_all_good_and_two_fifths_of_the_bad_answers() -> Non
 def test_of_three_labels_the_means_are_over_those_that_people_use() -> None:
     table = [[4, 1, 0], [2, 3, 1], [0, 0, 0]]  # nobody but the judge ever says the third
     told = values(table)
-    assert set(told) == {"label_accuracy", *SMOOTH}
+    assert set(told) == {"label_accuracy", *TOGETHER}
     assert told["balanced_accuracy"] == pytest.approx((4 / 5 + 3 / 6) / 2)
     assert told["f1"] == pytest.approx((8 / 11 + 6 / 10) / 2)
     people, judge, n, right = np.array([5, 6, 0]), np.array([6, 4, 1]), 11, 7
@@ -147,7 +154,7 @@ def value_of(name: str, gold: Floats, predicted: Floats, labels: int) -> float:
 
 
 @pytest.mark.parametrize("labels", [2, 3])
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("name", ["f1", "mcc", "ac1", "kappa_nominal"])
 def test_the_interval_of_all_labels_is_a_jackknife_of_deleted_sources(
     name: str, labels: int
 ) -> None:
@@ -157,7 +164,7 @@ def test_the_interval_of_all_labels_is_a_jackknife_of_deleted_sources(
         s for s in range(30) if name != "f1" or labels > 2 or (gold + predicted)[source == s].any()
     ]  # F1 of two labels does not know the texts that both call negative
     without = [value_of(name, gold[source != s], predicted[source != s], labels) for s in used]
-    ends = (0.0, 1.0) if name in {"f1", "balanced_accuracy"} else (-1.0, 1.0)
+    ends = (0.0, 1.0) if name == "f1" else (-1.0, 1.0)
     assert one.value is not None
     assert (one.ci_low, one.ci_high) == pytest.approx(jackknife_t(one.value, without, ends=ends))
 
@@ -183,19 +190,43 @@ def test_a_share_of_one_or_nothing_has_an_interval_and_below_five_sources_none()
 
 
 @pytest.mark.parametrize(
-    ("table", "few"), [([[4, 0], [9, 40]], 4), ([[9, 40], [4, 0]], 4), ([[20, 0], [1, 3]], 3)]
+    ("table", "few", "none"),
+    [
+        ([[3, 1], [9, 40]], 4, TOGETHER),
+        ([[9, 40], [4, 0]], 4, TOGETHER),
+        ([[20, 0], [9, 3]], 3, ("f1", "mcc", "ac1", "kappa_nominal")),  # the judge's alone
+    ],
 )
 def test_a_label_of_few_texts_leaves_a_value_without_an_interval(
-    table: list[list[int]], few: int
+    table: list[list[int]], few: int, none: tuple[str, ...]
 ) -> None:
     assert few < FEWEST_CASES
     gold, predicted = texts_of(table)
     told = on_labels(gold, predicted, 2, np.arange(gold.size), deletions(gold.size))
-    for name in SMOOTH:
+    for name in none:
         one = told[name].estimate
         assert one.value is not None and one.ci_low is one.ci_high is None
         assert f"give a label to {few} texts only" in one.note
         assert told[name].p_above(0.0) is None  # no claim rests on it
+    assert {name for name in TOGETHER if told[name].estimate.ci_low is None} == {*none}
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+def test_balanced_accuracy_is_a_proportion_of_as_many_texts_as_the_rarest_label_allows(
+    labels: int,
+) -> None:
+    gold, predicted, source = clustered(9, labels)
+    one = on_labels(gold, predicted, labels, source, deletions(30))["balanced_accuracy"]
+    p, counts = float(one.rows[0]), np.bincount(gold.astype(int))
+    total = labels * counts.min()
+    held = np.stack([np.bincount(source, gold == k, 30) / counts[k] for k in range(labels)])
+    sizes = held.sum(axis=0) * counts.min()
+    assert sizes.sum() == pytest.approx(total)
+    residual = (p - one.rows[1:]) * (total - sizes)
+    deff = max(1.0, 30 / 29 * float(residual @ residual) / total / (p * (1 - p)))
+    shrunk = (stats.t.ppf(0.975, total - 1) / stats.t.ppf(0.975, 29)) ** 2
+    wanted = clopper_pearson(p, min(total, total / deff * shrunk))
+    assert (one.estimate.ci_low, one.estimate.ci_high) == pytest.approx(wanted)
 
 
 def test_where_all_is_right_the_rarest_label_decides_how_much_that_says() -> None:
@@ -205,13 +236,19 @@ def test_where_all_is_right_the_rarest_label_decides_how_much_that_says() -> Non
         assert (told[name].ci_low, told[name].ci_high) == pytest.approx((share, 1.0))
     for name in ("mcc", "ac1", "kappa_nominal"):
         assert told[name].ci_low == pytest.approx(share - (1 - share))
-    assert "no interval" in found([[9, 0], [0, 400]], interval=True)["balanced_accuracy"].note
+    assert "no interval" in found([[9, 0], [0, 400]], interval=True)["mcc"].note
 
 
-def test_intervals_are_cut_to_the_range_that_is_declared() -> None:
+def test_a_judge_that_says_one_thing_is_at_chance_with_an_interval() -> None:
+    told = found([[0, 30], [0, 60]], interval=True)["balanced_accuracy"]
+    assert told.value == 0.5 and told.ci_low is not None and told.ci_high is not None
+    assert told.ci_low < 0.4 and told.ci_high > 0.6
+
+
+@pytest.mark.parametrize("name", ["f1", "mcc", "ac1", "kappa_nominal"])
+def test_intervals_are_cut_to_the_range_that_is_declared(name: str) -> None:
     told = found([[6, 0], [1, 30]], interval=True)
-    for name in SMOOTH:
-        assert told[name].ci_high == 1.0 == statistic(name).scale.ends[1]
+    assert told[name].ci_high == 1.0 == statistic(name).scale.ends[1]
 
 
 def test_more_than_half_of_the_votes_are_a_majority() -> None:

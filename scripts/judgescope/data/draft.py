@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.slugs import folded, slugs
 from judgescope.data.files import RoleFiles
-from judgescope.data.rated import Item, Output, Rated, Rating
+from judgescope.data.rated import Item, Output, Preference, Rated, Rating
 from judgescope.data.rows import Row, pick, read_rows
 from judgescope.schema.cards import Dataset, RatedAspect
 
@@ -90,6 +90,7 @@ class Draft:
         self._items: dict[str, _Item] = {}
         self._outputs: dict[Key, tuple[Location, str]] = {}
         self._ratings: dict[tuple[Key, str, str], float] = {}
+        self._preferences: dict[tuple[Key, Key, str, str], tuple[Location, float]] = {}
         self._missing: dict[tuple[str, str], list[Location]] = {}
         self._faults: dict[tuple[str, ...], tuple[UserError, list[Location]]] = {}
         self._odd: dict[tuple[str, str], list[Location]] = {}
@@ -213,20 +214,23 @@ class Draft:
                 )
         return key
 
-    def output(self, item: str, system: object, text: object) -> Key:
+    def output(self, item: str, system: object, text: object, *, again: bool = False) -> Key:
         """Add a system's text for an item that was added before.
 
-        `text` is not looked at where the format has none by design.
+        `text` is not looked at where the format has none by design. `again`: the same text may
+        come several times.
         """
         key = (item, self.name(system, "system"))
         if item not in self._items:
             self._fault("unknown item", got=item, allowed=self._items)
-        if key in self._outputs:
+        if key in self._outputs and not (again and self._outputs[key][1] == text):
             self._fault(
                 "an item has two texts of the same system",
                 also=self._outputs[key][0],
                 got=", ".join(key),
-                todo=ROW_PER_TEXT,
+                todo=ROW_PER_TEXT
+                if not again
+                else "map `item` or `systems` to what tells them apart",
                 alike=True,
             )
         kept = self.text(text, "text") if self.card.has_texts else ""
@@ -239,6 +243,19 @@ class Draft:
         if value is not None:
             self._ratings.setdefault((key, aspect, rater), value)
         return value
+
+    def preference(self, first: Key, second: Key, aspect: str, rater: str, value: float) -> None:
+        """Add which of two texts a rater chose: 1 the first shown, -1 the second, 0 neither."""
+        key, back = (first, second, aspect, rater), (second, first, aspect, rater)
+        if (known := self._preferences.get(key) or self._preferences.get(back)) is not None:
+            self._fault(
+                "a rater compares the same two texts twice",
+                also=known[0],
+                got=f"{rater}: {first[1]} and {second[1]} of {first[0]}",
+                todo="map the column that distinguishes the rows (`item`, `rater`), or keep one",
+                alike=True,
+            )
+        self._preferences.setdefault(key, (self.location, value))
 
     def value(self, aspect: str, cell: object, *, on_grid: bool = True) -> float | None:
         """Return a rating, which must be on the aspect's scale; one that is missing is counted."""
@@ -277,7 +294,7 @@ class Draft:
         self.check()
         items = slugs(self._items)
         systems = slugs((system for _, system in self._outputs), RESERVED)
-        raters = slugs(rater for _, _, rater in self._ratings)
+        raters = slugs([*(key[2] for key in self._ratings), *(key[3] for key in self._preferences)])
         target = {key: f"{items[key[0]]}:{systems[key[1]]}" for key in self._outputs}
         return Rated(
             items=sorted(
@@ -295,6 +312,10 @@ class Draft:
                 Rating(target[key], aspect, raters[rater], value)
                 for (key, aspect, rater), value in self._ratings.items()
             ),
+            preferences=sorted(
+                Preference(target[first], target[second], aspect, raters[rater], value)
+                for (first, second, aspect, rater), (_, value) in self._preferences.items()
+            ),
             systems={made: name for name, made in sorted(systems.items())},
             same_names=bool(self.card.same_names),
             problems=[*self.notes, *self._notices()],
@@ -307,11 +328,18 @@ class Draft:
             self._fault("a source is empty", got=parts[0])
         return texts[0] if len(texts) == 1 else "\n\n".join(map(str.strip, texts))
 
+    def is_missing(self, cell: object, aspect: str) -> bool:
+        """Return whether a cell holds no rating or choice, which is counted."""
+        text = str(cell).strip()
+        missing = _blank(cell) or text.lower() == "nan" or text in self.card.missing
+        if missing:
+            self._missing.setdefault((self.location.file, aspect), []).append(self.location)
+        return missing
+
     def _value(self, cell: object, aspect: str) -> float | None:
         """Return a rating as a number, or None for one that is missing or not a number."""
         text = str(cell).strip()
-        if _blank(cell) or text.lower() == "nan" or text in self.card.missing:
-            self._missing.setdefault((self.location.file, aspect), []).append(self.location)
+        if self.is_missing(cell, aspect):
             return None
         if isinstance(cell, str | int | float | Decimal) and not isinstance(cell, bool):
             try:

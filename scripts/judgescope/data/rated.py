@@ -54,6 +54,17 @@ class Rating(NamedTuple):
     value: float
 
 
+class Preference(NamedTuple):
+    """Which of two targets of an item one rater chose, in the order in which they were shown."""
+
+    target: str
+    target_b: str
+    aspect: str
+    rater: str
+    value: float
+    """1: the first, -1: the second, 0: neither."""
+
+
 class GoldSpan(NamedTuple):
     """An error that people marked in a text; `end` is the character behind it."""
 
@@ -81,6 +92,8 @@ class Rated:
     """Marked errors by target and place, where a format has them."""
     same_names: bool = False
     """Whether the card says that spellings of a name are one."""
+    preferences: list[Preference] = field(default_factory=list)
+    """Choices by the targets, aspect and rater, where people compared texts."""
 
     @property
     def names(self) -> Names:
@@ -128,4 +141,5 @@ class Rated:
             ratings=[rating for rating in self.ratings if rating.target in targets],
             systems={key: name for key, name in self.systems.items() if system(key)},
             spans=[span for span in self.spans if span.target in targets],
+            preferences=[one for one in self.preferences if {one.target, one.target_b} <= targets],
         )

@@ -311,13 +311,14 @@ def read_xml(path: Path) -> ElementTree.Element:
         raise UserError(f"invalid XML: {error}", where=str(path)) from error
 
 
-Step = str | int
-ALL = -1
-_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\*)\]")
+Step = str | int | None
+"""A key, a position, or every entry."""
+ALL = None
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|-1|\*)\]")
 
 
 def pick(row: Row, path: str, where: str) -> Any:
-    """Return the value at a column name or JSON path: `a.b`, `a[0].b`, `a[*].b` (a list).
+    """Return the value at a column name or JSON path: `a.b`, `a[0].b`, `a[-1]`, `a[*].b` (a list).
 
     A column of exactly this name comes first. Below a null everything is null. Raises UserError,
     at `where`, for a key or position that is not there.
@@ -327,7 +328,7 @@ def pick(row: Row, path: str, where: str) -> Any:
     values: list[Any] = [row]
     steps = _steps(path)
     for step in steps:
-        if step == ALL:
+        if step is ALL:
             values = [entry for value in values for entry in _entries(value, path, where)]
         else:
             values = [_child(value, step, path, where) for value in values]
@@ -352,12 +353,12 @@ def _entries(value: object, path: str, where: str) -> list[Any]:
     return value
 
 
-def _child(value: Any, step: Step, path: str, where: str) -> Any:
+def _child(value: Any, step: str | int, path: str, where: str) -> Any:
     if value is None:
         return None
     if isinstance(step, int):
         entries = _entries(value, path, where)
-        if step < len(entries):
+        if step < len(entries) and entries:
             return entries[step]
         raise UserError(f"`{path}`: the list has {len(entries)} entries", where=where, got=step)
     if isinstance(value, dict) and step in value:

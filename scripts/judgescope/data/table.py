@@ -5,15 +5,20 @@ item, with source, references and meta; else these stand in the rows of `data`. 
 enough where nothing is rated: their references are perturbed.
 """
 
+from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 
 from judgescope.core.errors import UserError
-from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft, Files, Key
+from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft, Files, Key, RowFault
 from judgescope.data.rated import Rated
 from judgescope.data.rows import Row, all_rows, cell_list
 from judgescope.schema.cards import ColumnMapping, Dataset, Format
+from judgescope.schema.cards.data import TIE
 
 Rows = dict[str, list[tuple[Path, int, Row]]]
+Words = dict[str, set[int | None]]
+"""Word -> the places of the texts of a row that it chooses; None: a tie."""
 
 PLANNED = "planned"
 """The rater of ratings that nobody gave, but that the data was written to deserve."""
@@ -36,7 +41,10 @@ def read(card: Dataset, files: Files) -> Rated:
                 item = draft.name(draft.pick(row, columns.item or ""), "item")
             else:
                 item = _item(draft, columns, row, len(rows["data"]))
-            _output(draft, columns, row, item)
+            if columns.texts:
+                _compared(draft, columns, row, item)
+            else:
+                _output(draft, columns, row, item)
     return draft.finish()
 
 
@@ -47,7 +55,7 @@ def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:
     """
     item = [columns.item] if columns.item else []
     per_item = [*item, *columns.source, *columns.references, *columns.meta]
-    per_text = [*item, columns.text or "", *([columns.system] if columns.system else [])]
+    per_text = [*item, *_text_columns(columns)]
     per_text += [path for aspect in draft.columns for path in _paths(draft, columns, aspect)]
     needed = {"items": per_item, "data": per_text if "items" in rows else per_item + per_text}
     for role, role_rows in rows.items():
@@ -73,7 +81,16 @@ def _has(draft: Draft, row: Row, column: str) -> bool:
     return True
 
 
+def _text_columns(columns: ColumnMapping) -> list[str]:
+    """Return the columns of a row's text, or texts, and of who wrote and compared them."""
+    if columns.texts:
+        return [*columns.texts, *columns.systems, *([columns.rater] if columns.rater else [])]
+    return [columns.text or "", *([columns.system] if columns.system else [])]
+
+
 def _paths(draft: Draft, columns: ColumnMapping, aspect: str) -> list[str]:
+    if columns.preferences:
+        return columns.preferences[aspect]
     return columns.ratings.get(aspect, [draft.columns[aspect]])
 
 
@@ -97,6 +114,86 @@ def _output(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None:
         for path in paths:
             with draft.caught():
                 _rate(draft, output, aspect, draft.pick(row, path), path if len(paths) > 1 else "")
+
+
+def _compared(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None:
+    """Add the texts of a row, and what each rater preferred: over every other text, or a tie."""
+    names = [draft.pick(row, path) for path in columns.systems] or columns.texts
+    texts = [draft.pick(row, path) for path in columns.texts]
+    there = [place for place, text in enumerate(texts) if text is not None and str(text).strip()]
+    if len(there) < 2:
+        raise RowFault(
+            "a row has fewer than two texts: nothing was compared",
+            got=", ".join(columns.texts[place] for place in there) or None,
+            allowed=f"two or more of {', '.join(columns.texts)}",
+        )
+    keys = {place: draft.output(item, names[place], texts[place], again=True) for place in there}
+    if len({*keys.values()}) < len(there):
+        raise RowFault("a row compares a text with another one of its own system", got=names)
+    words = _words(columns, names)
+    rater = draft.name(draft.pick(row, columns.rater), "rater") if columns.rater else ""
+    for aspect in draft.columns:
+        paths = _paths(draft, columns, aspect)
+        for path in paths:
+            cell, name = draft.pick(row, path), rater or (path if len(paths) > 1 else "")
+            values = cell_list(cell)
+            each = (
+                [(name or "rater-1", cell)]
+                if values is None
+                else [
+                    (f"{name or 'rater'}-{index}", value) for index, value in enumerate(values, 1)
+                ]
+            )
+            for who, value in each:
+                with draft.caught():
+                    _prefer(draft, keys, aspect, who, value, words)
+
+
+def _prefer(
+    draft: Draft, keys: dict[int, Key], aspect: str, rater: str, cell: object, words: Words
+) -> None:
+    """Add a rater's choice: the chosen text is preferred to every other one of the row.
+
+    Raises UserError for a word that chooses nothing, two texts, or one that is not in the row.
+    """
+    if draft.is_missing(cell, aspect):
+        return
+    number = isinstance(cell, float) and cell.is_integer()
+    word = str(int(cell) if number else cell).strip()  # type: ignore[call-overload]
+    chosen = words.get(word.casefold(), set())
+    shown = sorted(word for word, places in words.items() if places and len(places) == 1)
+    if len(chosen) != 1 or not chosen <= {*keys, None}:
+        what = "no word for a choice" if not chosen else "a choice of a text that is not in the row"
+        raise RowFault(
+            what if len(chosen) < 2 else "a word that chooses two texts",
+            got=cell,
+            allowed=shown,
+            todo="say what it means under `columns.choices` in the dataset's card",
+        )
+    [place] = chosen
+    for first, second in combinations(keys, 2):
+        if place in {None, first, second}:
+            value = 0.0 if place is None else 1.0 if place == first else -1.0
+            draft.preference(keys[first], keys[second], aspect, rater, value)
+
+
+def _words(columns: ColumnMapping, systems: Sequence[object]) -> Words:
+    """Return word -> the places of the texts that it chooses, None for a tie.
+
+    What the card says of a word goes before what is known without it.
+    """
+    words: Words = {TIE: {None}}
+    for place, column in enumerate(columns.texts):
+        known = {str(place + 1), chr(ord("a") + place), column, str(systems[place])}
+        known |= {*columns.systems[place : place + 1]}
+        for word in known:
+            words.setdefault(word.strip().casefold(), set()).add(place)
+    said: Words = {}
+    for name, listed in columns.choices.items():
+        chosen = None if name == TIE else columns.texts.index(name)
+        for word in listed:
+            said.setdefault(word.strip().casefold(), set()).add(chosen)
+    return words | said
 
 
 def _rate(draft: Draft, output: Key, aspect: str, cell: object, column: str) -> None:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from judgescope.core.canonical import canonical
 from judgescope.core.names import ORIGINAL, REFERENCE, SYSTEMS
-from judgescope.data.rated import BY_REFERENCE, Rated
+from judgescope.data.rated import BY_REFERENCE, Preference, Rated, Rating
 from judgescope.data.specs import IngestReport
 from judgescope.schema.cards import Dataset
 from judgescope.schema.tables import table_of
@@ -62,8 +62,9 @@ def originals(dataset: str, chosen: Mapping[str, "Original"]) -> pa.Table:
 
 
 def ratings(dataset: str, rated: Rated) -> pa.Table:
-    """Return the table of ratings; a missing rating has no row."""
-    rows = [{"dataset": dataset, **rating._asdict()} for rating in rated.ratings]
+    """Return the table of ratings and preferences; a missing one has no row."""
+    given: list[Rating | Preference] = [*rated.ratings, *rated.preferences]
+    rows = [{"dataset": dataset, **each._asdict()} for each in given]
     return table_of("ratings", rows)
 
 
@@ -93,6 +94,7 @@ def report(
     card: Dataset, hashes: dict[str, str], rated: Rated, originals: Mapping[str, "Original"]
 ) -> IngestReport:
     """Return what was read, in numbers, with licence, citation and what should be known."""
+    given: list[Rating | Preference] = [*rated.ratings, *rated.preferences]
     bare = [item.item for item in rated.items if not item.references]
     references = rated.own_references(())
     wholly = {output.system for output in rated.outputs if output.target in references}
@@ -117,8 +119,8 @@ def report(
         items=len(rated.items),
         targets=len(rated.outputs),
         originals=len(originals),
-        ratings=len(rated.ratings),
-        raters=sorted({rating.rater for rating in rated.ratings}),
+        ratings=len(given),
+        raters=sorted({each.rater for each in given}),
         systems=dict(rated.systems),
         problems=problems,
         licence=card.licence,

@@ -93,7 +93,8 @@ class ErrorCounts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class EngineInputs:
     """What engines that are not asked may read about a dataset.
 
-    ratings: (target, aspect) -> people's ratings. counted: set of texts with errors -> its counts.
+    ratings: (target, aspect) -> people's ratings. preferences: aspect -> the pairs of targets that
+    people compared. counted: set of texts with errors -> its counts.
     folder is the model card's, data replaces `{data}` in the card's paths. names: of items and
     systems in the dataset's own files.
     """
@@ -101,6 +102,7 @@ class EngineInputs:
     seed: int
     dataset: str
     ratings: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
+    preferences: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     counted: Mapping[str, ErrorCounts] = field(default_factory=dict)
     folder: Path = Path()
     data: Path = Path()
@@ -130,13 +132,14 @@ def request_key(
     *,
     seed: int,
     dataset: str,
+    other: Subject | None = None,
 ) -> str:
     """Return sha256(canonical JSON of all that determines the answer), 64 hex digits.
 
     That is always engine, model and form; of the rest only what the form uses: a ROUGE of one text
     against the same references has one key on every aspect. Ids of judges are never part of it,
     ids of targets only if an answer depends on more than the text. Controls made from ratings are
-    keyed by dataset, not by the ratings.
+    keyed by dataset, not by the ratings. `other`: the second text of a recorded comparison.
     """
     used: dict[str, Any]
     text, source, references = subject.text, subject.source, list(subject.references)
@@ -144,6 +147,8 @@ def request_key(
     if isinstance(model, RecordedModel):
         row = {"item": subject.item, "system": subject.system, "text": text, "source": source}
         files = {"files": model.sha256 or model.files, "rows": model.row_keys}
+        if other is not None:
+            row |= {"system_b": other.system, "text_b": other.text}
         used = {"aspect": aspect, "dataset": dataset, **row, **files}
     elif model.engine == "control" and judge.form == "length":
         used = {"text": text}

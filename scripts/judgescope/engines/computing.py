@@ -14,9 +14,9 @@ from judgescope.core.files import write_text
 from judgescope.core.job_spec import JobSpec
 from judgescope.data.rated import NO_NAMES
 from judgescope.engines import ENGINES
-from judgescope.engines.base import Answer, EngineInputs, ErrorCounts, request_key
+from judgescope.engines.base import Answer, EngineInputs, ErrorCounts, Subject, request_key
 from judgescope.engines.subjects import Subjects
-from judgescope.schema.cards import Judge, RatedAspect
+from judgescope.schema.cards import Judge, RatedAspect, RecordedModel
 from judgescope.schema.loading import adapter
 
 
@@ -84,6 +84,7 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
             seed=spec.seed,
             dataset=spec.dataset,
             ratings=targets.ratings,
+            preferences=targets.preferences,
             counted=spec.counted,
             folder=Path(spec.folder),
             data=Path(spec.data),
@@ -91,6 +92,7 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
         ),
     )
     judges = {name: Judge(**card) for name, card in spec.judges.items()}
+    compares = isinstance(model, RecordedModel) and model.rows.compares
 
     def part(perturbation: str, judge: Judge, aspect: str) -> Part:
         name, criterion = split(aspect)
@@ -98,16 +100,28 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
         subjects = targets.in_set(perturbation, judge.share, aspect)
         version = engine.version(judge)
         rows, answers = [], []
-        answered = engine.answer(judge, name, scale, subjects)
-        for subject, draws in zip(subjects, answered, strict=True):
+        shown: list[tuple[Subject, Subject | None]] = [(subject, None) for subject in subjects]
+        if compares:
+            shown, answered = engine.compare(judge, name, subjects)
+        else:
+            answered = engine.answer(judge, name, scale, subjects)
+        for (subject, other), draws in zip(shown, answered, strict=True):
             key = request_key(
-                model, judge, name, scale, subject, seed=spec.seed, dataset=spec.dataset
+                model,
+                judge,
+                name,
+                scale,
+                subject,
+                seed=spec.seed,
+                dataset=spec.dataset,
+                other=other,
             )
             rows += [
                 {
                     "judge": judge.judge,
-                    "kind": "rate",
+                    "kind": "compare" if other else "rate",
                     "target": subject.target,
+                    "target_b": other.target if other else None,
                     "aspect": name,
                     "criterion": criterion,
                     "key": key,

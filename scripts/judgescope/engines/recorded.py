@@ -6,7 +6,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -33,8 +33,28 @@ KEY_WIDTH = 80  # characters of a text that an error shows
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII)
 _WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
 
+SWAPPED = "swapped"
+"""The role of files whose rows showed the second text of a comparison first."""
+
+SWAPPED = "swapped"
+"""The role of files whose rows showed the second text of a comparison first."""
+REPLY = "reply"
+"""The column of a comparison's reply in each of its orders."""
+CHOICES: dict[str, tuple[str, str]] = {
+    **{"first": ("A", "A"), "second": ("B", "B"), "tie": ("tie", "tie")},
+    **{"text": ("A", "B"), "text_b": ("B", "A")},
+}
+"""What a label chose -> the letter of that text, where the texts came in their order or swapped."""
+
 Key = tuple[str, ...]
-"""The aspect's id ('' where rows have none), then the values that a row is joined by."""
+"""The aspect's id ('' where rows have none), then the values that a row is joined by.
+
+Of comparisons those of the text that was shown first, then those of the other.
+"""
+Pair = tuple[Subject, Subject]
+"""The two texts of a comparison, in the order in which they were shown."""
+Shown = tuple[Subject, Subject | None]
+"""The two texts of a comparison, the first shown first."""
 
 
 class Row(NamedTuple):
@@ -68,6 +88,8 @@ class Join(Struct, frozen=True, kw_only=True):
     texts_joined: int
     texts_scored: int
     poor: bool
+    pairs: bool = False
+    """Whether rows are comparisons: then `texts` counts pairs in an order."""
 
 
 def read_joins(path: str | Path) -> list[Join]:
@@ -83,17 +105,17 @@ def join_lines(joins: Iterable[Join], *, poor: bool = False) -> list[str]:
     groups: dict[tuple[Any, ...], list[Join]] = {}
     for join in joins:
         if join.poor or not poor:
-            counts = (join.rows_joined, join.rows, join.texts_joined, join.texts)
+            counts = (join.rows_joined, join.rows, join.texts_joined, join.texts, join.pairs)
             groups.setdefault((join.model, *counts, join.texts_scored, join.poor), []).append(join)
     lines = []
     for group in groups.values():
-        join = group[0]
+        join, text = group[0], "pair" if group[0].pairs else "text"
         scored = (
             f", {join.texts_scored} have a score" if join.texts_scored < join.texts_joined else ""
         )
         lines.append(
             f"{'warning: ' if join.poor else ''}{join.model}: {join.rows_joined} of {join.rows} "
-            f"rows match a text, {join.texts_joined} of {join.texts} texts have a row{scored} "
+            f"rows match a {text}, {join.texts_joined} of {join.texts} {text}s have a row{scored} "
             f"({_listed({each.judge for each in group}, 'judges')} on "
             f"{_listed({each.aspect for each in group}, 'aspects')})"
         )
@@ -123,7 +145,7 @@ class RecordedEngine:
 
     def __init__(self, card: RecordedModel, inputs: EngineInputs) -> None:
         self.card, self.dataset, self.names = card, inputs.dataset, inputs.names
-        self.folder, self.data = inputs.folder, inputs.data
+        self.folder, self.data, self.preferences = inputs.folder, inputs.data, inputs.preferences
         self._tables: dict[str, Table] = {}
         self._by_aspect: dict[tuple[str, str], Table] = {}
         self._matches: dict[tuple[str, str, str], _Matches] = defaultdict(_Matches)
@@ -154,9 +176,56 @@ class RecordedEngine:
                 matches.scored.add(subject.target)
         return answers
 
+    def compare(
+        self, judge: Judge, aspect: str, subjects: Sequence[Subject]
+    ) -> tuple[list[Pair], list[list[Answer]]]:
+        """Return the recorded comparisons of two texts of an item, and the draws of each.
+
+        A pair comes in each order that was recorded; a pair that people compared, and no row is
+        about, comes once without an answer. Raises UserError for a row that fits two pairs.
+        """
+        role = self._role(judge)
+        table, matches = self._rows_on(aspect, role), self._matches[judge.judge, aspect, role]
+        comparisons: dict[tuple[str, str], tuple[Pair, Key | None]] = {}
+        example: Key | None = None
+        for pair in _orders(subjects):
+            keys = self._pair_keys(aspect, pair)
+            example = example or keys[0]
+            if (key := next((key for key in keys if key in table), None)) is not None:
+                comparisons[pair[0].target, pair[1].target] = pair, key
+        _check_distinct_pairs(table, comparisons.values())
+        rank = {key: number for number, key in enumerate(table)}  # each pair as its row lists it
+        comparisons = dict(sorted(comparisons.items(), key=lambda each: rank[each[1][1] or ()]))
+        known = {subject.target: subject for subject in subjects}
+        for first, second in self.preferences.get(aspect, ()):
+            recorded = (first, second) in comparisons or (second, first) in comparisons
+            if not recorded and first in known and second in known:
+                comparisons[first, second] = (known[first], known[second]), None
+        if example is None:
+            raise UserError(
+                "no item has two texts that could be compared",
+                where=f"models/{self.card.model}.yaml, key rows; judge {judge.judge}",
+                got=self.dataset,
+            )
+        answers = []
+        for names, (pair, key) in comparisons.items():
+            name = " ".join(names)
+            matches.keys[name] = key or self._pair_keys(aspect, pair)[0]
+            if key is None:
+                matches.missing[name] = None
+            else:
+                matches.used.add(key)
+            answers.append(self._draws(table[key] if key else (), REPLY, judge.draws))
+            if any(answer.status == "ok" for answer in answers[-1]):
+                matches.scored.add(name)
+        if not comparisons:
+            matches.keys["the first pair"] = example
+        return [pair for pair, _ in comparisons.values()], answers
+
     def version(self, judge: Judge) -> str:
         """Return the sha256 of the judge's files, if the card has it."""
-        return self.card.sha256.get(self._role(judge), "")
+        roles = self._roles(self._role(judge))
+        return " ".join(self.card.sha256[role] for role in roles if role in self.card.sha256)
 
     def joins(self, shared: Collection[str] = (), *, selected: bool = False) -> list[Join]:
         """Return the join of every judge and aspect answered so far.
@@ -181,6 +250,7 @@ class RecordedEngine:
                     texts_joined=texts - len(matches.missing),
                     texts_scored=scored,
                     poor=joined < MIN_JOINED * expected or scored < MIN_JOINED * texts,
+                    pairs=self.card.rows.compares,
                 )
             )
         return joins
@@ -290,18 +360,71 @@ class RecordedEngine:
         keys = _subject_keys(self.card.rows, self.names, aspect, subject)
         return next((key for key in keys if key in table), keys[0])
 
+    def _pair_keys(self, aspect: str, pair: Pair) -> list[Key]:
+        """Return the possible keys of a comparison's row, in the order in which it was shown."""
+        aspect = slug(aspect) if self.card.rows.aspect else ""
+        first, second = (
+            _subject_keys(self.card.rows, self.names, aspect, subject) for subject in pair
+        )
+        return [key + other[1:] for key, other in product(first, second)]
+
     def _rows_on(self, aspect: str, role: str) -> Table:
         """Return a role's rows on an aspect; all of them if rows do not name an aspect."""
         aspect = slug(aspect) if self.card.rows.aspect else ""
         if (aspect, role) not in self._by_aspect:
             if role not in self._tables:
-                self._tables[role] = _indexed(self.card.rows, self._read(role), self.names)
-            rows = self._tables[role].items()
-            self._by_aspect[aspect, role] = {key: same for key, same in rows if key[0] == aspect}
+                rows = self._compared(role) if self.card.rows.compares else self._keyed(role)
+                self._tables[role] = _indexed(self.card.rows, rows)
+            table = self._tables[role].items()
+            self._by_aspect[aspect, role] = {key: same for key, same in table if key[0] == aspect}
         return self._by_aspect[aspect, role]
+
+    def _keyed(self, role: str) -> Iterator[tuple[Key, Row]]:
+        for row in self._read(role):
+            yield _row_key(self.card.rows, row, self.names), row
+
+    def _compared(self, role: str) -> Iterator[tuple[Key, Row]]:
+        """Yield a role's comparisons, each order by itself; labels become letters."""
+        names = self.card.rows
+        other = names.model_copy(update={"system": names.system_b, "text": names.text_b})
+        for each in self._roles(role):
+            for row in self._read(each):
+                first, second = (_row_key(which, row, self.names) for which in (names, other))
+                swapped = each == SWAPPED or any(
+                    _name(row.get(column)) in values for column, values in names.swapped.items()
+                )
+                orders = [(names.reply, swapped)]
+                orders += [(names.reply_swapped, True)] if names.reply_swapped else []
+                for path, turned in orders:
+                    keys = (second, first) if turned else (first, second)
+                    reply = self._labelled(row.get(path or ""), row.where, turned)
+                    yield keys[0] + keys[1][1:], Row(row.where, {REPLY: reply}, row.fields)
+
+    def _labelled(self, reply: object, where: str, swapped: bool) -> object:
+        """Return a reply, or where replies are labels the letter of the text that it chose."""
+        names = self.card.rows
+        if isinstance(reply, list):
+            return [self._labelled(draw, where, swapped) for draw in reply]
+        if not names.labels or reply is None or reply in names.missing:
+            return reply
+        for chosen, words in names.labels.items():
+            if _name(reply).strip().casefold() in {word.casefold() for word in words}:
+                return CHOICES[chosen][swapped]
+        raise UserError(
+            "no label for the choice of a recorded comparison",
+            where=where,
+            got=reply,
+            allowed=[word for words in names.labels.values() for word in words],
+            todo=f"add it under `rows.labels` or `rows.missing` in models/{self.card.model}.yaml",
+        )
 
     def _role(self, judge: Judge) -> str:
         return judge.form if judge.form in self.card.files else "data"
+
+    def _roles(self, role: str) -> list[str]:
+        """Return the roles that hold a judge's rows: comparisons may have one for each order."""
+        both = role == "data" and self.card.rows.compares and SWAPPED in self.card.files
+        return [role, SWAPPED] if both else [role]
 
     def _path(self, judge: Judge, aspect: str) -> str | None:
         """Return the column or JSON path of the judge's replies or scores, if there is one."""
@@ -322,8 +445,13 @@ class RecordedEngine:
                         yield Row(f"{where} {entry[ENTRY]}", entry, fields)
                     continue
                 row = Row(where, cells, fields)
-                if names.dataset is None or slug(str(row.get(names.dataset))) == self.dataset:
+                if names.dataset is None or self._is_here(row.get(names.dataset)):
                     yield row
+
+    def _is_here(self, name: object) -> bool:
+        """Return whether a row of a file that mixes datasets is of this one."""
+        called = self.card.rows.datasets.get(self.dataset)
+        return slug(str(name)) == self.dataset if called is None else _name(name) == called
 
     def _draws(self, rows: Sequence[Row], path: str | None, draws: int) -> list[Answer]:
         if not rows:
@@ -372,25 +500,29 @@ def _is_number(text: str) -> bool:
     return bool(_NUMBER.fullmatch(text)) and math.isfinite(float(text))
 
 
-def _indexed(names: RecordedRows, rows: Iterable[Row], known: Names) -> Table:
+def _indexed(names: RecordedRows, rows: Iterable[tuple[Key, Row]]) -> Table:
     """Return the rows by key.
 
-    Raises UserError for rows about one text that differ, unless the card says which one counts.
+    Raises UserError for rows about one text that differ, unless the card says which one counts, and
+    for two rows about a pair of texts in one order.
     """
     table: dict[Key, list[Row]] = {}
-    aspects = {name: aspect for aspect, name in names.aspects.items()}
-    for row in rows:
-        key = _row_key(names, aspects, row, known)
+    for key, row in rows:
         same = table.setdefault(key, [])
         if same and names.repeated == "stop" and not _have_same_scores(names, same[0], row):
+            both = "the same two texts in the same order" if names.compares else "the same text"
+            swapped = "say which rows showed the second text first (`swapped`, `reply_swapped`, or "
+            todo = (
+                f"{swapped}files of the role `{SWAPPED}`), or "
+                if names.compares
+                else "map the column that distinguishes them under `rows` (system, source or "
+                "aspect), or "
+            )
             raise UserError(
-                "two recorded rows describe the same text",
+                f"two recorded rows describe {both}",
                 where=f"{same[0].where} and {row.where}",
                 got=_shown(names, key),
-                todo=(
-                    "map the column that distinguishes them under `rows` (system, source or "
-                    "aspect), or set `repeated` to first, last or mean"
-                ),
+                todo=f"{todo}set `repeated` to first, last or mean",
             )
         same.append(row)
     return table
@@ -419,8 +551,8 @@ def _is_close(cell: object, other: object) -> bool:
         return False
 
 
-def _row_key(names: RecordedRows, aspects: Mapping[str, str], row: Row, known: Names) -> Key:
-    aspect = _aspect_id(names, aspects, row.get(names.aspect)) if names.aspect else ""
+def _row_key(names: RecordedRows, row: Row, known: Names) -> Key:
+    aspect = _aspect_id(names, row.get(names.aspect)) if names.aspect else ""
     if names.target:
         return (aspect, _name(row.get(names.target)))
     system = _name(row.get(names.system), same=known.same) if names.system else ""
@@ -430,11 +562,12 @@ def _row_key(names: RecordedRows, aspects: Mapping[str, str], row: Row, known: N
     return (aspect, system, _normal(row.get(names.text or "")), source)
 
 
-def _aspect_id(names: RecordedRows, aspects: Mapping[str, str], cell: object) -> str:
+def _aspect_id(names: RecordedRows, cell: object) -> str:
     """Return the id of a row's aspect: by the card, else the slug of its name."""
     name = _name(cell)
-    if name in aspects:
-        return aspects[name]
+    for aspect, called in names.aspects.items():
+        if called == name:
+            return aspect
     ident = slug(name)
     return f"other {name}" if ident in names.aspects else ident
 
@@ -478,11 +611,35 @@ def _shown(names: RecordedRows, key: Key) -> str:
         parts = ["system", "item"]
     else:
         parts = ["system", "text", "source"]
+    parts *= 2 if names.compares else 1
     return ", ".join(
         f"{part} {value if len(value) <= KEY_WIDTH else value[: KEY_WIDTH - 1] + '…'!r}"
         for part, value in zip(parts, key[1:], strict=True)
         if value
     )
+
+
+def _orders(subjects: Sequence[Subject]) -> Iterator[Pair]:
+    """Yield every two texts of an item, in both orders."""
+    items: dict[str, list[Subject]] = {}
+    for subject in subjects:
+        items.setdefault(subject.item, []).append(subject)
+    for texts in items.values():
+        yield from permutations(texts, 2)
+
+
+def _check_distinct_pairs(table: Table, comparisons: Iterable[tuple[Pair, Key | None]]) -> None:
+    """Raise UserError if two pairs of different items share a row and differ in their source."""
+    first: dict[Key | None, Pair] = {}
+    for pair, key in comparisons:
+        other = first.setdefault(key, pair)
+        if key is not None and _normal(other[0].source) != _normal(pair[0].source):
+            raise UserError(
+                "a recorded row matches two pairs of texts",
+                where=table[key][0].where,
+                got=" and ".join(f"{a.target}, {b.target}" for a, b in (other, pair)),
+                todo="map the column that distinguishes them under `rows`: item or source",
+            )
 
 
 def _check_distinct(table: Table, keys: Sequence[Key], subjects: Sequence[Subject]) -> None:

@@ -1,7 +1,7 @@
 """The texts of a dataset that engines may see, read from a study's tables."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import fsum
@@ -76,10 +76,26 @@ class Subjects:
     def ratings(self) -> dict[tuple[str, str], list[float]]:
         """Return (target, aspect) -> people's ratings."""
         ratings: dict[tuple[str, str], list[float]] = {}
-        path = f"{self._out}/ratings/{self.dataset}.parquet"
-        for row in read_table("ratings", path, ["target", "aspect", "value"]).to_pylist():
-            ratings.setdefault((row["target"], row["aspect"]), []).append(row["value"])
+        for row in self._rating_rows:
+            if row["target_b"] is None:
+                ratings.setdefault((row["target"], row["aspect"]), []).append(row["value"])
         return ratings
+
+    @cached_property
+    def preferences(self) -> dict[str, list[tuple[str, str]]]:
+        """Return aspect -> the two texts of each pair that people compared, as first shown."""
+        return listed_pairs(
+            (row["aspect"], row["target"], row["target_b"])
+            for row in self._rating_rows
+            if row["target_b"] is not None
+        )
+
+    @cached_property
+    def _rating_rows(self) -> list[dict[str, Any]]:
+        path = f"{self._out}/ratings/{self.dataset}.parquet"
+        rows: list[dict[str, Any]]
+        rows = read_table("ratings", path, ["target", "target_b", "aspect", "value"]).to_pylist()
+        return rows
 
     def ratings_of(self, aspect: str) -> dict[str, list[float]]:
         """Return target -> people's ratings on an aspect."""
@@ -121,6 +137,17 @@ class Subjects:
                 )
             )
         return subjects
+
+
+def listed_pairs(choices: Iterable[tuple[str, str, str]]) -> dict[str, list[tuple[str, str]]]:
+    """Return aspect -> the pairs of targets of some choices, each as it comes first.
+
+    A choice is its aspect, the text that was shown first, and the other one.
+    """
+    pairs: dict[str, dict[frozenset[str], tuple[str, str]]] = {}
+    for aspect, first, second in choices:
+        pairs.setdefault(aspect, {}).setdefault(frozenset((first, second)), (first, second))
+    return {aspect: [*both.values()] for aspect, both in pairs.items()}
 
 
 def _own_reference(row: Mapping[str, Any], item: Mapping[str, Any]) -> int | None:

@@ -191,11 +191,23 @@ class EvaluationData:
     def human_ratings(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return aspect -> rater -> target -> rating."""
         ratings: dict[str, dict[str, dict[str, float]]] = {}
-        names = ("aspect", "rater", "target", "value")
+        names = ("aspect", "rater", "target", "target_b", "value")
         columns = (self.ratings[name].to_pylist() for name in names)
-        for aspect, rater, target, value in zip(*columns, strict=True):
-            ratings.setdefault(aspect, {}).setdefault(rater, {})[target] = value
+        for aspect, rater, target, target_b, value in zip(*columns, strict=True):
+            if target_b is None:
+                ratings.setdefault(aspect, {}).setdefault(rater, {})[target] = value
         return ratings
+
+    @cached_property
+    def preferences(self) -> dict[str, dict[str, dict[tuple[str, str], float]]]:
+        """Return aspect -> rater -> (first text shown, second) -> 1, -1, or 0 for neither."""
+        choices: dict[str, dict[str, dict[tuple[str, str], float]]] = {}
+        names = ("aspect", "rater", "target", "target_b", "value")
+        columns = (self.ratings[name].to_pylist() for name in names)
+        for aspect, rater, target, target_b, value in zip(*columns, strict=True):
+            if target_b is not None:
+                choices.setdefault(aspect, {}).setdefault(rater, {})[target, target_b] = value
+        return choices
 
     def undefined(self, why: str) -> Replicated:
         """Return an undefined estimate with its undefined deletions."""

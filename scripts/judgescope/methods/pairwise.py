@@ -3,10 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
+from judgescope.core.cells import split
 from judgescope.methods.base import AppliesTo, Method, Row
+from judgescope.methods.choices import Pair, Pairs, Votes, of_judge, of_people, votes_of_scores
 from judgescope.methods.evaluation_data import (
     Codes,
     EvaluationData,
@@ -24,8 +27,7 @@ from judgescope.statistics.order import (
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
-Votes = dict[tuple[str, str], list[float]]
-"""(first text shown, second) -> the votes of all draws: 1, -1, 0 or NaN."""
+PEOPLE = "human"
 
 
 def rows(study: EvaluationData) -> list[Row]:
@@ -37,12 +39,35 @@ def rows(study: EvaluationData) -> list[Row]:
         for statistic, distance, estimate in _estimates(panel, aspect, votes):
             row = study.row(judge, aspect, statistic, "pooled", estimate, **columns | distance)
             result.append(row)
-    return result
+    return [*result, *_choice_rows(study)]
 
 
-def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], Votes]:
+def _choice_rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of people's choices and of recorded comparisons, of texts by systems."""
+    for aspect in study.preferences:
+        for name, level, columns, estimate in of_people(study, aspect):
+            yield study.row(PEOPLE, aspect, name, level, estimate, **columns)
+    compared = votes_of(study)
+    for judge, aspect in product(study.spec.judges, study.spec.aspects):
+        card, chosen = study.spec.judges[judge], split(aspect)[0] in study.preferences
+        panel = study.systems.given(judge)
+        votes: Votes = compared.get(("systems", judge, aspect), {})
+        if chosen and not card.compares and (votes := votes_of_scores(panel, judge, aspect)):
+            pairs = judged(panel, aspect, votes)
+            accuracy = comparison_accuracy(
+                pairs.verdict, np.sign(pairs.ahead), pairs.source, study.weights
+            )
+            for statistic, one in accuracy.items():
+                yield study.row(judge, aspect, statistic, "pooled", one)
+        if votes and (chosen or card.engine == "recorded"):
+            for name, level, columns, estimate in of_judge(panel, judge, aspect, votes):
+                yield study.row(judge, aspect, name, level, estimate, **columns)
+
+
+def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, list[float]]]:
     """Return (perturbation, judge, aspect) -> the votes of judges that compare two texts."""
-    table: dict[tuple[str, str, str], Votes] = defaultdict(lambda: defaultdict(list))
+    table: dict[tuple[str, str, str], dict[Pair, list[float]]]
+    table = defaultdict(lambda: defaultdict(list))
     names = ("perturbation", "judge", "aspect", "target", "target_b", "value")
     columns = (study.draws[name].to_pylist() for name in names)
     for perturbation, judge, aspect, target, target_b, value in zip(*columns, strict=True):
@@ -82,8 +107,13 @@ def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
     if in_chain:  # one error more is worse by one
         quality = -np.array(steps, dtype=np.float64)
     ahead = quality[first] - quality[second]
+    if split(aspect)[0] in panel.study.preferences:
+        choices = Pairs.of(panel, aspect, pairs)
+        net = dict(zip(choices.names, choices.ahead.tolist(), strict=True))
+        ahead = np.array([net[a, b] if (a, b) in net else -net[b, a] for a, b in pairs])
+        in_chain = False
     verdict = verdicts(*_counts(votes, pairs))
-    rated = bool(np.isfinite(quality).any())
+    rated = bool(np.isfinite(ahead).any() or np.isfinite(quality).any())
     source = panel.source[first]
     return JudgedPairs(pairs, first, second, source, verdict, ahead, in_chain, rated)
 
@@ -160,4 +190,10 @@ def _nontransitive_share(panel: TargetSet, judged_pairs: JudgedPairs) -> Estimat
     return nontransitive_share(table, source, panel.study.weights)
 
 
-METHOD = Method(when="votes", votes=True, claims=("claims.ratings.pair_claims",))
+METHOD = Method(
+    selectable=True,
+    when="votes",
+    texts=("systems",),
+    votes=True,
+    claims=("claims.ratings.pair_claims",),
+)

@@ -56,6 +56,8 @@ class JudgeFacts(_Part, frozen=True):
     """Which rating of the judged text the prompt gives; None: no rating."""
     parser: str | None = None
     temperature: float | None = None
+    compares: bool = False
+    """Whether a reply is about two texts."""
     price: Prices | None = None
     """Read by the table cost only; None if the model's card has no price."""
 
@@ -220,6 +222,8 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """The sets of texts."""
     results: str
     output: str
+    anonymous_systems: bool = False
+    """Whether systems are only the columns of the texts that people compared."""
     turned: Turned | None = None
     missing: Policy | None = None
     """What counts for missing judgments; None: they stay out."""

@@ -1,7 +1,7 @@
 """The files that a study reads: where its cards and data are, and a first reading of the data."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from judgescope.core.cells import split
@@ -13,7 +13,7 @@ from judgescope.data.rated import Names
 from judgescope.data.select import originals, read_selected
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import Join, RecordedEngine
-from judgescope.engines.subjects import Subjects
+from judgescope.engines.subjects import Subjects, listed_pairs
 from judgescope.perturb.sentences import split_sentences
 from judgescope.plan.study import CellAspect, Plan, is_selected
 from judgescope.schema.cards import FOLDERS, Hub, RecordedModel
@@ -136,7 +136,9 @@ def _replay(
         Subject(one.target, one.item, one.system, SYSTEMS, one.text, sources[one.item])
         for one in rated.outputs
     ]
-    _joined(plan, dataset, model, rated.names, [(cell, texts) for cell in cells])
+    preferences = listed_pairs((one.aspect, one.target, one.target_b) for one in rated.preferences)
+    judged = [(cell, texts) for cell in cells]
+    _joined(plan, dataset, model, rated.names, preferences, judged)
 
 
 def joins(plan: Plan, dataset: str) -> list[Join]:
@@ -158,7 +160,7 @@ def joins(plan: Plan, dataset: str) -> list[Join]:
                 (cell, texts.in_set(cell.perturbation, plan.judges[cell.judge].share, cell.aspect))
                 for cell in cells
             ]
-            counts += _joined(plan, dataset, card, texts.names, pairs)
+            counts += _joined(plan, dataset, card, texts.names, texts.preferences, pairs)
     return counts
 
 
@@ -167,6 +169,7 @@ def _joined(
     dataset: str,
     model: RecordedModel,
     names: Names,
+    preferences: Mapping[str, Sequence[tuple[str, str]]],
     cells: Iterable[tuple[CellAspect, Sequence[Subject]]],
 ) -> list[Join]:
     inputs = EngineInputs(
@@ -175,11 +178,16 @@ def _joined(
         folder=Path(plan.folders["model", model.model]),
         data=Path(plan.study.data),
         names=names,
+        preferences=preferences,
     )
     engine, shared = RecordedEngine(model, inputs), set[str]()
     for cell, texts in cells:
         judge = plan.judges[cell.judge]
         shared |= {cell.judge} if judge.share < 1 else set()
-        scale = judge.scale_on(split(cell.aspect)[0]) or plan.scale_of(dataset, cell.aspect)
-        engine.answer(judge, split(cell.aspect)[0], scale, texts)
+        aspect = split(cell.aspect)[0]
+        if model.rows.compares:
+            engine.compare(judge, aspect, texts)
+            continue
+        scale = judge.scale_on(aspect) or plan.scale_of(dataset, cell.aspect)
+        engine.answer(judge, aspect, scale, texts)
     return engine.checked_joins(shared, selected=is_selected(plan, dataset))

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
-from judgescope.engines import ASKED, PROMPTED
+from judgescope.engines import PROMPTED
 from judgescope.methods.specs import JudgeFacts
 from judgescope.parsing.judgment import OffGrid
 from judgescope.plan.generators import analyses_of
-from judgescope.plan.study import Plan, replays, uses_references
+from judgescope.plan.study import Plan, compares, replays, uses_references
 from judgescope.prompts.spotlight import Spotlight
-from judgescope.schema.cards import COMPARE, ORACLE, Card, Judge, Model, Scale, Supervisor
+from judgescope.schema.cards import ORACLE, Card, Judge, Model, Scale, Supervisor
 from judgescope.schema.cards.judges import PARSER
 
 CONTINUOUS = {"length", "shuffled"}
@@ -69,7 +69,7 @@ def parser_of(plan: Plan, judge: str) -> str:
         return PARSER
     if card.parser is not None:
         return card.parser
-    if model.engine in ASKED and card.form == COMPARE:
+    if compares(card, model):
         return "choice"
     return "score" if model.engine in PROMPTED or replays(model) else "number"
 
@@ -203,6 +203,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
     return replace(
         facts,
         draws=card.draws,
+        compares=plan.compares(judge),
         parser=parser_of(plan, judge),
         temperature=card.temperature if plan.is_prompted(card.model) else None,
         grid={

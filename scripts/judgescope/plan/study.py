@@ -236,15 +236,17 @@ class Plan:
         judges = [
             name
             for name, judge in self.judges.items()
-            if getattr(self.models[judge.model], "dataset", None) in {None, dataset}
-            and self.rated_by(name, dataset)
+            if not isinstance(model := self.models[judge.model], RecordedModel)
+            or model.judges(dataset)
+            if self.rated_by(name, dataset)
         ]
         judges += [name for name, card in self.derived.items() if set(card.members) <= set(judges)]
         return [name for name in judges if dataset not in self.taught or name in self.teachers]
 
     def compares(self, judge: str) -> bool:
         """Return whether a judge is asked about two texts at once: it has votes and no scores."""
-        return judge in self.judges and self.judges[judge].form == COMPARE
+        card = self.judges.get(judge)
+        return card is not None and compares(card, self.models[card.model])
 
     def is_oracle(self, judge: str) -> bool:
         """Return whether a judge is the control that knows how many errors a text has."""
@@ -430,11 +432,16 @@ def not_applicable(
         return "not applicable: there is no rating to tell"
     if isinstance(model, RecordedModel) and perturbation != "systems" and not model.rows.target:
         return "not applicable: recorded for system outputs only"
-    if judge.form == COMPARE and kind == "graded":
+    if compares(judge, model) and kind == "graded":
         return "not applicable: texts of every rating are rated, not ordered"
-    if judge.form == COMPARE and perturbation != "systems" and kind != "chain":
+    if compares(judge, model) and perturbation != "systems" and kind != "chain":
         return "not applicable: one text per item, nothing to compare"
     return None
+
+
+def compares(judge: Judge, model: Model) -> bool:
+    """Return whether a judge's replies are about two texts: asked so, or recorded so."""
+    return judge.form == COMPARE or (isinstance(model, RecordedModel) and model.rows.compares)
 
 
 def computes(card: Model) -> bool:

@@ -1,12 +1,22 @@
 """Biases of a judge: toward length, and toward texts by models of its own family."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.coefficients import Statistic, over_rows
-from judgescope.statistics.declared import correlation, declare, signed_amount
+from judgescope.statistics.declared import (
+    SIGNED,
+    correlation,
+    declare,
+    percent,
+    signed_amount,
+)
+from judgescope.statistics.declared import Statistic as Declared
+from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, Sample
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
@@ -14,10 +24,12 @@ from judgescope.statistics.result import (
     CONSTANT_RATINGS,
     LENGTH_IS_ALL,
     ONE_FAMILY,
+    Estimate,
 )
 
 YULE = "Yule 1907"
 ORDER: Final = 6
+excess = partial(Declared, kind="percent", range=SIGNED)
 DECLARED: Final = declare(
     correlation("partial_pearson", "Partial r", "Pearson r given length", YULE),
     correlation("partial_spearman", "Partial ρ", "Spearman ρ given length", YULE, ties="midranks"),
@@ -26,6 +38,22 @@ DECLARED: Final = declare(
     ),
     signed_amount(
         "self_preference", "Self-preference", "extra points for texts of its own model family"
+    ),
+    percent("longer_chosen", "Longer text chosen", "of decided verdicts on texts of two lengths"),
+    excess(
+        "longer_excess",
+        "Longer text, more than people",
+        "how much more often than people it prefers the longer text; a tie counts half",
+    ),
+    percent(
+        "own_family_chosen",
+        "Own family chosen",
+        "of decided verdicts on a text by a model of its family and one of another",
+    ),
+    excess(
+        "own_family_excess",
+        "Own family, more than people",
+        "how much more often than people it prefers its own family; a tie counts half",
     ),
 )
 
@@ -135,3 +163,31 @@ def _residual(
     low, high = judge_scale
     bottom, top = people_scale
     return bottom + (x - low) * (top - bottom) / (high - low) - y
+
+
+def side_chosen(verdict: Floats, side: Floats, source: Codes, weights: Weights) -> Estimate:
+    """Return sum [v = side] / decided verdicts on pairs whose texts differ in something.
+
+    verdict (pairs,): 1 for the first text, -1 for the second, 0 for neither, NaN = missing; side
+    (pairs,): which text has it, 1 or -1; 0: both or none, left out. `n_tied` counts verdicts for
+    neither. Undefined without a decided verdict.
+    """
+    used = side != 0
+    decided = np.where(verdict == 0, np.nan, (verdict == side).astype(np.float64))
+    decided[np.isnan(verdict)] = np.nan
+    tied = int((verdict == 0)[used].sum())
+    result = clustered_mean(decided[used], source[used], weights).estimate
+    return replace(result, n_missing=result.n_missing - tied, n_tied=tied)
+
+
+def side_excess(
+    verdict: Floats, people: Floats, side: Floats, source: Codes, weights: Weights
+) -> Estimate:
+    """Return sum (v - h) side / 2n: how much more often than people a judge chooses a side.
+
+    verdict, people (pairs,): 1, -1, 0 (half for each text), NaN = missing; side as in
+    `side_chosen`. -1 to 1; 0: as often as people. `n` counts pairs with both verdicts.
+    """
+    used = side != 0
+    gap = ((verdict - people) * side / 2)[used]
+    return clustered_mean(gap, source[used], weights, ends=(-1.0, 1.0)).estimate

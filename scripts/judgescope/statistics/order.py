@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
-from judgescope.statistics.declared import accuracy, declare, percent, scale_of, undesired
+from judgescope.statistics.declared import (
+    accuracy,
+    agreement,
+    declare,
+    percent,
+    scale_of,
+    undesired,
+)
 from judgescope.statistics.means import clustered_mean, share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
@@ -29,6 +36,12 @@ DECLARED: Final = declare(
     ),
     accuracy(
         "accuracy_comparison", "Right", "same order as people; a tie is wrong", PAPER, ties=WRONG
+    ),
+    accuracy(
+        "accuracy_both_orders",
+        "Right in both orders",
+        "same order as people, whichever text is shown first; a tie is wrong",
+        ties=WRONG,
     ),
     accuracy("accuracy_comparison_half", "Right, ties half", "a tie is half right", ties=HALF),
     accuracy(
@@ -71,6 +84,7 @@ DECLARED: Final = declare(
         "Hu et al. 2025, figure 5",
         ties=WRONG,
     ),
+    agreement("kappa_orders", "κ of both orders", "same verdict in both orders, beyond chance"),
     undesired("tie_rate", "Ties", "pairs without a verdict"),
 )
 
@@ -235,8 +249,7 @@ def comparison_accuracy(
     `tie_rate`: the share of verdicts for neither. Range 0 to 1; `n` counts the pairs used,
     `n_missing` those without a verdict.
     """
-    asked = np.isfinite(truth) & (truth != 0)
-    known = asked & ~np.isnan(verdict)
+    asked, known = _asked(truth, verdict)
     right, tied = (verdict == truth)[known], (verdict == 0)[known]
     missing = int(asked.sum() - known.sum())
     rules = {
@@ -248,3 +261,55 @@ def comparison_accuracy(
         name: clustered_mean(hits, source[known], weights, missing, scale=scale_of(name)).estimate
         for name, hits in rules.items()
     }
+
+
+def verdict_accuracy(verdict: Floats, truth: Floats, source: Codes, weights: Weights) -> Estimate:
+    """Return `accuracy_comparison` of `comparison_accuracy` alone, as of votes in one order."""
+    return comparison_accuracy(verdict, truth, source, weights)["accuracy_comparison"]
+
+
+def right_in_both_orders(
+    listed: Floats, swapped: Floats, truth: Floats, source: Codes, weights: Weights
+) -> Estimate:
+    """Return sum [both verdicts = truth] / pairs of which the judge saw both orders.
+
+    listed, swapped (pairs,): the verdict on the same two texts in either order, NaN = missing;
+    truth as in `comparison_accuracy`. `n_missing` counts pairs without one of the verdicts.
+    """
+    asked, known = _asked(truth, listed + swapped)
+    hits = ((listed == truth) & (swapped == truth))[known]
+    missing = int(asked.sum() - known.sum())
+    scale = scale_of("accuracy_both_orders")
+    return clustered_mean(hits, source[known], weights, missing, scale=scale).estimate
+
+
+def ordered_systems(verdict: Floats, ahead: Floats, first: Codes, second: Codes) -> Estimate:
+    """Return the share of pairs of systems of which net verdicts favour the one that people do.
+
+    verdict (pairs,): 1, -1, 0 or NaN; ahead (pairs,): how much better people find the first text,
+    NaN unknown; first, second (pairs,): the systems. A pair of systems whose sum of `ahead` is 0 is
+    left out; a sum of verdicts of 0 is wrong. Both sums are over the texts that have both. No
+    interval: pairs of systems share systems. Undefined without a pair.
+    """
+    known = ~(np.isnan(verdict) | np.isnan(ahead))
+    sign = np.where(first < second, 1, -1)[known]
+    names = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)[known]
+    kinds, code = np.unique(names, axis=0, return_inverse=True)
+    judge, people = (
+        np.bincount(code.ravel(), sign * values[known], minlength=len(kinds))
+        for values in (verdict, ahead)
+    )
+    decided = ~np.isclose(people, 0)
+    n, method = int(decided.sum()), "pairs of systems, by their net verdicts"
+    if not n:
+        return Estimate.undefined("no pair of systems that people tell apart", method=method)
+    right = (np.sign(judge) == np.sign(people))[decided]
+    tied = int((judge == 0)[decided].sum())
+    missing = int(np.isfinite(ahead).sum() - known.sum())
+    return Estimate(float(right.mean()), n=n, n_missing=missing, n_tied=tied, method=method)
+
+
+def _asked(truth: Floats, verdict: Floats) -> tuple[Flags, Flags]:
+    """Return which pairs have a better text, and which of these have a verdict."""
+    asked = np.isfinite(truth) & (truth != 0)
+    return asked, asked & ~np.isnan(verdict)

@@ -17,6 +17,7 @@ from judgescope.schema.cards import (
     DerivedJudge,
     Judge,
     Model,
+    RecordedModel,
     Scale,
 )
 from judgescope.schema.cards.judges import OVERALL
@@ -42,12 +43,16 @@ def check_judge(
             got=judge.use_reference,
             todo=f"leave it out and add `references` to `inputs` of models/{model.model}.yaml",
         )
-    if model.engine == "recorded" and (judge.form == COMPARE or "pairs" in judge.model_fields_set):
+    unpaired = isinstance(model, RecordedModel) and not model.rows.compares
+    if model.engine == "recorded" and (
+        "pairs" in judge.model_fields_set or (judge.form == COMPARE and unpaired)
+    ):
         raise UserError(
-            "recorded comparisons of two texts cannot be read",
+            "recorded rows say which texts were compared",
             where=f"{where}, key {'form' if judge.form == COMPARE else 'pairs'}",
             got=judge.form if judge.form == COMPARE else judge.pairs,
-            todo="record a score of each text, or rename the form",
+            todo=f"map `system_b` or `text_b` under `rows` in models/{model.model}.yaml, and leave "
+            "`pairs` out",
         )
     if judge.against == "original" and model.engine not in PROMPTED:
         raise UserError(
@@ -228,12 +233,12 @@ def check_derived(plan: Plan, card: DerivedJudge) -> None:
     """
     judges = plan.judges
     for member in card.members:
-        if member not in judges or judges[member].form == COMPARE:
+        if member not in judges or plan.compares(member):
             raise UserError(
                 "a member must be a judge of the study that gives scores",
                 where=f"judges/{card.judge}.yaml, key members",
                 got=member,
-                allowed=[name for name, judge in judges.items() if judge.form != COMPARE],
+                allowed=[name for name in judges if not plan.compares(name)],
                 todo="name it under the study's `judges` too",
             )
         if card.supervisor and not plan.annotates(member):

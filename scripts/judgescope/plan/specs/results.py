@@ -41,7 +41,9 @@ from judgescope.schema.cards import COMPARE, AskedModel, CommandModel
 FREE: Final[Prices] = {"input": 0.0, "output": 0.0}
 WHEN: dict[str, Callable[[Plan], object]] = {
     "draws": lambda plan: any(judge.draws > 1 for judge in plan.judges.values()),
-    "votes": lambda plan: any(judge.form == COMPARE for judge in plan.judges.values()),
+    "votes": lambda plan: (
+        any(map(plan.compares, plan.judges)) or any(one.prefers for one in plan.datasets.values())
+    ),
     "constructed": lambda plan: any(
         plan.perturbed(name, "chain", "graded")
         for name, card in plan.datasets.items()
@@ -129,6 +131,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
         allow_missing=plan.study.allow_missing,
         missing=None if plan.study.missing == "drop" else plan.study.missing,
         families=card.families,
+        anonymous_systems=card.prefers and card.columns is not None and not card.columns.systems,
         improved=card_hash(improved) if improved else None,
         reference_systems=card.reference_systems,
         exclude_reference_systems=plan.study.exclude_reference_systems,

@@ -17,6 +17,7 @@ from judgescope.schema.cards.base import (
     Scale,
     Slug,
     alternatives,
+    repeated,
 )
 from judgescope.schema.cards.judges import Attempts, Decoding
 from judgescope.schema.cards.perturbations import Degree
@@ -76,6 +77,8 @@ class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     has_texts: bool = True
 
 
+TIE = "tie"
+"""The choice of no text."""
 MODULES: dict[str, str] = {}
 """Format -> the module that reads it; only that of a card is imported."""
 FORMATS: dict[str, Format] = {}
@@ -248,11 +251,40 @@ class ColumnMapping(Card):
     column of the aspect's name."""
     meta: Columns = Field([])
     """Columns that are kept with the item."""
+    texts: Columns = Field([])
+    """Where people chose between texts, in place of `text`: the columns of the texts of a row, two
+    or more, in the order in which people saw them. A text may be in several rows of its item."""
+    systems: Columns = Field([])
+    """With `texts`: the columns of their systems, in the same order; default: each column of
+    `texts` is one system."""
+    preferences: dict[Slug, Columns] = Field({})
+    """With `texts`: aspect -> the columns that name the better text of the row, one per rater; a
+    list in a cell holds several raters."""
+    rater: str | None = None
+    """With `preferences`: the column of the rater, where a row holds one rater's choice."""
+    choices: dict[str, Columns] = Field({})
+    """With `preferences`: a column of `texts`, or `tie` -> the words in the data that choose it,
+    where case does not count. Known without it: the text's number in the row, its letter, the
+    names of its columns, its system; and `tie`."""
 
     @model_validator(mode="after")
     def _identified(self) -> Self:
         if self.item is None and not self.source:
             raise ValueError("rows belong to an item by `item` or by equal `source`: map one")
+        if bool(self.texts) != bool(self.preferences):
+            raise ValueError("`texts` and `preferences` belong together: map both")
+        if not self.texts and (self.systems or self.rater or self.choices):
+            raise ValueError("`systems`, `rater` and `choices` need `texts` and `preferences`")
+        if self.texts and (self.text or self.system or self.ratings):
+            raise ValueError("rows hold `texts` with `preferences`, or a `text` with its ratings")
+        if len(self.texts) == 1 or repeated(self.texts):
+            raise ValueError("people choose between two different columns of `texts`, or more")
+        if self.systems and len(self.systems) != len(self.texts):
+            raise ValueError("`systems` names a column for each one of `texts`")
+        if unknown := sorted(self.choices.keys() - {*self.texts, TIE}):
+            raise ValueError(f"`choices` of {unknown[0]}, which is no column of `texts`")
+        if self.rater and any(len(columns) > 1 for columns in self.preferences.values()):
+            raise ValueError("with `rater` a row holds one rater's choice: one column per aspect")
         return self
 
 
@@ -386,14 +418,24 @@ class Dataset(Published):
         return [*FORMATS[self.format].meta, *(self.columns.meta if self.columns else ())]
 
     @property
+    def prefers(self) -> bool:
+        """Return whether people chose between texts, and rated none."""
+        return self.columns is not None and bool(self.columns.preferences)
+
+    @property
     def has_texts(self) -> bool:
         """Return whether the data has texts at all, or only what was said of them."""
         return FORMATS[self.format].has_texts
 
     def _check_columns(self, columns: ColumnMapping) -> None:
-        if unknown := set(columns.ratings) - set(self.aspects):
-            raise ValueError(f"ratings of {min(unknown)}, which is not one of `aspects`")
-        if "data" in self.files and columns.text is None:
+        for key, named in (("ratings", columns.ratings), ("preferences", columns.preferences)):
+            if unknown := set(named) - set(self.aspects):
+                raise ValueError(f"{key} of {min(unknown)}, which is not one of `aspects`")
+        if "data" in self.files and columns.text is None and not columns.texts:
             raise ValueError("the rows of the role data hold a text each: map `columns.text`")
+        if columns.texts and (self.ratings == "none" or "data" not in self.files):
+            raise ValueError("`preferences` stand in the role data, and are no `ratings: none`")
+        if columns.texts and (absent := sorted(self.aspects.keys() - columns.preferences.keys())):
+            raise ValueError(f"no preferences of {absent[0]}, which is one of `aspects`")
         if "items" in self.files and columns.item is None:
             raise ValueError("the roles items and data are joined by `columns.item`: map it")

@@ -1,0 +1,126 @@
+"""Rows of two texts or more, and people's choices between them."""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from judgescope.core.errors import UserErrors
+from judgescope.data import read_dataset
+from judgescope.data.rated import Rated
+from judgescope.schema.cards import Dataset
+
+HEAD = ["id", "q", "model_a", "model_b", "answer_a", "answer_b", "winner", "voter"]
+COLUMNS: dict[str, Any] = {
+    **{"item": "id", "source": "q", "texts": ["answer_a", "answer_b"]},
+    **{"systems": ["model_a", "model_b"], "preferences": {"overall": "winner"}, "rater": "voter"},
+}
+ROWS = [
+    ["1", "Why?", "gpt", "llama", "Because.", "Since.", "model_a", "anna"],
+    ["1", "Why?", "gpt", "llama", "Because.", "Since.", "Tie", "ben"],
+    ["2", "How?", "llama", "gpt", "So.", "Thus.", "B", "anna"],
+    ["2", "How?", "gpt", "llama", "Thus.", "So.", "GPT", "ben"],
+    ["2", "How?", "gpt", "llama", "Thus.", "So.", "", "cleo"],
+]
+
+
+def card(columns: Mapping[str, Any], **keys: object) -> Dataset:
+    fields = {
+        **{"dataset": "d", "name": "D", "task": "qa", "format": "table", "files": "d.csv"},
+        **{"licence": "-", "citation": "-", "columns": columns},
+        "aspects": {"overall": {"min": -1, "max": 1, "step": 1}},
+    }
+    return Dataset.model_validate(fields | keys)
+
+
+def read(
+    folder: Path, rows: list[list[str]], columns: Mapping[str, Any] = COLUMNS, head: Any = HEAD
+) -> Rated:
+    with (folder / "d.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([head, *rows])
+    return read_dataset(card(columns), folder, folder)
+
+
+def test_choices_are_read_in_the_order_that_was_shown(tmp_path: Path) -> None:
+    rated = read(tmp_path, ROWS)
+    assert [one.target for one in rated.outputs] == ["1:gpt", "1:llama", "2:gpt", "2:llama"]
+    assert rated.ratings == []
+    assert [(one.target, one.target_b, one.rater, one.value) for one in rated.preferences] == [
+        ("1:gpt", "1:llama", "anna", 1),
+        ("1:gpt", "1:llama", "ben", 0),
+        ("2:gpt", "2:llama", "ben", 1),
+        ("2:llama", "2:gpt", "anna", -1),
+    ]
+    assert any("1 rating of overall missing" in one for one in rated.problems)
+
+
+def test_the_best_of_three_is_preferred_to_the_others(tmp_path: Path) -> None:
+    columns = {
+        **{"source": "q", "texts": ["x", "y", "z"], "preferences": {"overall": ["p", "r"]}},
+        "choices": {"y": "middle", "tie": ["none", "all"]},
+    }
+    rated = read(tmp_path, [["Why?", "X.", "Y.", "Z.", "middle", "all"]], columns, list("qxyzpr"))
+    assert {
+        (one.target[-1], one.target_b[-1], one.rater): one.value for one in rated.preferences
+    } == {
+        **{("x", "y", "p"): -1, ("y", "z", "p"): 1},
+        **{("x", "y", "r"): 0, ("x", "z", "r"): 0, ("y", "z", "r"): 0},
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "what", "got"),
+    [
+        (["3", "Q", "a", "b", "A.", "", "A", "x"], "fewer than two texts", "answer_a"),
+        (["3", "Q", "a", "b", "A.", "B.", "left", "x"], "no word for a choice", "left"),
+        (["3", "Q", "2", "c", "A.", "B.", "2", "x"], "two texts", "2"),
+        (
+            ["1", "Why?", "gpt", "llama", "Other.", "Since.", "A", "x"],
+            "two texts of the same",
+            "1, gpt",
+        ),
+        (
+            ["1", "Why?", "llama", "gpt", "Since.", "Because.", "A", "ben"],
+            "twice",
+            "ben: llama and gpt of 1",
+        ),
+        (["3", "Q", "a", "a", "A.", "A.", "A", "x"], "its own system", None),
+    ],
+)
+def test_each_fault_is_an_error_with_its_row(
+    tmp_path: Path, row: list[str], what: str, got: str | None
+) -> None:
+    with pytest.raises(UserErrors) as caught:
+        read(tmp_path, [*ROWS, row])
+    [error] = caught.value.errors
+    assert what in error.what and str(len(ROWS) + 2) in error.where
+    assert got is None or error.got == got
+    if what == "no word for a choice":
+        assert {"model_a", "a", "2", "tie"} <= {*(error.allowed or ())}
+
+
+def test_a_choice_of_a_text_that_is_not_in_the_row(tmp_path: Path) -> None:
+    columns = {"source": "q", "texts": ["x", "y", "z"], "preferences": {"overall": "p"}}
+    with pytest.raises(UserErrors) as caught:
+        read(tmp_path, [["Why?", "X.", "Y.", "", "z"]], columns, list("qxyzp"))
+    assert "not in the row" in caught.value.errors[0].what
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"texts": ["answer_a"]}, "two different columns"),
+        ({"texts": []}, "belong together"),
+        ({"text": "answer_a"}, "or a `text` with its ratings"),
+        ({"systems": ["model_a"]}, "a column for each"),
+        ({"choices": {"answer_c": "C"}}, "no column of `texts`"),
+        ({"preferences": {"fluency": "winner"}}, "not one of `aspects`"),
+        ({"preferences": {"overall": ["winner", "voter"]}}, "one column per aspect"),
+    ],
+)
+def test_columns_that_do_not_fit(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        card(COLUMNS | change)

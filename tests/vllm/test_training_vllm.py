@@ -149,7 +149,7 @@ def test_the_losses_fall_on_what_is_held_out_too(jobs: Jobs, printed: str) -> No
     assert [row["step"] for row in kept] == list(range(0, STEPS + 1, 10))
     assert {(row["examples"], row["tokens"]) for row in kept} == {(10, 5 * 28 + 5 * 56)}
     assert kept[0]["loss"] > 5 and kept[-1]["loss"] < 0.3
-    assert f"begins after step 0 of {STEPS}" in printed and "tokens per second" in printed
+    assert f"starts after step 0 of {STEPS}" in printed and "tokens per second" in printed
 
 
 def test_the_loss_of_every_example_that_is_held_out_falls(jobs: Jobs, printed: str) -> None:
@@ -207,7 +207,7 @@ def test_after_kill_9_it_goes_on_and_ends_with_the_same_bytes(jobs: Jobs, printe
     shutil.copytree(last, torn, dirs_exist_ok=True)
     (torn / "whole").unlink()
     told = jobs.train("killed", "killed-kept")
-    assert max(steps) >= 30 and f"goes on after step {max(steps)} of {STEPS}" in told
+    assert max(steps) >= 30 and f"resumes after step {max(steps)} of {STEPS}" in told
     assert jobs.bytes("killed") == jobs.bytes("whole")
 
 

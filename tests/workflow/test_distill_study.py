@@ -157,7 +157,7 @@ def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(study: Ask
     stopped = study.run()
     assert stopped.returncode != 0 and not study.endpoint.asked
     log = (study.folder / "results/asked/logs/distill/sample.log").read_text("utf-8")
-    assert "3 of 5 items" in log
+    assert "3 of 5 training items" in log
     assert "overlap: drop" in log
     write(study, distill=twin | {"overlap": "drop"}, aspects=["naturalness"])
     done = study.judgescope("distill", "export")

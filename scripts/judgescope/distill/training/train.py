@@ -1,6 +1,6 @@
 """The training itself: transformers' Trainer over peft's LoRA, with a log of our own.
 
-On a CPU the same input gives the same bytes, also after a kill and a new start.
+The same input on the same device gives the same bytes, also after a kill and a new start.
 """
 
 import json
@@ -42,7 +42,7 @@ def prepare(device: str) -> None:
         first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
         os.environ["CUDA_VISIBLE_DEVICES"] = first
     torch = import_module("torch")
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.use_deterministic_algorithms(True)  # flash attention heeds it only without warn_only
     torch.utils.deterministic.fill_uninitialized_memory = False  # all of it is written to
 
 
@@ -93,6 +93,15 @@ class Training:
                 where="study, key distill.recipe.device_batch",
                 got=self.recipe.device_batch,
                 todo="reduce it, name a smaller base model, or stop other programs on the device",
+            ) from None
+        except RuntimeError as error:
+            if "deterministic implementation" not in str(error):
+                raise
+            raise UserError(
+                "the base model needs an operation that torch computes differently each time",
+                where=f"{self.base.where}, key name",
+                got=str(error).partition(". ")[0],
+                todo="name another base model: the same training must give the same weights",
             ) from None
 
     def _trainer(self, folder: TrainingFolder) -> Any:

@@ -65,6 +65,7 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: As
     assert highest == pytest.approx((tokens + 10 * most) / 1e6, rel=0.01)
     assert "assumption: 4 characters per token" in told and "usual of their form" in told
     assert "not known before the first replies" in told
+    assert "price: 1 in, 10 out (US$ per million tokens), from models/loop.yaml" in told
     guessed = tokens
     assert study.ask().returncode == 0
     characters = sum(map(len, study.endpoint.prompts))
@@ -119,6 +120,19 @@ def test_a_model_without_a_price_is_one_warning(study: AskedStudy) -> None:
     assert "models/loop.yaml" in warning
     assert "price: not known" in told and "0.00" not in told
     assert numbers(told, "curt, demo-dialogue")[-2:] == [None, None]
+
+
+def test_a_listed_price_is_told_with_its_date(
+    study: AskedStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-nobody")
+    study.card("judges", "terse", model="openai", form="score-only")
+    told = check(study)
+    assert "price: 0.4 in, 0.1 cached, 1.6 out (US$ per million tokens), as of 2026-11-26" in told
+    tokens, likely = numbers(told, "terse, demo-dialogue")[3:5]
+    least = numbers(told, "terse, demo-dialogue")[6]
+    assert tokens and likely and "no `price`" not in told
+    assert least == pytest.approx((0.4 * tokens + 1.6 * likely) / 1e6, rel=0.05)
 
 
 def test_texts_that_a_model_has_yet_to_make_are_an_upper_bound(study: AskedStudy) -> None:

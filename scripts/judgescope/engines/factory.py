@@ -20,6 +20,7 @@ from judgescope.schema.cards import (
     VllmModel,
 )
 from judgescope.schema.cards.models import ADAPTER_FILES
+from judgescope.schema.prices import priced
 
 
 def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = None) -> AskedModel:
@@ -32,7 +33,7 @@ def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = No
     if isinstance(card, VllmModel) and trained and Path(trained, ADAPTER_FILES[0]).is_file():
         card = card.model_copy(update={"adapter": adapter_in(Path(trained))})
     if isinstance(card, OpenAIModel):
-        card = located(card, folder, data)
+        card = priced(located(card, folder, data))
         if card.ca_file:
             import_module("judgescope.engines.openai.connection").trusted(card)
         return card

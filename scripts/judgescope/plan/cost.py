@@ -48,6 +48,8 @@ from judgescope.schema.cards import (
     AskedModel,
     CommandModel,
     Limits,
+    ListedPrice,
+    LlamaModel,
     OpenAIModel,
     Price,
     ProbedModel,
@@ -248,6 +250,8 @@ def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
         yield f"    {'':<{width}}{titles}"
         yield from (f"    {name:<{width}}{line}" for name, line in lines.items())
         yield f"    tokens: {model.density.basis}; {_replied(model)}"
+        if model.price is not None and not isinstance(model.card, LlamaModel):
+            yield f"    price: {_price(model.price, f'models/{model.model}.yaml')}"
         yield f"    time of one job: {_time(model)}"
     if any(asked.bound for model in models for asked in model.asked):
         yield "  ≤: an upper bound, because a model has yet to make the texts"
@@ -274,6 +278,16 @@ def dollars(model: Estimate, asked: Sequence[Asked]) -> tuple[float, float] | No
 
 def _usd(amount: float) -> str:
     return f"{amount:,.2f}" if amount >= 1 or amount == 0 else f"{amount:.2g}"
+
+
+def _price(price: Price, card: str) -> str:
+    """Return the price of a million tokens, and where it is from."""
+    cached = "" if price.cached_input is None else f", {price.cached_input:g} cached"
+    rates = f"{price.input:g} in{cached}, {price.output:g} out (US$ per million tokens)"
+    if not isinstance(price, ListedPrice):
+        return f"{rates}, from {card}"
+    note = f", {price.note}" if price.note else ""
+    return f"{rates}{note}, as of {price.date} by {price.source} (config/prices.yaml)"
 
 
 def _replied(model: Estimate) -> str:

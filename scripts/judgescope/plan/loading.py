@@ -42,9 +42,11 @@ from judgescope.schema.cards import (
     GivenPerturbation,
     Judge,
     Model,
+    OpenAIModel,
     Study,
 )
 from judgescope.schema.loading import Cards, validate_card
+from judgescope.schema.prices import priced
 
 CONTROLS = tuple(form.replace("_", "-") for form in NULL_FORMS)
 """The judge cards of the controls, which every study of one of these has."""
@@ -126,7 +128,10 @@ def _read_plan(study: Study, cards: Cards, source: str, drafting: bool, results:
 
 def _models(cards: Cards, named: Mapping[str, str]) -> dict[str, Model]:
     """Return model -> its card; `named` says where each is named."""
-    models = {name: cards.read("model", name, where=where) for name, where in named.items()}
+    read = {name: cards.read("model", name, where=where) for name, where in named.items()}
+    models: dict[str, Model] = {
+        name: priced(card) if isinstance(card, OpenAIModel) else card for name, card in read.items()
+    }
     if DERIVED in models:
         raise UserError(
             "no model can have this id: files of judges that are made from others have it",

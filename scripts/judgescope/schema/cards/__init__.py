@@ -51,9 +51,11 @@ from judgescope.schema.cards.models import CommandModel as CommandModel
 from judgescope.schema.cards.models import ControlModel as ControlModel
 from judgescope.schema.cards.models import LexicalModel as LexicalModel
 from judgescope.schema.cards.models import Limits as Limits
+from judgescope.schema.cards.models import ListedPrice as ListedPrice
 from judgescope.schema.cards.models import LlamaModel as LlamaModel
 from judgescope.schema.cards.models import OpenAIModel as OpenAIModel
 from judgescope.schema.cards.models import Price as Price
+from judgescope.schema.cards.models import PriceTable as PriceTable
 from judgescope.schema.cards.models import RecordedModel as RecordedModel
 from judgescope.schema.cards.models import RecordedRows as RecordedRows
 from judgescope.schema.cards.models import VllmModel as VllmModel
@@ -104,9 +106,10 @@ KINDS: dict[str, Any] = {
     "weights": Weights,
     "expectations": Expectations,
     "publication": Publication,
+    "prices": PriceTable,
 }
 """Card kind -> its model."""
 
-FOLDERS = {kind: f"{kind}s" for kind in KINDS}
+FOLDERS = {kind: f"{kind}s" for kind in KINDS if kind != "prices"}  # a single file
 FOLDERS |= {"study": "studies", "criterion": "criteria", "publication": "published"}
 FOLDERS |= {kind: kind for kind in ("weights", "expectations")}

@@ -1,6 +1,7 @@
 """Cards of models: whatever answers."""
 
 import re
+from datetime import date as Date
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
@@ -207,6 +208,34 @@ class Price(Card):
     """Per million tokens of the prompt that were cached; default: `input`."""
 
 
+class ListedPrice(Price):
+    """The price of a provider's model in config/prices.yaml, with where and when it was read."""
+
+    host: str = Field(exclude=True, pattern=r"^[a-z0-9.-]+$")
+    """The host of the address at which the price holds."""
+    model: str = Field(exclude=True, min_length=1)
+    """The name by which the endpoint knows the model."""
+    source: str = Field(exclude=True, pattern=r"^https://\S+$")
+    """The page with the price."""
+    date: Date = Field(exclude=True)
+    """When the page was read."""
+    note: str = Field("", exclude=True)
+    """For what the price holds, if not for every request."""
+
+
+class PriceTable(Card):
+    """Prices that ship with the workflow; a model's card goes before it."""
+
+    prices: list[ListedPrice]
+    """A row per model of a provider."""
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        if twice := repeated(f"{row.model} at {row.host}" for row in self.prices):
+            raise ValueError(f"a model has two prices: {twice}")
+        return self
+
+
 class Limits(Card):
     """How an endpoint is asked; none of this changes a reply."""
 
@@ -313,7 +342,8 @@ class OpenAIModel(ModelCard):
     """Whether to test with a few small requests, before the first request of a study, which fields
     the endpoint honours."""
     price: Access[Price | None] = None
-    """The price of its tokens; default: unknown."""
+    """The price of its tokens; default: that of `name` at this host in config/prices.yaml, else
+    unknown."""
     tokenizer: Access[str | None] = None
     """The model's tokenizer.json, from the card's folder, with which `check` counts tokens (needs
     the package tokenizers); default: an estimate from stored replies."""

@@ -11,6 +11,11 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "run": (f"run {MINE}", f"run {MINE} --cores=4", f"run {MINE} --unlock"),
     "check": (f"check {MINE}",),
     "draft": (f"draft {MINE}",),
+    "audit": (
+        "audit scores.csv",
+        "audit scores.csv --judge gpt4 --human anna --human ben --require spearman=.5",
+        "audit scores.csv --write mine",
+    ),
     "init": (
         "init summaries.csv",
         "init summaries.csv --yes",

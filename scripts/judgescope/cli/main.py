@@ -14,7 +14,18 @@ from platform import python_version
 from typing import NoReturn
 
 from judgescope import __version__
-from judgescope.cli import compare, data, distill, export, init, people, replies, reproduce, show
+from judgescope.cli import (
+    audit,
+    compare,
+    data,
+    distill,
+    export,
+    init,
+    people,
+    replies,
+    reproduce,
+    show,
+)
 from judgescope.cli.context import (
     INTERRUPTED,
     demo,
@@ -37,7 +48,7 @@ Arguments = argparse.Namespace
 RENAMES = HOME / "docs" / "renames.csv"
 GROUPS = {
     "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
-    "data": ("init", "data"),
+    "data": ("audit", "init", "data"),
     "results": ("show", "compare", "export", "reproduce"),
     "replies and money": ("replies", "batch"),
     "people": ("people",),
@@ -83,8 +94,11 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors suggest the nearest name, and the new one of a renamed command."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the error, and exit with 2."""
-        super().error(_renamed(sys.argv[1:]) or message)
+        """Print the usage and the error, and exit."""
+        self.print_usage(sys.stderr)
+        said = _renamed(sys.argv[1:]) or message
+        status = audit.BROKEN if sys.argv[1:2] == ["audit"] else 2
+        self.exit(status, f"{self.prog}: error: {said}\n")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         near = get_close_matches(str(value), map(str, action.choices or []), n=1)
@@ -135,6 +149,7 @@ def command_line() -> argparse.ArgumentParser:
     commands.choices["pilot"].add_argument(
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
     )
+    audit.add_commands(commands)
     init.add_commands(commands)
     data.add_commands(commands)
     show.add_commands(commands)

@@ -85,7 +85,7 @@ def _text_columns(columns: ColumnMapping) -> list[str]:
     """Return the columns of a row's text, or texts, and of who wrote and compared them."""
     if columns.texts:
         return [*columns.texts, *columns.systems, *([columns.rater] if columns.rater else [])]
-    return [columns.text or "", *([columns.system] if columns.system else [])]
+    return [*filter(None, (columns.text, columns.system))]
 
 
 def _paths(draft: Draft, columns: ColumnMapping, aspect: str) -> list[str]:
@@ -108,7 +108,7 @@ def _item(draft: Draft, columns: ColumnMapping, row: Row, count: int) -> str:
 
 def _output(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None:
     system = draft.pick(row, columns.system) if columns.system else ONLY_SYSTEM
-    output = draft.output(item, system, draft.pick(row, columns.text or ""))
+    output = draft.output(item, system, draft.pick(row, columns.text) if columns.text else None)
     for aspect in draft.columns:
         paths = _paths(draft, columns, aspect)
         for path in paths:

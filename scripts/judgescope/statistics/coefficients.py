@@ -165,6 +165,40 @@ def over_rows(
     return coefficients
 
 
+def spearman_leaving_out(x: Floats, y: Floats) -> Floats:
+    """Return rho of all targets, then without each: x, y (targets,) -> (1 + targets,).
+
+    With a_i = sum_j sign(x_i - x_j), twice a midrank's deviation, and s_i = sign(x_i - x_k), t_i
+    the same of y, the sum without target k is sum_i (a_i - s_i)(b_i - t_i) - a_k b_k. All sums are
+    of whole numbers: the values are those of `over_rows`, to the bit, without its arrays of
+    (targets, targets).
+    """
+    codes = [np.unique(v, return_inverse=True)[1] for v in (x, y)]
+    n, (a, b) = x.size, (_less(code, np.ones(x.size)) for code in codes)
+    cx, cy = (code.astype(np.min_scalar_type(n)) for code in codes)
+    agreeing = [
+        (signs(cx[part, None], cx) * signs(cy[part, None], cy)).sum(axis=1, dtype=np.int64)
+        for part in _blocks(n, n)
+    ]
+    untied = [n - np.bincount(code)[code] for code in codes]
+    sums = []
+    for p, q, of_p, of_q, products in (
+        (a, b, *codes, np.concatenate(agreeing)),
+        (a, a, codes[0], codes[0], untied[0]),
+        (b, b, codes[1], codes[1], untied[1]),
+    ):
+        whole = np.sum(p * q)
+        without = whole + _less(of_q, p) + _less(of_p, q) + products - p * q
+        sums.append(np.append(whole, without))
+    return ratio(*sums)
+
+
+def _less(code: Codes, weight: Floats) -> Floats:
+    """Return the weight below each target less the weight above it; both (targets,)."""
+    counts = np.bincount(code, weights=weight).astype(np.float64)
+    return _below_less_above(counts, 0)[code]
+
+
 def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
     """Return Pearson's r in each row: moments within plus moments between the sources.
 

@@ -13,9 +13,11 @@ from judgescope.statistics.coefficients import (
     counted,
     over_rows,
     signs,
+    spearman_leaving_out,
     within_rows,
 )
 from judgescope.statistics.declared import correlation, declare, scale_of
+from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.resampling import (
     Replicated,
     Sample,
@@ -98,6 +100,33 @@ def correlations(
         for level in levels
         for statistic, result in at_level[level](pairs, statistics).items()
     }
+
+
+def leaving_out(x: Floats, y: Floats, source: Codes, n_sources: int) -> tuple[Floats, str]:
+    """Return pooled Spearman's rho and that without each source, and why it is undefined, or "".
+
+    x, y, source (targets,), NaN = missing; shape (1 + n_sources,). The rows of `correlations` with
+    the weights `deletions(n_sources)`, which are not made where no source has two targets.
+    """
+    both = ~(np.isnan(x) | np.isnan(y))
+    rows = np.full(1 + n_sources, np.nan)
+    if why := _why(x[both], y[both]):
+        return rows, why
+    if np.bincount(source[both]).max() == 1:
+        values = spearman_leaving_out(x[both], y[both])
+        rows[:] = values[0]
+        rows[1 + source[both]] = values[1:]
+        return rows, ""
+    result = correlations(
+        x,
+        y,
+        source,
+        np.zeros_like(source),
+        weights=deletions(n_sources),
+        statistics=["spearman"],
+        levels=["pooled"],
+    )["spearman", "pooled"]
+    return result.rows, ""
 
 
 def _complete(x: Floats, y: Floats, source: Codes, system: Codes, weights: Weights) -> _Pairs:

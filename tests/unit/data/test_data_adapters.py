@@ -9,6 +9,7 @@ import pytest
 from data_samples import FIVE, card, dialogue, jsonl, summeval_row, table, values
 from judgescope.core.errors import UserError
 from judgescope.data import read_dataset
+from judgescope.schema.loading import validate_card
 
 THREE = {"min": 1, "max": 3, "step": 1}
 
@@ -286,3 +287,22 @@ def test_a_card_that_contradicts_itself_is_refused(keys: dict[str, Any], message
     base = {"files": "x.csv", "columns": {"source": "s", "text": "t"}, "aspects": {"a": FIVE}}
     with pytest.raises(ValueError, match=message):
         card(format="table", **base | keys)
+
+
+def test_a_table_may_have_ratings_and_no_texts(tmp_path: Path) -> None:
+    rows = [{"id": f"i{at}", "by": by, "fluency": at} for at in (1, 2) for by in ("a", "b")]
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    card = validate_card(
+        "dataset",
+        {
+            **{"dataset": "t", "name": "T", "task": "text", "format": "table", "files": "t.jsonl"},
+            "columns": {"item": "id", "system": "by"},
+            "aspects": {"fluency": {"min": 1, "max": 5, "step": 1}},
+            **{"licence": "x", "citation": "x"},
+        },
+        "t.yaml",
+    )
+    assert not card.has_texts
+    rated = read_dataset(card, tmp_path, tmp_path)
+    assert [(one.target, one.text) for one in rated.outputs][:2] == [("i1:a", ""), ("i1:b", "")]
+    assert [one.value for one in rated.ratings] == [1, 1, 2, 2]

@@ -341,10 +341,6 @@ def test_a_table_of_items_alone_is_enough_to_perturb_references(tmp_path: Path) 
         ),
         (SUMPUBMED | {"select": {"join": True, "min_characters": 3}}, "needs format wmt_text"),
         (SUMPUBMED | {"select": {"join": True}}, "add min_characters"),
-        (
-            {"format": "table", "files": "x", "columns": {"source": "s"}},
-            "map `columns.text`",
-        ),
     ],
 )
 def test_a_card_that_contradicts_itself_is_refused(keys: dict[str, Any], message: str) -> None:

@@ -15,7 +15,7 @@ from deleted import jackknife_t
 from judgescope.statistics import coefficients
 from judgescope.statistics.arrays import Weights
 from judgescope.statistics.coefficients import Statistic
-from judgescope.statistics.correlation import Level, correlations
+from judgescope.statistics.correlation import Level, correlations, leaving_out
 from judgescope.statistics.jackknife import HANGS, deletions
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.result import (
@@ -437,3 +437,20 @@ def test_nothing_warns(statistic: Statistic, level: Level) -> None:
         warnings.simplefilter("error")
         found = correlate(x, y, source, system, statistic=statistic, level=level, weights=weights)
     assert found.value is not None
+
+
+@pytest.mark.parametrize("kind", ["classes", "mixed", "continuous", "sources of several"])
+def test_rho_without_each_source_is_that_of_the_weights_to_the_bit(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    for n in (2, 3, 12, 40):
+        x = rng.integers(0, 4, n).astype(float) if kind == "classes" else rng.normal(size=n)
+        y = rng.normal(size=n) if kind == "continuous" else rng.integers(0, 3, n).astype(float)
+        x[rng.random(n) < 0.1] = np.nan
+        few = kind == "sources of several"
+        source = rng.integers(0, n + 2, n) if few else rng.permutation(n + 2)[:n]
+        rows, why = leaving_out(x, y, source, n + 2)
+        weighed = correlations(
+            x, y, source, np.zeros_like(source), weights=deletions(n + 2), levels=["pooled"]
+        )["spearman", "pooled"]
+        np.testing.assert_array_equal(rows, weighed.rows)
+        assert (why == "") == (weighed.estimate.value is not None)

@@ -128,12 +128,11 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         table.study(wanted.study)
         flags.check_complete(wanted, table)
         wanted = replace(wanted, scales=flags.scales_of(wanted.columns, table.rows, wanted.scales))
-    print("\n".join(_guessed(wanted, table)))
+    print("\n".join(described(wanted, table)))
     if ask is not None:
         wanted = _interview(wanted, table, ask)
         flags.check_complete(wanted, table)
-    rated = [column for group in wanted.columns.ratings.values() for column in group]
-    cards = cards_of(replace(wanted, missing=missing_words(table.rows, rated)))
+    cards = cards_of(replace(wanted, missing=missing_in(wanted.columns, table)))
     check_new(cards)
     data = tried(cards, HOME)
     counts = f"{len(data.outputs)} texts of {len(data.items)} items, {len(data.ratings)} ratings"
@@ -147,6 +146,12 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         print(f"written: {path}")
     print("\n".join(_next_steps(wanted)))
     return 0
+
+
+def missing_in(columns: Guess, table: Table) -> list[str]:
+    """Return what the columns of people and of judges hold where a value is missing."""
+    groups = [*columns.ratings.values(), *(scores.values() for scores in columns.judges.values())]
+    return missing_words(table.rows, [column for group in groups for column in group])
 
 
 def _notes(rated: Rated) -> Iterator[str]:
@@ -164,7 +169,7 @@ def _notes(rated: Rated) -> Iterator[str]:
         )
 
 
-def _guessed(wanted: Wanted, table: Table) -> Iterator[str]:
+def described(wanted: Wanted, table: Table) -> Iterator[str]:
     """Yield what each column is taken for."""
     columns = wanted.columns
     yield f"{table.file}: {len(table.rows)} rows, {len(table.columns)} columns"
@@ -174,6 +179,9 @@ def _guessed(wanted: Wanted, table: Table) -> Iterator[str]:
         scale = wanted.scales.get(name)
         ends = f"scale {flags.scale_text(scale)}; " if scale else ""
         yield f"  rating      {name}: {plain(', '.join(group))} ({ends}{table.described(group)})"
+    for name, scores in columns.judges.items():
+        named = (f"{column}{f' ({aspect})' * (aspect != '*')}" for aspect, column in scores.items())
+        yield f"  judge       {name}: {plain(', '.join(named))}"
     yield f"  task        {columns.task}"
     if left := [column for column in table.columns if column not in columns.used]:
         yield f"  not used    {plain(', '.join(column or '(no name)' for column in left))}"
@@ -183,7 +191,7 @@ def _guessed(wanted: Wanted, table: Table) -> Iterator[str]:
 
 def _next_steps(wanted: Wanted) -> Iterator[str]:
     study, endpoint = card_path("study", wanted.study), wanted.endpoint
-    if endpoint is None and not wanted.judges:
+    if endpoint is None and not wanted.judges and not wanted.columns.judges:
         yield "The study has no LLM judge yet, only metrics and controls. Add a judge card to the"
         yield "study's `judges`; `judgescope init` with --endpoint and --model writes one."
     yield "\nnext:"

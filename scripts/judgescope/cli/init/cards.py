@@ -12,6 +12,7 @@ from typing import Any
 
 from judgescope.cli.init.guess import Guess
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.paths import HOME
 from judgescope.core.slugs import slug
 from judgescope.data import read_dataset
 from judgescope.data.rated import Rated
@@ -22,8 +23,9 @@ CONFIG = Path("config")
 STUDIES = "studies"
 RESULTS = Path("results")
 MEASURES = ["rules", "length"]
-"""Judges of every new study; the controls come by themselves."""
 NOT_STATED = "not stated"
+TAKEN = {"human", "all"}
+"""Ids that tables use in the column `judge` for people, and for all judges together."""
 Card = dict[str, Any]
 NewCards = dict[tuple[str, str], Card]
 """(kind, id) -> the content of a new card."""
@@ -56,6 +58,12 @@ class Wanted:
     judges: tuple[str, ...] = ()
     ratings: str = "human"
     missing: Sequence[str] = ()
+    measures: Sequence[str] = tuple(MEASURES)
+    """Judges of every study; the controls come by themselves."""
+    judge_scales: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+    """Judge whose scores are recorded -> aspect -> its scale; others may give any number."""
+    require: Mapping[str, float] = field(default_factory=dict)
+    """The bars that judges are held against."""
     licence: str = NOT_STATED
     citation: str = NOT_STATED
 
@@ -80,16 +88,54 @@ def cards_of(wanted: Wanted) -> NewCards:
             "max_tokens": 1024,
         }
         judges.append(name)
-    judges += ["rouge-l"] if wanted.columns.references else []
-    judges += ["rouge-l-source"] if wanted.columns.source else []
+    for judge, scores in wanted.columns.judges.items():
+        name = judge_id(judge)
+        cards["model", name] = _recorded(wanted, name, scores)
+        cards["judge", name] = _judge(wanted, judge, scores)
+        judges.append(name)
+    if wanted.measures:
+        judges += ["rouge-l"] if wanted.columns.references else []
+        judges += ["rouge-l-source"] if wanted.columns.source else []
     cards["study", wanted.study] = {
         "study": wanted.study,
         "seed": 1,
         "datasets": [wanted.study],
-        "judges": list(dict.fromkeys([*judges, *MEASURES])),
+        "judges": list(dict.fromkeys([*judges, *wanted.measures])),
         "methods": ["agreement"],
+        **({"require": dict(wanted.require)} if wanted.require else {}),
     }
     return cards
+
+
+def judge_id(judge: str) -> str:
+    """Return the id of a judge whose scores are recorded: no other judge has it."""
+    shipped = (HOME / "config" / FOLDERS["judge"] / f"{judge}.yaml").exists()
+    return f"{judge}-recorded" if shipped or judge in TAKEN else judge
+
+
+def _recorded(wanted: Wanted, name: str, scores: Mapping[str, str]) -> Card:
+    """Return the card of scores in the table, joined by item, or by source and text."""
+    guess = wanted.columns
+    by_text = {"source": guess.source, "text": guess.text}
+    keys = {"item": guess.item} if guess.item else by_text
+    rows = {**keys, "system": guess.system, "scores": dict(scores), "missing": [*wanted.missing]}
+    return {
+        "model": name,
+        "engine": "recorded",
+        "dataset": wanted.study,
+        "files": os.path.relpath(wanted.file, CONFIG / FOLDERS["model"]),
+        "rows": {key: value for key, value in rows.items() if value},
+    }
+
+
+def _judge(wanted: Wanted, judge: str, scores: Mapping[str, str]) -> Card:
+    name, scales = judge_id(judge), wanted.judge_scales.get(judge)
+    card: Card = {"judge": name, "model": name}
+    if scales:
+        card["scale"] = {aspect: dict(scale) for aspect, scale in scales.items()}
+    if "*" not in scores:
+        card["aspects"] = list(scores)
+    return card
 
 
 def _title(name: str) -> str:

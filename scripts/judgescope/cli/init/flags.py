@@ -129,7 +129,7 @@ def wanted_of(args: argparse.Namespace, table: Table) -> Wanted:
         study=table.study(args.study) if args.study else slug(table.file.stem),
         file=table.file,
         columns=columns,
-        scales=_scales(args.scale, columns),
+        scales=named_scales(args.scale, columns),
         definitions=dict(_definition(text, table.aspects) for text in args.define),
         endpoint=_endpoint(args),
         judges=tuple(args.judge),
@@ -161,7 +161,7 @@ def read_ratings(texts: Iterable[str], table: Table) -> dict[str, list[str]]:
     """Return aspect -> columns of `aspect=column,column` or of a column's name alone."""
     ratings: dict[str, list[str]] = {}
     for text in texts:
-        aspect, columns = _rating(text, table.columns)
+        aspect, columns = rating_of(text, table.columns)
         if aspect in ratings:
             raise UserError(
                 "an aspect is named twice",
@@ -173,14 +173,14 @@ def read_ratings(texts: Iterable[str], table: Table) -> dict[str, list[str]]:
         for column in columns:
             check_column(column, table.columns, f"--rating {text}")
             check_free(column, ratings, "--rating")
-            _check_numbers(column, table)
+            check_numbers(column, table)
             ratings[aspect].append(column)
     if not ratings:
         raise UserError("no column has ratings", where="--rating", allowed=table.columns)
     return ratings
 
 
-def _rating(text: str, columns: Collection[str]) -> tuple[str, list[str]]:
+def rating_of(text: str, columns: Collection[str]) -> tuple[str, list[str]]:
     """Return the aspect and the columns of `aspect=column,column`, written as a line of CSV.
 
     A text that is the name of a column, whatever it contains, is this column.
@@ -194,13 +194,13 @@ def _rating(text: str, columns: Collection[str]) -> tuple[str, list[str]]:
 
 
 def rating_text(name: str, columns: Iterable[str]) -> str:
-    """Return `aspect=column,column` as `_rating` reads it."""
+    """Return `aspect=column,column` as `rating_of` reads it."""
     doubled = {column: column.replace('"', '""') for column in columns}
     quoted = [f'"{text}"' if "," in column else column for column, text in doubled.items()]
     return f"{name}={','.join(quoted)}"
 
 
-def _check_numbers(column: str, table: Table) -> None:
+def check_numbers(column: str, table: Table) -> None:
     """Raise UserError for a column of ratings with a cell that is no number."""
     if numbers(table.rows, column) is not None:
         return
@@ -216,7 +216,7 @@ def _check_numbers(column: str, table: Table) -> None:
     raise UserError("a column of ratings is empty", where=str(table.file), got=column)
 
 
-def _scales(texts: Iterable[str], columns: Guess) -> dict[str, Scale]:
+def named_scales(texts: Iterable[str], columns: Guess) -> dict[str, Scale]:
     """Return aspect -> scale of `[aspect=]min:max[:step]`; one without an aspect is for all."""
     scales: dict[str, Scale] = {}
     for text in texts:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judgescope.core.slugs import slug
+
 Row = Mapping[str, Any]
 
 NAMES = {
@@ -43,10 +45,24 @@ SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
 STEPS = (1, 0.5, 0.25)
 MOST_STEPS = 11
 """Of a common scale in whole steps; more consecutive numbers, each once, count the rows."""
-RATERS = {"rater", "raters", "annotator", "expert", "worker", "judge", "human", "crowd", "a", "r"}
+PEOPLE = {"rater", "raters", "annotator", "expert", "worker", "human", "humans", "crowd", "people"}
+"""Words of a column's name that say that people rated."""
+RATERS = PEOPLE | {"a", "r"}
 RATINGS = {"score", "rating", "label"}
 """Words of a column's name that say whose rating it is, or that it is one, and not of what."""
+JUDGES = {
+    *("judge", "llm", "ai", "model", "metric", "autorater", "automatic", "pred", "predicted"),
+    *("prediction", "gpt", "chatgpt", "openai", "claude", "gemini", "gemma", "llama", "mistral"),
+    *("mixtral", "qwen", "deepseek", "grok", "palm", "prometheus", "geval", "unieval", "bleu"),
+    *("rouge", "meteor", "chrf", "bertscore", "bleurt", "comet", "ter", "moverscore"),
+    *("bartscore", "bert", "sacrebleu", "cider", "spice", "nli", "perplexity"),
+}
+"""Words of a column's name that say that a model or a measure gave its numbers."""
 MEANS = {"mean", "avg", "average"}
+SPREADS = {"std", "sd", "stdev", "stddev", "var", "variance", "stderr", "sem"}
+"""Words of a column's name that indicate how far ratings lie apart, which is no rating."""
+NAMED = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
+"""What stands in brackets at the end of a column's name: who rated, or the scale."""
 COUNTS = {"age", "chars", "count", "index", "len", "length", "seed", "tokens", "words", "year"}
 """Words of a column's name that indicate a count or a date, which is no rating of a text."""
 MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing"}
@@ -67,6 +83,8 @@ class Guess:
     system: str | None = None
     text: str | None = None
     ratings: dict[str, list[str]] = field(default_factory=dict)
+    judges: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Judge -> aspect -> the column of its scores; * stands for every aspect."""
     means: bool = False
     task: str = OTHER_TASK
 
@@ -74,6 +92,7 @@ class Guess:
     def used(self) -> set[str]:
         """Return all columns that have a role or hold ratings."""
         groups = [*map(self.columns_of, ROLES), *self.ratings.values()]
+        groups += [list(scores.values()) for scores in self.judges.values()]
         return {column for group in groups for column in group}
 
     def columns_of(self, role: str) -> list[str]:
@@ -92,8 +111,8 @@ def guess(rows: Sequence[Row], named: Mapping[str, Sequence[str]] | None = None)
     columns = columns_of(rows)
     lower = [column.lower() for column in columns]
     guessed = [c for c in columns if c not in known and not UNNAMED.fullmatch(c)]
-    ratings, averages = _ratings(rows, guessed)
-    rated = {column for group in ratings.values() for column in group} | set(averages)
+    ratings, averages, scored = _ratings(rows, guessed)
+    rated = {column for group in ratings.values() for column in group} | {*averages, *scored}
     roles = _roles(rows, [column for column in guessed if column not in rated], named)
     text, system, item = (next(iter(roles[role]), None) for role in ("text", "system", "item"))
     if "item" not in named and item and _identifies_rows(rows, item, roles["source"], system):
@@ -105,6 +124,7 @@ def guess(rows: Sequence[Row], named: Mapping[str, Sequence[str]] | None = None)
         source=roles["source"],
         references=roles["references"],
         ratings=ratings,
+        judges=judges_of(scored, ratings),
         means=bool(ratings) and all(map(_is_mean, (c for g in ratings.values() for c in g))),
         task=next((task for word, task in TASKS.items() if word in lower), OTHER_TASK),
     )
@@ -158,7 +178,7 @@ def numbers(rows: Iterable[Row], column: str) -> list[float] | None:
     """Return the numbers of a column; None if a cell holds something else, or none holds any."""
     values: list[float] = []
     for row in rows:
-        for cell in _entries(row.get(column)):
+        for cell in entries(row.get(column)):
             if is_missing(cell):
                 continue
             if (value := number(cell)) is None:
@@ -175,7 +195,7 @@ def is_missing(cell: Any) -> bool:
 def missing_words(rows: Iterable[Row], columns: Iterable[str]) -> list[str]:
     """Return what columns of ratings hold where one is missing, but for what every table may."""
     columns = list(columns)
-    cells = (cell for row in rows for column in columns for cell in _entries(row.get(column)))
+    cells = (cell for row in rows for column in columns for cell in entries(row.get(column)))
     said = {str(cell).strip() for cell in cells if cell is not None and is_missing(cell)}
     return sorted(one for one in said if one.lower() not in {"", "nan"})
 
@@ -189,7 +209,7 @@ def number(cell: Any) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _entries(cell: Any) -> list[Any]:
+def entries(cell: Any) -> list[Any]:
     """Return the entries of a list, also of one in JSON."""
     if isinstance(cell, str) and cell.startswith("["):
         try:
@@ -212,52 +232,89 @@ def scale(values: Sequence[float]) -> dict[str, float]:
     return limits
 
 
-def _ratings(rows: Sequence[Row], columns: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Return aspect -> columns that hold ratings, and means of other columns."""
+def _ratings(
+    rows: Sequence[Row], columns: Sequence[str]
+) -> tuple[dict[str, list[str]], list[str], list[str]]:
+    """Return aspect -> columns of people's ratings, means of these, and columns of judges."""
     known = {name for names in NAMES.values() for name in names.split()}
     ratings: dict[str, list[str]] = {}
+    scored = []
     for column in columns:
-        if column.lower() in known or column.lower().endswith(("_id", " id")) or _counts(column):
+        scores, name = is_judge(column), column.lower()
+        known_name = name in known and not scores
+        if known_name or name.endswith(("_id", " id")) or _counts(column):
             continue
         values = numbers(rows, column)
-        if values is not None and _like_ratings(values, len(rows)):
+        if values is not None and scores:
+            scored.append(column)
+        elif values is not None and _like_ratings(values, len(rows)):
             ratings.setdefault(aspect_of(column), []).append(column)
     averages = []
     for aspect, group in ratings.items():
         single = [column for column in group if not _is_mean(column)]
         averages += [column for column in group if single and column not in single]
         ratings[aspect] = single or group
-    return ratings, averages
+    return ratings, averages, scored
+
+
+def is_judge(column: str) -> bool:
+    """Return whether a name says that a model or a measure gave the numbers, and nobody else."""
+    words = words_of(column)
+    named = {re.sub(r"\d+", "", word) for word in words} | {"".join(words)[:4]}
+    return bool(named & JUDGES) and not PEOPLE.intersection(words)
+
+
+def judges_of(columns: Iterable[str], aspects: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return judge -> aspect -> column: `coherence_gpt4` is of gpt4, on coherence.
+
+    A name without an aspect that people rated is of a judge on every aspect, *.
+    """
+    judges: dict[str, dict[str, str]] = {}
+    longest = sorted((name.split("-") for name in aspects), key=lambda words: -len(words))
+    for column in columns:
+        words, aspect = words_of(column), "*"
+        for named in longest:
+            at = next((i for i in range(len(words)) if words[i : i + len(named)] == named), None)
+            if at is not None and len(words) > len(named):
+                words, aspect = words[:at] + words[at + len(named) :], "-".join(named)
+                break
+        name = "-".join(word for word in words if word not in RATINGS) if aspect != "*" else ""
+        judge = slug(name or column)
+        judge = judge if aspect not in judges.get(judge, {}) else slug(column)
+        judges.setdefault(judge, {})[aspect] = column
+    return judges
 
 
 def _like_ratings(values: Sequence[float], rows: int) -> bool:
     """Return whether numbers are in a usual range, and do not count the rows."""
-    within = any(low <= min(values) and max(values) <= high for low, high in SCALES)
-    run = sorted(values) == [min(values) + at for at in range(rows)]
-    counts = run and (rows > MOST_STEPS or (rows > 2 and sorted(values) == list(values)))
+    ordered = sorted(values)
+    within = any(low <= ordered[0] and ordered[-1] <= high for low, high in SCALES)
+    run = ordered == [ordered[0] + at for at in range(rows)]
+    counts = run and (rows > MOST_STEPS or (rows > 2 and ordered == list(values)))
     return within and not counts
 
 
-def _words(column: str) -> list[str]:
+def words_of(column: str) -> list[str]:
+    """Return the words of a column's name in lower case, numbers apart."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", column)
     return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).split()
 
 
 def aspect_of(column: str) -> str:
     """Return the aspect of a column: `fluency_rater2` is of fluency, `score` of all."""
-    words = _words(column)
+    words = words_of(NAMED.sub("", column) or column)
     kept = [w for w in words if w not in RATERS | RATINGS | MEANS and not w.isdigit()]
     return "-".join(kept) or ALL
 
 
 def _counts(column: str) -> bool:
     """Return whether a name indicates a count; a `length_rating` is none."""
-    words = set(_words(column))
-    return bool(words & COUNTS) and not words & RATINGS
+    words = set(words_of(column))
+    return bool(words & SPREADS) or (bool(words & COUNTS) and not words & RATINGS)
 
 
 def _is_mean(column: str) -> bool:
-    return bool(MEANS.intersection(_words(column)))
+    return bool(MEANS.intersection(words_of(column)))
 
 
 def _longest(rows: Sequence[Row], columns: Iterable[str]) -> str | None:

@@ -41,13 +41,13 @@ from judgescope.methods.measures import (
     LARGEST_CEILING,
     POOLED,
     against,
-    correlated,
     rater_tables,
     unrated,
 )
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
 from judgescope.methods.specs import present
-from judgescope.statistics.jackknife import ACCURACY, CORRELATION, FEWEST_SOURCES, PLAIN, deletions
+from judgescope.statistics.correlation import leaving_out
+from judgescope.statistics.jackknife import ACCURACY, CORRELATION, FEWEST_SOURCES, PLAIN
 from judgescope.statistics.nulls import p_systems, source_correlations
 from judgescope.statistics.raters import as_rater, ceilings, mean_rating
 from judgescope.statistics.resampling import Replicated
@@ -94,19 +94,10 @@ class RatedTexts:
         missing = int((np.isnan(x) & ~np.isnan(people)).sum())
         source, n_sources = self.panel.source, self.n_sources
         if self.level == POOLED:
-            results = correlated(
-                self.panel,
-                x,
-                people,
-                statistics=[STATISTIC],
-                levels=["pooled"],
-                weights=deletions(n_sources),
-            )
-            result = results[STATISTIC, POOLED]
+            rows, why = leaving_out(x, people, source, n_sources)
             sizes = np.bincount(source[both], minlength=n_sources).astype(float)
             counts = Estimate(0.0, n=int(both.sum()), n_missing=missing)
-            why = result.estimate.note or NO_SOURCE
-            return number(result.rows, sizes, CORRELATION, counts, why)
+            return number(rows, sizes, CORRELATION, counts, why or NO_SOURCE)
         values, why = source_correlations(x, people, source, n_sources), NO_SOURCE
         if both.any() and np.ptp(x[both]) == 0:
             values, why = values * np.nan, CONSTANT_JUDGE

@@ -245,7 +245,7 @@ class ColumnMapping(Card):
     system: str | None = None
     """The system that wrote the text; default: one system."""
     text: str | None = None
-    """The text that is judged; needed where `files` has the role data."""
+    """The text that is judged; default: the data has ratings and no texts."""
     ratings: dict[Slug, Columns] = Field({})
     """Aspect -> its columns, one per rater; a list in a cell holds several raters. Default: one
     column of the aspect's name."""
@@ -425,14 +425,14 @@ class Dataset(Published):
     @property
     def has_texts(self) -> bool:
         """Return whether the data has texts at all, or only what was said of them."""
-        return FORMATS[self.format].has_texts
+        columns = self.columns
+        mapped = columns is None or columns.text is not None or bool(columns.texts)
+        return FORMATS[self.format].has_texts and mapped
 
     def _check_columns(self, columns: ColumnMapping) -> None:
         for key, named in (("ratings", columns.ratings), ("preferences", columns.preferences)):
             if unknown := set(named) - set(self.aspects):
                 raise ValueError(f"{key} of {min(unknown)}, which is not one of `aspects`")
-        if "data" in self.files and columns.text is None and not columns.texts:
-            raise ValueError("the rows of the role data hold a text each: map `columns.text`")
         if columns.texts and (self.ratings == "none" or "data" not in self.files):
             raise ValueError("`preferences` stand in the role data, and are no `ratings: none`")
         if columns.texts and (absent := sorted(self.aspects.keys() - columns.preferences.keys())):

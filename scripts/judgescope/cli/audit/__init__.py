@@ -1,0 +1,107 @@
+"""The command `judgescope audit`: is a judge any good, by one table of scores and ratings?"""
+
+import argparse
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from judgescope.core.errors import UserError, UserErrors
+
+BROKEN: Final = 3
+"""The exit code of input that cannot be used; the others are those of `page.Findings.status`."""
+ROLES: Final = {
+    "--text": "the text that is judged",
+    "--source": "the source of the text; repeat it for several columns",
+    "--references": "reference texts; repeat it for several columns",
+    "--item": "the id that rows of one source share",
+    "--system": "the system that wrote the text",
+}
+
+
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `audit` to a parser's subcommands; it sets `act`."""
+    parser = commands.add_parser(
+        "audit",
+        help="is a judge any good? One table in, one page out",
+        description="Compare a judge's scores with people's ratings in one table, without cards. "
+        "Exit code: 0 every bar is met (or none is stated), 1 one is missed, 2 cannot tell, 3 the "
+        "input cannot be used.",
+    )
+    parser.add_argument("file", type=Path, help="CSV, TSV, JSONL or Parquet")
+    table = parser.add_argument_group("the table's columns; those not named are guessed")
+    table.add_argument(
+        "--judge",
+        metavar="[ASPECT=]COLUMN",
+        action="append",
+        default=[],
+        help="a judge's scores, of one aspect or of all; repeat it for more",
+    )
+    table.add_argument(
+        "--human",
+        metavar="[ASPECT=]COLUMN,…",
+        action="append",
+        default=[],
+        help="people's ratings, one column per rater; without an aspect: overall",
+    )
+    for flag, about in ROLES.items():
+        if flag in {"--source", "--references"}:
+            table.add_argument(flag, metavar="COLUMN", action="append", default=[], help=about)
+        else:
+            table.add_argument(flag, metavar="COLUMN", help=about)
+    table.add_argument(
+        "--scale",
+        metavar="[ASPECT=]MIN:MAX[:STEP]",
+        action="append",
+        default=[],
+        help="the scale of the ratings, from worst to best",
+    )
+    parser.add_argument(
+        "--require",
+        metavar="STATISTIC[.LEVEL]=VALUE",
+        action="append",
+        default=[],
+        help="a bar that every judge must meet, such as spearman=.5; repeat it for more",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the page")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write the page as HTML, too")
+    parser.add_argument(
+        "--write", type=Path, metavar="DIR", help="keep the cards and the data of a study in DIR"
+    )
+    parser.set_defaults(act=audit)
+
+
+def audit(args: argparse.Namespace) -> int:
+    """Print the page and return the exit code; errors are printed here, as 1 means: misses."""
+    try:
+        return _audit(args)
+    except (UserError, UserErrors) as error:
+        print(error, file=sys.stderr)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = f"{error.strerror or error}: {error.filename}" if error.filename else str(error)
+        print(f"a file cannot be read or written: {reason}", file=sys.stderr)
+    except MemoryError:
+        print("memory ran out", file=sys.stderr)
+    return BROKEN
+
+
+def _audit(args: argparse.Namespace) -> int:
+    from judgescope.cli.audit import page, study, table  # slow to import
+    from judgescope.cli.context import check_output
+
+    require = study.bars(args.require)
+    if args.html is not None:
+        check_output(args.html, [".html"])
+    wanted, sheet = table.wanted_of(args, require)
+    with TemporaryDirectory(prefix="judgescope-") as folder:
+        made = study.made(wanted, sheet, args.write or Path(folder))
+        results = study.computed(made, Path(folder) / "results")
+    findings = page.Findings(wanted, sheet, results)
+    if args.html is not None:
+        args.html.write_text(page.as_html(findings), encoding="utf-8", newline="\n")
+    print(page.as_json(findings) if args.json else page.as_text(findings))
+    if args.write is not None and not args.json:
+        print(f"\nwritten to {args.write}; in this folder `judgescope run {made.card}` says more")
+    return findings.status

@@ -1,0 +1,113 @@
+"""Long tables, a row per rating: turned into a row per text with a column per rater."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from judgescope.cli.init.flags import Table
+from judgescope.cli.init.guess import ALL, Guess, guess, is_judge, numbers, words_of
+from judgescope.core.errors import UserError
+from judgescope.core.slugs import slug
+
+RATER: Final = {"rater", "annotator", "judge", "worker", "evaluator"}
+VALUE: Final = {"value", "score", "rating", "label", "annotation"}
+ASPECT: Final = {"aspect", "dimension", "criterion", "attribute"}
+KIND: Final = {"kind", "type"}
+"""Words that name the columns of a long table."""
+MODELS: Final = {"model", "llm", "judge", "ai", "machine", "auto", "automatic", "metric"}
+"""Cells of a column of KIND that say that no person rated."""
+MOST_RATERS: Final = 20
+"""More people have one column with a list: who rated is then not known."""
+
+
+class Long(NamedTuple):
+    """The columns of a long table."""
+
+    rater: str
+    value: str
+    aspect: str | None
+    kind: str | None
+
+
+def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> tuple[Table, Guess | None]:
+    """Return a long table with a row per text, and what its columns hold; any other as it is.
+
+    Raises UserError for a rater who rates a text twice.
+    """
+    taken = {column for group in named.values() for column in group}
+    long = _long(table, [column for column in table.columns if column not in taken])
+    if long is None:
+        return table, None
+    left = [column for column in table.columns if column not in long]
+    plain = [{name: row.get(name) for name in left} for row in table.rows]
+    roles = guess(plain, {**named, "ratings": []})
+    roles = replace(roles, ratings={}, judges={})
+    keys = [name for name in (roles.item, *roles.source, roles.system, roles.text) if name] or left
+    return _unfolded(table, long, roles, keys)
+
+
+def _long(table: Table, free: Sequence[str]) -> Long | None:
+    """Return the columns of a long table, None for another: a rater, a value, and few others."""
+
+    words = {column: set(words_of(column)) for column in free}
+
+    def one(wanted: Collection[str], beside: Collection[str] = ()) -> str | None:
+        fitting = (c for c, of in words.items() if of & {*wanted} and of <= {*wanted, *beside})
+        return next(fitting, None)
+
+    raters = (
+        column
+        for column, of in words.items()
+        if of & RATER and of <= RATER | {"id", "name"}
+        if numbers(table.rows, column) is None or "id" in of
+    )
+    values = (c for c, of in words.items() if of <= VALUE and numbers(table.rows, c) is not None)
+    rater, value = next(raters, None), next(values, None)
+    if rater is None or value is None:
+        return None
+    return Long(rater, value, one(ASPECT, ("name", "id")), one(KIND, RATER))
+
+
+def _unfolded(table: Table, long: Long, roles: Guess, keys: Sequence[str]) -> tuple[Table, Guess]:
+    """Return a row for each text, `keys` tell which, and a column for each rater and aspect."""
+    texts: dict[str, dict[str, Any]] = {}
+    first: dict[tuple[str, str], int] = {}
+    columns: dict[tuple[str, str], str] = {}
+    models: dict[str, None] = {}
+    many = len({str(row.get(long.rater)) for row in table.rows}) > MOST_RATERS
+    for number, row in zip(table.numbers, table.rows, strict=True):
+        rater = str(row.get(long.rater)).strip()
+        aspect = slug(str(row.get(long.aspect))) if long.aspect else ALL
+        said = long.kind and MODELS.intersection(words_of(str(row.get(long.kind))))
+        model = bool(said) or is_judge(rater)
+        if model:
+            models[rater] = None
+        name = rater if model or not many else "people"
+        named = f"{name} ({aspect})" if long.aspect else name
+        columns[aspect, name] = named
+        key = str([row.get(column) for column in keys])
+        text = texts.setdefault(key, {column: row.get(column) for column in keys})
+        if (before := first.setdefault((key, f"{rater} {aspect}"), number)) != number:
+            raise UserError(
+                "a rater has rated a text twice",
+                where=f"{table.file}, rows {before} and {number}",
+                got=rater,
+                todo="keep one of the rows, or name the columns that tell texts apart: --item, "
+                "--system",
+            )
+        cell = row.get(long.value)
+        if name == rater:
+            text[named] = cell
+        else:
+            text.setdefault(named, []).append(cell)
+    ratings: dict[str, list[str]] = {}
+    judges: dict[str, dict[str, str]] = {}
+    for (aspect, name), column in columns.items():
+        if name in models:
+            judges.setdefault(slug(name), {})[aspect if long.aspect else "*"] = column
+        else:
+            ratings.setdefault(aspect, []).append(column)
+    names = [*keys, *columns.values()]
+    rows = [{name: text.get(name) for name in names} for text in texts.values()]
+    wide = replace(table, numbers=range(1, len(rows) + 1), rows=rows, columns=names)
+    return wide, replace(roles, ratings=ratings, judges=judges)

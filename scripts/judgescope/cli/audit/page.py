@@ -1,0 +1,252 @@
+"""The page of an audit: columns, verdict, what the file supports, what one more column adds."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from textwrap import wrap
+from typing import Any, Final
+
+from judgescope.cli.init import described
+from judgescope.cli.init.cards import Wanted
+from judgescope.cli.init.flags import Table
+from judgescope.cli.init.guess import ROLES
+from judgescope.cli.terminal import plain
+from judgescope.core.paths import WORKFLOW
+from judgescope.methods.claims.base import AGREEMENT, BAR
+from judgescope.report.cells import figures
+from judgescope.report.elements import Block, Facts, Section, Text
+from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.rows import Row
+from judgescope.report.sections.trust import (
+    FIRST,
+    Claim,
+    answer,
+    claims,
+    evidence,
+    reasons,
+    sentence,
+)
+from judgescope.report.words import count, label, listed, plural
+from judgescope.statistics.nulls import FEWEST_SYSTEMS
+from judgescope.statistics.verdict import Outcome
+
+WIDTH: Final = 100
+MOST_LINES: Final = 10
+"""The verdict has no more lines."""
+MEETS, MISSES, CANNOT_TELL = range(3)
+"""The exit codes: every judge meets every bar (or none is stated), one misses, cannot tell."""
+STATUS: Final = {Outcome.MEETS: MEETS, Outcome.MISSES: MISSES}
+"""Outcome of a bar -> exit code; of any other outcome, that of what cannot be told."""
+VERDICTS: Final = {MEETS: "meets", MISSES: "misses", CANNOT_TELL: "cannot tell"}
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What an audit findings: the study that the file makes, its rows, and the results."""
+
+    wanted: Wanted
+    table: Table
+    report: Report
+
+    @property
+    def dataset(self) -> Dataset:
+        """Return the one dataset."""
+        return self.report.datasets[0]
+
+    @cached_property
+    def judges(self) -> list[Judge]:
+        """Return the judges of the file."""
+        return [judge for judge in self.report.judges if judge.engine == "recorded"]
+
+    @cached_property
+    def claims(self) -> dict[str, list[Claim]]:
+        """Return judge -> the claims about it; whether it is above others needs a comparison."""
+        return {
+            judge.id: [claim for claim in claims(self.report, judge) if claim.kind != FIRST]
+            for judge in self.judges
+        }
+
+    @property
+    def people(self) -> list[Row]:
+        """Return the agreement of one rater with the others, by aspect; none of one rater."""
+        rows = self.report.rows("verdicts").where(judge="human", form=AGREEMENT)
+        return [row for row in rows if row.statistic == "spearman"]
+
+    @property
+    def status(self) -> int:
+        """Return the exit code: that of the worst bar, 0 where none is stated."""
+        bars = [one for of in self.claims.values() for one in of if one.kind.startswith(BAR)]
+        codes = {STATUS.get(claim.outcome, CANNOT_TELL) for claim in bars}
+        return next((code for code in (MISSES, CANNOT_TELL) if code in codes), MEETS)
+
+
+# --- in words --------------------------------------------------------------------------------
+
+
+def as_text(findings: Findings) -> str:
+    """Return the page for a terminal."""
+    verdict = _wrapped(_verdict(findings, sentence))
+    if len(verdict) > MOST_LINES:
+        verdict = _wrapped(_verdict(findings, answer))
+    if len(verdict) > MOST_LINES:
+        verdict = [*verdict[: MOST_LINES - 1], "… --json and --html have the rest"]
+    parts = [
+        list(_columns(findings)),
+        verdict,
+        ["This file supports:", *_listed(_supports(findings))],
+        ["One more column would add:", *_listed(_adds(findings))],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _wrapped(lines: Iterable[str]) -> list[str]:
+    return [part for line in lines for part in wrap(line, WIDTH, subsequent_indent="  ")]
+
+
+def _listed(texts: Iterator[str]) -> Iterator[str]:
+    for text in texts:
+        yield from wrap(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+
+
+def _columns(findings: Findings) -> Iterator[str]:
+    """Yield what each column was taken for, as `init` says it, without roles that none has."""
+    item = findings.wanted.columns.item
+    unused = {"-", item if item not in findings.table.columns else "-"}
+    for line in described(findings.wanted, findings.table):
+        role, *_, last = line.split()
+        if role != "task" and not (role in ROLES and last in unused):
+            yield line
+
+
+def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
+    """Yield whether bars are met, then a line for each judge, in `words`, then for people."""
+    if findings.wanted.require:
+        yield f"Stated bars: {VERDICTS[findings.status]} (exit code {findings.status})."
+    for judge in findings.judges:
+        yield plain(f"{judge.id}: {words(findings.report, judge, findings.claims[judge.id])}")
+    for row in findings.people:
+        yield plain(
+            f"people: one rater agrees with the others on {findings.report.aspect(row.aspect)} by "
+            f"{label(row.statistic)} {figures(row)}."
+        )
+
+
+def _supports(findings: Findings) -> Iterator[str]:
+    columns, counts = findings.wanted.columns, findings.dataset.counts
+    raters = {name: len(group) for name, group in columns.ratings.items()}
+    level = {claim.row.level for of in findings.claims.values() for claim in of}
+    how = "within sources" if "by_source" in level else "over all texts"
+    aspects = listed([findings.report.aspect(name) for name in raters])
+    yield (
+        f"agreement with people on {aspects}, {how}: "
+        f"{plural(counts.targets, 'text')} of {plural(counts.items, 'source')}"
+    )
+    if max(raters.values()) > 1:
+        yield "whether the judge is as good as one more rater, and how well people agree"
+    if (systems := _systems(findings)) >= FEWEST_SYSTEMS:
+        yield f"whether a taste for systems would do as well: {systems} systems"
+    elif systems > 1:
+        yield f"a claim about these {systems} systems alone: a test needs {FEWEST_SYSTEMS}"
+    if columns.text:
+        yield "whether the length of the texts would do as well"
+
+
+def _systems(findings: Findings) -> int:
+    column = findings.wanted.columns.system
+    return len({str(row.get(column)) for row in findings.table.rows}) if column else 1
+
+
+def _adds(findings: Findings) -> Iterator[str]:
+    """Yield what a column that the file does not have would add."""
+    columns = findings.wanted.columns
+    if max(map(len, columns.ratings.values())) < 2 and not columns.means:
+        yield (
+            "a second rater: how well people agree with each other, and whether the judge is as "
+            "good as one more rater"
+        )
+    if not columns.system:
+        yield (
+            "the system that wrote each text: whether a taste for systems would do as well, and "
+            "whether the judge ranks systems as people do"
+        )
+    if not columns.source and findings.dataset.counts.items == findings.dataset.counts.targets:
+        yield (
+            "the source of each text, or an id that its texts share: agreement within a source; "
+            "where rows share one, intervals without it are too narrow"
+        )
+    if not columns.text:
+        yield "the texts: whether their length would do as well, and perturbed texts to judge"
+    yield "a second draw of the judge: how often it gives another score to the same text"
+
+
+# --- for programs ----------------------------------------------------------------------------
+
+
+def as_json(findings: Findings) -> str:
+    """Return all that the page says, and the numbers, as JSON."""
+    columns = findings.wanted.columns
+    content = {
+        "file": str(findings.table.file),
+        "rows": len(findings.table.rows),
+        "columns": {
+            **{role: columns.columns_of(role) for role in ("text", "source", "item", "system")},
+            "people": columns.ratings,
+            "judges": columns.judges,
+            "not_used": [name for name in findings.table.columns if name not in columns.used],
+        },
+        "judges": {
+            judge.id: {
+                "sentence": sentence(findings.report, judge, findings.claims[judge.id]),
+                "claims": [_claim(claim) for claim in findings.claims[judge.id]],
+            }
+            for judge in findings.judges
+        },
+        "people": [_numbers(row) for row in findings.people],
+        "supports": list(_supports(findings)),
+        "adds": list(_adds(findings)),
+        "verdict": VERDICTS[findings.status] if findings.wanted.require else None,
+        "exit_code": findings.status,
+    }
+    return json.dumps(content, indent=2)
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    others = {name: _numbers(row) for name, row in claim.others.items()}
+    return {
+        "kind": claim.kind,
+        "outcome": claim.outcome,
+        "reasons": list(reasons(claim)),
+        **_numbers(claim.row),
+        "others": others,
+    }
+
+
+def _numbers(row: Row) -> dict[str, Any]:
+    names = ("aspect", "statistic", "level", "value", "ci_low", "ci_high", "n", "n_missing")
+    return {name: getattr(row, name) for name in (*names, "method", "note", "signature")}
+
+
+# --- HTML ------------------------------------------------------------------------------------
+
+
+def as_html(findings: Findings) -> str:
+    """Return the page as one HTML file, with the evidence of every claim."""
+    from judgescope.report.page import render  # slow to import
+
+    blocks: list[Block] = [Text(line) for line in _verdict(findings, sentence)]
+    every = [claim for of in findings.claims.values() for claim in of]
+    lead = f"{findings.table.file.name}: {count(len(findings.table.rows))} rows."
+    sections = [
+        Section("verdict", "Verdict", lead, blocks),
+        Section("evidence", "Evidence", "", [evidence(findings.report, every)]),
+        Section("columns", "Columns", "", [Facts(_facts(_columns(findings)))]),
+        Section("supports", "This file supports", "", [Text(line) for line in _supports(findings)]),
+        Section("adds", "One more column would add", "", [Text(line) for line in _adds(findings)]),
+    ]
+    return render(findings.report, WORKFLOW / "report", sections)
+
+
+def _facts(lines: Iterator[str]) -> Sequence[tuple[str, str]]:
+    pairs = (line.strip().partition("  ") for line in list(lines)[1:])
+    return [(name, text.strip()) for name, _, text in pairs]

@@ -1,0 +1,169 @@
+"""The study behind an audit: cards and data in a folder, and its results without Snakemake.
+
+Cards, specs and jobs are those of `judgescope run`, so that every number is the same to the bit.
+Only what the page shows is computed: claims about the recorded judges, and the bars.
+"""
+
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import chdir, contextmanager, redirect_stdout
+from contextvars import copy_context
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from judgescope.cli.init.cards import Wanted, card_path, cards_of, write
+from judgescope.cli.init.flags import Table
+from judgescope.core.cells import pack
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.paths import HOME
+from judgescope.jobs import collect, compute, ingest, statistics
+from judgescope.methods.specs import StatisticsSpec
+from judgescope.plan.code import HASHED
+from judgescope.plan.loading import load_plan
+from judgescope.plan.specs import judging, pages, results, texts
+from judgescope.plan.study import Plan
+from judgescope.report.report import Report
+from judgescope.schema.cards import RecordedModel
+from judgescope.schema.loading import load_yaml
+
+VERDICTS: Final = "verdicts"
+
+
+def bars(texts_of_bars: Sequence[str]) -> dict[str, float]:
+    """Return the study's key `require` of `spearman=.5`; the plan checks the names."""
+    required: dict[str, float] = {}
+    for text in texts_of_bars:
+        name, _, bar = text.partition("=")
+        try:
+            value = float(bar)
+        except ValueError:
+            value = math.nan
+        if not name or not math.isfinite(value) or name in required:
+            raise UserError(
+                "a bar is a statistic and a number, once",
+                where="--require",
+                got=text,
+                allowed="like spearman=.5 or kappa_linear.pooled=.4",
+            )
+        required[name] = value
+    return required
+
+
+@dataclass(frozen=True)
+class Made:
+    """A study in a folder: its dataset has its name."""
+
+    folder: Path
+    study: str
+    card: Path
+    """The study's card, below the folder."""
+    data: Path
+    file: str
+    """The file that the user named."""
+
+
+def made(wanted: Wanted, table: Table, folder: Path) -> Made:
+    """Write data and cards into a folder; UserError where something of them is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with chdir(folder):
+        if wanted.file.exists():
+            raise UserError(
+                "this file exists already", where=str(folder / wanted.file), todo="name another DIR"
+            )
+        cards = cards_of(wanted)
+        wanted.file.parent.mkdir(parents=True, exist_ok=True)
+        write(cards)
+        wanted.file.write_text("".join(_lines(wanted, table)), encoding="ascii")
+    return Made(
+        folder, wanted.study, card_path("study", wanted.study), wanted.file, str(table.file)
+    )
+
+
+def _lines(wanted: Wanted, table: Table) -> Iterator[str]:
+    """Yield the rows as JSON lines, with the columns that are used."""
+    named = dict.fromkeys([*wanted.columns.columns_of("item"), *table.columns])
+    used = [column for column in named if column in wanted.columns.used]
+    for row in table.rows:
+        yield json.dumps({name: _cell(row.get(name)) for name in used}, default=str) + "\n"
+
+
+def _cell(cell: object) -> object:
+    """Return a cell as JSON has it: no NaN."""
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def computed(study: Made, out: Path) -> Report:
+    """Return the report's data of a study, computed in this process; `out` is for tables.
+
+    Raises UserError or UserErrors as a run would, with the rows of the user's file.
+    """
+    return copy_context().run(_computed, study, out.absolute())
+
+
+def _computed(study: Made, out: Path) -> Report:
+    HASHED.set(False)  # in a context of its own
+    with chdir(study.folder), _of_file(study), redirect_stdout(io.StringIO()):
+        content, _ = load_yaml(study.card)
+        plan = load_plan(content, HOME, source=str(study.card), results=str(out))
+        _judge(plan, study.study)
+        tables = list(_tables(plan, study.study))
+        spec = pages.report(plan, f"judgescope run {study.card}")
+        paths = {name: plan.paths.statistics(name, study.study) for name in tables}
+        return Report.load(replace(spec, tables=paths))
+
+
+@contextmanager
+def _of_file(study: Made) -> Iterator[None]:
+    """Name the user's file in errors, in place of the study's copy of its rows."""
+    try:
+        yield
+    except (UserError, UserErrors) as error:
+        copy = re.compile(rf"[^,;\s]*{re.escape(str(study.data))}")
+        for each in error.errors if isinstance(error, UserErrors) else [error]:
+            if copy.search(each.where):
+                where = copy.sub(lambda _: study.file, each.where)
+                each.where = f"{where}; rows are counted from 1, without a header"
+        raise
+
+
+def _judge(plan: Plan, dataset: str) -> None:
+    """Read the data and compute all scores, those of the controls only where a bar needs them."""
+    ingest.main(texts.ingest(plan, dataset))
+    models = [name for name in plan.models if plan.cells_of(dataset, name)]
+    kept = [name for name in models if plan.study.require or _recorded(plan, name)]
+    for model in kept:
+        compute.compute(judging.compute(plan, dataset, model))
+    spec = judging.collect(plan, dataset)
+    cells = [cell for name in kept for cell in plan.cell_aspects_of(dataset, name)]
+    collect.main(replace(spec, cells=pack(cell[1:] for cell in cells)))
+
+
+def _recorded(plan: Plan, model: str) -> bool:
+    return isinstance(plan.models[model], RecordedModel)
+
+
+def _tables(plan: Plan, dataset: str) -> Iterator[str]:
+    """Compute the tables that the page needs; yield their names."""
+    if plan.study.require:
+        statistics.main(results.statistics(plan, "agreement", dataset))
+        yield "agreement"
+    statistics.main(results.statistics(plan, "coverage", dataset))
+    yield "coverage"
+    statistics.main(_of_recorded(plan, results.statistics(plan, VERDICTS, dataset)))
+    yield VERDICTS
+
+
+def _of_recorded(plan: Plan, spec: StatisticsSpec) -> StatisticsSpec:
+    """Return the spec for the judges of the file alone: claims do not depend on other judges."""
+    cards = plan.judges
+    mine = {name: one for name, one in spec.judges.items() if _recorded(plan, cards[name].model)}
+    if spec.required:
+        parts = [plan.paths.statistics(name, spec.dataset) for name in ("agreement", "coverage")]
+        spec = replace(spec, required=replace(spec.required, parts=parts))
+    return replace(spec, judges=mine)

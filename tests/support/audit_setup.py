@@ -1,0 +1,48 @@
+"""Tables that several tests of audit share."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def made(n: int = 60, noise: int = 1) -> list[dict[str, Any]]:
+    """Return n texts of n / 5 items by five systems, two raters, a judge and a measure."""
+    rng, rows = np.random.default_rng(5), []
+    for at in range(n):
+        quality = int(rng.integers(1, 6))
+        near = [int(np.clip(quality + rng.integers(-noise, noise + 1), 1, 5)) for _ in range(3)]
+        row: dict[str, Any] = {
+            "id": f"q{at // 5}",
+            "model": f"s{at % 5}",
+            "answer": "word " * (9 + at * 7 % 13),
+        }
+        row |= {"Quality (Anna)": near[0], "Quality (Ben)": near[1], "quality_gpt4": near[2]}
+        rows.append({**row, "seconds": at + 0.5})
+    return rows
+
+
+def two(n: int = 60, noise: int = 1) -> list[dict[str, Any]]:
+    return [
+        {"human": row["Quality (Anna)"], "judge": row["quality_gpt4"]} for row in made(n, noise)
+    ]
+
+
+def write(rows: Rows, path: Path) -> Path:
+    if path.suffix == ".jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(list(rows)), path)
+    else:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    return path

@@ -1,0 +1,256 @@
+"""`judgescope audit`: what columns are taken for, exit codes, refusals, the page's three forms."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audit_setup import Rows, made, two, write
+from judgescope.cli.audit import add_commands, long, table
+from judgescope.cli.init.flags import Table
+from judgescope.cli.init.guess import guess
+from judgescope.cli.main import command_line
+
+pytestmark = pytest.mark.heavy
+
+
+def audit(path: Path, *words: str) -> int:
+    parser = argparse.ArgumentParser()
+    add_commands(parser.add_subparsers())
+    args = parser.parse_args(["audit", str(path), *words])
+    status: int = args.act(args)
+    return status
+
+
+@pytest.fixture
+def page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, str]]:
+    """Return what audits rows: the exit code and what was printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(rows: Rows, *words: str, name: str = "mine.csv") -> tuple[int, str]:
+        status = audit(write(rows, Path(name)), *words)
+        said = capsys.readouterr()
+        return status, said.out + said.err
+
+    return run
+
+
+Page = Callable[..., tuple[int, str]]
+
+
+def test_the_page_says_columns_verdict_and_what_one_more_column_adds(page: Page) -> None:
+    status, said = page(made())
+    columns, verdict, supports, adds = said.strip().split("\n\n")
+    assert status == 0
+    assert "rating      quality: Quality (Anna), Quality (Ben)" in columns
+    assert "judge       gpt-4: quality_gpt4" in columns and "not used    seconds" in columns
+    assert "60 rows, 7 columns" in columns
+    assert verdict.startswith("gpt-4: Better than chance at agreeing with people on Quality (")
+    assert "people: one rater agrees with the others on Quality by Spearman" in verdict
+    assert "60 texts of 12 sources" in supports and "5 systems" in supports
+    assert "second draw" in adds and "second rater" not in adds and "the system" not in adds
+
+
+def test_two_columns_are_enough_and_the_page_says_what_they_lack(page: Page) -> None:
+    status, said = page(two())
+    _, verdict, supports, adds = said.strip().split("\n\n")
+    assert status == 0 and verdict.startswith("judge: Better than chance")
+    assert "over all texts: 60 texts of 60 sources" in supports and "length" not in supports
+    for lacking in ("second rater", "the system", "the source", "the texts", "second draw"):
+        assert f"- {lacking}" in adds.replace("a second", "second")
+
+
+def test_a_judge_that_knows_nothing_is_not_shown_to_be_better_than_chance(page: Page) -> None:
+    scores = np.random.default_rng(0).permutation([row["judge"] for row in two(200)])
+    rows = [{**row, "judge": int(one)} for row, one in zip(two(200), scores, strict=True)]
+    assert "judge: Not shown to be better than chance" in page(rows)[1]
+
+
+def test_long_and_wide_tables_and_all_file_types_give_the_same_numbers(page: Page) -> None:
+    def claims(rows: Rows, name: str) -> Any:
+        judges = json.loads(page(rows, "--json", name=name)[1])["judges"]
+        [judge] = judges.values()
+        shown = judge["claims"][0]
+        return [shown[key] for key in ("value", "ci_low", "ci_high", "n", "outcome")]
+
+    wide = [{k: v for k, v in row.items() if k not in {"answer", "seconds"}} for row in made()]
+    raters = {"Quality (Anna)": "anna", "Quality (Ben)": "ben", "quality_gpt4": "gpt-4"}
+    folded = [
+        {"item_id": row["id"], "system": row["model"], "rater": name, "score": row[column]}
+        for row in wide
+        for column, name in raters.items()
+    ]
+    expected = claims(wide, "wide.csv")
+    assert expected[0] > 0.5
+    assert claims(folded, "long.csv") == expected
+    assert claims(wide, "wide.jsonl") == claims(wide, "wide.parquet") == expected
+
+
+def test_a_long_table_has_aspects_and_says_which_raters_are_models() -> None:
+    rows = [
+        {"id": at, "dimension": name, "annotator": who, "type": kind, "value": at % 3 + 1}
+        for at in range(6)
+        for name in ("Fluency", "Use of facts")
+        for who, kind in (("kim", "person"), ("zed", "model"))
+    ]
+    sheet = Table(Path("x.csv"), range(len(rows)), rows, list(rows[0]), [])
+    wide, found = long.unfolded(sheet, {})
+    assert found is not None and len(wide.rows) == 6
+    assert found.ratings == {"fluency": ["kim (fluency)"], "use-of-facts": ["kim (use-of-facts)"]}
+    assert found.judges == {
+        "zed": {"fluency": "zed (fluency)", "use-of-facts": "zed (use-of-facts)"}
+    }
+
+
+def test_many_raters_of_a_long_table_share_a_column() -> None:
+    rows = [
+        {"id": at % 10, "worker_id": f"w{at}", "rating": at % 5, "x": 1} for at in range(30)
+    ] + [{"id": at, "worker_id": "gpt", "rating": 2, "x": 1} for at in range(10)]
+    sheet = Table(Path("x.csv"), range(40), rows, list(rows[0]), [])
+    wide, found = long.unfolded(sheet, {})
+    assert found is not None and found.ratings == {"overall": ["people"]}
+    assert wide.rows[0]["people"] == [0, 0, 0] and wide.rows[0]["gpt"] == 2
+
+
+@pytest.mark.parametrize(
+    ("bar", "status", "word"),
+    [
+        ("spearman=.3", 0, "meets"),
+        ("spearman=.99", 1, "misses"),
+        ("spearman=.7", 2, "cannot tell"),
+    ],
+)
+def test_the_exit_code_says_whether_the_bar_is_met(
+    page: Page, bar: str, status: int, word: str
+) -> None:
+    code, said = page(two(), "--require", bar)
+    assert (code, f"Stated bars: {word} (exit code {status})." in said) == (status, True)
+    assert len(said.split("\n\n")[1].splitlines()) <= 10
+
+
+BROKEN: dict[str, tuple[Rows, str]] = {
+    "no judge": ([{"human": row["human"], "note": "x"} for row in two()], "a judge's scores"),
+    "no people": ([{"judge": row["judge"], "note": "x"} for row in two()], "people's ratings"),
+    "apart": (
+        [
+            {"human": 1 + at % 5 if at % 2 else "", "judge": "" if at % 2 else at % 3}
+            for at in range(40)
+        ],
+        "no row has a score of this judge and a rating",
+    ),
+    "constant judge": ([{**row, "judge": 3} for row in two()], "all values are the same"),
+    "constant people": ([{**row, "human": 3} for row in two()], "all values are the same"),
+    "words": ([{**row, "judge": ["4", "four"][at == 9]} for at, row in enumerate(two())], "'four'"),
+    "decimal comma": (
+        [{**row, "human": f"{row['human']},5"} for row in two()],
+        ",5', which is no number",
+    ),
+    "one row": (two()[:1], "one row shows no agreement"),
+    "texts twice": ([{**row, "model": "s0"} for row in made()], "two texts of the same system"),
+}
+
+
+@pytest.mark.parametrize("fault", sorted(BROKEN))
+def test_input_that_cannot_be_used_is_named_with_code_3(page: Page, fault: str) -> None:
+    rows, said = BROKEN[fault]
+    status, page_said = page(rows)
+    assert status == 3 and said in page_said and "Traceback" not in page_said
+    assert "mine.csv" in page_said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--judge", "jugde"], "nearest: judge"),
+        (["--require", "spearman"], "a bar is a statistic and a number"),
+        (["--require", "spearmann=.5"], "nearest: spearman"),
+        (["--scale", "1:2"], "outside the scale"),
+        (["--human", "human", "--judge", "human"], "only one role"),
+        (["--html", "no/folder.html"], "no such folder"),
+    ],
+)
+def test_wrong_words_are_named_with_code_3(page: Page, words: list[str], said: str) -> None:
+    status, page_said = page(two(), *words)
+    assert status == 3 and said in " ".join(page_said.split())
+
+
+def test_an_unknown_option_is_no_missed_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["audit", "x.csv", "--json=5"]
+    monkeypatch.setattr("sys.argv", ["judgescope", *words])
+    with pytest.raises(SystemExit) as stopped:
+        command_line().parse_args(words)
+    assert stopped.value.code == 3
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "MOST_ROWS", 50)
+    assert page(two())[0] == 3
+    monkeypatch.setattr(table, "MOST_BYTES", 50)
+    status, said = page(two())
+    assert status == 3 and "too large for an audit" in said and "bytes" in said
+
+
+def test_columns_can_be_named(page: Page) -> None:
+    rows = [{"a": row["human"], "b": row["human"], "c": row["judge"]} for row in two()]
+    words = ["--human", "a", "--human", "b", "--judge", "c"]
+    columns = json.loads(page(rows, *words, "--json")[1])["columns"]
+    assert columns["people"] == {"overall": ["a", "b"]} and columns["judges"] == {"c": {"*": "c"}}
+    by_aspect = ["--human", "clarity=a,b", "--judge", "clarity=c"]
+    columns = json.loads(page(rows, *by_aspect, "--json")[1])["columns"]
+    assert columns["people"] == {"clarity": ["a", "b"]}
+    assert columns["judges"] == {"c": {"clarity": "c"}}
+
+
+def test_where_names_say_who_are_people_the_rest_is_a_judge(page: Page) -> None:
+    rows = [{"human_score": row["human"], "score": row["judge"]} for row in two()]
+    columns = json.loads(page(rows, "--json")[1])["columns"]
+    assert columns["people"] == {"overall": ["human_score"]}
+    assert columns["judges"] == {"score": {"*": "score"}}
+
+
+def test_what_data_say_is_text_in_the_terminal_and_on_the_page(page: Page) -> None:
+    bad = "judge <script>alert(1)</script>\x1b[31m {{7*7}} __import__('os')"
+    rows = [{"human": row["human"], bad: row["judge"]} for row in two()]
+    status, said = page(rows, "--html", "page.html", name="mine.jsonl")
+    html = Path("page.html").read_text(encoding="utf-8")
+    assert status == 0 and "\x1b" not in said
+    assert "<script>alert" not in html and "&lt;script&gt;alert(1)" in html and "{{7*7}}" in html
+    assert "Spearman" in html and "One more column would add" in html
+
+
+def test_a_study_is_written_once_and_nothing_else(page: Page, tmp_path: Path) -> None:
+    assert page(made(), "--write", "study")[0] == 0
+    kinds = {path.parts[-2] for path in Path("study").rglob("*.yaml")}
+    assert kinds == {"aspects", "datasets", "judges", "models", "studies"}
+    assert not (Path("study") / "results").exists()
+    status, said = page(made(), "--write", "study")
+    assert status == 3 and "exists already" in said
+    assert page(made())[0] == 0 and sorted(p.name for p in tmp_path.iterdir()) == [
+        "mine.csv",
+        "study",
+    ]
+
+
+def test_names_say_which_columns_are_of_people_and_which_of_judges() -> None:
+    row = {"Coherence (Anna)": 4, "Coherence (Ben)": 3, "coherence_gpt4": 4, "coherence_std": 0.5}
+    row |= {"BERTScore": 0.9, "rougeL": 0.2, "Claude 3.5 Sonnet": 4, "fluency": 2, "llm fluency": 3}
+    found = guess([row, {**row, "fluency": 5}])
+    assert found.ratings == {
+        "coherence": ["Coherence (Anna)", "Coherence (Ben)"],
+        "fluency": ["fluency"],
+    }
+    assert found.judges == {
+        "gpt-4": {"coherence": "coherence_gpt4"},
+        "bertscore": {"*": "BERTScore"},
+        "rougel": {"*": "rougeL"},
+        "claude-3-5-sonnet": {"*": "Claude 3.5 Sonnet"},
+        "llm": {"fluency": "llm fluency"},
+    }

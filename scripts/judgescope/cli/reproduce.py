@@ -204,16 +204,22 @@ def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
     study = {"study": name, "seed": SEED, "data": data, **(card.study or {})}
     path = folder / "study.yaml"
     write_text(path, json.dumps(study, indent=1) + "\n")
-    names = sorted({*tables, "agreement"} - {PAIRS})
+    names = sorted({"agreement" if table == PAIRS else table for table in tables})
     files = {table: folder / "tables" / f"{table}.parquet" for table in names}
     if snakemake(path, [*map(str, files.values())], ["--quiet", "all"]):
         raise UserError("the study did not end", where=str(path))
     rows = [
-        {**row, "table": table}
+        {**row, "table": table, "count": _count(row)}
         for table, file in files.items()
         for row in read_table("results", file).to_pylist()
     ]
     return [*rows, *(pairs_of_systems(folder) if PAIRS in tables else ())]
+
+
+def _count(row: Row) -> float | None:
+    """Return the number of cases that a share counts, as papers print it: value times n."""
+    value, n = row["value"], row["n"]
+    return None if value is None else round(float(str(value)) * int(str(n)), 6)
 
 
 def pairs_of_systems(folder: Path) -> Iterator[Row]:

@@ -14,6 +14,9 @@ from running import HOME
 
 CONFIG = HOME / "config"
 ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
+VERDICT = Scale(labels=["fail", "pass"])
+VERDICTS = ("verdict", "reason-verdict")
+"""Forms that ask for a label."""
 FIVE = Scale(min=1, max=5, step=1, labels=[])
 
 
@@ -38,11 +41,13 @@ IMPROVING = {"improve-summary": "", "improve-paraphrase": "", "improve-descripti
 FORMS = sorted(
     {path.stem for path in (CONFIG / "prompts").glob("*.jinja")}
     - {"adjust", "quality", "definition", "kind", "improve", "shot", "write-reference", *IMPROVING}
+    - {"verdict-task"}
     - {*DRAFTING.values(), "merge-errors"}
 )
 
 
 def filled(form: str, **values: Any) -> str:
-    [message] = messages(form, load(form, [CONFIG], where=""), **VALUES | values)
+    scale = {"scale": rated(ASPECT, VERDICT)["scale"]} if form in VERDICTS else {}
+    [message] = messages(form, load(form, [CONFIG], where=""), **VALUES | scale | values)
     assert message["role"] == "user"
     return message["content"]

@@ -1,6 +1,6 @@
 // What is shown follows from the address alone: whatever is chosen is written there first.
 const PAGE = 50;
-const FIELDS = ["dataset", "judge", "aspect", "perturbation", "system", "status", "find", "order", "page", "target", "other"];
+const FIELDS = ["dataset", "judge", "aspect", "perturbation", "system", "status", "find", "order", "page", "target", "other", "people", "score"];
 const ORDERS = [["", "farthest from the ratings first"], ["study", "as in the study"], ["item", "by item"], ["low", "lowest score first"], ["high", "highest score first"]];
 const form = document.querySelector("form");
 const table = document.querySelector("main > table");
@@ -88,10 +88,22 @@ function matches(data, cells, state) {
       if (texts && !texts[t] && (b === null || state.target || !texts[b])) continue;
       if (other !== null && b !== other) continue;
       if (state.status && !(statusOf(columns, row) & status)) continue;
+      if (state.score && columns.v[row] !== Number(state.score)) continue;
+      if (state.people) {
+        const a = data.cells[cell][2];
+        if (labelOf(data.sets[s][3].ratings[a]?.[t] ?? [], data.labels[a]?.[1] ?? true) !== Number(state.people)) continue;
+      }
       found.push([cell, row]);
     }
   }
   return found;
+}
+
+// The place of the label that people give a text: the lower median of ordered ones, else that of more than half of them.
+function labelOf(values, ordered) {
+  const sorted = [...values].sort((a, b) => a - b);
+  if (ordered) return sorted[(sorted.length - 1) >> 1];
+  return sorted.find((one) => 2 * sorted.filter((other) => other === one).length > sorted.length);
 }
 
 // The mid-rank of each value, as a share of their number.
@@ -147,6 +159,12 @@ function rowOf(data, [cell, row]) {
   return { cell, row, s, j, a, t, b, names, ratings, statuses, score: columns.v[row], columns };
 }
 
+function ratedAs(data, one) {
+  if (!data.labels[one.a]) return rounded(mean(one.ratings));
+  const [names, ordered] = data.labels[one.a];
+  return names[labelOf(one.ratings, ordered)] ?? "–";
+}
+
 const link = (data, one, changes = {}) => hashOf({
   dataset: data.id, judge: study.judges[one.j][0], aspect: data.aspects[one.a][0], perturbation: data.sets[one.s][0],
   target: one.names.ids[one.t], other: one.b === null ? "" : one.names.ids[one.b], ...changes,
@@ -165,7 +183,7 @@ function lineOf(data, one) {
     make("th", { scope: "row" }, opener, small(data.sets[one.s][1], one.names.systems[one.t]), make("small", { class: "beginning", dir: "auto" }, one.names.beginnings[one.t])),
     make("td", {}, make("code", {}, study.judges[one.j][0]), small(data.aspects[one.a][1])),
     make("td", { class: "number" }, rounded(one.score), ...(bad.length ? [make("small", { class: "status-bad" }, bad.join(", "))] : [])),
-    make("td", { class: "number" }, one.ratings.length ? rounded(mean(one.ratings)) : "–"));
+    make("td", { class: "number" }, one.ratings.length ? ratedAs(data, one) : "–"));
   opener.addEventListener("click", () => toggle(data, one, line_, opener));
   return line_;
 }
@@ -210,7 +228,7 @@ function panelOf(data, one) {
       ["Errors put in", names.steps && String(names.steps[t])],
       ["Judge", make("code", {}, study.judges[one.j][0]), ` (${study.judges[one.j][1]})`],
       ["Score", `${shownNumber(one.score)}${drawn_}`],
-      [whose, one.ratings.length ? `${shownNumber(mean(one.ratings))}${rated}` : ""],
+      [whose, one.ratings.length ? (data.labels[one.a] ? one.ratings.map((value) => data.labels[one.a][0][value]).join(", ") : `${shownNumber(mean(one.ratings))}${rated}`) : ""],
       ["Links", make("a", { href: link(data, one) }, "this judgment alone"), ", ", make("a", { href: link(data, one, { judge: "", aspect: "", other: "" }) }, "all judgments of this text"), ", ", make("a", { href: link(data, one, { target: "", other: "" }) }, "all of this cell")],
     ]),
     ...textBlocks(b === null ? "The text" : "The first text", data.texts[one.s][t]),
@@ -324,8 +342,10 @@ async function render() {
     await load(`names.${data.id}.js`);
     if (mine !== ticket) return;
     const unknown = choose(state, d);
-    only.hidden = !state.target;
-    only.textContent = coded(`Only ${state.target}: show all texts`);
+    const label = (place) => data.labels[data.aspects.findIndex(([id]) => id === state.aspect)]?.[0][place] ?? place;
+    const limits = [state.target, state.people && `rated ${label(state.people)}`, state.score && `with the score ${state.score}`].filter(Boolean);
+    only.hidden = !limits.length;
+    only.textContent = coded(`Only ${limits.join(", ")}: show all texts`);
     if (unknown.length) return nothing(`${data.name} has no ${unknown.join(", no ")}.`);
     const cells = chosenCells(data, state);
     await loadLists(d, [...new Set(cells.map((cell) => data.cells[cell][1]))]);
@@ -351,7 +371,7 @@ form.addEventListener("reset", (event) => {
   form.elements.find.value = "";
   location.hash = hashOf({ dataset: read().dataset });
 });
-only.addEventListener("click", () => go({ target: "", other: "" }));
+only.addEventListener("click", () => go({ target: "", other: "", people: "", score: "" }));
 pages.addEventListener("click", ({ target }) => {
   const button = target.closest("button");
   if (!button || button.getAttribute("aria-disabled") === "true") return;

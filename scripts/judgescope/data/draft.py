@@ -1,5 +1,6 @@
 """What an adapter has read so far, and every fault found in it, reported in one pass."""
 
+import json
 import math
 import re
 import unicodedata
@@ -15,6 +16,7 @@ from judgescope.data.files import RoleFiles
 from judgescope.data.rated import Item, Output, Preference, Rated, Rating
 from judgescope.data.rows import Row, pick, read_rows
 from judgescope.schema.cards import Dataset, RatedAspect
+from judgescope.schema.cards.base import plain_word
 
 MEAN = "mean"
 """The rater whose values are means of several people's: on the scale, but off its grid."""
@@ -41,6 +43,7 @@ PRINTED = re.compile(
     re.DOTALL,
 )
 """A list of texts as Python or JSON prints it."""
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d+)?|[.,]\d+)%?", re.ASCII)
 AROUND = 30
 """Of long names that are almost equal, so many characters on both sides of the difference."""
 
@@ -259,7 +262,10 @@ class Draft:
 
     def value(self, aspect: str, cell: object, *, on_grid: bool = True) -> float | None:
         """Return a rating, which must be on the aspect's scale; one that is missing is counted."""
-        value, scale = self._value(cell, aspect), self.card.aspects[aspect]
+        scale = self.card.aspects[aspect]
+        if scale.categorical:
+            return self._label(cell, aspect, scale)
+        value = self._value(cell, aspect)
         if value is not None and not fits(value, scale, on_grid=on_grid):
             allowed = shown(scale, on_grid=on_grid)
             self._fault(
@@ -327,6 +333,29 @@ class Draft:
         if parts and not texts:
             self._fault("a source is empty", got=parts[0])
         return texts[0] if len(texts) == 1 else "\n\n".join(map(str.strip, texts))
+
+    def _label(self, cell: object, aspect: str, scale: RatedAspect) -> float | None:
+        """Return the place of a rating in words among the labels; None: missing or no label."""
+        if self.is_missing(cell, aspect):
+            return None
+        if isinstance(cell, float) and cell.is_integer():
+            cell = int(cell)  # how programs write whole numbers
+        word = str(cell).lower() if isinstance(cell, bool) else str(cell).strip()
+        if (code := scale.codes.get(plain_word(word))) is not None:
+            return float(code)
+        number = isinstance(cell, int | float | Decimal) or _NUMBER.fullmatch(word)
+        names = [*scale.labels, *scale.read_as]
+        self._fault(
+            "a rating is a number, and the card gives labels"
+            if number
+            else "a rating is none of the card's labels",
+            f"aspect {aspect}",
+            got=word,
+            allowed=names,
+            todo=f"say which label it is: `read_as: {{{json.dumps(word)}: …}}` under `aspects`, "
+            f"`{aspect}`, in the dataset's card",
+        )
+        return None
 
     def is_missing(self, cell: object, aspect: str) -> bool:
         """Return whether a cell holds no rating or choice, which is counted."""

@@ -144,6 +144,8 @@ def request_key(
     used: dict[str, Any]
     text, source, references = subject.text, subject.source, list(subject.references)
     rated: dict[str, Any] = {"aspect": aspect, "scale": [scale.min, scale.max, scale.step]}
+    if scale.categorical:
+        rated["labels"] = scale.labels
     if isinstance(model, RecordedModel):
         row = {"item": subject.item, "system": subject.system, "text": text, "source": source}
         files = {"files": model.sha256 or model.files, "rows": model.row_keys}

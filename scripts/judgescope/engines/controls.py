@@ -1,11 +1,16 @@
-"""Controls: null judges that know nothing of a text's quality, and one that knows its errors."""
+"""Controls: null judges that know nothing of a text's quality, and one that knows its errors.
+
+On a scale of labels alone they answer in words: `random` draws people's labels, as often as they
+occur; `shuffled` deals out the texts' labels, the lower median of ordered ones, else the majority.
+"""
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import version
 from math import fsum
+from statistics import median_low
 
 from judgescope.core.rng import stream
 from judgescope.engines import EngineDeclaration
@@ -21,6 +26,7 @@ class ControlEngine:
         self.ratings = {key: list(values) for key, values in inputs.ratings.items() if values}
         self._most_frequent = cache(self._find_most_frequent)
         self._shuffled = cache(self._shuffle)
+        self._labels = cache(self._find_labels)
 
     def answer(
         self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
@@ -29,7 +35,10 @@ class ControlEngine:
 
         def draw_of(subject: Subject, draw: int) -> Answer:
             value = self._value(judge.form, aspect, scale, subject, draw)
-            return not_applicable("needs_ratings") if value is None else Answer(number_text(value))
+            if value is None:
+                return not_applicable("needs_ratings")
+            worded = scale.categorical and judge.form != "length"
+            return Answer(str(scale.shown(value)) if worded else number_text(value))
 
         return [[draw_of(subject, draw) for draw in range(judge.draws)] for subject in subjects]
 
@@ -49,7 +58,7 @@ class ControlEngine:
         if form == "random":
             return self._random(aspect, scale, subject.target, draw)
         if form == "shuffled":
-            return self._shuffled(aspect).get(subject.target)
+            return self._shuffled(aspect, _label_of(scale)).get(subject.target)
         rated = (subject.target, aspect) in self.ratings
         return self._most_frequent(aspect) if rated else None
 
@@ -72,7 +81,14 @@ class ControlEngine:
         grid = scale.values()
         if grid is None:
             return float(rng.uniform(scale.min, scale.max))
+        if scale.categorical:
+            grid = self._labels(aspect) or grid
         return grid[int(rng.integers(len(grid)))]
+
+    def _find_labels(self, aspect: str) -> list[float]:
+        """Return every rating of an aspect, in order."""
+        rated = (values for (_, name), values in self.ratings.items() if name == aspect)
+        return sorted(value for values in rated for value in values)
 
     def _find_most_frequent(self, aspect: str) -> float:
         """Return the most frequent rating; of several the lowest."""
@@ -80,15 +96,34 @@ class ControlEngine:
         counts = Counter(value for values in rated for value in values)
         return min(counts, key=lambda value: (-counts[value], value))
 
-    def _shuffle(self, aspect: str) -> dict[str, float]:
-        """Return target -> the mean rating of some target; every mean is used once."""
+    def _shuffle(
+        self, aspect: str, value_of: Callable[[Sequence[float]], float | None]
+    ) -> dict[str, float]:
+        """Return target -> the value of some target's ratings; every value is used once."""
         means = {
-            target: fsum(values) / len(values)
+            target: value
             for (target, name), values in sorted(self.ratings.items())
-            if name == aspect
+            if name == aspect and (value := value_of(values)) is not None
         }
         rng = stream(self.seed, "control", "shuffled", self.dataset, aspect)
         return dict(zip(means, rng.permutation(list(means.values())).tolist(), strict=True))
+
+
+def _label_of(scale: Scale) -> Callable[[Sequence[float]], float | None]:
+    """Return the function that makes one value of a text's ratings on a scale."""
+    if not scale.categorical:
+        return _mean
+    return median_low if scale.ordered else _majority
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fsum(values) / len(values)
+
+
+def _majority(values: Sequence[float]) -> float | None:
+    """Return the value that more than half of the ratings have, None without one."""
+    value, count = Counter(values).most_common(1)[0]
+    return value if 2 * count > len(values) else None
 
 
 def build(_: Model, inputs: EngineInputs) -> ControlEngine:

@@ -23,6 +23,7 @@ from judgescope.data.rows import pick, read_rows
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.base import Answer, EngineInputs, Subject, not_applicable
 from judgescope.schema.cards import ASPECT, Judge, RecordedModel, RecordedRows, Scale
+from judgescope.schema.cards.base import plain_word
 
 RELATIVE, ABSOLUTE = 1e-5, 1e-6
 """Scores of one text that differ by less are one score, computed twice."""
@@ -150,6 +151,8 @@ class RecordedEngine:
         self._by_aspect: dict[tuple[str, str], Table] = {}
         self._matches: dict[tuple[str, str, str], _Matches] = defaultdict(_Matches)
         self._changed: dict[str, None] = {}
+        self._words: list[str] = []
+        """The words that scores of the present aspect may be; empty: they are numbers."""
 
     def answer(
         self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
@@ -171,6 +174,7 @@ class RecordedEngine:
                 matches.used.add(key)
             else:
                 matches.missing[subject.target] = None
+            self._words = _words_of(judge, scale)
             answers.append(self._draws(rows, path, judge.draws))
             if any(answer.status == "ok" for answer in answers[-1]):
                 matches.scored.add(subject.target)
@@ -457,7 +461,7 @@ class RecordedEngine:
         if not rows:
             return [not_applicable("no_recorded_row")] * draws
         repeated = self.card.rows.repeated
-        if repeated == "mean" and path and len(rows) > 1:
+        if repeated == "mean" and path and len(rows) > 1 and not self._words:
             each = [self._answer(row.get(path), row) for row in rows]
             values = [float(answer.text) for answer in each if answer.status == "ok"]
             answers = [Answer(repr(fmean(values))) if values else each[0]]
@@ -468,6 +472,22 @@ class RecordedEngine:
             answers = [self._answer(draw, row) for draw in recorded[:draws]]
         return answers + [not_applicable("no_recorded_draw")] * (draws - len(answers))
 
+    def _label(self, value: object, row: Row) -> str:
+        """Return a recorded label as it is written."""
+        whole = isinstance(value, float) and value.is_integer()
+        word = str(int(value) if whole else value).strip()  # type: ignore[call-overload]
+        word = word.lower() if isinstance(value, bool) else word
+        if plain_word(word) not in map(plain_word, self._words):
+            raise UserError(
+                "a recorded score is none of the labels",
+                where=row.where,
+                got=word,
+                allowed=self._words,
+                todo="say in the judge's card which label it is (`read_as`), or list under `rows` "
+                "the values that mean no score (`missing`)",
+            )
+        return word
+
     def _answer(self, value: object, row: Row) -> Answer:
         """Return one draw; an empty text is a reply, but not a score."""
         scored = self.card.rows.reply is None
@@ -477,6 +497,8 @@ class RecordedEngine:
             return not_applicable("no_value")
         if isinstance(value, float) and math.isnan(value):
             return not_applicable("no_value")
+        if self._words and scored:
+            return Answer(self._label(value, row))
         if isinstance(value, str) and (not scored or _is_number(value)):
             return Answer(value)
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
@@ -494,6 +516,13 @@ class RecordedEngine:
         raise UserError(
             "a recorded reply or score is neither a string nor a number", where=row.where, got=value
         )
+
+
+def _words_of(judge: Judge, scale: Scale) -> list[str]:
+    """Return the words that a recorded score may be, empty where scores are numbers."""
+    if not scale.categorical or judge.threshold is not None:
+        return []
+    return [*scale.labels, *judge.read_as]
 
 
 def _is_number(text: str) -> bool:

@@ -11,7 +11,7 @@ from judgescope.engines.recorded import join_lines
 from judgescope.plan.cost import bill, estimates
 from judgescope.plan.inputs import joins
 from judgescope.plan.loading import load_plan
-from judgescope.plan.notices import asked_once, too_few, unjudged
+from judgescope.plan.notices import asked_once, too_few, unjudged, unordered
 from judgescope.plan.preflight import CheckSpec
 from judgescope.plan.study import Plan
 from judgescope.plan.writing import Imagined
@@ -29,7 +29,7 @@ def main(spec: CheckSpec) -> None:
     engines = sorted(set(covered["judges"].values()))
     print(f"  {len(covered['judges'])} judges ({', '.join(engines)})")
     plan = load_plan(spec.config, HOME, source=spec.source)
-    for line in (*unjudged(plan), *asked_once(plan)):
+    for line in (*unjudged(plan), *unordered(plan), *asked_once(plan)):
         print(f"  {line}")
     for name in plan.datasets:
         if name not in spec.unfetched:

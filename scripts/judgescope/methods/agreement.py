@@ -22,6 +22,7 @@ from judgescope.methods.measures import (
     replacement,
     with_hint_note,
 )
+from judgescope.statistics.correlation import LEVELS, STATISTICS
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated, few_not_modal
@@ -37,7 +38,8 @@ BIASES = {"partial_pearson", "partial_spearman", "length_slope", "self_preferenc
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of agreement.csv: people first, then every judge with scores."""
     aspects = [name for name in study.spec.aspects if len(study.systems.ratings(name))]
-    result: list[Row] = []
+    result = [*_unordered_rows(study, aspects)]
+    aspects = [name for name in aspects if study.spec.aspects[name].ordered]
     for plain, aspect in {split(name)[0]: name for name in aspects}.items():
         for (statistic, level), estimate in human_agreement(study, study.systems, aspect):
             result.append(study.row("human", plain, statistic, level, estimate))
@@ -48,6 +50,22 @@ def rows(study: EvaluationData) -> list[Row]:
     shares = {card.share for card in study.spec.judges.values()} - {1.0}
     controls = [row for share in sorted(shares) for row in _controls_of(study, share, aspects)]
     return [with_hint_note(study, row) for row in below_controls(study, result, controls)]
+
+
+def _unordered_rows(study: EvaluationData, aspects: list[str]) -> Iterator[Row]:
+    """Yield, of every judge of labels without an order, that the ranks of its scores mean nothing.
+
+    Their agreement is that of table labels.
+    """
+    measures = [(name, level) for name in STATISTICS for level in LEVELS]
+    nothing = Estimate.undefined("labels without an order; see table labels")
+    for aspect in (name for name in aspects if not study.spec.aspects[name].ordered):
+        for judge in study.spec.judges:
+            for systems, panel in study.rated(judge).items():
+                if panel.scores(judge, aspect) is not None:
+                    for statistic, level in measures:
+                        row = study.row(judge, aspect, statistic, level, nothing)
+                        yield row | {"system_subset": systems}
 
 
 def _controls_of(
@@ -155,4 +173,5 @@ METHOD = Method(
     parts=("as_rater",),
     claims=("claims.agreement.people_rows", "claims.agreement.claims"),
     controls=True,
+    unordered="noted",
 )

@@ -54,7 +54,9 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     selectable: bool = False
     """Whether a study names it in its key `methods`."""
-    when: Literal["", "draws", "votes", "constructed", "annotated", "distilled", "always"] = ""
+    when: Literal[
+        "", "draws", "votes", "constructed", "annotated", "distilled", "labels", "always"
+    ] = ""
     """What a study has that computes this table without being asked to."""
     tables: tuple[str, ...] = ()
     """Other tables that are computed with it."""
@@ -82,5 +84,12 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether the study's bars (`require`) can be held against its rows."""
     controls: bool = False
     """Whether it holds judges against ratings, so that every control is judged too."""
+    for_labels: bool = False
+    """Whether it is for aspects that people rate by labels alone."""
+    unordered: Literal["no", "yes", "noted"] = "no"
+    """Whether it uses labels without an order; `noted`: its rows say why there is no number.
+
+    Else it leaves such aspects out.
+    """
     unturned: bool = False
     """Whether it reads values of its own of scales whose best end is the lowest."""

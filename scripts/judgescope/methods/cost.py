@@ -175,4 +175,11 @@ def _first_bought(paths: list[str]) -> Iterator[pa.Table]:
         yield current.rename_columns([name.removesuffix("_first") for name in current.column_names])
 
 
-METHOD = Method(when="always", parts=("bought",), datasets="all", votes=True, oracles=True)
+METHOD = Method(
+    when="always",
+    parts=("bought",),
+    datasets="all",
+    votes=True,
+    oracles=True,
+    unordered="yes",
+)

@@ -143,7 +143,7 @@ def classes_of(study: EvaluationData, judge: str, aspect: str) -> list[float] | 
     """
     card, values = study.spec.judges[judge], study.spec.aspects[aspect].values
     grid = card.grid[aspect]
-    if values is None or grid is None or not card.discrete:
+    if values is None or grid is None or not (card.discrete or study.spec.aspects[aspect].labels):
         return None
     return sorted({*values, *grid}) if on_their_scale(study, judge, aspect) else None
 

@@ -195,5 +195,6 @@ METHOD = Method(
     when="votes",
     texts=("systems",),
     votes=True,
+    unordered="yes",
     claims=("claims.ratings.pair_claims",),
 )

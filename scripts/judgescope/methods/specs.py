@@ -25,6 +25,9 @@ class AspectScale(_Part, frozen=True):
 
     values: list[float] | None
     ends: tuple[float, float]
+    labels: list[str] = field(default_factory=list)
+    """The labels of a scale of labels alone, whose values are their places; empty: numbers."""
+    ordered: bool = True
 
 
 class JudgeFacts(_Part, frozen=True):
@@ -55,6 +58,8 @@ class JudgeFacts(_Part, frozen=True):
     hint: Literal["wrong", "right"] | None
     """Which rating of the judged text the prompt gives; None: no rating."""
     parser: str | None = None
+    threshold: float | Literal["best"] | None = None
+    """From which score on a text has the last of two labels; None: scores are no numbers."""
     temperature: float | None = None
     compares: bool = False
     """Whether a reply is about two texts."""

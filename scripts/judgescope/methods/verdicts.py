@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
+from math import ceil
 from typing import Final
 
 import numpy as np
+from msgspec import structs
 
 from judgescope.core.cells import joined
 from judgescope.methods.base import Method, Row
@@ -21,11 +23,22 @@ from judgescope.statistics.verdict import FEW_LOST, Outcome, more_needed, on_bar
 NO_INTERVAL: Final = "no_interval"
 NOT_COMPUTED: Final = "not_computed"
 """Reason: no table of the study has the statistic for the judge."""
+UNORDERED: Final = frozenset(("claims.labels", "claims.ratings"))
+"""Modules of claims that can use labels without an order, or judges that compare."""
 RATED: Final = "systems"
 LEVELS: Final = ("", "by_source", "direct", "pooled", "by_system", "global", "local", "traditional")
 """The order in which levels are preferred, unless the bar names one."""
 FORMS: Final = ("", "tokens")
 """The order in which forms of a statistic (error spans) are preferred."""
+CASES: Final = {
+    "tnr": ("people label", 0),
+    "tpr": ("people label", -1),
+    "npv": ("the judge labels", 0),
+    "precision": ("the judge labels", -1),
+}
+"""Statistic of two labels -> who gives which of them to the texts that it counts."""
+LABELLED_TEXTS: Final = "label_accuracy"
+"""The statistic whose `n` counts all texts that judge and people label."""
 PART_COLUMNS: Final = ("judge_b", "aspect_b", "criterion_b", "k", "k_b", "degree")
 """Columns that are empty in rows on a judge's whole aspect."""
 
@@ -38,13 +51,23 @@ def rows(study: EvaluationData) -> list[Row]:
     """
     claims: list[Claim] = []
     result: list[Row] = []
+    ordered = _ordered(study)
     for path in study.spec.claims:
         module, _, function = path.rpartition(".")
-        for made in getattr(import_module(f"judgescope.methods.{module}"), function)(study):
+        seen = study if module in UNORDERED else ordered
+        for made in getattr(import_module(f"judgescope.methods.{module}"), function)(seen):
             (claims if isinstance(made, Claim) else result).append(made)
     if study.spec.required:
         claims += bar_claims(study)
     return [*result, *verdict_rows(study, claims)]
+
+
+def _ordered(study: EvaluationData) -> EvaluationData:
+    """Return the study without aspects whose labels have no order."""
+    aspects = {name: scale for name, scale in study.spec.aspects.items() if scale.ordered}
+    if len(aspects) == len(study.spec.aspects):
+        return study
+    return replace(study, spec=structs.replace(study.spec, aspects=aspects))
 
 
 def bar_claims(study: EvaluationData) -> Iterator[Claim]:
@@ -63,11 +86,19 @@ def bar_claims(study: EvaluationData) -> Iterator[Claim]:
         if card.engine == "control":
             continue
         for bar in required.bars:
-            yield from _claims_of_bar(study, judge, bar, rows.get((judge, bar.statistic), []))
+            own, labelled = (
+                rows.get((judge, name), []) for name in (bar.statistic, LABELLED_TEXTS)
+            )
+            yield from _claims_of_bar(study, judge, bar, own, labelled)
 
 
-def _claims_of_bar(study: EvaluationData, judge: str, bar: Bar, rows: list[Row]) -> Iterator[Claim]:
-    """Yield the claims of one bar: on the aspect that it names, or on each of the judge."""
+def _claims_of_bar(
+    study: EvaluationData, judge: str, bar: Bar, rows: list[Row], labelled: list[Row]
+) -> Iterator[Claim]:
+    """Yield the claims of one bar: on the aspect that it names, or on each of the judge.
+
+    `labelled` are the rows whose `n` counts the texts that judge and people label.
+    """
     chosen: dict[str, Row] = {}
     for row in sorted(rows, key=_preference):
         if bar.level in (None, row["level"] or "") and bar.aspect in (None, row["aspect"]):
@@ -79,7 +110,32 @@ def _claims_of_bar(study: EvaluationData, judge: str, bar: Bar, rows: list[Row])
         columns = (judge, BAR, bar.statistic, bar.level or "", bar.aspect or "")
         yield Claim(*columns, nothing, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_COMPUTED,))
     for aspect, row in chosen.items():
-        yield _bar_claim(study, judge, bar, aspect, row).checked()
+        claim = _bar_claim(study, judge, bar, aspect, row)
+        texts = [one["n"] for one in labelled if _same_texts(one, row)]
+        yield (_in_ratings(study, claim, aspect, texts[0]) if texts else claim).checked()
+
+
+def _same_texts(row: Row, other: Row) -> bool:
+    return all(
+        row.get(name) == other.get(name) for name in ("aspect", "criterion", "system_subset")
+    )
+
+
+def _in_ratings(study: EvaluationData, claim: Claim, aspect: str, texts: int) -> Claim:
+    """Return a claim on some of the labelled texts with how many ratings its further cases take.
+
+    So many texts are labelled, of which the claim's number counts those of one label.
+    """
+    need = claim.beside.get("more_needed")
+    if need is None or claim.statistic not in CASES or not claim.estimate.n:
+        return claim
+    (whose, place), labels = CASES[claim.statistic], study.spec.aspects[aspect].labels
+    share = claim.estimate.n / texts
+    how = need.method.rpartition(", ")[2]
+    method = f"texts that {whose} “{labels[place]}”, {how}"
+    if need.value is not None:
+        method += f": about {ceil(need.value / share):,} ratings, as {share:.0%} are such texts"
+    return replace(claim, beside={**claim.beside, "more_needed": replace(need, method=method)})
 
 
 def _preference(row: Row) -> tuple[bool, int, int, str]:
@@ -152,4 +208,10 @@ def _lost(study: EvaluationData, judge: str, aspect: str | None) -> float:
     return (asked - ok) / asked if asked else 0.0
 
 
-METHOD = Method(when="always", parts=("as_rater", "verdicts"), votes=True, bars=False)
+METHOD = Method(
+    when="always",
+    parts=("as_rater", "verdicts"),
+    votes=True,
+    bars=False,
+    unordered="yes",
+)

@@ -50,7 +50,8 @@ class Scale:
 
     `labels` are category words, worst first and best last, evenly spaced from min to max.
     `off_grid`: a value between two steps is rejected (drop), taken as it is (keep), or becomes the
-    nearest step (round).
+    nearest step (round). `words`: of a scale of labels alone, every word in the form of
+    `plain_word` and the place of its label; then no number is a value.
     """
 
     min: float
@@ -58,6 +59,7 @@ class Scale:
     step: float | None = None
     labels: tuple[str, ...] = ()
     off_grid: OffGrid = "drop"
+    words: tuple[tuple[str, int], ...] = ()
 
     def contains(self, value: float) -> bool:
         """Return min <= value <= max."""
@@ -86,6 +88,13 @@ class Scale:
             return Reading("ok", f"{rule}.kept", value)
         nearest = self.min + round((value - self.min) / self.step) * self.step
         return Reading("ok", f"{rule}.rounded", round(nearest, 12))
+
+    def read_word(self, text: str, rule: str) -> "Reading":
+        """Return the reading of a text that is one of `words`, whatever its case and blanks."""
+        place = dict(self.words).get(" ".join(text.split()).casefold())
+        if place is None:
+            return Reading("unparsed", "no_label")
+        return Reading("ok", rule, float(place), self.labels[place])
 
     def grid(self) -> list[float] | None:
         """Return the values from worst to best, or None for a continuous scale."""

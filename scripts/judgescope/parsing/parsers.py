@@ -105,11 +105,14 @@ def read_number(text: str, scale: Scale | None) -> Reading:
     """Return the one decimal number that the whole text is, as programs write scores.
 
     `nan` is a missing value, so empty. With a scale the value must be one of it (`Scale.read`):
-    means of ratings need a continuous scale, or one that keeps values off its grid.
+    means of ratings need a continuous scale, or one that keeps values off its grid. On a scale of
+    labels alone the text must be one of its words; a number is none.
     """
     text = text.strip()
     if text.lower() == "nan":
         return Reading("empty", "nan")
+    if scale is not None and scale.words:
+        return scale.read_word(text, "label")
     value = float(text) if _NUMBER.fullmatch(text) else math.inf
     if math.isinf(value):
         return Reading("unparsed", "no_number")

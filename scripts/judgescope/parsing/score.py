@@ -42,6 +42,7 @@ _LABEL = (
     r"(?<![a-z])(?:ratings?|scores?|verdict|grade|judge?ment|(?:final\s+|(?<=<))answer|overall"
     r"|(?:the|my)\s+answer(?=\s*(?:is)?\s*[:=]))(?![a-z])"
 )
+_LABEL_NAMES = r"(?<![a-z])(?:labels?|category|class|decision|assessment|result)(?![a-z])"
 _BRACKETED = r"(?:\s*\([^()\n]{0,60}\))?"
 _PUNCTUATION = r"\s?[:=>]+|\s?[–—]+|\s-+(?=\s)|-+"
 _IS = r"is|equals|(?:would|should|to)\s+be"
@@ -129,9 +130,10 @@ class Grammar(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _grammar(scale: Scale) -> Grammar:
-    folded = (" ".join(fold(label).split()) for label in scale.labels)
-    labels = {label: index for index, label in enumerate(folded) if label}
-    value = _value_pattern(labels)
+    known = scale.words or ((label, index) for index, label in enumerate(scale.labels))
+    folded = ((" ".join(fold(word).split()), index) for word, index in known)
+    labels = {word: index for word, index in folded if word}
+    value = _value_pattern(labels, alone=bool(scale.words))
     forms = {
         "bare": rf"\A(?:[-•]\s+)?{value}{_UNIT}{_BRACKETED}[\W_]*\Z",
         "double_brackets": rf"\[\[{value}\]\]",
@@ -140,22 +142,30 @@ def _grammar(scale: Scale) -> Grammar:
         "named_line": _named_line(value),
         "named_lead": _named_lead(value),
         "glossed": _glossed(value),
-        "leading": _leading(value),
+        "leading": _leading(value, alone=bool(scale.words)),
         "trailing": _trailing(value),
         "answer": _answer(value),
     }
     return Grammar(
         re.compile(_echo(scale, labels)),
-        re.compile(_labelled(value)),
+        re.compile(_labelled(value, alone=bool(scale.words))),
         {name: re.compile(pattern) for name, pattern in forms.items()},
         labels,
     )
 
 
-def _value_pattern(labels: dict[str, int]) -> str:
-    """A number, a number word or a category word, with or without its denominator."""
+def _value_pattern(labels: dict[str, int], *, alone: bool = False) -> str:
+    """A number, a number word or a category word, with or without its denominator.
+
+    alone: the scale has labels alone, so that no number is a value.
+    """
     longest_first = sorted(labels, key=len, reverse=True)
     words = "|".join(re.escape(label).replace(r"\ ", r"\s+") for label in longest_first) or r"(?!)"
+    if alone:  # the groups stay, as other patterns refer to them
+        return (
+            rf"{_OPEN}(?:(?P<number>(?!))|(?P<word>(?!))|(?P<label>{words}){_WORD_END})"
+            rf"(?P<half>(?!))?{_MARKS}(?:(?P<top>(?!))|(?P<percent>(?!)))?(?!\s*[/%|]|\s+or\b)"
+        )
     return (
         rf"{_OPEN}(?:(?P<number>[-+]?{_DIGITS}){_END}|(?P<word>{_NUMBER_WORD}){_WORD_END}"
         rf"|(?P<label>{words}){_WORD_END})(?P<half>\s+and\s+a\s+half\b)?"
@@ -163,10 +173,14 @@ def _value_pattern(labels: dict[str, int]) -> str:
     )
 
 
-def _labelled(value: str) -> str:
-    """`Rating: 4`, `the score for coherence is 4`, `a score of four`, `score 4`."""
+def _labelled(value: str, *, alone: bool = False) -> str:
+    """`Rating: 4`, `the score for coherence is 4`, `a score of four`, `score 4`.
+
+    Labels alone have further names, such as `Category: sport`.
+    """
+    names = rf"(?:{_LABEL}|{_LABEL_NAMES})" if alone else _LABEL
     return (
-        rf"{_LABEL}{_MARKS}{_BRACKETED}{_MARKS}(?:"
+        rf"{names}{_MARKS}{_BRACKETED}{_MARKS}(?:"
         rf"(?P<explicit>(?:\s+is)?(?:{_PUNCTUATION}))|(?<!overall)(?:"
         rf"\s+(?:{_IS}|(?P<of>{_OF_IT}))(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
         rf"|[^.\n\d:=()]{{1,60}}?(?:[:=]|\b(?:is|(?P<far_of>of)|would\s+be)\b)))"
@@ -219,8 +233,16 @@ def _glossed(value: str) -> str:
     )
 
 
-def _leading(value: str) -> str:
-    """`4`, then a new line, a dash or a reason; `4. ...` unless it starts a list."""
+def _leading(value: str, *, alone: bool = False) -> str:
+    """`4`, then a new line, a dash or a reason; `4. ...` unless it starts a list.
+
+    Labels alone may end a sentence: `Pass. The answer is right.`
+    """
+    if alone:
+        return (
+            rf"\A{value}(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s|,?\s+(?:because|since|as)\b"
+            r"|[.:;,!][*_]{0,3}\s)"
+        )
     return (
         rf"\A{value}(?P<unit>\s+(?:points?|stars?)\b)?(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s"
         rf"|,?\s+(?:because|since|as)\b"
@@ -284,6 +306,8 @@ def read_score(text: str, scale: Scale) -> Reading:
         return answer
     grammar = _grammar(scale)
     visible = grammar.echo.sub(_hidden, fold(answer))
+    if scale.words:
+        return _read_label(answer, visible, scale, grammar)
     if labelled := _labelled_ratings(grammar, visible):
         if _is_walk(labelled, scale, grammar):
             return Reading("unparsed", "enumerated")
@@ -292,6 +316,34 @@ def read_score(text: str, scale: Scale) -> Reading:
         matches = unquoted(pattern.finditer(visible), visible)
         if matches and len({_value(match, scale, grammar) for match in matches}) == 1:
             return _reading(form, matches[-1], answer, scale, grammar)
+    return nothing_read(answer, "no_verdict")
+
+
+def _read_label(answer: str, visible: str, scale: Scale, grammar: Grammar) -> Reading:
+    """Return the label that a reply gives on a scale of labels alone.
+
+    The last one behind `Verdict:` or another name; else what the first matching form gives, unless
+    the reply begins with one label and ends with another.
+    """
+    labelled = _labelled_ratings(grammar, visible)
+    explicit = [match for match in labelled if match["explicit"]]
+    if explicit:
+        if _is_walk(explicit, scale, grammar):
+            return Reading("unparsed", "enumerated")
+        return _reading("labelled", explicit[-1], answer, scale, grammar)
+    found = {
+        form: matches[-1]
+        for form, pattern in grammar.forms.items()
+        if (matches := unquoted(pattern.finditer(visible), visible))
+        and len({_value(match, scale, grammar) for match in matches}) == 1
+    }
+    ends = [found[form] for form in ("leading", "trailing") if form in found]
+    if len({_value(match, scale, grammar) for match in ends}) > 1:
+        return Reading("unparsed", "contradiction")
+    if labelled:
+        found = {"labelled": labelled[-1], **found}
+    for form, match in found.items():
+        return _reading(form, match, answer, scale, grammar)
     return nothing_read(answer, "no_verdict")
 
 

@@ -1,6 +1,7 @@
 """What a job needs to know of a judge, from its card and those that it names."""
 
 import hashlib
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -115,8 +116,10 @@ def scale_of(
     if engine == "control":
         grid = None if card.form == "length" else continuous
         between = card.form == ORACLE and plan.kind_of(perturbation) == "chain"
-        return grid if card.form in CONTINUOUS or between else rated
-    return rated if parser not in {"number", "choice"} else None
+        dealt = card.form == "shuffled" and rated.categorical
+        return grid if (card.form in CONTINUOUS and not dealt) or between else rated
+    labelled = rated.categorical and card.threshold is None
+    return rated if parser not in {"number", "choice"} or labelled else None
 
 
 def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
@@ -170,6 +173,14 @@ def _models(plan: Plan, judge: Judge) -> list[Model]:
     return [plan.models[name] for name in (judge.model, *([shown.model] if shown else []))]
 
 
+def _threshold(judge: Judge) -> float | Literal["best"] | None:
+    """Return the threshold of a judge as its scores are used: turned where less is better."""
+    turn = next((scale.turn for scale in judge.scales if scale.turn is not None), None)
+    if turn is None or not isinstance(judge.threshold, float):
+        return judge.threshold
+    return turn - judge.threshold
+
+
 def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
     """Return what statistics need to know of a judge; of a derived one, from its members."""
     derived = plan.derived.get(judge)
@@ -212,6 +223,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
         },
         family=card.family or getattr(plan.models[card.model], "family", None),
         weighted=card.estimator == "logprob_mean",
+        threshold=_threshold(card),
         first_draw=card.estimator == "first",
         discrete=card.estimator in {"mode", "first"}
         or (card.draws == 1 and card.estimator == "mean"),

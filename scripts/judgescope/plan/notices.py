@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from judgescope.methods.registry import METHODS
 from judgescope.plan.study import Plan
 from judgescope.statistics.tango import tango
 
@@ -31,6 +32,22 @@ def unjudged(plan: Plan) -> Iterator[str]:
         where = " on the datasets that it is for" if elsewhere else ""
         aspects = " and ".join(card.aspects)
         yield f"left out: {name} is about {aspects}, which the study does not judge{where}"
+
+
+def unordered(plan: Plan) -> Iterator[str]:
+    """Yield a line about each aspect whose labels have no order, and the methods without it."""
+    without = [name for name in plan.study.methods if METHODS[name].unordered == "no"]
+    aspects = {
+        aspect: None
+        for dataset in plan.evaluated
+        for aspect in plan.plain_aspects(dataset)
+        if not plan.scale_of(dataset, aspect).ordered
+    }
+    for aspect in aspects if without else ():
+        yield (
+            f"left out of {', '.join(without)}: {aspect}, whose labels have no order "
+            "(these compare values)"
+        )
 
 
 def fewest_items(margin: float = MARGIN) -> int:

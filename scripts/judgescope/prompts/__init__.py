@@ -333,9 +333,12 @@ def rated(aspect: Aspect, scale: Scale) -> dict[str, Any]:
 
     `aspect.steps` is a numbered list, `aspect.unlike` a list of qualities, `aspect.worst` and
     `aspect.best` describe the ends. Names that the card does not set are undefined: a form that
-    shows them fails before anything is asked.
+    shows them fails before anything is asked. A scale of labels alone has no numbers, and
+    `scale.choices`, its labels in words: `fail or pass`.
     """
-    limits = {name: plain(getattr(scale, name)) for name in ("min", "max", "step")}
+    limits: dict[str, object] = {
+        name: plain(getattr(scale, name)) for name in ("min", "max", "step")
+    }
     names: dict[str, object] = {"name": aspect.name, "definition": aspect.definition}
     if aspect.steps:
         names["steps"] = numbered(aspect.steps)
@@ -343,6 +346,9 @@ def rated(aspect: Aspect, scale: Scale) -> dict[str, Any]:
         names["unlike"] = aspect.unlike
     ends = {"worst": aspect.worst, "best": aspect.best}
     names |= {name: end for name, end in ends.items() if end is not None}
+    if scale.categorical:
+        last = f" or {scale.labels[-1]}"
+        limits = {"choices": ", ".join(scale.labels[:-1]) + last}
     return {"aspect": names, "scale": {**limits, "labels": scale.labels}}
 
 

@@ -14,7 +14,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.rng import share_of
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
-from judgescope.prompts import messages, plain, rated
+from judgescope.prompts import messages, rated
 from judgescope.replies.specs import AnalyseSpec
 from judgescope.schema.cards import Aspect, RatedAspect, Shots
 
@@ -129,7 +129,7 @@ def shown(text: Rated, scale: RatedAspect) -> dict[str, Any]:
     return {
         "source": text.subject.source if scale.source_visible else None,
         "text": text.subject.text,
-        "rating": plain(rating),
+        "rating": scale.shown(rating),
     }
 
 

@@ -182,7 +182,8 @@ class Questions:
         names = ("source", "text", "text_b")
         texts = dict(zip(names, (source, *(subject.text for subject in shown)), strict=False))
         if self.hints is not None:
-            texts[HINT] = self.hints[shown[0].target]
+            hint = self.hints[shown[0].target]
+            texts[HINT] = str(self.scale.shown(float(hint))) if self.scale.categorical else hint
         if not needs_reference(self.judge, self.model):
             return texts
         return texts | {"reference": compared(shown[0], self.judge.against)[0][0]}

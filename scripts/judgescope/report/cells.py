@@ -24,6 +24,7 @@ class Cell:
 
     `sort` is the number by which a column is sorted; `style` a class of the style sheet, `mark` a
     sign whose meaning stands below the table. `row` is the estimate that is shown, if it is one.
+    `href` is where its text leads.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Cell:
     style: str = "number"
     mark: str = ""
     row: Row | None = None
+    href: str = ""
 
     @property
     def exact(self) -> list[tuple[str, str]]:

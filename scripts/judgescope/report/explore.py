@@ -112,6 +112,7 @@ class Writer:
         return {
             **{key: getattr(self.card, key) for key in ("id", "name", "ratings", "aspects")},
             "sets": [[*names, self._about(names[0])] for names in self.card.sets],
+            "labels": {self.aspects[name]: each for name, each in self.card.labels.items()},
             "cells": written,
         }
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from judgescope.methods.claims.base import AGREEMENT
+from judgescope.methods.claims.base import AGREEMENT, LABELS
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Place, Row
 from judgescope.report.tables import AVERAGE, between
@@ -17,6 +17,7 @@ from judgescope.report.words import LEVELS, label
 from judgescope.statistics.resampling import NO_WIDTH
 
 STATISTIC, POOLED = "spearman", "pooled"
+LABEL_STATISTIC = "balanced_accuracy"
 COMPARED = "accuracy_comparison_half"
 SCORES = ("D_avg_exact", "D_min_exact")
 CONFUSED = (("confusion_index", "", "items"), ("confusion_auc", "", "items"))
@@ -152,6 +153,7 @@ def measures(report: Report, dataset: Dataset) -> list[Measure]:
     def planned() -> Iterator[Measure]:
         new = partial(Measure, report, dataset)
         yield from _agreement(report, dataset)
+        yield from _labels(report, dataset)
         for aspect in dataset.aspects:
             group = f"Pairs: {label(COMPARED)}"
             yield new("pairwise", COMPARED, group, "pairs", aspect, POOLED)
@@ -188,6 +190,17 @@ def _agreement(report: Report, dataset: Dataset) -> list[Measure]:
         )
         for aspect in dataset.aspects
         if aspect in level
+    ]
+
+
+def _labels(report: Report, dataset: Dataset) -> list[Measure]:
+    """Return agreement on every aspect that people rate by labels."""
+    group = f"Labels: {label(LABEL_STATISTIC)}"
+    parts = (report, dataset, "verdicts", LABEL_STATISTIC, group, "texts")
+    return [
+        Measure(*parts, aspect, POOLED, form=LABELS, kind=LABELS)
+        for aspect in dataset.aspects
+        if dataset.labels_on(aspect)
     ]
 
 

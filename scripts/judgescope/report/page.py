@@ -1,9 +1,9 @@
 """HTML pages from sections: those of the report, and its parts for Snakemake's own report."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from html import escape as escaped
 from html import unescape
 from pathlib import Path
@@ -91,7 +91,8 @@ def filled(templates: Path, root: str | None = None) -> Environment:
         return href if href.startswith("#") else f"{root or ''}{href}"
 
     environment = environment_of(templates)
-    environment.filters |= {"inline": inline, "drawn": Markup, "table_cell": table_cell}
+    environment.filters |= {"inline": inline, "drawn": Markup}
+    environment.filters["table_cell"] = partial(table_cell, linked=linked)
     environment.filters["linked"] = linked
     environment.globals["long_tables"] = root is not None
     return environment
@@ -102,12 +103,15 @@ def table_script(templates: Path) -> str:
     return "".join((templates / name).read_text(encoding="utf-8") for name in SCRIPTS)
 
 
-def table_cell(cell: Cell) -> Markup:
-    """Return a cell of a table as HTML; pages have tens of thousands."""
+def table_cell(cell: Cell, linked: Callable[[str], str] = str) -> Markup:
+    """Return a cell of a table as HTML; pages have tens of thousands. `linked` completes links."""
     parts = [f'<td class="{escape(cell.style)}"']
     parts += [f' data-{name}="{escape(number)}"' for name, number in cell.exact]
     parts.append(f' title="{escape(cell.title)}">' if cell.title else ">")
-    parts.append(escape(cell.text))
+    text = escape(cell.text)
+    if cell.href:
+        text = Markup('<a href="{}">{}</a>').format(linked(cell.href), text)
+    parts.append(text)
     parts.append(f"<sup>{escape(cell.mark)}</sup>" if cell.mark else "")
     parts += [
         f"<small>{escape(small)}</small>"

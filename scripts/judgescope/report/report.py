@@ -70,6 +70,10 @@ class Dataset:
         """Return its aspects, with a criterion behind a dot where they have one."""
         return self.card.aspects
 
+    def labels_on(self, aspect: str) -> list[str]:
+        """Return the labels by which people rate an aspect; none where these are numbers."""
+        return self.card.labels.get(aspect.partition(".")[0], [])
+
     @property
     def planned(self) -> bool:
         """Return whether the ratings are the quality that authors planned."""

@@ -38,6 +38,8 @@ class DatasetCard(_Part, frozen=True, kw_only=True):
     citation: str
     aspects: list[str]
     report: str
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    """Aspect -> the labels by which people rate it, where these are no numbers."""
 
 
 class JudgeCard(_Part, frozen=True, kw_only=True):
@@ -54,6 +56,8 @@ class JudgeCard(_Part, frozen=True, kw_only=True):
     max_tokens: int = 0
     shots: int = 0
     annotation: str = ""
+    thresholded: bool = False
+    """Whether its scores are numbers that a threshold turns into labels."""
     alike: str = ""
     """The same for judges that differ in nothing but their scale."""
     points: dict[str, list[int]] = field(default_factory=dict)
@@ -190,6 +194,8 @@ class ExploredDataset(_Part, frozen=True, kw_only=True):
     sets: list[tuple[str, str]]
     aspects: list[tuple[str, str]]
     cells: list[Block]
+    labels: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
+    """Aspect that people rate by labels alone -> these, and whether they are ordered."""
 
 
 class ExploreSpec(JobSpec, frozen=True, kw_only=True):

@@ -291,10 +291,20 @@ def mean_differences(
     return found
 
 
-def class_table(rows: Rows, size: int, caption: str, corner: str, classes: str) -> Table:
+def class_table(
+    rows: Rows,
+    size: int,
+    caption: str,
+    corner: str,
+    classes: str,
+    *,
+    names: Sequence[str] = (),
+    link: Callable[[int, int], str] = lambda _, __: "",
+) -> Table:
     """Return the classes of texts (rows) by those of a judge (columns).
 
-    Cells are shaded by their share of the line; that of the right class is outlined.
+    `names` are those of the classes; link(row, column), both from 1: where a count leads. Cells are
+    shaded by their share of the line; that of the right class is outlined.
     """
     counts = {(row.k, row.k_b): round(row.value or 0) for row in rows}
     lines = []
@@ -305,8 +315,9 @@ def class_table(rows: Rows, size: int, caption: str, corner: str, classes: str) 
             shade = heat(number / sum(numbers) if number else 0)
             outline = " wanted" if other == k else ""
             cell = count_cell(number)
-            cells.append(replace(cell, style=f"{cell.style} {shade}{outline}"))
-        lines.append(Line(f"class {k}", cells))
+            href = link(k, other) if number else ""
+            cells.append(replace(cell, style=f"{cell.style} {shade}{outline}", href=href))
+        lines.append(Line(names[k - 1] if names else f"class {k}", cells))
     note = f"Outlined: the judge finds {classes}. Shaded by the share of the row."
     columns = [Column(line.head) for line in lines]
     return Table(caption, corner, columns, [Body(lines)], [note], code=False)

@@ -46,11 +46,27 @@ def first(values: Floats) -> Floats:
     return values[:, 0] if values.shape[1] else np.full(len(values), np.nan)
 
 
+def majority(values: Floats) -> Floats:
+    """Return each row's most frequent value, NaN where two are as frequent, or without any.
+
+    (targets, draws) -> (targets,). For labels, between which there is no mean. methods.md 16.
+    """
+    result = np.full(len(values), np.nan)
+    counts = np.zeros(len(values), dtype=np.int64)
+    for value in np.unique(values[~np.isnan(values)]):
+        n = np.count_nonzero(values == value, axis=1)
+        result = np.where(n > counts, value, np.where((n == counts) & (n > 0), np.nan, result))
+        counts = np.maximum(n, counts)
+    return result
+
+
 LOGPROB_MEAN = "logprob_mean"
+MAJORITY = "majority"
 ESTIMATORS: dict[str, Callable[[Floats], Floats]] = {
     "mean": mean,
     "mode": mode,
     "first": first,
+    MAJORITY: majority,
     LOGPROB_MEAN: mean,  # of the expectations of single replies
 }
 
@@ -86,8 +102,11 @@ def aggregated(
 
     `verdicts` and `values` are those of the draws, a row of `answers` each. A score needs at least
     half of its draws (methods.md 1), else it is null; what was not parsed becomes a number only
-    where `missing` says so. `spans` are the errors that each draw lists, located in its text.
+    where `missing` says so. Draws of labels have a majority in the place of their mean. `spans` are
+    the errors that each draw lists, located in its text.
     """
+    if scale is not None and scale.words and estimator in {"mean", "mode"}:
+        estimator = MAJORITY
     units = list(zip(*(answers[name].to_pylist() for name in UNIT), strict=True))
     rows = _scores(units, values, part, estimator)
     if missing is not None and scale is not None:

@@ -15,8 +15,8 @@ from judgescope.schema.tables import table_of
 from judgescope.scoring.aggregate import aggregated
 from judgescope.scoring.specs import CellPart, Missing
 
-NUMBER = "number"
-"""The rule by which a computed value counts."""
+NUMBER, LABEL = "number", "label"
+"""The rules by which a computed value counts."""
 
 
 class Read(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,7 +45,7 @@ def computed_part(
     estimator: str,
     missing: Missing | None = None,
 ) -> tuple[pa.Table, pa.Table]:
-    """Return the judgments and the scores of a part of a cell, of draws that are numbers.
+    """Return the judgments and the scores of a part of a cell, of draws that are numbers or labels.
 
     `rows` are the columns that say of what each draw is. Without a scale any value counts.
     """
@@ -62,9 +62,11 @@ def computed_part(
 
 
 def _verdict(answer: Answer, scale: Scale | None) -> Judgment:
-    if answer.status == "ok":
+    if answer.status == "ok" and scale is not None and scale.words:
+        read = scale.read_word(answer.text, LABEL)
+    elif answer.status == "ok":
         value = float(answer.text)
         read = Reading("ok", NUMBER, value) if scale is None else scale.read(value, NUMBER)
     else:
         read = Reading(answer.status, answer.text.strip() or answer.status)
-    return Judgment(read.value, None, answer.rationale, read.status, read.rule, COMPUTED)
+    return Judgment(read.value, read.label, answer.rationale, read.status, read.rule, COMPUTED)

@@ -117,6 +117,21 @@ def by_label(
     return results
 
 
+def balanced_accuracies(gold: Floats, predicted: Floats, labels: int) -> Floats:
+    """Return balanced_accuracy, as `on_labels`, of each row of a judge's labels.
+
+    gold (texts,), nothing missing; predicted (rows, texts), NaN = missing; shape (rows,). NaN where
+    a row has no text of a label that people use, or people use one of two.
+    """
+    used = range(labels) if labels == 2 else np.unique(gold).astype(np.int64).tolist()
+    given, right = ~np.isnan(predicted), predicted == gold
+    with np.errstate(invalid="ignore", divide="ignore"):
+        recalls = [
+            (right[:, gold == k].sum(axis=1) / given[:, gold == k].sum(axis=1)) for k in used
+        ]
+    return np.asarray(np.mean(recalls, axis=0))
+
+
 def strict_majority(votes: Floats, labels: int) -> Floats:
     """Return the label that more than half of a text's votes name, NaN where there is none.
 

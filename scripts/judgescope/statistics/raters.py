@@ -54,8 +54,11 @@ DECLARED: Final = declare(
 Name = TypeVar("Name", bound=Hashable)
 Statistics = Callable[[Floats, Floats], Mapping[Name, Replicated]]
 """(x, y) -> the statistics of x with y, (targets,) both, NaN = missing."""
-Against = Literal["mean", "each"]
-"""What a rater is compared with: the mean of the others, or every other in turn."""
+Against = Literal["mean", "each"] | Callable[[Floats], Floats]
+"""What a rater is compared with: the mean of the others, every other in turn, or a value of them.
+
+A function takes the others' ratings, (raters, targets), and returns a value each, (targets,).
+"""
 Closeness = Literal["accuracy", "rmse"]
 SHUFFLES: Final = 20
 FEWEST_TEXTS, FEWEST_SOURCES = 30, 10
@@ -94,7 +97,8 @@ def as_rater(
 
     For correlations (`mean`): g is the mean of the others on the texts that have the judge's x, r's
     H_r and g; A_r = s(x, g), B_r = s(H_r, g). For classes (`each`): means over r' ≠ r of s(x, H_r')
-    and of s(H_r, H_r'), on the texts that have all three. Raters weigh by their texts. judge
+    and of s(H_r, H_r'), on the texts that have all three; a function of the others' ratings stands
+    in the place of their mean. Raters weigh by their texts. judge
     (targets,), tables: ratings, (raters, targets) each, NaN = missing; of several (shuffles
     of the same ratings) the mean is taken, deletion by deletion. A rater of whom one side is
     undefined is left out, and the note counts those left. The judge as used, the mean of its draws,
@@ -128,8 +132,10 @@ def _compared(ratings: Floats, against: Against) -> Iterator[tuple[Floats, Float
     """Yield each rater's ratings with what they are compared with."""
     for number, rater in enumerate(ratings):
         others = np.delete(ratings, number, axis=0)
-        for gold in [mean_rating(others)] if against == "mean" else others:
-            yield rater, gold
+        if against == "each":
+            yield from ((rater, gold) for gold in others)
+        else:
+            yield rater, (mean_rating if against == "mean" else against)(others)
 
 
 def mean_rating(ratings: Floats) -> Floats:
@@ -409,7 +415,7 @@ def ceilings(
 
     `statistics` are as in `as_rater`; ratings (raters, targets), NaN = missing. Each rater is
     compared with the mean of the others (`mean`, for correlations), or with every other rater
-    (`each`, for classes, which a mean leaves).
+    (`each`, for classes, which a mean leaves), or with the label that a function makes of theirs.
     Deletions are averaged row by row, as `mean_over` does;
     `n` and `n_missing` are the mean counts. A statistic that is undefined for a rater leaves the
     rater out, and the note counts those left; undefined where none is left. One rater: nothing.
@@ -426,7 +432,9 @@ def _averaged(each: list[Replicated], against: Against) -> Estimate:
     if not known:
         return each[0].estimate
     result = mean_over(known, averaged="raters").estimate
-    which = "the mean of the others" if against == "mean" else "every other"
+    which = {"mean": "the mean of the others", "each": "every other"}.get(
+        against if isinstance(against, str) else "", "the others' label"
+    )
     how = result.method.removeprefix("mean over raters")
     result = replace(
         result,

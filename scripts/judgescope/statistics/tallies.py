@@ -26,6 +26,12 @@ DECLARED: Final = declare(
         "k_b; zero counts are omitted",
         "Hu et al. 2025, table 4 and figure 4",
     ),
+    amount(
+        "unresolved",
+        "Unresolved",
+        "rated texts without a label that more than half of their raters give",
+        complete=True,
+    ),
     undesired(
         "cross_aspect_share",
         "Follows another aspect",

@@ -250,7 +250,7 @@ def card(require: dict[str, Any]) -> Study:
     [
         ({"spearmann": 0.5}, "spearmann", "spearman"),
         ({"p_wilcoxon": 0.5}, "p_wilcoxon", None),
-        ({"tnr": 0.5}, "tnr", None),
+        ({"specificity": 0.5}, "specificity", None),
         ({"spearman.by_sources": 0.5}, "by_sources", "by_source"),
         ({"spearman": {"coherense": 0.5}}, "coherense", "coherence"),
     ],

@@ -16,7 +16,7 @@ from judgescope.prompts import (
     to_write,
 )
 from judgescope.schema.cards import AspectInTask, Scale
-from prompts_setup import ASPECT, CONFIG, FIVE, FORMS, IMPROVING, VALUES, filled
+from prompts_setup import ASPECT, CONFIG, FIVE, FORMS, IMPROVING, VALUES, VERDICTS, filled
 
 VALUES["aspect"] |= {"sub_aspects": [{"name": "Spelling", "definition": "No slips."}]}
 ADJUSTING = (
@@ -123,6 +123,20 @@ def test_a_rating_form_names_aspect_definition_and_both_ends_of_the_scale(form: 
     worded = Scale(min=1, max=2, step=1, labels=["bad", "good"])
     assert ": bad, good." in filled(form, **rated(ASPECT, worded))
     assert "steps" not in filled(form, **rated(ASPECT, Scale(min=0, max=1, labels=[])))
+
+
+@pytest.mark.parametrize("form", VERDICTS)
+def test_a_verdict_form_names_aspect_definition_and_labels(form: str) -> None:
+    prompt = filled(form)
+    assert "Fluency: How well it reads." in prompt
+    assert "one of 2 labels: fail or pass." in prompt
+    assert "THE SOURCE" not in filled(form, source=None)
+    three = rated(ASPECT, Scale(labels=["no", "partly", "yes"], ordered=False))
+    assert "one of 3 labels: no, partly or yes." in filled(form, **three)
+    with pytest.raises(UserError, match="choices"):
+        filled(form, **rated(ASPECT, FIVE))
+    with pytest.raises(UserError, match="min"):
+        filled("score-only", **three)
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ ASPECT = Aspect(
     best="It reads well.",
 )
 SCALE = RatedAspect(min=1, max=5, step=1, labels=[])
+LABELS = RatedAspect(labels=["fail", "pass"])
 OPEN = re.compile(r"<data-([0-9a-f]{16})>\n(.*?)\n</data-\1>", re.S)
 
 
@@ -53,7 +54,7 @@ def asked(keys: dict[str, Any], texts: list[Subject] = TEXTS, seed: int = 0) -> 
         MODEL,
         judge,
         ASPECT,
-        SCALE,
+        LABELS if "verdict" in judge.form else SCALE,
         shown(judge, texts),
         load(judge.form, [CONFIG], where=""),
         seed,

@@ -147,7 +147,9 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
     fields: dict[tuple[int, str], RatedTexts] = {}
     for judge in study.spec.judges:
         systems, panel = study.fair(judge)
-        for aspect in study.spec.aspects:
+        for aspect, scale in study.spec.aspects.items():
+            if scale.labels:
+                continue  # claims.labels has these
             x = panel.scores(judge, aspect)
             if x is None or not len(panel.ratings(aspect)):
                 continue
@@ -186,6 +188,8 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
     """Yield the agreement of a rater in a judge's place: the mean of each with the others."""
     for aspect in dict.fromkeys(split(name)[0] for name in study.spec.aspects):
         ratings = study.systems.ratings(aspect)
+        if study.spec.aspects[aspect].labels:
+            continue
         if len(ratings) < 2 or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
             continue
         texts = RatedTexts(study, study.systems, aspect)

@@ -38,14 +38,17 @@ from judgescope.statistics.verdict import (
 )
 
 AGREEMENT, RATING, ORDER, PAIRS = "agreement", "rating", "order", "pairs"
+LABELS, CAUGHT, PASSED = "labels", "caught", "passed"
 GRADED, SEQUENCE, SPANS = "graded", "sequence", "spans"
 PERTURBATION, CRITERIA, HINTS, BAR = "perturbation", "criteria", "hints", "bar"
 KINDS: Final = (
-    *(AGREEMENT, RATING, ORDER, PAIRS, GRADED, SEQUENCE, SPANS),
+    *(AGREEMENT, LABELS, CAUGHT, PASSED, RATING, ORDER, PAIRS, GRADED, SEQUENCE, SPANS),
     *(PERTURBATION, CRITERIA, HINTS, BAR),
 )
 """The kinds of claims: the column `form` begins with it; that of a bar adds the statistic."""
-WITH_PEOPLE: Final = frozenset({AGREEMENT, RATING, ORDER, PAIRS, SPANS, BAR})
+WITH_PEOPLE: Final = frozenset(
+    {AGREEMENT, LABELS, CAUGHT, PASSED, RATING, ORDER, PAIRS, SPANS, BAR}
+)
 """Kinds that state agreement with people: none for a judge that is given a rating of the text."""
 CHANCE, LENGTH, BREVITY, SYSTEMS = "chance", "length", "brevity", "systems"
 WITHIN, LOST = "within", "lost"

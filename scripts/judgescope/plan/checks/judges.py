@@ -20,6 +20,7 @@ from judgescope.schema.cards import (
     RecordedModel,
     Scale,
 )
+from judgescope.schema.cards.base import check_read_as
 from judgescope.schema.cards.judges import OVERALL
 
 FORMS = {"lexical": LEXICAL_FORMS, "control": CONTROL_FORMS}
@@ -79,12 +80,13 @@ def check_judge(
     check_rated(judge.aspects, datasets, f"{where}, key aspects")
     _check_direction(judge, model, datasets, where)
     _check_shots(judge, model, datasets, where)
+    _check_labels(judge, model, datasets, where)
     _check_estimator(judge, model, datasets, where)
     if isinstance(judge.scale, dict):
         check_rated(judge.scale, datasets, f"{where}, key scale")
     if "perspectives" not in methods:
         for scale in judge.scales:
-            _check_scale(scale, datasets, where)
+            _check_scale(scale, datasets, where, thresholded=judge.threshold is not None)
 
 
 def _check_parser(judge: Judge, model: Model, where: str) -> None:
@@ -206,10 +208,71 @@ def _check_estimator(
                     )
 
 
-def _check_scale(scale: Scale, datasets: Mapping[str, Dataset], where: str) -> None:
-    """A judge's own scale has the ends of some aspect's; only its steps may differ."""
+def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:
+    """Check what a judge says of aspects with labels alone: threshold, labels, translations."""
+    rated = {
+        f"{dataset.dataset}, {name}": (name, scale)
+        for dataset in datasets.values()
+        for name, scale in dataset.aspects.items()
+        if scale.categorical and name in (judge.aspects or [name])
+    }
+    if judge.threshold is not None and not any(len(s.labels) == 2 for _, s in rated.values()):
+        raise UserError(
+            "a threshold is for aspects that people rate by two labels, and there are none",
+            where=f"{where}, key threshold",
+            got=judge.threshold,
+            todo="leave it out",
+        )
+    if judge.read_as and not rated and not any(scale.categorical for scale in judge.scales):
+        raise UserError(
+            "`read_as` is for aspects with labels alone, and there are none",
+            where=f"{where}, key read_as",
+            todo="leave it out",
+        )
+    for rating, (name, people) in rated.items():
+        scale = judge.scale_on(name)
+        if scale is not None and scale.categorical and scale.labels != people.labels:
+            raise UserError(
+                "the judge's labels are not those of people",
+                where=f"{where}, key scale",
+                got=", ".join(scale.labels),
+                allowed=f"{rating}: {', '.join(people.labels)}",
+                todo="leave `scale` out; translate words of its replies with `read_as`",
+            )
+        asked = model.engine in PROMPTED and judge.estimator != "logprob_mean"
+        if scale is None and judge.threshold is not None and asked:
+            raise UserError(
+                "a judge with a threshold rates by numbers, and would be asked for labels",
+                where=f"{where}, key threshold",
+                got=f"{rating}: {', '.join(people.labels)}",
+                todo="give it a `scale` of its own, such as {min: 1, max: 5, step: 1}",
+            )
+        try:
+            if scale is None and judge.threshold is None:
+                check_read_as(judge.read_as, people.labels)
+        except ValueError as error:
+            raise UserError(str(error), where=f"{where}, key read_as; {rating}") from None
+        unordered = [key for key in ("hint", "shots") if getattr(judge, key) is not None]
+        if not people.ordered and unordered:
+            raise UserError(
+                f"`{unordered[0]}` needs an order of labels, from the worst to the best",
+                where=f"{where}, key {unordered[0]}",
+                got=f"{rating}: ordered: false",
+                todo="leave it out, or the aspect (`aspects`)",
+            )
+
+
+def _check_scale(
+    scale: Scale, datasets: Mapping[str, Dataset], where: str, *, thresholded: bool
+) -> None:
+    """A judge's own scale has the ends of some aspect's; only its steps may differ.
+
+    With a threshold any scale will do beside labels.
+    """
     rated = [aspect for dataset in datasets.values() for aspect in dataset.aspects.values()]
     if any((scale.min, scale.max) == (aspect.min, aspect.max) for aspect in rated):
+        return
+    if thresholded and any(aspect.categorical for aspect in rated):
         return
     raise UserError(
         "no aspect of the study's datasets has this scale",
@@ -221,6 +284,8 @@ def _check_scale(scale: Scale, datasets: Mapping[str, Dataset], where: str) -> N
 
 
 def _shown(scale: Scale) -> str:
+    if scale.categorical:
+        return ", ".join(scale.labels)
     step = "continuous" if scale.step is None else f"step {scale.step:g}"
     return f"{scale.min:g} to {scale.max:g} ({step})"
 

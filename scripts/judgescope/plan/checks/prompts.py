@@ -1,5 +1,6 @@
 """Every prompt of a study, filled once with sample texts before anything is asked."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
@@ -29,6 +30,7 @@ from judgescope.schema.cards import (
     Improvement,
     Judge,
     MadePerturbation,
+    Scale,
     Supervisor,
 )
 
@@ -56,6 +58,9 @@ ANALYSIS = "a sample analysis"
 HINT = "4711"
 RATING = 77.5
 EXPLANATION = "a sample explanation"
+NUMBERS = re.compile(r"\bscale\.(?:min|max|step)\b")
+CHOICES = re.compile(r"\bscale\.choices\b")
+"""What a form prints of a scale of numbers, and of one of labels alone."""
 SAMPLE_ERROR = {"location": "a sample place", "explanation": EXPLANATION, "severity": 3}
 PARTED = {"name": "A", "definition": "B", "sub_aspects": [{"name": "C", "definition": "D"}]}
 
@@ -135,6 +140,7 @@ def _rehearse_judge(plan: Plan, judge: Judge) -> None:
         for aspect in plan.rated_by(judge.judge, dataset):
             scale = plan.scale_of(dataset, aspect)
             read_on = judge.scale_on(split(aspect)[0]) or scale
+            _check_kind(plan, judge, f"{dataset}, {split(aspect)[0]}", read_on)
             values: Names = rated(plan.aspect_of(dataset, aspect), read_on)
             values["source"] = SOURCE if scale.source_visible else None
             if judge.against is not None:
@@ -153,6 +159,27 @@ def _rehearse_judge(plan: Plan, judge: Judge) -> None:
                     todo="write {{ hint }} where it belongs, or leave `hint` out of the judge's "
                     "card",
                 )
+
+
+def _check_kind(plan: Plan, judge: Judge, rated: str, scale: Scale) -> None:
+    """Check that a form asks for numbers where the scale has these, and for labels elsewhere."""
+    sources = "\n".join(plan.templates[judge.form].values())
+    labels = ", ".join(scale.labels)
+    if scale.categorical and NUMBERS.search(sources):
+        raise UserError(
+            f"the form {judge.form} asks for a number, and the scale has labels",
+            where=f"judges/{judge.judge}.yaml, key form",
+            got=f"{rated}: {labels}",
+            todo="use verdict, reason-verdict or a form of yours that prints `scale.choices`; or "
+            "give the judge a `scale` of its own and a `threshold`",
+        )
+    if not scale.categorical and CHOICES.search(sources):
+        raise UserError(
+            f"the form {judge.form} asks for a label, and the scale has numbers",
+            where=f"judges/{judge.judge}.yaml, key form",
+            got=f"{rated}: {scale.min:g} to {scale.max:g}",
+            todo="use score-only, analyze-rate or another form that prints `scale.min`",
+        )
 
 
 def _fill_judge(plan: Plan, judge: Judge, values: Names, lacks: str) -> str:

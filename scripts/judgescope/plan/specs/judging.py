@@ -320,8 +320,15 @@ def reading_scale(
     scale = scale_of(plan, dataset, judge, aspect, perturbation)
     if scale is None:
         return None
-    ends = scale.model_dump(include={"min", "max", "step"})
-    return Scale(**ends, labels=tuple(scale.labels), off_grid=off_grid_of(plan, judge))
+    words = scale.words(plan.judges[judge].read_as) if scale.categorical else {}
+    return Scale(
+        min=scale.min,
+        max=scale.max,
+        step=scale.step,
+        labels=tuple(scale.labels),
+        off_grid=off_grid_of(plan, judge),
+        words=tuple(words.items()),
+    )
 
 
 # ---- judges that are made of others -------------------------------------------------------------

@@ -180,6 +180,7 @@ def _judge_card(plan: Plan, name: str, judge: Judge) -> JudgeCard:
         draws=judge.draws,
         model=judge.model,
         hint=judge.hint.rating if judge.hint else "",
+        thresholded=judge.threshold is not None or judge.form == "length",
     )
     if not plan.is_prompted(judge.model):
         return card
@@ -265,6 +266,11 @@ def _page(
                 citation=card.citation,
                 aspects=plan.aspects_of(name),
                 report=paths.ingested(name),
+                labels={
+                    aspect: scale.labels
+                    for aspect, scale in card.aspects.items()
+                    if scale.categorical
+                },
             )
             for name, card in plan.datasets.items()
         },
@@ -411,6 +417,11 @@ def _explored(plan: Plan, name: str, cells: Sequence[CellAspect]) -> ExploredDat
         sets=[(each, _set_name(plan, each)) for each in plan.target_sets(name) if each in judged],
         aspects=[(each, _aspect_name(plan, each)) for each in plan.aspects_of(name)],
         cells=pack(cell[1:] for cell in cells),
+        labels={
+            aspect: (scale.labels, scale.ordered)
+            for aspect in plan.aspects_of(name)
+            if (scale := plan.scale_of(name, aspect)).categorical
+        },
     )
 
 

@@ -51,6 +51,12 @@ WHEN: dict[str, Callable[[Plan], object]] = {
     ),
     "annotated": annotators,
     "distilled": lambda plan: plan.taught,
+    "labels": lambda plan: any(
+        plan.scale_of(name, aspect).categorical
+        for name in plan.evaluated
+        if "systems" in plan.target_sets(name)
+        for aspect in plan.plain_aspects(name)
+    ),
     "always": lambda plan: True,
 }
 """What a study has -> whether it does; tables that a study does not name are computed by it."""
@@ -111,9 +117,15 @@ def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
         ratings=card.ratings,
         fault_free_system=card.fault_free_system,
         aspects={
-            aspect: AspectScale(values=scale.values(), ends=(scale.min, scale.max))
+            aspect: AspectScale(
+                values=scale.values(),
+                ends=(scale.min, scale.max),
+                labels=scale.labels if scale.categorical else [],
+                ordered=scale.ordered,
+            )
             for aspect in plan.aspects_of(dataset)
             for scale in [plan.scale_of(dataset, aspect)]
+            if method.unordered != "no" or scale.ordered
         },
         judges=facts,
         turned=_turned(plan, dataset, judges),

@@ -44,6 +44,7 @@ from judgescope.report.sections.trust import (
     deciding,
     evidence,
     figure_of,
+    misses,
     more_needed,
     sentence,
     step_of,
@@ -180,7 +181,13 @@ def _overview(report: Report) -> Overview:
     columns += [Column(f"US$ per {THOUSAND}", group="Cost")] if priced else []
     used = {mark.step for part in groups.values() for one in part for mark in one.marks}
     steps = [(step, *words) for step, words in reversed(STEP_WORDS.items()) if step in used]
-    return Overview(list(_bars(report)), columns, [*groups.items()], steps, _forest(report, ranked))
+    return Overview(
+        [*_misses(report), *_bars(report)],
+        columns,
+        [*groups.items()],
+        steps,
+        _forest(report, ranked),
+    )
 
 
 def _questions(per_judge: Iterable[Mapping[Question, object]]) -> list[Question]:
@@ -243,6 +250,14 @@ def _price(rows: Rows) -> Mark:
     return Mark(
         text, meaning="US dollars" if known else "its price is not known", href=page_of("cost")
     )
+
+
+def _misses(report: Report) -> Iterator[str]:
+    """Yield a sentence for each judge that lets bad texts through, or rejects good ones."""
+    for judge in report.judges:
+        if not judge.control:
+            for missed in misses(report, claims(report, judge)):
+                yield f"`{judge.id}` {missed}."
 
 
 def _bars(report: Report) -> Iterator[str]:

@@ -8,13 +8,16 @@ from judgescope.methods.claims.base import (
     AGREEMENT,
     AS_RATER,
     BAR,
+    CAUGHT,
     CRITERIA,
     GRADED,
     HINTED,
     HINTS,
+    LABELS,
     ORDER,
     P_HOLM,
     PAIRS,
+    PASSED,
     PERTURBATION,
     RATING,
     SEQUENCE,
@@ -39,6 +42,7 @@ from judgescope.report.words import (
     label,
     listed,
     p_value,
+    percent,
     plural,
     spoken,
     written,
@@ -51,6 +55,9 @@ FIRST = "first"
 PLANNED = "following the planned quality of {}"
 RESPECTS = {
     AGREEMENT: "agreeing with people on {}",
+    LABELS: "giving people's label on {}",
+    CAUGHT: "finding the texts that people label “%s” on {}",
+    PASSED: "finding the texts that people label “%s” on {}",
     RATING: "finding people's rating on {}",
     ORDER: "ordering texts of one source as people do on {}",
     PAIRS: "choosing the better of two texts by {}",
@@ -64,7 +71,9 @@ RESPECTS = {
 }
 """Kind -> what the claim is about, with a placeholder for its subject."""
 COUNTED = {
-    **dict.fromkeys((AGREEMENT, RATING, ORDER, PAIRS, SPANS, FIRST), "aspects"),
+    **dict.fromkeys(
+        (AGREEMENT, LABELS, CAUGHT, PASSED, RATING, ORDER, PAIRS, SPANS, FIRST), "aspects"
+    ),
     **{PERTURBATION: "perturbations", GRADED: "graded sets", SEQUENCE: "chains"},
 }
 """Kind -> what its subjects are, for sentences that give their number."""
@@ -72,6 +81,9 @@ GOOD = {Outcome.BETTER, Outcome.AS_RATER, Outcome.MEETS, Outcome.NOTICED, Outcom
 """Outcomes that speak for a judge."""
 NUMBERS = {
     AGREEMENT: ("spearman",),
+    LABELS: ("balanced_accuracy",),
+    CAUGHT: ("tnr",),
+    PASSED: ("tpr",),
     **dict.fromkeys((RATING, GRADED), ("kappa_linear",)),
     **dict.fromkeys((ORDER, PAIRS, SEQUENCE), ("half_credit",)),
     SPANS: ("span_f1",),
@@ -80,7 +92,11 @@ NUMBERS = {
     HINTS: ("hint_effect",),
 }
 """Kind -> the deciding number's statistic; the kind of a bar names its own."""
+FOUND = {CAUGHT: 0, PASSED: 1}
+"""Kind of claim on the texts of one of two labels -> the label's place."""
 QUESTIONS = {
+    CAUGHT: "Bad texts found",
+    PASSED: "Good texts found",
     RATING: "Right rating",
     ORDER: "Order of one source's texts",
     PAIRS: "Better of two texts",
@@ -175,7 +191,9 @@ RULES = (
     "tells; “may be trusted” is said only of a bar that the study states and the judge meets. "
     "What is not shown is not shown to be false. Agreement is the rank correlation within each "
     "source, averaged over sources, or pooled where too few sources have different ratings; one "
-    "score for all texts of a source counts 0. Controls know nothing of quality."
+    "score for all texts of a source counts 0. On labels it is balanced accuracy; of two labels a "
+    "judge fails at finding the texts of one where the interval ends below 90 %, and passes where "
+    "it begins there or above. Controls know nothing of quality."
 )
 
 
@@ -258,6 +276,10 @@ def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
     """Return what a claim is about, with a place for its subject; of a bar, which bar."""
     if kind == AGREEMENT and dataset.planned:
         return PLANNED
+    if kind in FOUND:
+        verdict = by_name[VERDICT]
+        name = dataset.labels_on(verdict.judged)[FOUND[kind]]
+        return RESPECTS[kind] % name.replace("{", "{{").replace("}", "}}")
     if not kind.startswith(BAR):
         return RESPECTS[kind]
     name = kind.split()[1]
@@ -329,20 +351,44 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
         return "Nothing that decides a claim was measured."
     kinds = {
         kind: Counter(claim.outcome for claim in every if claim.kind.partition(" ")[0] == kind)
-        for kind in (BAR, AGREEMENT, PERTURBATION)
+        for kind in (BAR, AGREEMENT, LABELS, PERTURBATION)
     }
-    others = [claim for claim in every if claim.kind.partition(" ")[0] not in kinds]
-    parts = [*_of_bars(kinds[BAR]), *_of_aspects(kinds[AGREEMENT])]
+    counted = {*kinds, *FOUND}
+    others = [claim for claim in every if claim.kind.partition(" ")[0] not in counted]
+    parts = [*misses(report, every), *_of_bars(kinds[BAR])]
+    parts += _of_aspects(kinds[AGREEMENT] + kinds[LABELS])
     parts += _of_perturbations(kinds[PERTURBATION])
     if others:
         held = sum(claim.outcome in GOOD for claim in others)
         parts.append(f"{held} of {plural(len(others), 'further claim')} {_hold(held)}")
-    kept = [parts[0]]
+    kept = parts[:1] or ["no claim about its labels could be decided"]
     for part in parts[1:]:
         if len("; ".join([*kept, part]).split()) <= ANSWER_WORDS:
             kept.append(part)
     text = "; ".join(kept)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def misses(report: Report, claims: Sequence[Claim]) -> Iterator[str]:
+    """Yield what share of the bad texts is let through, and of the good ones rejected.
+
+    Only where a claim says so; of several aspects the worst one, and how many more there are.
+    """
+    for kind, words in (
+        (CAUGHT, "lets {} of bad texts through"),
+        (PASSED, "rejects {} of good texts"),
+    ):
+        missed = [one for one in claims if one.kind == kind and one.outcome == Outcome.MISSES]
+        if not missed:
+            continue
+        worst = min(missed, key=lambda one: one.row.value or 0.0)
+        names = next(one for one in report.datasets if one.id == worst.dataset).labels_on(
+            worst.row.judged
+        )
+        given = " where people say ".join(f"“{names[k]}”" for k in (1 - FOUND[kind], FOUND[kind]))
+        more = f", and {len(missed) - 1} further" if len(missed) > 1 else ""
+        share = percent(1 - (worst.row.value or 0.0))
+        yield f"{words.format(share)} ({worst.subject}: {given}{more})"
 
 
 def _hold(number: int) -> str:
@@ -581,6 +627,10 @@ def question(report: Report, claim: Claim) -> Question:
         if sum(len(dataset.aspects) for dataset in report.datasets) > MOST_ASPECTS:
             return Question(names[claim.dataset], 1, "Agreement")
         return Question(claim.subject, 1, f"Agreement: {names[claim.dataset]}")
+    if kind == LABELS:
+        return Question(claim.subject, 1, f"Labels: {names[claim.dataset]}")
+    if kind in FOUND:
+        return Question(QUESTIONS[kind], 0)
     if kind == PERTURBATION:
         levels = {one.cell: one.level for one in report.perturbations}
         return Question(f"of {levels[claim.row.cell]}s", 3, "Perturbations noticed")
@@ -596,7 +646,7 @@ def answered(report: Report, claims: Sequence[Claim]) -> dict[Question, list[Cla
     for claim in claims:
         if claim.kind != FIRST:
             found.setdefault(question(report, claim), []).append(claim)
-            if claim.kind == AGREEMENT and _against_rater(claim):
+            if claim.kind in (AGREEMENT, LABELS) and _against_rater(claim):
                 found.setdefault(AGAINST_RATER, []).append(claim)
     return found
 

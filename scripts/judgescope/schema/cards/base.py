@@ -4,10 +4,11 @@ import ast
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import pairwise
 from textwrap import dedent
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -49,6 +50,28 @@ COMMIT = re.compile("^[0-9a-f]{40}$")
 def repeated(names: Iterable[str]) -> str:
     """Return the names that come more than once, "" where none does."""
     return ", ".join(sorted(name for name, count in Counter(names).items() if count > 1))
+
+
+def plain_word(word: str) -> str:
+    """Return a label as it is compared: case and blanks do not count."""
+    return " ".join(word.split()).casefold()
+
+
+def check_read_as(read_as: Mapping[str, str], labels: Sequence[str]) -> None:
+    """Raise ValueError for a translation into no label, or of a label into another one."""
+    places = {plain_word(label): label for label in labels}
+    for word, label in read_as.items():
+        if plain_word(label) not in places:
+            near = get_close_matches(label, labels, n=1)
+            hint = f" (nearest: {near[0]!r})" if near else ""
+            raise ValueError(
+                f"`read_as` translates {word!r} into {label!r}, which is none of the labels "
+                f"{', '.join(labels) or '(there are none)'}{hint}"
+            )
+        if places.get(plain_word(word), label) != places[plain_word(label)] and (
+            plain_word(word) != plain_word(label)
+        ):
+            raise ValueError(f"`read_as` translates the label {word!r} into another one: {label!r}")
 
 
 def _as_list(value: object) -> object:
@@ -207,26 +230,65 @@ class Published(Card):
         return {file.file: file.sha256 for file in self.source.files} if self.source else {}
 
 
-class Scale(Card):
-    """The values a rating or a judge's score may take; no step means any value in between."""
+_GRID: Final = frozenset(("min", "max", "step"))
 
-    min: float
-    """The lowest value: the worst, unless `best` says otherwise."""
-    max: float
-    """The highest value."""
-    step: float | None = Field(None, gt=0)
-    """The distance between adjacent values; default: any value in between."""
+
+class Scale(Card):
+    """The values a rating or a judge's score may take; no step means any value in between.
+
+    Labels alone are values, too, from 0 in steps of 1.
+    """
+
     labels: list[str] = Field([])
-    """Category words for the grid's values, from `min` to `max`."""
+    """Category words for the grid's values, from `min` to `max`. Alone, without `min`, `max` and
+    `step`, they are the values: `[fail, pass]`; ratings and replies are then these words, whatever
+    their case and blanks, and never numbers. The last one is the positive one."""
+    ordered: bool = True
+    """For labels alone: whether each is better than the one before it; `false` for kinds."""
+    min: float = Field(default_factory=lambda _: 0.0)
+    """The lowest value: the worst, unless `best` says otherwise."""
+    max: float = Field(default_factory=lambda keys: len(keys["labels"]) - 1.0)
+    """The highest value."""
+    step: float | None = Field(
+        default_factory=lambda keys: 1.0 if keys["labels"] else None, validate_default=True, gt=0
+    )
+    """The distance between adjacent values; default: any value in between."""
     best: Literal["max", "min"] = "max"
     """Which end is best; `min` for scales such as German school marks. Prompts show the scale as it
     is; statistics use min + max - value."""
 
     @model_serializer(mode="wrap")
     def _without_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `best` out where it is the default: reply keys and signatures rest on the dump."""
+        """Leave out what the card leaves out: reply keys and signatures rest on the dump."""
         keys: dict[str, Any] = dump(self)
-        return {name: value for name, value in keys.items() if (name, value) != ("best", "max")}
+        unset = {"best": "max", "ordered": True, "read_as": {}}
+        filled = _GRID if self.categorical else frozenset()
+        return {
+            name: value
+            for name, value in keys.items()
+            if name not in filled and (name not in unset or value != unset[name])
+        }
+
+    @property
+    def categorical(self) -> bool:
+        """Return whether the values are labels, and no numbers."""
+        return bool(self.labels) and not _GRID & self.model_fields_set
+
+    def words(self, read_as: Mapping[str, str]) -> dict[str, int]:
+        """Return word -> its label's place; words as `plain_word` writes them."""
+        places = {plain_word(label): place for place, label in enumerate(self.labels)}
+        read = {plain_word(word): places[plain_word(label)] for word, label in read_as.items()}
+        plural = {
+            word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s"): place
+            for word, place in places.items()
+        }
+        return plural | read | places
+
+    def shown(self, value: float) -> str | int | float:
+        """Return a value as prompts show it: a label, or a number without a needless point."""
+        if self.categorical:
+            return self.labels[round(value)]
+        return int(value) if value == int(value) else value
 
     @property
     def turn(self) -> float | None:
@@ -235,6 +297,7 @@ class Scale(Card):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        self._check_keys()
         if self.max <= self.min:
             raise ValueError(f"max ({self.max}) must be above min ({self.min})")
         if self.step and abs((steps := (self.max - self.min) / self.step) - round(steps)) > 1e-9:
@@ -245,13 +308,32 @@ class Scale(Card):
             )
         if self.labels and len(self.labels) != len(self.values() or []):
             raise ValueError(f"{len(self.labels)} labels for {len(self.values() or [])} values")
-        words = [" ".join(label.split()).casefold() for label in self.labels]
+        words = [plain_word(label) for label in self.labels]
         if twice := [label for n, label in enumerate(self.labels) if words[n] in words[:n]]:
             raise ValueError(
                 f"the label {twice[0]!r} has two values (case and blanks do not count): give each "
                 "value a distinct label"
             )
         return self
+
+    def _check_keys(self) -> None:
+        """Raise ValueError unless the scale has its ends, or labels alone."""
+        given = _GRID & self.model_fields_set
+        if not self.labels and (absent := sorted({"min", "max"} - given)):
+            raise ValueError(
+                f"a scale needs `min` and `max`, or `labels` alone: {' and '.join(absent)} missing"
+            )
+        if self.labels and given and (absent := sorted(_GRID - given)):
+            raise ValueError(
+                f"labels stand alone, or beside `min`, `max` and `step`: {', '.join(absent)} "
+                "missing"
+            )
+        if self.categorical and len(self.labels) < 2:
+            raise ValueError("a scale of labels needs at least two")
+        if not self.ordered and not self.categorical:
+            raise ValueError("`ordered: false` is for labels alone: leave min, max and step out")
+        if self.best == "min" and self.categorical:
+            raise ValueError("the last label is the best one: give them in that order")
 
     def values(self) -> list[float] | None:
         """Return the grid from worst to best, or None for a continuous scale."""

@@ -1,5 +1,6 @@
 """Cards of datasets and aspects."""
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from msgspec import Struct, convert
@@ -17,6 +18,7 @@ from judgescope.schema.cards.base import (
     Scale,
     Slug,
     alternatives,
+    check_read_as,
     repeated,
 )
 from judgescope.schema.cards.judges import Attempts, Decoding
@@ -200,6 +202,20 @@ class RatedAspect(Scale):
     """Whether raters and judges see the source."""
     column: str | None = None
     """The aspect's name in the data, where it differs from the aspect's id."""
+    read_as: dict[str, str] = Field({})
+    """For labels alone: other words of the data -> labels, such as `{"yes": pass, "1": pass}`."""
+
+    @model_validator(mode="after")
+    def _translated(self) -> Self:
+        if self.read_as and not self.categorical:
+            raise ValueError("`read_as` is for labels alone: leave min, max and step out")
+        check_read_as(self.read_as, self.labels)
+        return self
+
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """Return word of the data -> its label's place, as `Scale.words`."""
+        return self.words(self.read_as)
 
 
 class Select(Card):
@@ -352,6 +368,10 @@ class Dataset(Published):
             if isinstance(file, Hub) and role not in self.sha256:
                 raise ValueError(f"a file on a hub is checked: add the sha256 of the role {role}")
         self._check_roles()
+        if self.raters == "mean" and (
+            named := [name for name, scale in self.aspects.items() if scale.categorical]
+        ):
+            raise ValueError(f"`raters: mean` is for numbers, and {named[0]} has labels")
         if (self.gives_spans or not self.has_systems) and self.ratings != "none":
             raise ValueError("there are no texts that anybody rated: add `ratings: none`")
         joins = FORMATS[self.format].joins

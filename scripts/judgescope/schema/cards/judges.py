@@ -2,7 +2,14 @@
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
 from judgescope.core.names import ORACLE
 from judgescope.schema.cards.base import Answering, Asking, Card, Scale, Slug
@@ -168,6 +175,7 @@ def _kind_of_scale(value: object) -> str:
     return "named" if scales and all(isinstance(scale, dict | Scale) for scale in scales) else "one"
 
 
+Threshold = Annotated[float, Field(allow_inf_nan=False)] | Literal["best"]
 JudgeScale = Annotated[
     Annotated[Scale, Tag("one")] | Annotated[dict[Slug, Scale], Tag("named")],
     Discriminator(_kind_of_scale),
@@ -256,12 +264,32 @@ class Judge(Decoding):
     study. For a judge whose replies are slow or expensive."""
     stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field([], max_length=4)
     """Up to four strings at which a reply ends; for models that read prompts."""
+    read_as: dict[str, str] = Field({})
+    """For aspects with labels alone: other words of replies or of recorded scores -> labels, such
+    as `{"yes": pass, "1": pass}`. Changing it sends no request."""
+    threshold: Threshold | None = None
+    """Of a judge with numbers, for aspects that people rate by two labels: a score at or above it
+    is the last label (with `best: min`: at or below it). `best`: the threshold of the highest
+    balanced accuracy in all other sources, chosen anew for each source. Changing it sends no
+    request."""
     cut: Literal["unread", "read"] = "unread"
     """`read`: a reply that is cut at max_tokens counts where its whole first line is the verdict,
     as in forms that ask for the rating first; its rule ends in `.cut`."""
 
+    @model_serializer(mode="wrap")
+    def _without_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out keys on labels that the card leaves out: signatures rest on the dump."""
+        keys: dict[str, Any] = dump(self)
+        return {
+            name: value
+            for name, value in keys.items()
+            if (name, value) not in (("read_as", {}), ("threshold", None))
+        }
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if self.threshold is not None and any(scale.categorical for scale in self.scales):
+            raise ValueError("a threshold is for numbers, and the judge's own scale has labels")
         if self.fallback is not None and self.estimator != "logprob_mean":
             raise ValueError("fallback is for the estimator logprob_mean")
         whole = self.parser in {"errors", "annotation", "result"} or self.annotates

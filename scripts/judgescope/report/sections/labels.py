@@ -1,0 +1,91 @@
+"""Labels: which share of each kind of text a judge finds, and what it gives to the others."""
+
+from collections.abc import Iterator
+from functools import partial
+from urllib.parse import quote, urlencode
+
+from judgescope.report.elements import Block, Fold, Section, Table
+from judgescope.report.headline import PERSON
+from judgescope.report.report import Dataset, Judge, Report, in_group
+from judgescope.report.rows import Rows
+from judgescope.report.tables import (
+    TableSpec,
+    by_dataset,
+    class_table,
+    statistic_columns,
+)
+
+LEAD = (
+    "What a judge's label is worth depends on how many texts are good: precision, accuracy and "
+    "everything beyond chance hold at the base rate of these texts alone; the shares of bad and of "
+    "good texts that are found do not depend on it."
+)
+SHARES = ("tnr", "tpr", "precision", "npv")
+WHOLE = ("balanced_accuracy", "label_accuracy", "f1", "mcc", "kappa_nominal", "ac1")
+LEVEL = "pooled"
+
+
+@in_group("Evidence", 12)
+def section(report: Report) -> Section | None:
+    """Return per dataset and aspect a table of judges, and their confusion matrices."""
+    if not len(report.rows("labels")):
+        return None
+    blocks = by_dataset(report.datasets, "labels", partial(_dataset, report))
+    return Section("labels", "Labels", LEAD, blocks)
+
+
+def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
+    rows = report.rows("labels", dataset.id)
+    for aspect in dataset.aspects:
+        of_aspect = rows.where(judged=aspect)
+        if labels := dataset.labels_on(aspect) if len(of_aspect) else []:
+            yield from _aspect(report, dataset, aspect, of_aspect, labels)
+
+
+def _aspect(
+    report: Report, dataset: Dataset, aspect: str, rows: Rows, labels: list[str]
+) -> Iterator[Block]:
+    name = f"{dataset.name}, {report.aspect(aspect)}"
+    shown = [*(SHARES if len(labels) == 2 else ()), *WHOLE]
+    known = {*rows.names("statistic")}
+    spec = TableSpec(
+        f"{name}: labels {', '.join(labels)}; the last one is the positive one.",
+        statistic_columns([one for one in shown if one in known], aspect=aspect),
+        level=LEVEL,
+        source="tables/labels.csv",
+        counts=True,
+    )
+    yield spec.filled([*report.judges, PERSON], rows)
+    tables = [
+        _matrix(report, dataset, judge, aspect, labels, mine)
+        for judge in report.judges
+        if len(mine := rows.where(judge=judge.id, statistic="class_count"))
+    ]
+    yield Fold(f"{name}, people's labels and each judge's", tables)
+
+
+def _matrix(
+    report: Report, dataset: Dataset, judge: Judge, aspect: str, labels: list[str], rows: Rows
+) -> Table:
+    """Return a judge's confusion matrix; a count leads to its texts.
+
+    Where scores are no labels (a threshold, the control length), to all texts of the line.
+    """
+    where = {"dataset": dataset.id, "judge": judge.id, "aspect": aspect, "perturbation": "systems"}
+
+    def link(k: int, k_b: int) -> str:
+        cell = {**where, "people": str(k - 1)}
+        if not report.spec.judges[judge.id].thresholded:
+            cell["score"] = str(k_b - 1)
+        return f"explore.html#{urlencode(cell, quote_via=quote)}"
+
+    return class_table(
+        rows,
+        len(labels),
+        f"{dataset.name}, {report.aspect(aspect)}: people's labels (rows) and those of {judge.id} "
+        "(columns).",
+        "People",
+        "people's label",
+        names=labels,
+        link=link,
+    )

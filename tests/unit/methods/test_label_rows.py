@@ -1,0 +1,161 @@
+"""The rows and claims on labels, made of labels in memory."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from judgescope.methods import agreement, labels
+from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim, verdict_rows
+from judgescope.methods.claims.labels import claims
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.scoring.aggregate import majority
+from judgescope.statistics.thresholds import cross_fitted
+from judgescope.statistics.verdict import Outcome
+from methods_setup import one, study
+
+N = 60
+GOLD = np.array([1.0, 1.0, 0.0] * 20)
+RIGHT = {"labels": ["fail", "pass"], "values": [0.0, 1.0], "ends": (0.0, 1.0)}
+KINDS = {**RIGHT, "labels": ["no", "yes", "why"], "values": [0.0, 1.0, 2.0], "ends": (0.0, 2.0)}
+BINARY = {"grid": {"clear": [0.0, 1.0]}, "ends": {"clear": (0.0, 1.0)}}
+
+
+def labelled(
+    people: Any = GOLD, scale: dict[str, Any] = RIGHT, /, **judges: NDArray[np.float64]
+) -> EvaluationData:
+    """Return a study of labels: 15 items of 4 systems, and what judges give them."""
+    values = {"grid": {"clear": scale["values"]}, "ends": {"clear": scale["ends"]}}
+    return study(
+        {name: {"clear": codes} for name, codes in judges.items()},
+        {"clear": np.atleast_2d(people)},
+        cards=dict.fromkeys(judges, values),
+        aspects={"clear": scale},
+    )
+
+
+def lenient(caught: int = 12) -> NDArray[np.float64]:
+    """Return the labels of a judge that passes all good texts, and of 20 bad ones all but some."""
+    codes = np.ones(N)
+    codes[np.flatnonzero(GOLD == 0)[:caught]] = 0
+    return codes
+
+
+def of_judge(data: EvaluationData, judge: str) -> dict[str, Claim]:
+    """Return kind -> claim."""
+    return {claim.kind: claim for claim in claims(data) if claim.judge == judge}
+
+
+def test_shares_of_two_labels_count_their_denominators() -> None:
+    rows = labels.rows(labelled(lenient=lenient()))
+    tnr, tpr = (one(rows, name, judge="lenient") for name in ("tnr", "tpr"))
+    assert (tnr["value"], tnr["n"], tpr["value"], tpr["n"]) == (0.6, 20, 1.0, 40)
+    assert one(rows, "precision", judge="lenient")["value"] == 40 / 48
+    assert "base rate 0.667" in one(rows, "precision", judge="lenient")["note"]
+    assert one(rows, "base_rate", judge="human")["value"] == pytest.approx(2 / 3)
+    counts = {(r["k"], r["k_b"]): r["value"] for r in rows if r["statistic"] == "class_count"}
+    assert counts == {(1, 1): 12, (1, 2): 8, (2, 2): 40}
+
+
+def test_a_judge_that_passes_bad_answers_is_said_to_miss_them() -> None:
+    found = of_judge(labelled(lenient=lenient()), "lenient")
+    assert found[CAUGHT].outcome is Outcome.MISSES
+    assert found[PASSED].outcome is Outcome.CANNOT_TELL  # 40 of 40 in 15 sources
+    assert found[CAUGHT].estimate.value == 0.6
+
+
+def test_lost_labels_must_not_decide_that_bad_texts_are_missed() -> None:
+    codes = lenient(15)
+    codes[np.flatnonzero(GOLD == 0)[15:]] = np.nan
+    found = of_judge(labelled(some=codes), "some")
+    assert found[CAUGHT].estimate.value == 1.0
+    assert found[CAUGHT].outcome is not Outcome.WITHSTANDS
+
+
+def test_a_constant_judge_is_not_shown_to_be_better_than_chance() -> None:
+    data = labelled(always=np.ones(N), right=GOLD.copy())
+    assert of_judge(data, "always")[LABELS].outcome is Outcome.NOT_SHOWN
+    rows = [*verdict_rows(data, claims(data))]
+    verdict = one(rows, "verdict", judge="right", form=LABELS)
+    assert verdict["note"].startswith("better")
+
+
+@pytest.mark.simulation
+def test_false_alarms_of_bad_texts_missed_and_of_labels_beyond_chance() -> None:
+    rng, runs, alarms, better = np.random.default_rng(32), 400, 0, 0
+    for _ in range(runs):
+        found_nine_in_ten = np.where(rng.random(N) < 0.9, GOLD, 1 - GOLD)
+        alarms += of_judge(labelled(nine=found_nine_in_ten), "nine")[CAUGHT].outcome is (
+            Outcome.MISSES
+        )
+        chance = labelled(chance=rng.permutation(GOLD))
+        row = one([*verdict_rows(chance, claims(chance))], "verdict", form=LABELS)
+        better += row["note"].startswith("better")
+    assert alarms <= 20  # 10 expected at most; P(more) < .002
+    assert better <= 20
+
+
+def test_ties_of_raters_are_unresolved_where_labels_have_no_order() -> None:
+    people = np.tile([0.0, 1.0, 2.0], (2, 20))
+    people[1, :5] = (people[0, :5] + 1) % 3
+    data = labelled(people, KINDS | {"ordered": False}, same=people[0])
+    rows = labels.rows(data)
+    assert one(rows, "unresolved", judge="human")["value"] == 5
+    assert one(rows, "label_accuracy", judge="same")["n"] == 55
+    assert one(rows, "label_accuracy", judge="same")["n_missing"] == 5
+    assert one(rows, "label_recall", judge="same", k=1)["value"] == 1
+    spearman = one(agreement.rows(data), "spearman", judge="same", level="pooled")
+    assert spearman["value"] is None
+    assert "without an order" in spearman["note"]
+
+
+def test_people_are_compared_with_the_other_raters_label() -> None:
+    people = np.stack([GOLD, GOLD, np.where(np.arange(N) % 6 == 0, 1 - GOLD, GOLD)])
+    rows = labels.rows(labelled(people, right=GOLD.copy()))
+    human = one(rows, "label_accuracy", judge="human")
+    # against the lower median of the others: the first two differ where the third one does
+    assert human["value"] is not None and 0.8 < human["value"] < 1.0
+    gap = one(rows, "as_rater_balanced_accuracy", judge="right")["value"]
+    assert gap is not None and gap > 0
+
+
+def test_a_judge_with_numbers_has_labels_by_its_threshold() -> None:
+    points = np.where(GOLD == 1, 4.0, 2.0)
+    points[0], points[2] = 2.0, 4.0  # one wrong of each
+    cards = {
+        "none": {"grid": {"clear": [1.0, 2.0, 3.0, 4.0, 5.0]}, "ends": {"clear": (1.0, 5.0)}},
+    }
+    cards |= {"best": {**cards["none"], "threshold": "best"}}
+    cards |= {"three": {**cards["none"], "threshold": 3.0}}
+    data = study(
+        {name: {"clear": points} for name in cards},
+        {"clear": GOLD[None]},
+        cards=cards,
+        aspects={"clear": RIGHT},
+    )
+    rows = labels.rows(data)
+    assert one(rows, "balanced_accuracy", judge="none")["value"] is None
+    assert "set `threshold`" in one(rows, "balanced_accuracy", judge="none")["note"]
+    for name, note in (("best", "leaving each source out: 4 to 4"), ("three", "threshold 3")):
+        assert one(rows, "tnr", judge=name)["value"] == 19 / 20
+        assert note in one(rows, "tnr", judge=name)["note"]
+
+
+def test_a_threshold_is_chosen_without_the_source_that_it_labels() -> None:
+    gold, source = np.array([0.0, 1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1, 2])
+    scores = np.array([1.0, 9.0, 3.0, 5.0, 4.0])
+    found, thresholds = cross_fitted(gold, scores, source)
+    # without source 2 the best is 5, which rejects the text that 4 would let pass
+    assert thresholds.tolist() == [4.0, 4.0, 5.0]
+    assert found.tolist() == [0.0, 1.0, 0.0, 1.0, 0.0]
+    only, none = cross_fitted(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([0, 1]))
+    assert np.isnan(only).all()
+    assert none.size == 0
+
+
+def test_several_draws_have_the_majority_and_a_tie_is_missing() -> None:
+    nan = np.nan
+    draws = np.array([[1, 1, 0], [0, 1, nan], [2, 2, 0], [0, 2, 1], [nan] * 3, [0, nan, nan]])
+    expected = [1, nan, 2, nan, nan, 0]
+    np.testing.assert_array_equal(majority(draws.astype(float)), expected)

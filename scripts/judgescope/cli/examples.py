@@ -8,7 +8,12 @@ Parser = argparse.ArgumentParser
 MINE = "config/studies/mine.yaml"
 EXAMPLES: dict[str, Sequence[str]] = {
     "": ("init mine.csv", f"check {MINE}", f"run {MINE}"),
-    "run": (f"run {MINE}", f"run {MINE} --cores=4", f"run {MINE} --unlock"),
+    "run": (
+        f"run {MINE}",
+        f"run {MINE} --cores=4",
+        f"run {MINE} --sensitivity",
+        f"run {MINE} --unlock",
+    ),
     "check": (f"check {MINE}",),
     "draft": (f"draft {MINE}",),
     "audit": (

@@ -38,6 +38,7 @@ from judgescope.cli.context import (
     with_config,
 )
 from judgescope.cli.examples import add_examples
+from judgescope.cli.sensitivity import sensitivity
 from judgescope.cli.unread_replies import reading
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.excepthook import show_without_secrets
@@ -146,6 +147,13 @@ def command_line() -> argparse.ArgumentParser:
         ("pilot", pilot, "run a share: which judges, and how many items?"),
     ):
         _add_study(commands.add_parser(name, help=about, description=getdoc(act)), act)
+    commands.choices["run"].add_argument(
+        "--sensitivity",
+        action="store_true",
+        help="compute a finished study again with each value of its key `missing`, in folders of "
+        "their own (results/STUDY-missing-POLICY), and print the main numbers that change; nothing "
+        "is asked",
+    )
     commands.choices["pilot"].add_argument(
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
     )
@@ -211,6 +219,8 @@ def run(args: Arguments) -> int:
     """Run what a study still needs; print the main results and the report's path."""
     if "--unlock" in args.passed:
         return snakemake(args.study, "all", args.passed)
+    if args.sensitivity:
+        return sensitivity(args.study, args.passed)
     out = results_folder(args.study, args.passed)
     before = _last_written(out)
     targets = _targets(args.study, args.passed, out)

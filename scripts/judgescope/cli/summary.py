@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,16 +79,9 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
         for row in agreement
         if row["statistic"] == "verdict" and "hinted" in row["note"].split("; ")
     }
-    shown = [row for row in agreement if row["statistic"] == "spearman"]
-    for table in ("discernment", "confusion"):
-        shown += [row for row in _rows(out, table) if row["statistic"] in SUMS]
-    parts = [_table(dataset, rows, hinted) for dataset, rows in _by_dataset(shown)]
-    for table in ("perspectives", "robustness", "ensemble"):
-        means = [
-            {**row, "aspect": HEADINGS[row["statistic"], row["level"]]}
-            for row in _rows(out, table)
-            if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in HEADINGS
-        ]
+    parts = [_table(dataset, rows, hinted) for dataset, rows in _by_dataset(_of_aspects(out))]
+    for table, rows in _averages(out).items():
+        means = [{**row, "aspect": HEADINGS[row["statistic"], row["level"]]} for row in rows]
         title = f"{table}, means over aspects; "
         parts += [_table(dataset, rows, hinted, title) for dataset, rows in _by_dataset(means)]
     if hinted:
@@ -98,6 +92,32 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
         )
     parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage), *warnings]
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
+
+
+def headlines(out: Path) -> list[Row]:
+    """Return the rows whose numbers end a run."""
+    return [*_of_aspects(out), *chain.from_iterable(_averages(out).values())]
+
+
+def _of_aspects(out: Path) -> list[Row]:
+    """Return the correlation that decides each judge's claim, and its sums over all aspects."""
+    verdicts = _rows(out, "verdicts")
+    shown = [r for r in verdicts if (r["form"], r["statistic"]) == ("agreement", "spearman")]
+    for table in ("discernment", "confusion"):
+        shown += [row for row in _rows(out, table) if row["statistic"] in SUMS]
+    return shown
+
+
+def _averages(out: Path) -> dict[str, list[Row]]:
+    """Return table -> its means over aspects."""
+    return {
+        table: [
+            row
+            for row in _rows(out, table)
+            if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in HEADINGS
+        ]
+        for table in ("perspectives", "robustness", "ensemble")
+    }
 
 
 def _by_dataset(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:

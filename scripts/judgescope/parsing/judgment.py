@@ -26,7 +26,7 @@ OFF_GRID_REMEDY: Final = (
 )
 OffGrid = Literal["drop", "keep", "round"]
 """How to treat a value between the steps of a scale."""
-Policy = Literal["drop", "worst", "mid", "random"]
+Policy = Literal["drop", "worst", "mid", "random", "zero"]
 """What replaces a missing judgment in a sensitivity analysis; see `stand_in`."""
 
 _TOLERANCE = 1e-9
@@ -114,10 +114,14 @@ def stand_in(policy: Policy, scale: Scale, rng: "Generator | None" = None) -> fl
     """Return the value that replaces a missing judgment.
 
     drop: None, which stays out of every mean; worst: the scale's minimum; mid: its middle value,
-    the lower of two; random: uniform over the grid, or over the interval of a continuous scale.
-    ValueError for random without `rng`.
+    the lower of two; random: uniform over the grid, or over the interval of a continuous scale;
+    zero: 0, if the scale has it. ValueError for random without `rng`, and for zero elsewhere.
     """
     grid = scale.grid()
+    if policy == "zero":
+        if not has_zero(scale):
+            raise ValueError("0 is no value of this scale")
+        return 0.0
     if policy == "drop":
         return None
     if policy == "worst":
@@ -127,6 +131,12 @@ def stand_in(policy: Policy, scale: Scale, rng: "Generator | None" = None) -> fl
     if rng is None:
         raise ValueError("the policy random needs a generator")
     return grid[int(rng.integers(len(grid)))] if grid else float(rng.uniform(scale.min, scale.max))
+
+
+def has_zero(scale: Scale) -> bool:
+    """Return whether 0 is a value of a scale."""
+    grid = scale.grid()
+    return scale.min <= 0 <= scale.max if grid is None else 0 in grid
 
 
 class Reading(NamedTuple):

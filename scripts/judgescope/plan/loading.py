@@ -19,6 +19,7 @@ from judgescope.plan.checks.study import (
     check_expectations,
     check_method_names,
     check_methods,
+    check_missing,
     check_study,
     check_weights,
 )
@@ -186,6 +187,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     check_weights(plan, source)
     check_expectations(plan, source)
     check_distillation(plan, source)
+    check_missing(plan, source)
     for dataset in plan.datasets.values():
         check_dataset(plan, dataset, source)
 

@@ -5,7 +5,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from judgescope.parsing.judgment import Scale
+from judgescope.core.errors import UserError
+from judgescope.parsing.judgment import Scale, has_zero
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, results
 from judgescope.schema.tables import table_of
@@ -45,6 +46,24 @@ def test_a_missing_draw_counts_as_the_study_says(policy: str, value: float) -> N
     assert drop == [(4.0, 0), (None, 1), (None, 1), (None, 1), (None, 1)]
     filled = scores(answers(*SAID), {"policy": policy, "seed": 7})
     assert filled == [(4.0, 0), (value, 1), (value, 1), (value, 1), (None, 1)]
+
+
+def test_zero_stands_for_a_missing_draw_only_where_it_is_a_rating() -> None:
+    filled = scores(answers("4", "?", "?", "?"), {"policy": "zero", "seed": 7}, Scale(0, 5, 1))
+    assert filled == [(4.0, 0), (0.0, 1), (0.0, 1), (0.0, 1), (None, 1)]
+    assert has_zero(Scale(-1, 1, None)) and not has_zero(Scale(-1, 2, 1.5))
+    with pytest.raises(ValueError, match="no value of this scale"):
+        scores(answers(*SAID), {"policy": "zero", "seed": 7})
+
+
+@pytest.mark.heavy
+def test_a_study_with_zero_needs_scales_that_have_it() -> None:
+    told: dict[str, Any] = {"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]}
+    told |= {"judges": ["score-only"], "missing": "zero"}
+    with pytest.raises(UserError, match="0 is no value of this scale") as caught:
+        load_plan(told, HOME, source="study.yaml")
+    assert "judge score-only" in str(caught.value) and "1 to 5" in str(caught.value)
+    load_plan(told | {"judges": ["length"]}, HOME, source="study.yaml")  # a control lacks nothing
 
 
 def test_random_values_come_from_the_seed_and_the_draw_alone() -> None:

@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Mapping
 from judgescope.core.errors import UserError, check_known
 from judgescope.engines import ASKED
 from judgescope.methods.registry import METHODS
+from judgescope.parsing.judgment import Scale, has_zero
 from judgescope.perturb.rules import RULES
 from judgescope.plan.generators import addition
-from judgescope.plan.judges import annotators
+from judgescope.plan.judges import annotators, engine_of, scale_of
 from judgescope.plan.study import Plan
 from judgescope.replies.ledger import NANOS, REQUESTS, Cap
 from judgescope.schema.cards import (
@@ -277,3 +278,24 @@ def check_methods(plan: Plan, source: str) -> None:
             got="spans",
             todo="add a judge with the key `annotation` or that parser, or leave the method out",
         )
+
+
+def check_missing(plan: Plan, source: str) -> None:
+    """Check that 0 is a value of every scale on which it would stand for a missing judgment.
+
+    Elsewhere it would be a rating worse than the worst, or where the lowest is the best, better.
+    """
+    if plan.study.missing != "zero":
+        return
+    for cell in plan.cell_aspects:
+        if cell.judge in plan.derived or engine_of(plan, cell.judge) == "control":
+            continue
+        scale = scale_of(plan, cell.dataset, cell.judge, cell.aspect, cell.perturbation)
+        if scale is not None and not has_zero(Scale(scale.min, scale.max, scale.step)):
+            raise UserError(
+                "0 is no value of this scale, and cannot stand for a missing judgment",
+                where=f"{source}, key missing",
+                got=f"zero (judge {cell.judge}, dataset {cell.dataset}, aspect {cell.aspect}: "
+                f"{scale.min:g} to {scale.max:g})",
+                allowed=["drop", "worst", "mid", "random"],
+            )

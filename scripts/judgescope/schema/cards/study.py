@@ -197,12 +197,13 @@ class Study(Caps):
     exclude_reference_systems: bool = True
     """Rate judges that compare with references without the systems whose texts are the references;
     false: both with and without them."""
-    missing: Literal["drop", "worst", "mid", "random"] = "drop"
+    missing: Literal["drop", "worst", "mid", "random", "zero"] = "drop"
     """For runs that ask how far missing judgments could move a number: what counts for each draw
     that was asked for and has no value. drop: nothing; worst: the scale's `min`; mid: its middle
-    value, of two the lower; random: any of its values, by the study's seed. The signature names it,
-    coverage counts the draws as before, and judges without a scale keep theirs missing. Nothing is
-    asked again."""
+    value, of two the lower; random: any of its values, by the study's seed; zero: 0, an error
+    where some judge's scale has no 0. The signature names it, coverage counts the draws as before,
+    and judges without a scale keep theirs missing. Nothing is asked again. `judgescope run
+    --sensitivity` compares all of them."""
     allow_missing: bool = False
     """Continue if a planned cell of a perturbation is missing, and report it."""
 

@@ -69,9 +69,14 @@ def read_text(path: Path) -> str:
     return text.removeprefix("\ufeff")
 
 
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file, or raise UserError."""
+    return _parsed(read_text(path), path, 1)
+
+
 def read_object(path: Path) -> Row:
     """Return a JSON file that is one object, or raise UserError."""
-    content = _parsed(read_text(path), path, 1)
+    content = read_json(path)
     if not isinstance(content, dict):
         raise UserError("not a JSON object", where=str(path), got=type(content).__name__)
     return content

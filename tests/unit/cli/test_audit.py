@@ -142,7 +142,7 @@ BROKEN: dict[str, tuple[Rows, str]] = {
             {"human": 1 + at % 5 if at % 2 else "", "judge": "" if at % 2 else at % 3}
             for at in range(40)
         ],
-        "no row has a score of this judge and a rating",
+        "no row has a score of a judge and a rating",
     ),
     "constant judge": ([{**row, "judge": 3} for row in two()], "all values are the same"),
     "constant people": ([{**row, "human": 3} for row in two()], "all values are the same"),

@@ -28,7 +28,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "Exit code: 0 every bar is met (or none is stated), 1 one is missed, 2 cannot tell, 3 the "
         "input cannot be used.",
     )
-    parser.add_argument("file", type=Path, help="CSV, TSV, JSONL or Parquet")
+    parser.add_argument(
+        "file", type=Path, help="CSV, TSV, JSONL or Parquet, or results of another tool"
+    )
     table = parser.add_argument_group("the table's columns; those not named are guessed")
     table.add_argument(
         "--judge",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from judgescope.cli.audit.formats import Results, results_of
 from judgescope.cli.audit.long import unfolded
 from judgescope.cli.init import flags, missing_in
 from judgescope.cli.init.cards import Wanted
@@ -19,11 +20,13 @@ from judgescope.cli.init.guess import (
     guess,
     judges_of,
     number,
+    numbers,
     words_of,
 )
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.core.slugs import slug
+from judgescope.data.rows import read_json
 from judgescope.schema.loading import Cards
 
 MOST_BYTES: Final = 200_000_000
@@ -35,13 +38,17 @@ EVERY: Final = "*"
 
 def wanted_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[Wanted, Table]:
     """Return the study that a table makes, and its rows; UserError for one that makes none."""
-    table = read(args.file)
+    table, results = read(args.file)
     named = _named(args, table)
-    table, folded = unfolded(table, named)
-    columns = _columns(args, table, named, folded)
-    _check(table, columns)
-    table, columns = _with_items(table, columns)
-    scales = flags.scales_of(columns, table.rows, flags.named_scales(args.scale, columns))
+    known = results.columns if results else None
+    if results is None:
+        table, known = unfolded(table, named)
+    columns = _columns(args, table, named, known)
+    table, columns = _with_items(table, _checked(table, columns))
+    stated = flags.named_scales(args.scale, columns)
+    if results is not None:
+        stated = {**results.scales, **stated}
+    scales = flags.scales_of(columns, table.rows, stated)
     wanted = Wanted(
         study=slug(table.file.stem),
         file=Path("data", f"{slug(table.file.stem)}.jsonl"),
@@ -86,16 +93,34 @@ def _fits(value: float | None, scale: Scale) -> bool:
     return scale["min"] <= value <= scale["max"] and steps.is_integer()
 
 
-def read(file: Path) -> Table:
-    """Return a file's rows; UserError for one that is too large or has fewer than two."""
+def read(file: Path) -> tuple[Table, Results | None]:
+    """Return a file's rows, and what its columns hold where another tool has written it.
+
+    Raises UserError for a file that is too large, or has fewer than two rows.
+    """
     if file.is_file() and (size := file.stat().st_size) > MOST_BYTES:
         raise _too_much(file, f"{size:,} bytes", f"up to {MOST_BYTES:,} bytes")
-    table = flags.load_table(file, Cards([HOME / "config"]))
+    cards, results = Cards([HOME / "config"]), None
+    if file.suffix.lower() == ".json" and file.is_file():
+        content = read_json(file)
+        results = results_of(content, file)
+        if results is None and not isinstance(content, list):
+            raise UserError(
+                "this JSON file is neither a list of rows nor of a known tool",
+                where=str(file),
+                got=", ".join(map(str, content))[:80] if isinstance(content, dict) else content,
+                allowed="Inspect, promptfoo, DeepEval, lm-evaluation-harness, JUDGE-BENCH",
+                todo="bring scores and ratings into a CSV or JSONL table",
+            )
+    table = results.table(file, cards.names("aspect")) if results else flags.load_table(file, cards)
+    if results is None and (results := results_of(list(table.rows), file)):
+        table = results.table(file, table.aspects)
     if len(table.rows) > MOST_ROWS:
         raise _too_much(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
     if len(table.rows) < 2:
-        raise UserError("one row shows no agreement", where=str(file), got="1 row")
-    return table
+        todo = "an audit needs at least two rated texts, and an interval ten"
+        raise UserError("one row shows no agreement", where=str(file), got="1 row", todo=todo)
+    return table, results
 
 
 def _too_much(file: Path, got: str, allowed: str) -> UserError:
@@ -184,68 +209,74 @@ def _by_people(
 # --- what makes an audit impossible ----------------------------------------------------------
 
 
-def _check(table: Table, columns: Guess) -> None:
-    """Raise UserErrors for a table that nothing can be said of."""
+def _checked(table: Table, columns: Guess) -> Guess:
+    """Return the columns without judges that people's ratings never meet.
+
+    Raises UserErrors for a table that nothing can be said of.
+    """
     errors, where = [], str(table.file)
-    used = columns.used
-    skipped = table.nearly_ratings(used)
+    skipped = table.nearly_ratings(columns.used)
     more = f"; skipped: {', '.join(skipped)}" if skipped else ""
-    if not columns.judges:
-        what = f"cannot tell which column has a judge's scores{more}"
-        todo = "name it: --judge COLUMN"
-        errors.append(UserError(what, where=where, allowed=table.columns, todo=todo))
-    if not columns.ratings:
-        what = f"cannot tell which column has people's ratings{more}"
-        todo = "name it: --human COLUMN"
-        errors.append(UserError(what, where=where, allowed=table.columns, todo=todo))
-    if not errors:
-        errors = [*_constant(table, columns), *_apart(table, columns)]
+    for given, whose, flag in (
+        (columns.judges, "a judge's scores", "--judge"),
+        (columns.ratings, "people's ratings", "--human"),
+    ):
+        if not given:
+            what = f"cannot tell which column has {whose}{more}"
+            todo = f"name it: {flag} COLUMN"
+            errors.append(UserError(what, where=where, allowed=table.columns, todo=todo))
     if errors:
         raise UserErrors(errors)
-
-
-def _constant(table: Table, columns: Guess) -> Iterator[UserError]:
-    """Yield an error for each judge and each aspect with one value in all rows."""
-    groups = [(f"people's ratings, {name}", group) for name, group in columns.ratings.items()]
-    for judge, scores in columns.judges.items():
-        groups += [(f"the scores of {judge}", [column]) for column in scores.values()]
-    for whose, group in groups:
-        values = {
-            value for column in group for value in _values(table, column) if value is not None
-        }
-        if len(values) == 1:
-            yield UserError(
-                f"{whose}: all values are the same, so nothing can agree with them",
-                where=f"{table.file}, column {', '.join(group)}",
-                got=f"{values.pop()} in every row",
-                todo="name other columns, or rate texts of different quality",
+    judged = [column for scores in columns.judges.values() for column in scores.values()]
+    rated = [column for group in columns.ratings.values() for column in group]
+    for whose, names in (("judges' scores", judged), ("people's ratings", rated)):
+        if all(len({*(numbers(table.rows, name) or ())}) == 1 for name in names):
+            errors.append(_constant(table, whose, names))
+    met = _met(table, columns)
+    if not met and not errors:
+        errors.append(
+            UserError(
+                "no row has a score of a judge and a rating by people",
+                where=where,
+                got=", ".join(judged),
+                allowed=rated,
+                todo="put both into the rows of the same texts, or name other columns with --judge "
+                "and --human",
             )
+        )
+    if errors:
+        raise UserErrors(errors)
+    return replace(columns, judges={judge: columns.judges[judge] for judge in met})
 
 
-def _apart(table: Table, columns: Guess) -> Iterator[UserError]:
-    """Yield an error for a judge without a row in which people rated the aspect, too."""
+def _constant(table: Table, whose: str, names: Sequence[str]) -> UserError:
+    values = {value for name in names for value in numbers(table.rows, name) or ()}
+    return UserError(
+        f"{whose}: all values are the same, so nothing can agree with them",
+        where=f"{table.file}, column {', '.join(names)}",
+        got=f"{', '.join(f'{value:g}' for value in sorted(values))} in every row",
+        todo="name other columns, or rate texts of different quality",
+    )
+
+
+def _met(table: Table, columns: Guess) -> list[str]:
+    """Return the judges with a score in a row in which people rated the aspect, too."""
     rated = {
         aspect: [any(cell is not None for cell in row) for row in zip(*cells, strict=True)]
         for aspect, group in columns.ratings.items()
         for cells in [[_values(table, column) for column in group]]
     }
-    for judge, scores in columns.judges.items():
-        both = [
+    return [
+        judge
+        for judge, scores in columns.judges.items()
+        if any(
             score is not None and there
             for aspect, column in scores.items()
             for name, rows in rated.items()
             if aspect in (EVERY, name)
             for score, there in zip(_values(table, column), rows, strict=True)
-        ]
-        if not any(both):
-            yield UserError(
-                "no row has a score of this judge and a rating by people",
-                where=str(table.file),
-                got=f"{judge}: {', '.join(scores.values())}",
-                allowed=[column for group in columns.ratings.values() for column in group],
-                todo="put both into the rows of the same texts, or name other columns with --judge "
-                "and --human",
-            )
+        )
+    ]
 
 
 def _values(table: Table, column: str) -> list[float | None]:

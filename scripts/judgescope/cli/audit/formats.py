@@ -1,0 +1,373 @@
+"""Results of other tools as tables: each reader knows one version of a format, and no other.
+
+Where a format is published: Inspect, inspect.aisi.org.uk/eval-logs.html (JSON logs); promptfoo,
+promptfoo.dev/docs/configuration/outputs (JSON); DeepEval, repository confident-ai/deepeval,
+deepeval/test_run/api.py; lm-evaluation-harness, repository EleutherAI/lm-evaluation-harness,
+docs/interface.md (--log_samples); JUDGE-BENCH, repository dmg-illc/JUDGE-BENCH, data/README.md.
+Content is data: nothing of it is run.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from judgescope.cli.init.flags import Table
+from judgescope.cli.init.guess import PEOPLE, Guess, columns_of, number, numbers, words_of
+from judgescope.core.errors import UserError
+from judgescope.core.slugs import slug
+
+Content = Mapping[str, Any]
+Row = dict[str, Any]
+INSPECT, PROMPTFOO = 2, 3
+"""The versions that Inspect logs and promptfoo results state."""
+LM_EVAL: Final = {"doc_id", "doc", "target", "resps", "filtered_resps", "doc_hash"}
+"""Keys of a sample since lm-evaluation-harness 0.4."""
+GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "no": 0.0}
+"""Inspect's grades in letters and words, as its metrics count them."""
+HUMAN: Final = "human"
+"""The type of promptfoo's assertion that a person made in its viewer."""
+ALPACA: Final = {"output_1", "output_2", "preference"}
+GIVEN: Final = {"id", "instance", "annotations"}
+"""Keys of an instance of JUDGE-BENCH that are no judge's."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """A tool's results: rows, what their columns hold, and the scales that the tool states."""
+
+    tool: str
+    rows: Sequence[Row]
+    columns: Guess
+    scales: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def table(self, file: Path, aspects: Sequence[str]) -> Table:
+        """Return the rows as a table; names of columns are those of the tool."""
+        return Table(file, range(1, len(self.rows) + 1), self.rows, columns_of(self.rows), aspects)
+
+
+def results_of(content: object, file: Path) -> Results | None:
+    """Return the results in a JSON file's content, or in the rows of JSONL; None of no known tool.
+
+    Raises UserError for another version of a known format.
+    """
+    for recognise, read in READERS:
+        if recognise(content):
+            try:
+                return read(content, str(file))
+            except (KeyError, TypeError, AttributeError, IndexError) as error:
+                raise UserError(
+                    "these results lack what their format has",
+                    where=str(file),
+                    got=f"{type(error).__name__}: {error}"[:80],
+                    todo="write them again with the tool, or bring scores and ratings into a CSV "
+                    "or JSONL table",
+                ) from None
+    return None
+
+
+def _known(version: object, known: object, tool: str, where: str) -> None:
+    if version != known:
+        raise UserError(
+            f"this version of results of {tool} is not known",
+            where=where,
+            got=version,
+            allowed=str(known),
+            todo="bring scores and ratings into a CSV or JSONL table",
+        )
+
+
+def _guess(rows: Sequence[Row], scores: Mapping[str, None], **roles: Any) -> Guess:
+    """Return columns of `scores` as judges, and numbers whose names are of people as ratings."""
+    people = [
+        name
+        for name in columns_of(rows)
+        if PEOPLE.intersection(words_of(name)) and numbers(rows, name) is not None
+    ]
+    judges = {slug(name): {"*": name} for name in scores if name not in people}
+    return Guess(ratings={"overall": people} if people else {}, judges=judges, **roles)
+
+
+def _scalars(content: object, prefix: str) -> dict[str, float]:
+    """Return the numbers directly in an object, by `prefix` and key."""
+    pairs = content.items() if isinstance(content, dict) else ()
+    return {
+        f"{prefix}{name}": value
+        for name, cell in pairs
+        if isinstance(cell, int | float | str)
+        if (value := number(cell)) is not None
+    }
+
+
+def _text(content: object) -> str | None:
+    """Return a text as it is, and messages or other values as JSON; None of nothing."""
+    if content is None or content == "":
+        return None
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+
+
+# --- Inspect -----------------------------------------------------------------------------------
+
+
+def _is_inspect(content: object) -> bool:
+    return isinstance(content, dict) and {"eval", "version", "status"} <= content.keys()
+
+
+def _inspect(log: Content, where: str) -> Results:
+    """Return a row per sample and epoch: scorers are judges; people's ratings are metadata."""
+    _known(log["version"], INSPECT, "Inspect", where)
+    rows: list[Row] = []
+    scorers: dict[str, None] = {}
+    for sample in log.get("samples") or []:
+        scores: dict[str, float | None] = {}
+        for name, score in (sample.get("scores") or {}).items():
+            value = score["value"]
+            parts = value.items() if isinstance(value, dict) else [("", value)]
+            scores |= {f"{name} {part}".strip(): _grade(cell) for part, cell in parts}
+        scorers |= dict.fromkeys(scores)
+        output = sample.get("output") or {}
+        rows.append(
+            {
+                "id": sample["id"],
+                "system": f"{log['eval'].get('model')}, epoch {sample.get('epoch', 1)}",
+                "input": _text(sample.get("input")),
+                "output": _text(output.get("completion")),
+                **_scalars(sample.get("metadata"), "metadata."),
+                **scores,
+            }
+        )
+    return Results("Inspect", rows, _guess(rows, scorers, **_of_texts(rows)))
+
+
+def _grade(value: object) -> float | None:
+    if (
+        isinstance(value, str)
+        and (grade := GRADES.get(value, GRADES.get(value.lower()))) is not None
+    ):
+        return grade
+    return number(value)
+
+
+def _of_texts(rows: Sequence[Row], item: str = "id") -> dict[str, Any]:
+    """Return the roles of `input` and `output`, each where all rows have it, and of `system`."""
+    given = {name: all(row.get(name) for row in rows) for name in ("input", "output")}
+    several = len({row.get("system") for row in rows}) > 1
+    return {
+        "item": item,
+        "source": ["input"] if given["input"] else [],
+        "text": "output" if given["output"] else None,
+        "system": "system" if several else None,
+    }
+
+
+# --- promptfoo ---------------------------------------------------------------------------------
+
+
+def _is_promptfoo(content: object) -> bool:
+    results = content.get("results") if isinstance(content, dict) else None
+    return isinstance(results, dict) and {"results", "stats"} <= results.keys()
+
+
+def _promptfoo(content: Content, where: str) -> Results:
+    """Return a row per output: assertions are judges, those by a person are people's ratings."""
+    results = content["results"]
+    _known(results.get("version", content.get("version")), PROMPTFOO, "promptfoo", where)
+    rows: list[Row] = []
+    names: dict[str, None] = {}
+    for result in results["results"]:
+        grading = result.get("gradingResult") or {}
+        scores: dict[str, float] = {}
+        people: dict[str, float] = {}
+        for component in grading.get("componentResults") or []:
+            assertion = component.get("assertion") or {}
+            kind = str(assertion.get("type"))
+            if kind == HUMAN:  # the last one counts, as in the viewer
+                people[HUMAN] = component["score"]
+            else:
+                name = str(assertion.get("metric") or kind)
+                scores[f"{name} 2" if name in scores else name] = component["score"]
+        names |= dict.fromkeys(scores)
+        response = result.get("response") or {}
+        rows.append(
+            {
+                "id": f"test-{result['testIdx']}",
+                "system": f"{result['provider']['id']}, prompt {result['promptIdx']}",
+                "input": _text(result.get("vars")),
+                "output": _text(response.get("output")),
+                **scores,
+                **people,
+            }
+        )
+    return Results("promptfoo", rows, _guess(rows, names, **_of_texts(rows)))
+
+
+# --- DeepEval ----------------------------------------------------------------------------------
+
+
+def _cases(content: object) -> list[Any] | None:
+    run = content.get("testRunData", content) if isinstance(content, dict) else None
+    cases = run.get("testCases") if isinstance(run, dict) else None
+    return cases if isinstance(cases, list) else None
+
+
+def _deepeval(content: Content, where: str) -> Results:
+    """Return a row per test case: metrics are judges; people's ratings are metadata."""
+    rows: list[Row] = []
+    names: dict[str, None] = {}
+    for at, case in enumerate(_cases(content) or [], start=1):
+        if "metricsData" not in case:
+            _known(
+                "test cases without metricsData", "3: testCases with metricsData", "DeepEval", where
+            )
+        scores = {str(one["name"]): one.get("score") for one in case["metricsData"] or []}
+        names |= dict.fromkeys(scores)
+        metadata = case.get("metadata") or case.get("additionalMetadata")
+        rows.append(
+            {
+                "id": f"case-{at}",
+                "input": _text(case.get("input")),
+                "output": _text(case.get("actualOutput")),
+                **_scalars(metadata, "metadata."),
+                **scores,
+            }
+        )
+    return Results("DeepEval", rows, _guess(rows, names, **_of_texts(rows)))
+
+
+# --- lm-evaluation-harness ---------------------------------------------------------------------
+
+
+def _is_lm_eval(content: object) -> bool:
+    return (
+        isinstance(content, list)
+        and bool(content)
+        and isinstance(content[0], dict)
+        and {"doc_id", "doc", "resps"} <= content[0].keys()
+    )
+
+
+def _lm_eval(samples: Sequence[Content], where: str) -> Results:
+    """Return a row per document: metrics are judges, or the reply itself where it is a number."""
+    lacking = sorted(LM_EVAL - samples[0].keys())
+    got = f"samples without {', '.join(lacking)}" if lacking else ""
+    _known(got, "", "lm-evaluation-harness (known: 0.4)", where)
+    rows: list[Row] = []
+    metrics: dict[str, None] = {}
+    for sample in samples:
+        named = sample.get("metrics") or [key for key in sample if key not in LM_EVAL]
+        scores = {
+            name: value
+            for name in named
+            if not isinstance(sample.get(name), str)
+            if (value := number(sample.get(name))) is not None
+        }
+        metrics |= dict.fromkeys(scores)
+        reply = _first(sample["filtered_resps"])
+        filtered = sample.get("filter") or "none"
+        rows.append(
+            {
+                "id": f"{sample['doc_id']}",
+                "system": f"filter {filtered}",
+                "input": _text(sample["doc"]),
+                "output": _text(reply),
+                **_scalars(sample["doc"], "doc."),
+                **scores,
+                **({"target": sample["target"]} if number(sample["target"]) is not None else {}),
+                **({"reply": reply} if number(reply) is not None else {}),
+            }
+        )
+    columns = _guess(rows, metrics, **_of_texts(rows))
+    replied = numbers(rows, "reply") is not None and numbers(rows, "target") is not None
+    if replied and not columns.ratings:  # the model was the judge, and the target is the rating
+        ratings, judges = {"overall": ["target"]}, {"reply": {"*": "reply"}}
+        columns = Guess(item="id", ratings=ratings, judges=judges, source=["input"])
+    return Results("lm-evaluation-harness", rows, columns)
+
+
+def _first(replies: object) -> object:
+    while isinstance(replies, list):
+        replies = replies[0] if replies else None
+    return replies
+
+
+# --- JUDGE-BENCH -------------------------------------------------------------------------------
+
+
+def _is_judge_bench(content: object) -> bool:
+    return isinstance(content, dict) and {"annotations", "instances"} <= content.keys()
+
+
+def _judge_bench(content: Content, where: str) -> Results:
+    """Return a row per instance; a key of an instance that holds scores by metric is a judge."""
+    metrics = {
+        str(one["metric"]): one
+        for one in content["annotations"]
+        if one["category"] != "categorical"
+    }
+    if not metrics:
+        raise UserError(
+            "all annotations of these results are categories, which have no order",
+            where=where,
+            got=", ".join(str(one["metric"]) for one in content["annotations"]),
+            allowed="annotations of category graded or continuous",
+        )
+    scales = {}
+    for name, one in metrics.items():
+        if not one["worst"] < one["best"]:
+            raise UserError(
+                "the best value of a scale is its lowest",
+                where=f"{where}, metric {name}",
+                got=f"worst {one['worst']}, best {one['best']}",
+                todo="turn the scores: worst + best - value",
+            )
+        step = {"step": 1} if one["category"] == "graded" else {}
+        scales[slug(name)] = {"min": one["worst"], "max": one["best"], **step}
+    rows: list[Row] = []
+    judges: dict[str, dict[str, str]] = {}
+    for instance in content["instances"]:
+        row: dict[str, Any] = {"id": f"{instance['id']}", "output": _text(instance["instance"])}
+        for name in metrics:
+            people = instance["annotations"].get(name) or {}
+            row[f"people ({name})"] = people.get("individual_human_scores") or []
+        for judge, scores in instance.items():
+            if judge in GIVEN or not isinstance(scores, dict):
+                continue
+            for name in metrics.keys() & scores.keys():
+                column = f"{judge} ({name})"
+                row[column] = number(_first([v for v in _list(scores[name]) if v is not None]))
+                judges.setdefault(slug(judge), {})[slug(name)] = column
+        rows.append(row)
+    ratings = {slug(name): [f"people ({name})"] for name in metrics}
+    columns = Guess(item="id", text="output", ratings=ratings, judges=judges)
+    return Results("JUDGE-BENCH", rows, columns, scales)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+# --- AlpacaEval --------------------------------------------------------------------------------
+
+
+def _is_alpaca(content: object) -> bool:
+    return isinstance(content, list) and bool(content) and set(content[0]) >= ALPACA
+
+
+def _alpaca(_: object, where: str) -> Results:
+    raise UserError(
+        "annotations of AlpacaEval are choices between two texts, which an audit does not read yet",
+        where=where,
+        got="output_1, output_2, preference",
+        todo="make a study of them: docs/guide/preferences.md",
+    )
+
+
+READERS: Final[list[tuple[Callable[[object], bool], Callable[[Any, str], Results]]]] = [
+    (_is_inspect, _inspect),
+    (_is_promptfoo, _promptfoo),
+    (lambda content: _cases(content) is not None, _deepeval),
+    (_is_lm_eval, _lm_eval),
+    (_is_judge_bench, _judge_bench),
+    (_is_alpaca, _alpaca),
+]

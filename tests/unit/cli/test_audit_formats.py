@@ -1,0 +1,225 @@
+"""Results of other tools, as `judgescope audit` reads them: a fixture of each, written for this."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_setup import two
+from judgescope.cli.audit import add_commands, table
+from judgescope.core.errors import UserError
+
+PAIRS = [(row["human"], row["judge"]) for row in two(24)]
+
+
+def inspect(version: int = 2) -> Any:
+    samples = [
+        {
+            "id": f"s{at}",
+            "epoch": 1,
+            "input": f"What is {at}?",
+            "output": {"completion": f"It is {at}."},
+            "metadata": {"human_rating": human, "topic": "numbers"},
+            "scores": {
+                "model_graded_qa": {"value": "C" if judge > 2 else "I", "explanation": "x"},
+                "rubric": {"value": {"tone": judge, "note": "fine"}},
+            },
+        }
+        for at, (human, judge) in enumerate(PAIRS)
+    ]
+    return {
+        "version": version,
+        "status": "success",
+        "eval": {"task": "numbers", "model": "some/model"},
+        "samples": samples,
+    }
+
+
+def promptfoo(version: int = 3) -> Any:
+    results = [
+        {
+            "testIdx": at // 2,
+            "promptIdx": 0,
+            "provider": {"id": f"some:model-{at % 2}"},
+            "vars": {"question": f"What is {at // 2}?"},
+            "response": {"output": f"It is {at}."},
+            "gradingResult": {
+                "componentResults": [
+                    {"score": judge / 5, "assertion": {"type": "llm-rubric", "metric": "helpful"}},
+                    {"score": 0, "assertion": {"type": "human"}},
+                    {"score": human > 3, "assertion": {"type": "human"}},
+                ]
+            },
+        }
+        for at, (human, judge) in enumerate(PAIRS)
+    ]
+    return {"evalId": "e", "results": {"version": version, "results": results, "stats": {}}}
+
+
+def deepeval(metrics: str = "metricsData") -> Any:
+    return {
+        "testCases": [
+            {
+                "name": f"test_case_{at}",
+                "input": f"What is {at}?",
+                "actualOutput": f"It is {at}.",
+                metrics: [{"name": "Correctness [GEval]", "score": judge / 5, "success": True}],
+                "metadata": {"human": human},
+            }
+            for at, (human, judge) in enumerate(PAIRS)
+        ]
+    }
+
+
+def lm_eval(digest: str = "doc_hash") -> Any:
+    return [
+        {
+            "doc_id": at,
+            "doc": {"question": f"What is {at}?", "answer": str(at)},
+            "target": str(human),
+            "arguments": {},
+            "resps": [[f"Rating: {judge}"]],
+            "filtered_resps": [str(judge)],
+            "filter": "number",
+            "metrics": ["exact_match"],
+            "exact_match": float(human == judge),
+            digest: "0",
+        }
+        for at, (human, judge) in enumerate(PAIRS)
+    ]
+
+
+def judge_bench(best: int = 5) -> Any:
+    grades = {"metric": "fluency", "category": "graded", "worst": 1, "best": best}
+    kinds = {"metric": "toxic", "category": "categorical", "labels_list": ["Yes", "No"]}
+    return {
+        "dataset": "numbers",
+        "annotations": [grades, kinds],
+        "instances": [
+            {
+                "id": at,
+                "instance": f"It is {at}.",
+                "annotations": {
+                    "fluency": {"mean_human": human, "individual_human_scores": [human, 3]},
+                    "toxic": {"majority_human": "No"},
+                },
+                "gpt-x": {"fluency": [None, judge]},
+                "gpt-x_raw": {"fluency": ["?", f"I say {judge}"]},
+            }
+            for at, (human, judge) in enumerate(PAIRS)
+        ],
+    }
+
+
+def alpaca() -> Any:
+    row = {"instruction": "i", "output_1": "a", "output_2": "b", "preference": 1.0}
+    return [row, {**row, "preference": 2.0}]
+
+
+def wanted(content: Any, path: Path, *words: str) -> Any:
+    lines = path.suffix == ".jsonl"
+    text = "\n".join(map(json.dumps, content)) if lines else json.dumps(content)
+    path.write_text(text, encoding="utf-8")
+    parser = argparse.ArgumentParser()
+    add_commands(parser.add_subparsers())
+    return table.wanted_of(parser.parse_args(["audit", str(path), *words]), {})[0]
+
+
+@pytest.mark.parametrize(
+    ("made", "name", "people", "judges"),
+    [
+        (
+            inspect,
+            "log.json",
+            {"overall": ["metadata.human_rating"]},
+            {"model_graded_qa": "model_graded_qa", "rubric-tone": "rubric tone"},
+        ),
+        (promptfoo, "results.json", {"overall": ["human"]}, {"helpful": "helpful"}),
+        (
+            deepeval,
+            "run.json",
+            {"overall": ["metadata.human"]},
+            {"correctness-geval": "Correctness [GEval]"},
+        ),
+        (lm_eval, "samples.jsonl", {"overall": ["target"]}, {"reply": "reply"}),
+        (
+            judge_bench,
+            "data.json",
+            {"fluency": ["people (fluency)"]},
+            {"gpt-x": "gpt-x (fluency)"},
+        ),
+    ],
+)
+def test_results_of_a_tool_have_judges_and_people(
+    made: Callable[[], Any], name: str, people: Any, judges: dict[str, str], tmp_path: Path
+) -> None:
+    columns = wanted(made(), tmp_path / name).columns
+    assert columns.ratings == people
+    assert {one: column for one, [column] in _columns(columns.judges)} == judges
+    assert columns.item == "id"
+
+
+def _columns(judges: dict[str, dict[str, str]]) -> Any:
+    return [(name, list(scores.values())) for name, scores in judges.items()]
+
+
+def test_the_values_are_those_of_the_tools(tmp_path: Path) -> None:
+    def rows(content: Any, name: str) -> list[Any]:
+        path = tmp_path / name
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return list(table.read(path)[0].rows)
+
+    human, judge = PAIRS[0]
+    first = rows(inspect(), "a.json")[0]
+    assert (first["model_graded_qa"], first["rubric tone"]) == (float(judge > 2), judge)
+    assert (first["input"], first["output"]) == ("What is 0?", "It is 0.")
+    assert "rubric note" in first and first["rubric note"] is None
+    first, second = rows(promptfoo(), "b.json")[:2]
+    assert first["human"] is (human > 3) and first["helpful"] == judge / 5
+    assert (first["id"], first["system"]) == ("test-0", "some:model-0, prompt 0")
+    assert (second["id"], second["system"]) == ("test-0", "some:model-1, prompt 0")
+    bench = rows(judge_bench(), "c.json")[0]
+    assert bench["people (fluency)"] == [human, 3] and bench["gpt-x (fluency)"] == judge
+
+
+def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
+    made = wanted(judge_bench(7), tmp_path / "d.json")
+    assert made.scales == {"fluency": {"min": 1, "max": 7, "step": 1}}
+    with pytest.raises(UserError, match="the best value of a scale is its lowest"):
+        wanted(judge_bench(0), tmp_path / "e.json")
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        (inspect(3), "a.json", "this version of results of Inspect is not known"),
+        (promptfoo(4), "a.json", "this version of results of promptfoo is not known"),
+        (deepeval("metrics"), "a.json", "this version of results of DeepEval is not known"),
+        (lm_eval("hash"), "a.jsonl", "this version of results of lm-evaluation-harness"),
+        (alpaca(), "a.json", "choices between two texts"),
+        ({"some": "object"}, "a.json", "neither a list of rows nor of a known tool"),
+        ({**inspect(), "samples": [{}]}, "a.json", "these results lack what their format has"),
+    ],
+)
+def test_other_versions_and_formats_are_refused(
+    content: Any, name: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError) as refused:
+        wanted(content, tmp_path / name)
+    assert said in str(refused.value) and name in str(refused.value)
+
+
+@pytest.mark.heavy
+def test_results_of_a_tool_are_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(inspect()), encoding="utf-8")
+    parser = argparse.ArgumentParser()
+    add_commands(parser.add_subparsers())
+    args = parser.parse_args(["audit", str(path), "--require", "spearman=.3", "--json"])
+    assert args.act(args) in {0, 1, 2}
+    content = json.loads(capsys.readouterr().out)
+    assert set(content["judges"]) == {"model_graded_qa", "rubric-tone"}
+    assert content["judges"]["rubric-tone"]["claims"][0]["outcome"] == "better"

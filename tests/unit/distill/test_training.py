@@ -16,6 +16,7 @@ from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.distill.training import base as training_base
 from judgescope.distill.training import checks
+from judgescope.distill.training import train as training_train
 from judgescope.distill.training.base import (
     UNHEARD,
     Base,
@@ -361,3 +362,30 @@ def test_without_a_generation_config_replies_end_where_the_model_and_its_tokeniz
     monkeypatch.setattr(training_base, "import_module", lambda name: library)
     for own, found in ((7, {7, STOP}), ([7, 8], {7, 8, STOP}), (None, {STOP})):
         assert Base(base().card, SimpleNamespace(eos_token_id=own), Tokens()).stops() == found
+
+
+class OutOfMemoryError(RuntimeError):
+    """As torch has it."""
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OutOfMemoryError("CUDA out of memory. Tried to"), "the device is out of memory: CUDA"),
+        (RuntimeError("x_cuda does not have a deterministic implementation. Set"), "each time"),
+        (RuntimeError("anything else"), None),
+    ],
+)
+def test_what_torch_raises_in_a_training(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: RuntimeError, told: str | None
+) -> None:
+    training = Training(base(), Recipe(), 0, [example(2, 2)], [])
+
+    def fails(folder: TrainingFolder) -> None:
+        raise error
+
+    library = SimpleNamespace(OutOfMemoryError=OutOfMemoryError)
+    monkeypatch.setattr(training_train, "import_module", lambda name: library)
+    monkeypatch.setattr(training, "_trainer", fails)
+    with pytest.raises(UserError if told else RuntimeError, match=told or "anything else"):
+        training.run(TrainingFolder(tmp_path, "key"))

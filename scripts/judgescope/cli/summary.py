@@ -10,6 +10,7 @@ from judgescope.cli.terminal import aligned
 from judgescope.engines.recorded import join_lines, read_joins
 from judgescope.methods.claims.base import BAR, VERDICT
 from judgescope.methods.cost import FREE
+from judgescope.methods.differences import OVERALL
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.plan.generators import made_of, spender
 from judgescope.schema.tables import read_table
@@ -50,6 +51,7 @@ MIN_N = 10
 """A correlation of fewer prints no number."""
 MISSING_SHARE = 0.05
 """n is printed with a number of which more is missing."""
+UNDEFINED = "-"
 HINTED = "hint"
 """Replaces a number of agreement of a judge that is given a rating of the same text."""
 PILOT_STATISTIC = ("spearman", "pooled")
@@ -83,7 +85,8 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     for table, rows in _averages(out).items():
         means = [{**row, "aspect": HEADINGS[row["statistic"], row["level"]]} for row in rows]
         title = f"{table}, means over aspects; "
-        parts += [_table(dataset, rows, hinted, title) for dataset, rows in _by_dataset(means)]
+        overall = [row for row in means if row["dataset"] == OVERALL] or means
+        parts += [_table(dataset, rows, hinted, title) for dataset, rows in _by_dataset(overall)]
     if hinted:
         names = ", ".join(sorted({judge for _, judge in hinted}))
         parts.append(
@@ -126,17 +129,25 @@ def _by_dataset(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _table(dataset: str, rows: Sequence[Row], hinted: set[tuple[str, str]], title: str = "") -> str:
-    """Return a line per judge, a column per aspect or sum; `title` replaces that of agreement."""
+    """Return a line per judge, a column per aspect or sum; `title` replaces that of agreement.
+
+    Judges and columns without a number are named or left out below the table.
+    """
     levels = {row["level"] for row in rows if row["statistic"] == "spearman"} & {*LEVELS}
     if levels and not title:
         names = " or ".join(LEVELS[level] for level in sorted(levels))
         title = f"Spearman correlation with the ratings, {names}; "
     cells = {(row["judge"], _heading(row)): _number(row, hinted) for row in rows}
-    headings = {heading for _, heading in cells}
-    columns = sorted(headings, key=lambda name: (name.partition(",")[0] in SUMS.values(), name))
-    judges = sorted({row["judge"] for row in rows})
-    body = [[judge, *(cells.get((judge, name), "-") for name in columns)] for judge in judges]
-    lines = [f"  {line}" for line in aligned([["judge", *columns], *body])]
+    told = {key for key, cell in cells.items() if cell != UNDEFINED}
+    columns = sorted(
+        {heading for _, heading in told},
+        key=lambda name: (name.partition(",")[0] in SUMS.values(), name),
+    )
+    judges = sorted({judge for judge, _ in told})
+    body = [[judge, *(cells.get((judge, name), UNDEFINED) for name in columns)] for judge in judges]
+    lines = [f"  {line}" for line in aligned([["judge", *columns], *body])] if body else []
+    if empty := sorted({judge for judge, _ in cells}.difference(judges)):
+        lines.append(f"  without a number: {', '.join(empty)}")
     return "\n".join([f"\n{dataset}: {title}95 % intervals", *lines])
 
 
@@ -151,7 +162,7 @@ def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
     if agrees and (row["dataset"], row["judge"]) in hinted:
         return HINTED
     if row["value"] is None:
-        return "-"
+        return UNDEFINED
     n, missing = row["n"] or 0, row["n_missing"] or 0
     if row["statistic"] == "spearman" and n < MIN_N:
         return f"n = {n}"

@@ -1,0 +1,39 @@
+"""The tables that end a run in the terminal hold only judges and columns with a number."""
+
+from pathlib import Path
+
+from judgescope.cli.summary import summary
+from judgescope.schema.tables import table_of, write_table
+from report_study import Row, row
+
+
+def written(out: Path, table: str, rows: list[Row]) -> Path:
+    path = out / "tables" / f"{table}.parquet"
+    path.parent.mkdir(exist_ok=True)
+    write_table("results", table_of("results", rows), path)
+    return out
+
+
+def test_judges_and_columns_without_a_number_are_no_rows_and_columns(tmp_path: Path) -> None:
+    keys = {"form": "agreement", "level": "pooled", "n": 20}
+    rows = [
+        row("news", judge, "spearman", value, aspect=aspect, **keys)
+        for judge, aspect, value in (
+            *(("good", "fluency", 0.5), ("good", "style", None)),
+            *(("flat", "fluency", None), ("flat", "style", None)),
+        )
+    ]
+    lines = summary(written(tmp_path, "verdicts", rows)).splitlines()
+    assert [line.split()[:2] for line in lines[2:4]] == [["judge", "fluency"], ["good", "0.50"]]
+    assert lines[4] == "  without a number: flat"
+
+
+def test_means_over_all_datasets_replace_those_of_each(tmp_path: Path) -> None:
+    rows = [
+        row(name, "good", "kappa_linear", 0.4, aspect="average", level="global")
+        for name in ("news", "talk", "overall")
+    ]
+    told = summary(written(tmp_path, "perspectives", rows[:2]))
+    assert "\nnews: perspectives" in told and "\ntalk: perspectives" in told
+    told = summary(written(tmp_path, "perspectives", rows))
+    assert "\nnews" not in told and "\noverall: perspectives" in told

@@ -2,19 +2,27 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb, isnan, nan
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
 from judgescope.methods.base import Method, Row
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, TargetSet
+from judgescope.methods.evaluation_data import (
+    Codes,
+    EvaluationData,
+    Flags,
+    Floats,
+    TargetSet,
+)
+from judgescope.methods.labels import labelled, truth_of
 from judgescope.methods.measures import (
     AVERAGE,
+    POOLED,
     Measure,
     against,
     classes_with,
@@ -25,6 +33,7 @@ from judgescope.methods.specs import present
 from judgescope.statistics.comparison import detectable, difference, letters, ranks, sources_needed
 from judgescope.statistics.correlation import STATISTICS
 from judgescope.statistics.kappa import on_classes
+from judgescope.statistics.labels import on_labels
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.multiple import benjamini_hochberg, holm
 from judgescope.statistics.permutation import (
@@ -34,6 +43,7 @@ from judgescope.statistics.permutation import (
     kappa_test,
     permutation_tests,
 )
+from judgescope.statistics.preferences import mcnemar
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import DIFFERENT_SCALES, UNDEFINED_JUDGE, Estimate
@@ -42,6 +52,8 @@ LEVEL_OF_TESTS = 0.05
 FEWEST_PERMUTATIONS, FOR_EACH_PAIR = 1000, 40
 """p is never below 1 / (B + 1): corrected for m pairs, not below m / (B + 1)."""
 Results = Mapping[Measure, Replicated]
+COMPARED: Final = ("label_accuracy", "balanced_accuracy")
+"""The statistics of labels in which judges are compared."""
 KAPPA: Measure = ("kappa_linear", "pooled")
 
 
@@ -246,6 +258,10 @@ def rows(study: EvaluationData) -> list[Row]:
     for aspect in study.spec.aspects:
         if not len(panel.ratings(aspect)):
             continue
+        if study.spec.aspects[aspect].labels:
+            result += _label_rows(panel, aspect, judges)
+        if not study.spec.aspects[aspect].ordered:
+            continue  # its scores have no ranks
         field = Field(panel, aspect, judges, flips)
         pairs = [field.pair(*names) for names in combinations(field.scores, 2)]
         for measure in field.measures:
@@ -262,6 +278,45 @@ def rows(study: EvaluationData) -> list[Row]:
     return [row | {"system_subset": systems} for row in result]
 
 
+def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Row]:
+    """Yield, of every two judges that give labels, their differences and McNemar's p by source."""
+    study, gold = panel.study, truth_of(panel.study, aspect)(panel.ratings(aspect))
+    q, codes = len(study.spec.aspects[aspect].labels), dict[str, Floats]()
+    for judge in judges:
+        scores = panel.scores(judge, aspect)
+        if scores is None:
+            continue
+        mine = labelled(study, panel, judge, aspect, scores, gold).codes
+        if mine is not None:
+            codes[judge] = mine
+    pairs = list(combinations(codes, 2))
+    hits = {name: np.where(np.isnan(x + gold), np.nan, x == gold) for name, x in codes.items()}
+    given = [panel.is_given(*pair) for pair in pairs]
+    tests = [
+        mcnemar(hits[one][chosen], hits[other][chosen], panel.source[chosen])
+        for (one, other), chosen in zip(pairs, given, strict=True)
+    ]
+    adjusted = holm(np.array([test.value for test in tests], dtype=np.float64))
+    for (one, other), chosen, test, p in zip(pairs, given, tests, adjusted, strict=True):
+        both = chosen & ~np.isnan(codes[one] + codes[other])
+        first, second = (
+            on_labels(
+                gold[chosen],
+                np.where(both, codes[name], np.nan)[chosen],
+                q,
+                panel.source[chosen],
+                study.weights,
+            )
+            for name in (one, other)
+        )
+        numbers = {f"difference_{name}": difference(first[name], second[name]) for name in COMPARED}
+        estimates = {name: each.estimate for name, each in numbers.items()}
+        estimates |= {"p_mcnemar": test, "p_holm_mcnemar": replace(test, value=float(p))}
+        for name, estimate in estimates.items():
+            noted = estimate.with_note(study.share_note(one, other))
+            yield study.row(one, aspect, name, POOLED, noted, judge_b=other)
+
+
 def _flips(panel: TargetSet, judges: int) -> Flips:
     """Return the permutations that all pairs of a dataset share."""
     study = panel.study
@@ -273,4 +328,4 @@ def _flips(panel: TargetSet, judges: int) -> Flips:
     return flips_of(rng, sizes.get(permute, len(panel.targets)), count)
 
 
-METHOD = Method(parts=("comparison",), bars=False)
+METHOD = Method(parts=("comparison",), bars=False, unordered="yes")

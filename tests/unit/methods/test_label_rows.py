@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from judgescope.methods import agreement, labels
+from judgescope.methods import agreement, comparison, labels
 from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim, verdict_rows
 from judgescope.methods.claims.labels import claims
 from judgescope.methods.evaluation_data import EvaluationData
@@ -159,3 +159,25 @@ def test_several_draws_have_the_majority_and_a_tie_is_missing() -> None:
     draws = np.array([[1, 1, 0], [0, 1, nan], [2, 2, 0], [0, 2, 1], [nan] * 3, [0, nan, nan]])
     expected = [1, nan, 2, nan, nan, 0]
     np.testing.assert_array_equal(majority(draws.astype(float)), expected)
+
+
+def test_judges_of_labels_are_compared_by_mcnemar_with_sources_as_units() -> None:
+    worse = GOLD.copy()
+    worse[[0, 4, 8, 12, 16, 20, 24]] = 1 - worse[[0, 4, 8, 12, 16, 20, 24]]  # one in 7 of 15 items
+    data = labelled(right=GOLD.copy(), worse=worse, points=np.linspace(1.5, 4.5, N))
+    rows = comparison.rows(data)
+    p = one(rows, "p_mcnemar", judge="right", judge_b="worse")
+    assert (p["value"], p["n"], p["n_tied"]) == (2 / 2**7, 60, 8)
+    assert one(rows, "p_holm_mcnemar", judge="right", judge_b="worse")["value"] == p["value"]
+    gap = one(rows, "difference_label_accuracy", judge="right", judge_b="worse")
+    assert gap["value"] == pytest.approx(7 / 60)
+    assert "points" not in {row["judge_b"] for row in rows if row["statistic"] == "p_mcnemar"}
+
+
+def test_labels_without_an_order_have_no_rank_among_judges() -> None:
+    people = np.tile([0.0, 1.0, 2.0], 20)
+    rows = comparison.rows(labelled(people, KINDS | {"ordered": False}, a=people, b=people[::-1]))
+    assert {row["statistic"] for row in rows} == {
+        *("difference_label_accuracy", "difference_balanced_accuracy"),
+        *("p_mcnemar", "p_holm_mcnemar"),
+    }

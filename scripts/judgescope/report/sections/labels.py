@@ -12,6 +12,7 @@ from judgescope.report.tables import (
     TableSpec,
     by_dataset,
     class_table,
+    matrix,
     statistic_columns,
 )
 
@@ -23,6 +24,7 @@ LEAD = (
 SHARES = ("tnr", "tpr", "precision", "npv")
 WHOLE = ("balanced_accuracy", "label_accuracy", "f1", "mcc", "kappa_nominal", "ac1")
 LEVEL = "pooled"
+COMPARED = "balanced_accuracy"
 
 
 @in_group("Evidence", 12)
@@ -62,6 +64,10 @@ def _aspect(
         if len(mine := rows.where(judge=judge.id, statistic="class_count"))
     ]
     yield Fold(f"{name}, people's labels and each judge's", tables)
+    compared = report.rows("comparison", dataset.id).where(judged=aspect)
+    known = {row.judge for row in compared} | {row.judge_b for row in compared}
+    judges = [judge for judge in report.judges if judge.id in known]
+    yield from matrix(compared, judges, COMPARED, name, aspect=aspect, level=LEVEL)
 
 
 def _matrix(

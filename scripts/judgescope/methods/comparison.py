@@ -293,12 +293,12 @@ def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Ro
     hits = {name: np.where(np.isnan(x + gold), np.nan, x == gold) for name, x in codes.items()}
     given = [panel.is_given(*pair) for pair in pairs]
     tests = [
-        mcnemar(hits[one][chosen], hits[other][chosen], panel.source[chosen])
-        for (one, other), chosen in zip(pairs, given, strict=True)
+        mcnemar(hits[judge][chosen], hits[other][chosen], panel.source[chosen])
+        for (judge, other), chosen in zip(pairs, given, strict=True)
     ]
     adjusted = holm(np.array([test.value for test in tests], dtype=np.float64))
-    for (one, other), chosen, test, p in zip(pairs, given, tests, adjusted, strict=True):
-        both = chosen & ~np.isnan(codes[one] + codes[other])
+    for (judge, other), chosen, test, p in zip(pairs, given, tests, adjusted, strict=True):
+        both = chosen & ~np.isnan(codes[judge] + codes[other])
         first, second = (
             on_labels(
                 gold[chosen],
@@ -307,14 +307,14 @@ def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Ro
                 panel.source[chosen],
                 study.weights,
             )
-            for name in (one, other)
+            for name in (judge, other)
         )
         numbers = {f"difference_{name}": difference(first[name], second[name]) for name in COMPARED}
         estimates = {name: each.estimate for name, each in numbers.items()}
         estimates |= {"p_mcnemar": test, "p_holm_mcnemar": replace(test, value=float(p))}
         for name, estimate in estimates.items():
-            noted = estimate.with_note(study.share_note(one, other))
-            yield study.row(one, aspect, name, POOLED, noted, judge_b=other)
+            noted = estimate.with_note(study.share_note(judge, other))
+            yield study.row(judge, aspect, name, POOLED, noted, judge_b=other)
 
 
 def _flips(panel: TargetSet, judges: int) -> Flips:

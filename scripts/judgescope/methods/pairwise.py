@@ -192,6 +192,7 @@ def _nontransitive_share(panel: TargetSet, judged_pairs: JudgedPairs) -> Estimat
 
 METHOD = Method(
     selectable=True,
+    controls=True,
     when="votes",
     texts=("systems",),
     votes=True,

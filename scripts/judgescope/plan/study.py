@@ -421,7 +421,7 @@ def not_applicable(
         return "not applicable: the dataset has no references"
     if judge.against == "original" and (perturbation == "systems" or kind == "graded"):
         return "not applicable: made from no single original"
-    rated = perturbation == "systems" and dataset.ratings != "none"
+    rated = perturbation == "systems" and dataset.is_rated
     if model.engine == "control" and judge.form in NEEDS_RATINGS and not rated:
         return "not applicable: needs ratings"
     counted = perturbation == "original" or kind in {"chain", "graded"}

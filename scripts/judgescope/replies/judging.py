@@ -230,11 +230,22 @@ def needs_reference(judge: Judge, model: AskedModel) -> bool:
     return judge.against is not None and not isinstance(model, CommandModel)
 
 
-def shown(judge: Judge, subjects: Sequence[Subject]) -> list[Shown]:
-    """Return the texts of each question: one per target, or two (both orders) per compared pair."""
+def shown(
+    judge: Judge, subjects: Sequence[Subject], preferred: Sequence[tuple[str, str]] = ()
+) -> list[Shown]:
+    """Return the texts of each question: one per target, or two (both orders) per compared pair.
+
+    preferred: the targets of the pairs that people compared, which are asked in their place of
+    adjacent ones.
+    """
     if judge.form != COMPARE:
         return [(subject,) for subject in subjects]
-    return [order for pair in pairs(subjects, judge.pairs) for order in (pair, pair[::-1])]
+    compared = pairs(subjects, judge.pairs)
+    if preferred and judge.pairs == "adjacent":
+        known = {subject.target: subject for subject in subjects}
+        compared = ((known[a], known[b]) for a, b in preferred if a in known and b in known)
+    back = [False, True] if judge.orders == "both" else [False]
+    return [pair[::-1] if turned else pair for pair in compared for turned in back]
 
 
 def pairs(subjects: Sequence[Subject], which: str) -> Iterator[tuple[Subject, Subject]]:

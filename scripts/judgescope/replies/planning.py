@@ -16,7 +16,7 @@ import numpy as np
 
 from judgescope.core.cells import split, unpack
 from judgescope.core.files import whole
-from judgescope.core.names import ORIGINAL
+from judgescope.core.names import ORIGINAL, SYSTEMS
 from judgescope.engines.base import Subject, compared
 from judgescope.engines.requests import Reply, Request, Work
 from judgescope.engines.subjects import Subjects
@@ -232,8 +232,11 @@ class _Texts:
             unrated = [(subject, reason) for subject in subjects if subject.target not in hints]
             return shown(judge, [each for each in subjects if each.target in hints]), unrated
         needed = judge.against if needs_reference(judge, self.model) else None
-        of_sample = aspect if self.subjects.sample else ""  # else all aspects share the texts
-        key = (perturbation, judge.form == COMPARE, judge.pairs, judge.share, needed, of_sample)
+        preferred = () if perturbation != SYSTEMS else self.preferred(judge, aspect)
+        # all aspects share the texts, if nothing tells them apart
+        own = aspect if self.subjects.sample or preferred else ""
+        which = judge.pairs, judge.orders
+        key = (perturbation, judge.form == COMPARE, *which, judge.share, needed, own)
         if key not in self._asked:
             subjects = self.subjects.in_set(perturbation, judge.share, aspect)
             without: list[tuple[Subject, str]] = []
@@ -243,8 +246,13 @@ class _Texts:
                 references = [(each, *compared(each, needed)) for each in subjects]
                 subjects = [each for each, texts, _ in references if texts]
                 without = [(each, reason) for each, texts, reason in references if not texts]
-            self._asked[key] = shown(judge, subjects), without
+            self._asked[key] = shown(judge, subjects, preferred), without
         return self._asked[key]
+
+    def preferred(self, judge: Judge, aspect: str) -> Sequence[tuple[str, str]]:
+        """Return the pairs that people compared on an aspect, for a judge that compares."""
+        pairs = self.subjects.preferences if judge.form == COMPARE else {}
+        return pairs.get(split(aspect)[0], ())
 
     def hints(self, judge: Judge, aspect: str, scale: RatedAspect) -> Hints | None:
         if judge.hint is None:

@@ -6,7 +6,7 @@ from judgescope.core.errors import UserError, check_known
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.parsing.parsers import card_parsers
 from judgescope.plan.checks.study import check_rated
-from judgescope.plan.study import Plan, computes
+from judgescope.plan.study import Plan, compares, computes, replays
 from judgescope.prompts import SUFFIX, parsed, undeclared
 from judgescope.schema.cards import (
     COMPARE,
@@ -79,6 +79,7 @@ def check_judge(
     _check_parser(judge, model, where)
     check_rated(judge.aspects, datasets, f"{where}, key aspects")
     _check_direction(judge, model, datasets, where)
+    _check_preferences(judge, model, datasets, where)
     _check_shots(judge, model, datasets, where)
     _check_labels(judge, model, datasets, where)
     _check_estimator(judge, model, datasets, where)
@@ -167,6 +168,24 @@ def _check_direction(
                 )
 
 
+def _check_preferences(
+    judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
+) -> None:
+    """A judge that rates texts between which people chose has no scale of theirs to rate on."""
+    if compares(judge, model) or not (model.engine in ASKED or replays(model)):
+        return
+    for name, card in datasets.items():
+        bare = [one for one in card.aspects if judge.own_scale_on(one) is None]
+        bare = [one for one in bare if one in (judge.aspects or [one])]
+        if card.prefers and bare:
+            raise UserError(
+                "people chose between texts: there is no scale to rate them on",
+                where=f"{where}, key scale",
+                got=f"{name}, {bare[0]}",
+                todo="give the judge a `scale` of its own, or the form compare",
+            )
+
+
 def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:
     """Demonstrations need prompts, people's ratings, and the scale of these."""
     if judge.shots is None:
@@ -176,7 +195,7 @@ def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], wh
         got = judge.model
     elif judge.scale is not None:
         problem, got = "demonstrations have people's ratings, on their scale", "a scale of its own"
-    elif bare := [name for name, card in datasets.items() if card.ratings == "none"]:
+    elif bare := [name for name, card in datasets.items() if not card.is_rated]:
         problem, got = "a dataset without ratings has no demonstrations", bare[0]
     else:
         return
@@ -274,6 +293,8 @@ def _check_scale(
         return
     if thresholded and any(aspect.categorical for aspect in rated):
         return
+    if any(dataset.prefers for dataset in datasets.values()):
+        return  # people chose between texts: any scale orders them
     raise UserError(
         "no aspect of the study's datasets has this scale",
         where=f"{where}, key scale",

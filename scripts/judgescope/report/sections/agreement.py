@@ -10,6 +10,8 @@ from judgescope.report.rows import Row, Rows
 from judgescope.report.sections import ratings
 from judgescope.report.tables import (
     PEOPLE,
+    Entry,
+    RowGroup,
     TableSpec,
     agreed_with,
     aspect_columns,
@@ -39,6 +41,14 @@ PAIRS = (
     *("order_consistency", POSITION, "nontransitive_share"),
     *("accuracy_comparison", "accuracy_comparison_half", "tie_rate"),
 )
+RIGHT, STRENGTH = "accuracy_comparison", "strength"
+ORDERS = {"as_listed": "as listed", "swapped": "swapped"}
+CHOICES = (
+    *("vote_agreement_ties", "vote_agreement_decided", "kappa_nominal"),
+    *("accuracy_both_orders", "kappa_orders"),
+    *("longer_chosen", "longer_excess", "own_family_chosen", "own_family_excess"),
+)
+"""What is shown of recorded comparisons, and beside people's choices between two texts."""
 
 
 @in_group("Evidence", 10)
@@ -241,8 +251,72 @@ def pairwise(report: Report) -> Section | None:
             part = rows.where(cell=cell)
             table = _by_aspect(report, dataset, part, PAIRS, f"{name}.", "pairwise", cell)
             yield _position_bias(report, part, name, table)
+            if not cell:
+                yield from _choices(report, dataset, part)
 
     return section_of(report, "pairwise", "Position bias and pairwise comparison", lead, tables)
+
+
+def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
+    """Yield how judges go with people's choices and order systems; nothing without such rows."""
+    present = rows.names("statistic")
+    columns = statistic_columns([name for name in CHOICES if name in present])
+    if not columns:
+        return
+    if len(rows.where(level=tuple(ORDERS))):
+        columns += [
+            Column(
+                f"{label(RIGHT)} {name}", "of one order", statistic=RIGHT, where={"level": level}
+            )
+            for level, name in ORDERS.items()
+        ]
+    people = Entry("people", {"judge": PEOPLE}, "among themselves")
+    groups = [
+        group
+        for aspect in dataset.aspects
+        for group in (
+            RowGroup(report.aspect(aspect), {"aspect": aspect}, lines=[people])
+            if len(rows.where(judge=PEOPLE, aspect=aspect))
+            else RowGroup(report.aspect(aspect), {"aspect": aspect}, lines=[]),
+            RowGroup("", {"aspect": aspect}),
+        )
+    ]
+    yield TableSpec(
+        f"{dataset.name}: judges and people's choices. An excess is how much more often than people"
+        " a judge prefers such texts.",
+        columns,
+        [group for group in groups if group.lines != []],
+        level="pooled",
+        source="tables/pairwise.csv",
+        counts=True,
+    ).filled(report.judges, rows)
+    for aspect in dataset.aspects:
+        yield from _strengths(report, dataset, rows.where(aspect=aspect), report.aspect(aspect))
+
+
+def _strengths(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Iterator[Table]:
+    """Yield the strength of each system by people and by judge, and which pairs are in order."""
+    strengths = rows.where(statistic=STRENGTH)
+    of = {(row.judge, row.system_subset): row for row in strengths}
+    judges = strengths.names("judge")
+    judges.sort(key=lambda judge: judge != PEOPLE)
+    if not judges:
+        return
+    lines = [
+        Line(system, [estimate(of.get((judge, system))) for judge in judges])
+        for system in strengths.names("system_subset")
+    ]
+    places = [rows.where(judge=judge, statistic=RIGHT, level="by_system") for judge in judges]
+    order = [estimate(next(iter(each), None)) for each in places]
+    columns = [Column("people" if judge == PEOPLE else judge) for judge in judges]
+    yield Table(
+        f"{dataset.name}, {aspect}: {statistic(STRENGTH).meaning}. Last line: pairs of systems in "
+        "people's order.",
+        "System",
+        columns,
+        [Body(lines), Body([Line("pairs in order", order)])],
+        source="tables/pairwise.csv",
+    )
 
 
 def _position_bias(report: Report, rows: Rows, name: str, table: Table) -> Figure | Table:
@@ -250,7 +324,7 @@ def _position_bias(report: Report, rows: Rows, name: str, table: Table) -> Figur
     known = [
         (abs(row.value - FAIR), row)
         for row in rows.where(statistic=POSITION)
-        if row.value is not None
+        if row.value is not None and row.judge != PEOPLE
     ]
     if not known:
         return table

@@ -443,6 +443,11 @@ class Dataset(Published):
         return self.columns is not None and bool(self.columns.preferences)
 
     @property
+    def is_rated(self) -> bool:
+        """Return whether texts have ratings: people chose between none of them."""
+        return self.ratings != "none" and not self.prefers
+
+    @property
     def has_texts(self) -> bool:
         """Return whether the data has texts at all, or only what was said of them."""
         columns = self.columns

@@ -199,7 +199,11 @@ class Judge(Decoding):
     """Lexical, control and command: what is computed. Recorded: a name for the report. Models that
     read prompts: a file of config/prompts."""
     pairs: Asking[Literal["adjacent", "all"]] = "adjacent"
-    """Form compare: which texts of an item are compared, by step or id."""
+    """Form compare: which texts of an item are compared, by step or id. Where people chose between
+    texts, `adjacent` are the pairs that people compared."""
+    orders: Asking[Literal["both", "one"]] = "both"
+    """Form compare: `one` asks about a pair once, in the order in which people saw it, or by step
+    or id. It halves the requests, and a preference for the first text looks like quality."""
     use_reference: Answering[Literal["original"] | bool | None] = None
     """Whether a text is compared with its references, without the one that it was made from; forms
     that models read are given the first one as `reference`. `original`: such a form is given the
@@ -278,18 +282,20 @@ class Judge(Decoding):
 
     @model_serializer(mode="wrap")
     def _without_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out keys on labels that the card leaves out: signatures rest on the dump."""
+        """Leave out keys that are not set: signatures of results rest on the dump."""
         keys: dict[str, Any] = dump(self)
         return {
             name: value
             for name, value in keys.items()
-            if (name, value) not in (("read_as", {}), ("threshold", None))
+            if (name, value) not in (("read_as", {}), ("threshold", None), ("orders", "both"))
         }
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.threshold is not None and any(scale.categorical for scale in self.scales):
             raise ValueError("a threshold is for numbers, and the judge's own scale has labels")
+        if self.orders == "one" and self.form != COMPARE:
+            raise ValueError("`orders` is for the form compare")
         if self.fallback is not None and self.estimator != "logprob_mean":
             raise ValueError("fallback is for the estimator logprob_mean")
         whole = self.parser in {"errors", "annotation", "result"} or self.annotates

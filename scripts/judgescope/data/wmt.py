@@ -2,18 +2,23 @@
 
 Roles: `source`; `reference`, one file or a pattern for several; and, which `select: join` needs,
 `documents`: the published XML of the same test set, or a file with a line a segment whose last
-tab-separated field is the id of its document.
+tab-separated field is the id of its document. Rated texts (direct assessment): `outputs`, a pattern
+with {system} for a file of each system, a line a segment; and `ratings`, of one aspect a file, of
+several a pattern with {aspect} (the aspect's id or `column`): a line for each rating of a segment,
+`system<TAB>score`, a system's lines in the order of the segments, `None` where there is none.
 """
 
+from collections import Counter
 from pathlib import Path
 
-from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft, Files, RowFault
+from judgescope.core.errors import UserError, check_known
+from judgescope.data.draft import MEAN, Draft, Files, Key, RowFault, numbered
 from judgescope.data.rated import Rated
 from judgescope.data.rows import read_xml
 from judgescope.data.segments import Segment, add_groups, lines_of
 from judgescope.schema.cards import Dataset, Format
 
+NO_RATING = "None"
 Columns = list[tuple[Path, list[str]]]
 """Every file with its lines: the source, the references, and the documents if there is a file."""
 
@@ -30,7 +35,63 @@ def read(card: Dataset, files: Files) -> Rated:
     draft.check()
     segments = _segments(columns, with_documents="documents" in files)
     add_groups(draft, files["source"][0][0], segments)
+    if "outputs" in files:
+        _add_rated(draft, files, len(segments))
     return draft.finish()
+
+
+def _add_rated(draft: Draft, files: Files, count: int) -> None:
+    """Add the texts of every system, and their ratings."""
+    keys: dict[tuple[str, int], Key] = {}
+    for path, fields in files["outputs"]:
+        lines = _of_segments(path, lines_of(path), count)
+        for number, line in enumerate(lines, start=1):
+            with draft.at(path, number):
+                item = numbered(draft.card.dataset, number, count)
+                keys[fields["system"], number] = draft.output(item, fields["system"], line)
+    draft.check()
+    names = {column: aspect for aspect, column in draft.columns.items()}
+    for path, fields in files["ratings"]:
+        column = fields.get("aspect", next(iter(names)))
+        check_known([column], names, "no aspect of the card has this column", where=str(path))
+        _add_ratings(draft, path, names[column], keys)
+
+
+def _add_ratings(draft: Draft, path: Path, aspect: str, keys: dict[tuple[str, int], Key]) -> None:
+    """Add the ratings of a file; systems whose texts are not there are left out and counted."""
+    counts, systems = Counter[str](), {system for system, _ in keys}
+    left = Counter[str]()
+    for number, line in enumerate(lines_of(path), start=1):
+        with draft.at(path, number):
+            system, tab, cell = line.partition("\t")
+            if not tab:
+                raise RowFault("a line is a system and a score, with a tab between them")
+            if system not in systems:
+                left[system] += 1
+                continue
+            counts[system] += 1
+            key = keys.get((system, counts[system]))
+            if key is None:
+                raise RowFault(f"{system} has more ratings than segments")
+            draft.rating(key, aspect, MEAN, None if cell.strip() == NO_RATING else cell)
+    draft.check()
+    for system in sorted(systems):
+        _of_segments(path, [system] * counts[system], len(keys) // len(systems), system)
+    if left:
+        named = ", ".join(sorted(left))
+        draft.notes.append(f"{left.total()} ratings of systems without texts left out: {named}")
+
+
+def _of_segments(path: Path, lines: list[str], count: int, system: str = "") -> list[str]:
+    """Return lines, or raise UserError where they are not one for each segment."""
+    if len(lines) != count:
+        raise UserError(
+            "the files of a test set have one line for each segment",
+            where=f"{path}, system {system}" if system else str(path),
+            got=f"{len(lines)} segments",
+            allowed=f"{count}",
+        )
+    return lines
 
 
 def _columns(card: Dataset, files: Files) -> Columns:
@@ -75,7 +136,8 @@ def _documents(path: Path) -> list[str]:
 FORMAT = Format(
     name="wmt_text",
     roles=("source", "reference"),
-    optional=("documents",),
+    optional=("documents", "outputs", "ratings"),
     gives="originals",
+    rated=("outputs", "ratings"),
     joins=("documents",),
 )

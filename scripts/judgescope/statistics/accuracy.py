@@ -1,13 +1,20 @@
 """Pairwise accuracy: of texts, with calibrated ties, and of systems, with soft p-values."""
 
 from itertools import product
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.coefficients import CELLS, counted
-from judgescope.statistics.declared import SHARE, correlation, declare, scale_of
+from judgescope.statistics.declared import (
+    SHARE,
+    correlation,
+    declare,
+    p_value,
+    scale_of,
+    signed_amount,
+)
 from judgescope.statistics.jackknife import ACCURACY
 from judgescope.statistics.order import pairs_within
 from judgescope.statistics.resampling import (
@@ -38,6 +45,25 @@ DECLARED: Final = declare(
         range=SHARE,
         ties="half",
         scaled=ACCURACY,
+    ),
+    signed_amount(
+        "system_difference",
+        "Difference of systems",
+        "mean over sources of the first system's score less the second's",
+    ),
+    p_value(
+        "p_system_difference",
+        "p, paired",
+        "that the first system is better: flips of the signs of differences by source, one-sided",
+        "Thompson et al. 2024",
+        ties="half",
+    ),
+    p_value(
+        "p_system_rank_sum",
+        "p, rank sum",
+        "that the first system is better: Wilcoxon's rank sum of both systems' scores, one-sided",
+        "Wilcoxon 1945",
+        ties="half",
     ),
 )
 
@@ -200,31 +226,107 @@ def _differences(values: Floats, source: Codes, system: Codes, shape: tuple[int,
 
 def _normal(dx: Floats, dy: Floats, rows: Floats) -> Floats:
     """Return the statistic of each row of weights, by the normal limit: (rows,)."""
-    from scipy.special import ndtr  # here only: what merely asks or parses imports no scipy
-
     known = ~np.isnan(dx).all(axis=0)
-
-    def p(part: Floats, difference: Floats) -> Floats:
-        d = np.nan_to_num(difference[:, known])
-        sums, squares = dot(part, d), dot(part, np.square(d))
-        z = np.divide(sums, np.sqrt(squares), out=np.zeros_like(sums), where=squares > 0)
-        return np.asarray(ndtr(-z))
-
+    dx, dy = dx[:, known], dy[:, known]
     step = max(1, CELLS // max(1, int(known.sum())))
     parts = [rows[start : start + step] for start in range(0, len(rows), step)]
-    return np.concatenate([1 - np.abs(p(part, dx) - p(part, dy)).mean(axis=1) for part in parts])
+    gaps = (np.abs(_limit_p(part, dx) - _limit_p(part, dy)) for part in parts)
+    return np.concatenate([1 - gap.mean(axis=1) for gap in gaps])
+
+
+def _limit_p(rows: Floats, difference: Floats) -> Floats:
+    """Return 1 - Phi(sum d / sqrt(sum d²)) of each row of weights and each pair: (rows, pairs)."""
+    from scipy.special import ndtr  # here only: what merely asks or parses imports no scipy
+
+    d = np.nan_to_num(difference)
+    sums, squares = dot(rows, d), dot(rows, np.square(d))
+    z = np.divide(sums, np.sqrt(squares), out=np.zeros_like(sums), where=squares > 0)
+    return np.asarray(ndtr(-z))
 
 
 def _exact(dx: Floats, dy: Floats, mid_p: bool) -> float:
     """Return the statistic by counting all flips of signs."""
-    flips = np.array(list(product((1.0, -1.0), repeat=len(dx))))
-
-    def p(difference: Floats) -> Floats:
-        d = np.nan_to_num(difference)
-        sums, observed = dot(flips, d), d.sum(axis=0)
-        near = 1e-9 * np.abs(d).sum(axis=0)
-        above, equal = sums > observed + near, np.abs(sums - observed) <= near
-        return np.asarray(np.mean(above + equal * (0.5 if mid_p else 1.0), axis=0))
-
     known = ~np.isnan(dx).all(axis=0)
-    return float(1 - np.abs(p(dx) - p(dy))[known].mean())
+    return float(1 - np.abs(_flip_p(dx, mid_p) - _flip_p(dy, mid_p))[known].mean())
+
+
+def _flip_p(difference: Floats, mid_p: bool = True) -> Floats:
+    """Return the share of all flips of signs whose sum is as large as that of each pair."""
+    flips = np.array(list(product((1.0, -1.0), repeat=len(difference))))
+    d = np.nan_to_num(difference)
+    sums, observed = dot(flips, d), d.sum(axis=0)
+    near = 1e-9 * np.abs(d).sum(axis=0)
+    above, equal = sums > observed + near, np.abs(sums - observed) <= near
+    return np.asarray(np.mean(above + equal * (0.5 if mid_p else 1.0), axis=0))
+
+
+class SystemPair(NamedTuple):
+    """Two systems, by number, and what tells whether the first is better.
+
+    difference: first less second on each source that has both (sources,), with the sources' codes;
+    paired: p of flipped signs, of `sources`; rank_sum: p of ranks of both systems' scores, of
+    `sizes` sources each. Both p are one-sided; None without a source, or a source of each.
+    """
+
+    first: int
+    second: int
+    difference: Floats
+    source: Codes
+    paired: float | None
+    rank_sum: float | None
+    sizes: tuple[int, int]
+
+
+def system_pairs(x: Floats, source: Codes, system: Codes) -> list[SystemPair]:
+    """Return for every two systems one-sided p that the first is better: of signs, and of ranks.
+
+    paired: as in `soft_pairwise_accuracy`, of the differences of the sources that have both;
+    rank_sum: Wilcoxon's test, 1 - Phi((U - m n / 2) / s), U = sum over pairs of [x_a > x_b] +
+    [x_a = x_b] / 2 and s² = m n (N + 1 - sum (t³ - t) / (N (N - 1))) / 12 with ties of t scores, of
+    all m sources of the first and n of the second: it ignores that sources are shared. Neither is
+    corrected for the number of pairs. Equal scores throughout: p = .5.
+
+    x (texts,), NaN = missing; a system's score of a source is its texts' mean. Thompson et al. 2024
+    (paired); Kocmi et al. 2022 (rank sum, of direct assessments).
+    """
+    given = ~np.isnan(x)
+    sources, at = np.unique(source[given], return_inverse=True)
+    systems, code = np.unique(system[given], return_inverse=True)
+    shape = (sources.size, systems.size)
+    with np.errstate(invalid="ignore"):
+        table = counted(at, code, shape, x[given]) / counted(at, code, shape)
+    differences = _differences(x[given], at, code, shape)
+    if sources.size <= EXACT_SOURCES:
+        paired = _flip_p(differences)
+    else:
+        paired = _limit_p(np.ones((1, sources.size)), differences)[0]
+    pairs = []
+    for number, (first, second) in enumerate(zip(*np.triu_indices(systems.size, 1), strict=True)):
+        both = ~np.isnan(differences[:, number])
+        a, b = (table[~np.isnan(table[:, one]), one] for one in (first, second))
+        pairs.append(
+            SystemPair(
+                int(systems[first]),
+                int(systems[second]),
+                differences[both, number],
+                sources[both],
+                float(paired[number]) if both.any() else None,
+                _rank_sum_p(a, b) if a.size and b.size else None,
+                (a.size, b.size),
+            )
+        )
+    return pairs
+
+
+def _rank_sum_p(a: Floats, b: Floats) -> float:
+    """Return the one-sided p that scores a are larger than scores b, by their ranks."""
+    from scipy.special import ndtr
+    from scipy.stats import rankdata
+
+    m, n = a.size, b.size
+    both = np.round(np.concatenate([a, b]), 9)  # what differs by round-off alone is a tie
+    u = rankdata(both)[:m].sum() - m * (m + 1) / 2
+    ties = np.unique(both, return_counts=True)[1].astype(float)
+    total = m + n
+    variance = m * n / 12 * (total + 1 - np.sum(ties**3 - ties) / (total * (total - 1)))
+    return float(ndtr(-(u - m * n / 2) / np.sqrt(variance))) if variance > 0 else 0.5

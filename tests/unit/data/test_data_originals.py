@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from data_samples import COLUMNS, card, faults, jsonl, table, xml
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, UserErrors
 from judgescope.data import Rated, read_dataset
 from judgescope.data.select import originals, select
 from judgescope.perturb.sentences import split_sentences
@@ -290,6 +290,83 @@ def test_wmt_files_of_other_lengths_are_told(tmp_path: Path) -> None:
     (tmp_path / "x.xml").write_text("<dataset>", encoding="utf-8")
     with pytest.raises(UserError, match="invalid XML"):
         read_dataset(dataset, tmp_path, tmp_path)
+
+
+RATED = {
+    **{"source": "x.src.de", "reference": "x.ref.A.en"},
+    **{"outputs": "out.{system}.en", "ratings": "da.seg.score"},
+}
+
+
+def rated_wmt(folder: Path, scores: str = "", **keys: Any) -> Dataset:
+    """Write the test set with two systems, and one more that has only ratings."""
+    wmt(folder)
+    for system in ("A", "B"):
+        lines = [f"{line} {system}" for line in REFERENCES]
+        (folder / f"out.{system}.en").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    each: dict[str, list[Any]] = {
+        "A": [90, 80, "None", 60.5, 50, 40],
+        "B": [9, 8, 7, 6, 5, 4],
+        "C": [1] * 6,
+    }
+    told = "".join(f"{name}\t{value}\n" for name in each for value in each[name])
+    (folder / "da.seg.score").write_text(scores or told, encoding="utf-8")
+    told_keys: dict[str, Any] = {"aspects": {"accuracy": {"min": 0, "max": 100}}}
+    return card(format="wmt_text", task="translation", **(told_keys | {"files": RATED} | keys))
+
+
+def test_wmt_takes_texts_of_systems_and_direct_assessments(tmp_path: Path) -> None:
+    rated = read_dataset(rated_wmt(tmp_path), tmp_path, tmp_path)
+    assert (len(rated.items), len(rated.outputs), len(rated.ratings)) == (6, 12, 11)
+    texts = {one.target: one.text for one in rated.outputs}
+    values = {texts[one.target]: one.value for one in rated.ratings}
+    assert values["A longer fourth line. A"] == 60.5 and values["Six. B"] == 4
+    assert "Three. A" not in values and {one.rater for one in rated.ratings} == {"mean"}
+    told = " ".join(rated.problems)
+    assert "6 ratings of systems without texts left out: C" in told
+    assert "1 rating" in told or "missing" in told
+
+
+def test_wmt_ratings_of_several_aspects_are_a_file_each(tmp_path: Path) -> None:
+    two = {name: {"min": 0, "max": 100} for name in ("accuracy", "fluency")}
+    dataset = rated_wmt(tmp_path, aspects=two, files=RATED | {"ratings": "of.{aspect}"})
+    for name, value in (("accuracy", 10), ("fluency", 20)):
+        lines = [f"{system}\t{value}\n" for system in "AB" for _ in REFERENCES]
+        (tmp_path / f"of.{name}").write_text("".join(lines), encoding="utf-8")
+    rated = read_dataset(dataset, tmp_path, tmp_path)
+    assert {(one.aspect, one.value) for one in rated.ratings} == {("accuracy", 10), ("fluency", 20)}
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ("A\t1\n" * 5 + "B\t1\n" * 6, ["system A", "5 segments"]),
+        ("A\t1\n" * 7 + "B\t1\n" * 6, ["A has more ratings than segments", "row 7"]),
+        ("A 1\n", ["with a tab between them"]),
+        ("A\t101\n" + "A\t1\n" * 5 + "B\t1\n" * 6, ["outside the scale", "101"]),
+    ],
+)
+def test_wmt_ratings_with_faults(tmp_path: Path, scores: str, expected: list[str]) -> None:
+    with pytest.raises((UserError, UserErrors)) as caught:
+        read_dataset(rated_wmt(tmp_path, scores), tmp_path, tmp_path)
+    for part in [*expected, "da.seg.score"]:
+        assert part in str(caught.value), part
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"files": {**RATED, "outputs": "out.A.en"}}, r"pattern with \{system\}"),
+        ({"select": {"join": True, "min_characters": 9}}, "single segments"),
+        ({"aspects": {n: {"min": 0, "max": 9} for n in ("a", "b")}}, r"pattern with \{aspect\}"),
+        ({"files": {k: v for k, v in RATED.items() if k != "ratings"}}, "needs the role `ratings`"),
+    ],
+)
+def test_wmt_cards_of_ratings_with_faults(
+    tmp_path: Path, keys: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(ValueError, match=expected):
+        rated_wmt(tmp_path, **keys)
 
 
 def test_wmt_has_one_source(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import mannwhitneyu
 
-from judgescope.statistics.accuracy import EXACT_SOURCES, soft_pairwise_accuracy
+from judgescope.statistics.accuracy import EXACT_SOURCES, soft_pairwise_accuracy, system_pairs
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.result import FEW_SYSTEMS, Estimate
 from vectors import load
@@ -99,3 +100,60 @@ def test_each_replicate_is_the_statistic_of_the_resample() -> None:
     for weight, found in zip(weights, rows[1:], strict=True):
         drawn = np.repeat(np.arange(20), weight)
         assert found == pytest.approx(spa(x[:, drawn], y[:, drawn]).value, abs=1e-12)
+
+
+def pairs_of(x: Any) -> Any:
+    """Return the pairs of (systems, sources)."""
+    x = np.array(x, dtype=float)
+    system, source = (v.ravel() for v in np.indices(x.shape))
+    return system_pairs(x.ravel(), source, system)
+
+
+@pytest.mark.parametrize("sources", [5, EXACT_SOURCES, EXACT_SOURCES + 1, 40])
+def test_the_p_values_of_pairs_are_those_of_which_spa_is_made(sources: int) -> None:
+    x, y = np.random.default_rng(sources).integers(1, 6, (2, 4, sources)).astype(float)
+    gaps = [abs(a.paired - b.paired) for a, b in zip(pairs_of(x), pairs_of(y), strict=True)]
+    assert spa(x, y).value == pytest.approx(1 - np.mean(gaps), abs=1e-12)
+
+
+def test_paired_p_by_hand() -> None:
+    """Differences 1, 1, 0: of eight flips two exceed none, two equal 2 with either sign of 0."""
+    [pair] = pairs_of([[3, 3, 2], [2, 2, 2]])
+    assert (pair.first, pair.second, pair.paired) == (0, 1, 2 / 8 / 2)
+    [back] = pairs_of([[2, 2, 2], [3, 3, 2]])
+    assert back.paired == 1 - pair.paired
+    assert back.rank_sum == pytest.approx(1 - pair.rank_sum)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_rank_sum_is_that_of_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(1, 6, (3, 20)).astype(float)
+    x[0, :4] = np.nan
+    for pair in pairs_of(x):
+        a, b = (x[one][~np.isnan(x[one])] for one in (pair.first, pair.second))
+        told = mannwhitneyu(
+            a, b, alternative="greater", method="asymptotic", use_continuity=False
+        ).pvalue
+        assert pair.rank_sum == pytest.approx(told, abs=1e-12)
+        assert pair.sizes == (a.size, b.size)
+
+
+def test_what_nobody_scores_has_no_p_and_equal_scores_have_a_half() -> None:
+    nan = np.nan
+    apart = pairs_of([[1, 2, nan, nan], [nan, nan, 3, 4]])[0]
+    assert apart.paired is None and apart.rank_sum is not None and apart.sizes == (2, 2)
+    [equal] = pairs_of([[3, 3, 3], [3, 3, 3]])
+    assert (equal.paired, equal.rank_sum) == (0.5, 0.5)
+
+
+@pytest.mark.simulation
+def test_neither_test_finds_more_than_its_level_where_systems_are_equal() -> None:
+    rng = np.random.default_rng(11)
+    found = np.zeros(2)
+    for _ in range(2000):
+        quality = rng.normal(size=30)
+        [pair] = pairs_of(np.clip(np.round(3 + quality + rng.normal(size=(2, 30))), 1, 5))
+        found += [pair.paired <= 0.05, pair.rank_sum <= 0.05]
+    paired, rank_sum = found / 2000
+    assert 0.035 < paired < 0.065 and rank_sum < paired  # sources are shared: the second is mild

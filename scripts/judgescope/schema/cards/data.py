@@ -72,6 +72,8 @@ class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether files of any role are parts of the data."""
     gives: Literal["systems", "originals", "texts", "spans"] = "systems"
     """Texts of systems, originals only, texts of known quality, or texts with marked errors."""
+    rated: tuple[str, ...] = ()
+    """The optional roles, all or none, with which a format of originals gives rated texts too."""
     meta: tuple[str, ...] = ()
     """The keys of the items' `meta`, for formats that give originals only."""
     joins: tuple[str, ...] | None = None
@@ -403,9 +405,21 @@ class Dataset(Published):
             return
         if absent := needed - set(self.files):
             raise ValueError(f"`files` needs the role `{min(absent)}`")
+        if (some := {*declared.rated} & {*self.files}) and (absent := {*declared.rated} - some):
+            raise ValueError(f"`files` has {min(some)}, and needs the role `{min(absent)}` with it")
+        if some and self.select.join:
+            raise ValueError("`select.join` is for originals: rated texts are single segments")
+        if "ratings" in some and len(self.aspects) > 1 and "{aspect}" not in self._name("ratings"):
+            raise ValueError("`files.ratings` of several aspects is a pattern with {aspect}")
+        if "outputs" in some and "{system}" not in self._name("outputs"):
+            raise ValueError("`files.outputs` is a pattern with {system}")
         if unknown := set(self.files) - needed - beside:
             roles = " and ".join(sorted(needed | beside))
             raise ValueError(f"format {self.format} has the roles {roles}, not {min(unknown)}")
+
+    def _name(self, role: str) -> str:
+        file = self.files[role]
+        return file.file if isinstance(file, Hub) else file
 
     def _check_given(self) -> None:
         """Check what texts need of which something is known: they are all that there is."""
@@ -429,7 +443,9 @@ class Dataset(Published):
     def has_systems(self) -> bool:
         """Return whether there are texts by systems, or only originals to perturb."""
         items_only = self.format == "table" and set(self.files) == {"items"}
-        gives = FORMATS[self.format].gives
+        gives, rated = FORMATS[self.format].gives, FORMATS[self.format].rated
+        if rated and {*rated} <= {*self.files}:
+            return True
         return gives in {"systems", "spans"} and not (items_only and self.ratings == "none")
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audit_setup import Rows, made, two, write
+from audit_setup import Rows, made, passed, two, write
 from judgescope.cli.audit import add_commands, long, table
 from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import guess
@@ -254,3 +254,29 @@ def test_names_say_which_columns_are_of_people_and_which_of_judges() -> None:
         "claude-3-5-sonnet": {"*": "Claude 3.5 Sonnet"},
         "llm": {"fluency": "llm fluency"},
     }
+
+
+def test_pass_and_fail_are_labels_and_a_judge_with_points_has_a_threshold(page: Page) -> None:
+    status, said = page(passed(), "--require", "tnr=.8")
+    assert status == 1 and "rating      overall: human_1, human_2 (scale fail, pass; " in said
+    assert "gpt_verdict: Lets" in said and "of bad texts through" in said
+    judges = json.loads(page(passed(), "--require", "tnr=.8", "--json")[1])["judges"]
+    shown = {
+        (judge, claim["kind"]): claim for judge, one in judges.items() for claim in one["claims"]
+    }
+    truth = [[row["human_1"], row["human_2"]] for row in passed()]
+    bad = [at for at, words in enumerate(truth) if "fail" in words]  # of two, the lower median
+    found = sum(passed()[at]["gpt_verdict"] == "fail" for at in bad) / len(bad)
+    assert shown["gpt_verdict", "bar tnr"]["value"] == pytest.approx(found)
+    assert shown["gpt_verdict", "bar tnr"]["outcome"] == "misses"
+    assert shown["gpt_score", "labels"]["value"] > shown["gpt_verdict", "labels"]["value"]
+
+
+def test_0_and_1_are_labels_unless_a_scale_is_stated(page: Page) -> None:
+    words = {"pass": 1, "fail": 0}
+    rows = [
+        {"human": words[row["human_1"].lower()], "judge": words[row["gpt_verdict"]]}
+        for row in passed()
+    ]
+    assert "balanced_accuracy" in page(rows, "--json")[1]
+    assert "balanced_accuracy" not in page(rows, "--json", "--scale", "0:1:1")[1]

@@ -94,7 +94,9 @@ def _lines(wanted: Wanted, table: Table) -> Iterator[str]:
 
 
 def _cell(cell: object) -> object:
-    """Return a cell as JSON has it: no NaN."""
+    """Return a cell as the cards read it: no NaN, and 1 for true."""
+    if isinstance(cell, bool):
+        return int(cell)
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
@@ -151,12 +153,18 @@ def _recorded(plan: Plan, model: str) -> bool:
 def _tables(plan: Plan, dataset: str) -> Iterator[str]:
     """Compute the tables that the page needs; yield their names."""
     if plan.study.require:
-        statistics.main(results.statistics(plan, "agreement", dataset))
-        yield "agreement"
+        for name in _deciding(plan):
+            statistics.main(results.statistics(plan, name, dataset))
+            yield name
     statistics.main(results.statistics(plan, "coverage", dataset))
     yield "coverage"
     statistics.main(_of_recorded(plan, results.statistics(plan, VERDICTS, dataset)))
     yield VERDICTS
+
+
+def _deciding(plan: Plan) -> list[str]:
+    """Return the tables that bars are held against, beside coverage."""
+    return [name for name in results.tables_of(plan) if name in ("agreement", "labels")]
 
 
 def _of_recorded(plan: Plan, spec: StatisticsSpec) -> StatisticsSpec:
@@ -164,6 +172,7 @@ def _of_recorded(plan: Plan, spec: StatisticsSpec) -> StatisticsSpec:
     cards = plan.judges
     mine = {name: one for name, one in spec.judges.items() if _recorded(plan, cards[name].model)}
     if spec.required:
-        parts = [plan.paths.statistics(name, spec.dataset) for name in ("agreement", "coverage")]
+        tables = (*_deciding(plan), "coverage")
+        parts = [plan.paths.statistics(name, spec.dataset) for name in tables]
         spec = replace(spec, required=replace(spec.required, parts=parts))
     return replace(spec, judges=mine)

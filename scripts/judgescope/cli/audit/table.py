@@ -1,12 +1,13 @@
 """What `judgescope audit` takes the columns of a table for, and why it refuses a table."""
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from judgescope.cli.audit.formats import Results, results_of
+from judgescope.cli.audit.labels import FAIL_PASS, Pair, in_numbers, is_labelled, read_as
 from judgescope.cli.audit.long import unfolded
 from judgescope.cli.init import flags, missing_in
 from judgescope.cli.init.cards import Wanted
@@ -39,6 +40,7 @@ EVERY: Final = "*"
 def wanted_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[Wanted, Table]:
     """Return the study that a table makes, and its rows; UserError for one that makes none."""
     table, results = read(args.file)
+    table, words = in_numbers(table)
     named = _named(args, table)
     known = results.columns if results else None
     if results is None:
@@ -49,11 +51,12 @@ def wanted_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[W
     if results is not None:
         stated = {**results.scales, **stated}
     scales = flags.scales_of(columns, table.rows, stated)
+    labelled = _labels(table, columns, words, stated)
     wanted = Wanted(
         study=slug(table.file.stem),
         file=Path("data", f"{slug(table.file.stem)}.jsonl"),
         columns=columns,
-        scales=scales,
+        scales={**scales, **{name: _label_scale(pair) for name, pair in labelled.items()}},
         definitions={
             name: f"What people rated in the column {', '.join(group)}."
             for name, group in columns.ratings.items()
@@ -61,10 +64,51 @@ def wanted_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[W
         },
         missing=missing_in(columns, table),
         measures=(),
-        judge_scales=_judge_scales(table, columns, scales),
+        judge_keys=_judge_keys(table, columns, scales, labelled),
+        methods=[
+            *(["agreement"] if labelled.keys() != columns.ratings.keys() else []),
+            *(["labels"] if labelled else []),
+        ],
         require=require,
     )
     return wanted, table
+
+
+def _labels(
+    table: Table, columns: Guess, words: Mapping[str, Pair], stated: Collection[str]
+) -> dict[str, Pair]:
+    """Return the aspects that people rate by two labels, unless a scale is stated for them."""
+    labelled = {
+        aspect: next((words[column] for column in group if column in words), FAIL_PASS)
+        for aspect, group in columns.ratings.items()
+        if aspect not in stated and is_labelled(table, *group)
+    }
+    alike = len({*labelled.values()}) == 1  # a judge's card has one translation of 0 and 1
+    return labelled if alike else dict.fromkeys(labelled, FAIL_PASS)
+
+
+def _label_scale(pair: Pair) -> dict[str, object]:
+    return {"labels": [*pair], "read_as": read_as(pair)}
+
+
+def _judge_keys(
+    table: Table,
+    columns: Guess,
+    scales: Mapping[str, Scale],
+    labelled: Mapping[str, Pair],
+) -> dict[str, dict[str, object]]:
+    """Return judge -> keys of its card: people's scale where it fits, and how labels are read."""
+    numeric = {name: scale for name, scale in scales.items() if name not in labelled}
+    fitting = _judge_scales(table, columns, numeric)
+    keys: dict[str, dict[str, object]] = {}
+    for judge, scores in columns.judges.items():
+        keys[judge] = {"scale": fitting[judge]} if judge in fitting else {}
+        on_labels = [name for name in scores if name == EVERY or name in labelled]
+        if labelled and on_labels:
+            given = all(is_labelled(table, scores[name]) for name in on_labels)
+            pair = next(iter(labelled.values()))
+            keys[judge] |= {"read_as": read_as(pair)} if given else {"threshold": "best"}
+    return keys
 
 
 def _judge_scales(

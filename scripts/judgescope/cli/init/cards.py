@@ -52,7 +52,7 @@ class Wanted:
     study: str
     file: Path
     columns: Guess
-    scales: Mapping[str, Mapping[str, float]]
+    scales: Mapping[str, Mapping[str, Any]]
     definitions: Mapping[str, str] = field(default_factory=dict)
     endpoint: Endpoint | None = None
     judges: tuple[str, ...] = ()
@@ -60,8 +60,9 @@ class Wanted:
     missing: Sequence[str] = ()
     measures: Sequence[str] = tuple(MEASURES)
     """Judges of every study; the controls come by themselves."""
-    judge_scales: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
-    """Judge whose scores are recorded -> aspect -> its scale; others may give any number."""
+    judge_keys: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Judge whose scores are recorded -> more keys of its card."""
+    methods: Sequence[str] = ("agreement",)
     require: Mapping[str, float] = field(default_factory=dict)
     """The bars that judges are held against."""
     licence: str = NOT_STATED
@@ -101,7 +102,7 @@ def cards_of(wanted: Wanted) -> NewCards:
         "seed": 1,
         "datasets": [wanted.study],
         "judges": list(dict.fromkeys([*judges, *wanted.measures])),
-        "methods": ["agreement"],
+        "methods": [*wanted.methods],
         **({"require": dict(wanted.require)} if wanted.require else {}),
     }
     return cards
@@ -129,10 +130,8 @@ def _recorded(wanted: Wanted, name: str, scores: Mapping[str, str]) -> Card:
 
 
 def _judge(wanted: Wanted, judge: str, scores: Mapping[str, str]) -> Card:
-    name, scales = judge_id(judge), wanted.judge_scales.get(judge)
-    card: Card = {"judge": name, "model": name}
-    if scales:
-        card["scale"] = {aspect: dict(scale) for aspect, scale in scales.items()}
+    name = judge_id(judge)
+    card: Card = {"judge": name, "model": name, **wanted.judge_keys.get(judge, {})}
     if "*" not in scores:
         card["aspects"] = list(scores)
     return card

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from judgescope.cli.init.cards import Endpoint, Wanted, check_study
 from judgescope.cli.init.guess import (
@@ -249,8 +250,10 @@ def read_scale(text: str) -> dict[str, float]:
     return dict(zip(("min", "max", "step"), whole, strict=False))
 
 
-def scale_text(limits: Scale) -> str:
-    """Return a scale as flags and answers write it."""
+def scale_text(limits: Mapping[str, Any]) -> str:
+    """Return a scale as flags and answers write it; of labels the labels."""
+    if "labels" in limits:
+        return ", ".join(limits["labels"])
     return ":".join(f"{limits[name]:g}" for name in ("min", "max", "step") if name in limits)
 
 

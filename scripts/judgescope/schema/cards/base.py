@@ -41,6 +41,8 @@ Asking = Annotated[T, "asking"]
 """A key that the jobs which ask read: with another value they may ask again."""
 Answering = Annotated[T, "asking", "computing"]
 """A key that the jobs which compute or replay answers read, too."""
+Replaying = Annotated[T, "computing"]
+"""A key that these jobs read and those that ask do not."""
 
 MOST_VALUES = 100_000
 """Of a scale with steps."""

@@ -12,7 +12,7 @@ from pydantic import (
 )
 
 from judgescope.core.names import ORACLE
-from judgescope.schema.cards.base import Answering, Asking, Card, Scale, Slug
+from judgescope.schema.cards.base import Answering, Asking, Card, Replaying, Scale, Slug
 
 PARSER = "annotation"
 """The parser that reads what annotators write."""
@@ -268,10 +268,10 @@ class Judge(Decoding):
     study. For a judge whose replies are slow or expensive."""
     stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field([], max_length=4)
     """Up to four strings at which a reply ends; for models that read prompts."""
-    read_as: dict[str, str] = Field({})
+    read_as: Replaying[dict[str, str]] = Field({})
     """For aspects with labels alone: other words of replies or of recorded scores -> labels, such
     as `{"yes": pass, "1": pass}`. Changing it sends no request."""
-    threshold: Threshold | None = None
+    threshold: Replaying[Threshold | None] = None
     """Of a judge with numbers, for aspects that people rate by two labels: a score at or above it
     is the last label (with `best: min`: at or below it). `best`: the threshold of the highest
     balanced accuracy in all other sources, chosen anew for each source. Changing it sends no

@@ -252,6 +252,24 @@ def test_the_forest_plot_has_the_line_of_people_and_the_band_of_controls(tmp_pat
     assert alone is not None and "stroke-dasharray" not in alone.svg
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "named"),
+    [
+        ({"alpha": "not_shown", "beta": "better"}, "beta"),
+        ({"alpha": "not_shown", "beta": "below"}, None),
+    ],
+)
+def test_the_forest_plot_names_no_judge_whose_claim_does_not_hold(
+    tmp_path: Path, outcomes: dict[str, str], named: str | None
+) -> None:
+    values = {"alpha": 0.9, "beta": 0.4}
+    rows = [row for name, told in outcomes.items() for row in claim(name, values[name], told)]
+    figure = first(of_judges(tmp_path, [*values], rows)).figure
+    assert figure is not None and "`alpha`" not in figure.summary
+    assert ("`beta`" in figure.summary) == bool(named)
+    assert named or figure.summary.startswith("No judge is shown to be better than chance")
+
+
 def test_the_meaning_of_every_cell_is_in_text(tmp_path: Path) -> None:
     html = on_one_page(study.loaded(study.make(tmp_path)))
     matrix = html[html.index('class="scroll matrix"') : html.index('class="overview"')]

@@ -316,15 +316,29 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
         )
     first = shown[0]
     every_real = [judge for judge in ranked if not judge.control]
-    best = leaders(every_real, [row for row in first.defined(every_real) if not of_few(row)])
+    shown_good = [judge for judge in every_real if _agrees(report, judge, first)]
+    best = leaders(shown_good, [row for row in first.defined(shown_good) if not of_few(row)])
     who = listed([f"`{row.judge}`" for row in best[:FEW]])
     where = panels[0].title
-    summary = f"The highest on {where}: {who}, {figures(best[0])}." if best else ""
+    summary = f"No judge is shown to be better than chance or length on {where}."
+    if best:
+        summary = f"The highest on {where}, and better than chance: {who}, {figures(best[0])}."
     drawn = svg(forest_spec(panels, [judge.id for judge in real], x=label(first.statistic)))
     keys = [Key("●", "blue", "judge, with 95 % interval")]
     keys += [Key("┆", "green", "one rater")] if any(p.people is not None for p in panels) else []
     keys += [Key("■", "red", "controls, lowest to highest")] if any(p.band for p in panels) else []
     return Figure("Agreement", drawn, summary, keys, _numbers(report, every))
+
+
+def _agrees(report: Report, judge: Judge, measure: Measure) -> bool:
+    """Return whether a judge's claim of agreement on a measure's aspect holds."""
+    place = (AGREEMENT, measure.dataset.id, measure.aspect)
+    mine = claims(report, judge)
+    return any(
+        claim.outcome in GOOD
+        for claim in mine
+        if (claim.kind, claim.dataset, claim.row.aspect) == place
+    )
 
 
 def _numbers(report: Report, shown: list[Measure]) -> Table:

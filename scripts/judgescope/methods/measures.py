@@ -193,14 +193,20 @@ def replacement(
     same_scale = has_scale and on_their_scale(study, judge, aspect)
     if not same_scale or study.spec.ratings != "human":
         return
-    discrete = classes_of(study, judge, aspect) is not None
+    rule, discrete = study.spec.alt_test, classes_of(study, judge, aspect) is not None
+    by_distance = not discrete if rule.ordered is None else rule.ordered
     rate, advantage = alternative_annotator(
         x,
         ratings,
         panel.source,
         weights=study.weights,
-        closeness="accuracy" if discrete else "rmse",
+        closeness="rmse" if by_distance else "accuracy",
+        epsilon=rule.epsilon,
+        unit=rule.unit,
     )
+    if rule.ordered is not None:
+        how = "closeness by RMSE" if by_distance else "closeness by equal ratings"
+        rate, advantage = rate.with_method(how), advantage.with_method(how)
     yield ("alt_test_winrate", POOLED), rate
     yield ("alt_test_advantage", POOLED), advantage
 

@@ -84,6 +84,14 @@ class AsRater(_Part, frozen=True):
     """The key `raters` of the dataset's card."""
 
 
+class AltTest(_Part, frozen=True):
+    """The study's key `alt_test`, for one dataset."""
+
+    epsilon: float = 0.1
+    unit: Literal["source", "text"] = "source"
+    ordered: bool | None = None
+
+
 class Comparison(_Part, frozen=True):
     """The study's key `comparison`."""
 
@@ -235,6 +243,7 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     improved: str | None = None
     """A hash of the card that says how references were rewritten."""
     as_rater: AsRater | None = None
+    alt_test: AltTest = AltTest()
     comparison: Comparison | None = None
     claims: list[str] = field(default_factory=list)
     """The functions that make the claims of verdicts, as methods declare them."""

@@ -18,7 +18,7 @@ from judgescope.statistics.means import mean_over
 from judgescope.statistics.multiple import benjamini_yekutieli
 from judgescope.statistics.proportion import t_quantile
 from judgescope.statistics.resampling import Replicated, mean_rows, with_interval
-from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, Estimate, clauses
+from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, FEW_TEXTS, Estimate, clauses
 
 ALT_TEST = "Calderon, Reichart, Dror 2025"
 ORDER: Final = 5
@@ -60,6 +60,8 @@ Against = Literal["mean", "each"] | Callable[[Floats], Floats]
 A function takes the others' ratings, (raters, targets), and returns a value each, (targets,).
 """
 Closeness = Literal["accuracy", "rmse"]
+Unit = Literal["source", "text"]
+"""What the test of the alternative annotator takes as independent."""
 SHUFFLES: Final = 20
 FEWEST_TEXTS, FEWEST_SOURCES = 30, 10
 """A rater of fewer texts or sources is not compared as a person."""
@@ -310,6 +312,7 @@ def alternative_annotator(
     weights: Weights,
     closeness: Closeness,
     epsilon: float = 0.1,
+    unit: Unit = "source",
 ) -> tuple[Estimate, Estimate]:
     """Return the winning rate and the average advantage probability of a judge.
 
@@ -324,14 +327,16 @@ def alternative_annotator(
     judge (targets,), ratings (raters, targets), NaN = missing: targets where judge or rater or all
     others are missing are left out. `n` counts raters (winning rate) or pairs of target and rater
     (advantage); `n_missing` the pairs left out. Targets of one source are not independent, so the
-    test takes sources as its units, weighing each by its targets; the paper's took targets.
-    Undefined below 3 raters or 3 sources. Calderon, Reichart, Dror 2025, "The Alternative Annotator
+    test takes sources as its units, weighing each by its targets; with `unit` "text" it takes
+    targets, as in the paper. The interval of the advantage is over sources in either case.
+    Undefined below 3 raters or 3 units. Calderon, Reichart, Dror 2025, "The Alternative Annotator
     Test", equations 1-4.
     """
     if len(ratings) < 3:
         nothing = Estimate.undefined(FEW_RATERS, n=len(ratings))
         return nothing, nothing
     n_sources = int(source.max(initial=-1)) + 1 if weights is None else weights.shape[1]
+    tested = source if unit == "source" else np.arange(source.size)
     p_values, advantages, compared = [], [], 0
     for rater in range(len(ratings)):
         others = np.delete(ratings, rater, axis=0)
@@ -339,23 +344,27 @@ def alternative_annotator(
         known = ~(np.isnan(own) | np.isnan(its))
         compared += int(known.sum())
         wins, losses = (its >= own)[known].astype(float), (own >= its)[known].astype(float)
-        count, won, lost = (
-            np.bincount(source[known], weights=v, minlength=n_sources).astype(np.float64)
-            for v in (np.ones(wins.size), wins, losses)
-        )
-        p_values.append(_p_worse(count, lost - won, epsilon))
+        cases = np.ones(wins.size)
+        compared_by_unit, lost_by_unit = (_sums(tested[known], v) for v in (cases, losses - wins))
+        p_values.append(_p_worse(compared_by_unit, lost_by_unit, epsilon))
+        won, count = (_sums(source[known], v, n_sources) for v in (wins, cases))
         advantages.append((won, count))
     missing = ratings.size - compared
     p = np.array(p_values)
     if np.isnan(p).any():
-        few = Estimate.undefined(FEW_SOURCES, n=len(ratings), n_missing=missing)
+        why = FEW_SOURCES if unit == "source" else FEW_TEXTS
+        few = Estimate.undefined(why, n=len(ratings), n_missing=missing)
         return few, few
     rate = Estimate(
         float(np.mean(benjamini_yekutieli(p) <= ALT_TEST_LEVEL)),
         n=len(ratings),
-        method=f"epsilon {epsilon:g}, t-test over sources, Benjamini-Yekutieli",
+        method=f"epsilon {epsilon:g}, t-test over {unit}s, Benjamini-Yekutieli",
     )
     return rate, _advantage(advantages, weights, compared, missing)
+
+
+def _sums(code: Codes, values: Floats, size: int = 0) -> Floats:
+    return np.bincount(code, weights=values, minlength=size).astype(np.float64)
 
 
 def _closeness(values: Floats, others: Floats, closeness: Closeness) -> Floats:
@@ -372,8 +381,8 @@ def _closeness(values: Floats, others: Floats, closeness: Closeness) -> Floats:
 def _p_worse(count: Floats, difference: Floats, epsilon: float) -> float:
     """Return the p-value that the rater's share is not epsilon above the judge's.
 
-    count and difference (sources,): targets, and on how many more the rater was as close. The mean
-    of all targets is a ratio of sums over sources, with its linearised standard error.
+    count and difference (units,): targets, and on how many more the rater was as close. The mean of
+    all targets is a ratio of sums over units, with its linearised standard error.
     """
     from scipy.special import stdtr  # here only: what merely asks or parses imports no scipy
 

@@ -12,6 +12,7 @@ from judgescope.core.cells import split
 from judgescope.core.names import COMPARED, ORIGINAL
 from judgescope.methods.registry import METHODS
 from judgescope.methods.specs import (
+    AltTest,
     AspectScale,
     AspectWeights,
     AsRater,
@@ -211,6 +212,12 @@ def _as_rater(plan: Plan, dataset: str) -> Part:
     return Part({"as_rater": AsRater(margin=margin, raters=raters)})
 
 
+def _alt_test(plan: Plan, dataset: str) -> Part:
+    card = plan.study.alt_test
+    epsilon = card.epsilon_of(dataset)
+    return Part({"alt_test": AltTest(epsilon=epsilon, unit=card.unit, ordered=card.ordered)})
+
+
 def _bought(plan: Plan, dataset: str) -> Part:
     """The replies bought for a dataset and for those before it, and the prices of the writers."""
     names = list(plan.datasets)
@@ -373,6 +380,7 @@ def _weights(plan: Plan, dataset: str) -> Part:
 
 
 PARTS: dict[str, Callable[[Plan, str], Part]] = {
+    "alt_test": _alt_test,
     "as_rater": _as_rater,
     "bought": _bought,
     "compared": lambda plan, _: Part({"compared": plan.study.comparison.judges}),

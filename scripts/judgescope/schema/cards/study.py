@@ -93,6 +93,8 @@ class Distillation(Card):
 
 
 Bar = Annotated[float, Field(allow_inf_nan=False)]
+EPSILON = 0.1
+"""The epsilon of the alternative-annotator test where a study names none."""
 PILOT = "-pilot"
 """How the id of a study's pilot ends."""
 
@@ -129,6 +131,39 @@ class Confusion(Card):
     margin: float = Field(0.2, gt=0)
     """Mean drops below this count as no drop, in points of a scale from 1 to 5; on other scales the
     same share of the range."""
+
+
+class AltTest(Card):
+    """How the alternative-annotator test is computed (Calderon et al. 2025); in agreement.csv."""
+
+    epsilon: float | dict[Slug, float] = EPSILON
+    """By how much a rater may be as close to the other raters more often than the judge: what the
+    judge may be worse, because it is cheaper. For every dataset, or by dataset: `{summeval: .2}`,
+    others .1. The paper takes .1 for crowd workers, .15 for skilled raters, .2 for experts."""
+    unit: Literal["source", "text"] = "source"
+    """What the t-test takes as independent: sources, with all their texts, or texts, as in the
+    paper; texts of one source are not independent, so that more judges win."""
+    ordered: bool | None = None
+    """Whether closeness to the other raters is by distance (minus the root of the mean squared
+    difference) or by the share of equal ratings. Default: by equal ratings where judge and people
+    choose from the same values. Unordered labels are never compared by distance."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        values = self.epsilon if isinstance(self.epsilon, dict) else {"": self.epsilon}
+        for dataset, epsilon in values.items():
+            if not 0 <= epsilon < 1:
+                raise ValueError(
+                    f"epsilon{dataset and f' of {dataset}'} is a difference of shares, at least 0 "
+                    f"and below 1: {epsilon:g}"
+                )
+        return self
+
+    def epsilon_of(self, dataset: str) -> float:
+        """Return epsilon for a dataset."""
+        if isinstance(self.epsilon, dict):
+            return self.epsilon.get(dataset, EPSILON)
+        return self.epsilon
 
 
 class Caps(Card):
@@ -184,6 +219,8 @@ class Study(Caps):
     """Settings of the comparison of judges."""
     confusion: Confusion = Confusion()
     """Settings of the method confusion."""
+    alt_test: AltTest = AltTest()
+    """Settings of the alternative-annotator test."""
     distill: Distillation | None = None
     """Train a judge's model on the judgments of another judge."""
     as_rater_margin: float = Field(0.05, gt=0)

@@ -137,6 +137,7 @@ ROWS = TWO | {
 LINES = {
     **{"wmt_text": ["source.txt", "reference.txt", "documents.xml"], "webnlg": ["data.xml"]},
     **{"news_commentary": ["data.de-en.tsv"], "dualeval_json": ["global.json", "local.json"]},
+    "alttest_json": ["data.json"],
 }
 """Format -> its files, of all others; what they are called begins with their role."""
 UNRATED = {"sumpubmed_jsonl", "story_cloze_csv", "answer_equivalence_jsonl", "cnn_dailymail"}

@@ -16,6 +16,7 @@ from msgspec.json import decode
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.slugs import folded, slug
+from judgescope.data.alttest import annotations
 from judgescope.data.files import resolve
 from judgescope.data.hanna import ENTRY, entries
 from judgescope.data.rated import Names
@@ -442,7 +443,8 @@ class RecordedEngine:
     def _read(self, role: str) -> Iterator[Row]:
         names = self.card.rows
         for path, fields in resolve(self.card.files, role, self.folder, self.data):
-            for number, cells in read_rows(path, self.card.kind):
+            by_judge = self.card.kind == "alttest"
+            for number, cells in annotations(path) if by_judge else read_rows(path, self.card.kind):
                 where = f"{path}:{number}"
                 if names.lists:
                     for entry in entries(cells, self.dataset, where):

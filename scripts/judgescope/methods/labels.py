@@ -21,6 +21,7 @@ from judgescope.methods.measures import (
     against,
     lower_median,
     rater_tables,
+    replacement,
     unrated,
     with_hint_note,
 )
@@ -184,6 +185,11 @@ def _judge_rows(study: EvaluationData, panel: TargetSet, judge: str, aspect: str
     yield from _counts(study, panel, judge, aspect, gold, mine.codes)
     for name, estimate in _as_rater(study, panel, aspect, mine.codes):
         yield study.row(judge, aspect, name, POOLED, estimate)
+    if not study.spec.aspects[aspect].ordered:  # else it stands in table agreement
+        for (name, level), estimate in replacement(
+            study, panel, judge, aspect, mine.codes, ratings
+        ):
+            yield study.row(judge, aspect, name, level, estimate)
 
 
 def _counts(
@@ -226,7 +232,7 @@ METHOD = Method(
     when="labels",
     tables=("comparison",),
     texts=("systems",),
-    parts=("as_rater",),
+    parts=("alt_test", "as_rater"),
     claims=("claims.labels.claims",),
     controls=True,
     for_labels=True,

@@ -195,6 +195,7 @@ def replacement(
         return
     rule, discrete = study.spec.alt_test, classes_of(study, judge, aspect) is not None
     by_distance = not discrete if rule.ordered is None else rule.ordered
+    by_distance = by_distance and study.spec.aspects[aspect].ordered
     rate, advantage = alternative_annotator(
         x,
         ratings,

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data_samples import FIVE, card, dialogue, jsonl, summeval_row, table, values
+from data_samples import FIVE, card, dialogue, faults, jsonl, summeval_row, table, values
 from judgescope.core.errors import UserError
 from judgescope.data import read_dataset
 from judgescope.schema.loading import validate_card
@@ -86,6 +86,57 @@ def test_usr_halves_are_pooled_and_told_apart(tmp_path: Path, files: Any) -> Non
     assert [item.item for item in rated.items] == ["pc-001", "tc-001"]
     if isinstance(files, str):
         assert rated.items[0].meta == {"id": "pc-001", "half": "pc"}
+
+
+# --- alttest_json ---
+
+ANNOTATIONS: dict[str, Any] = {
+    "ann": {"doc-1__M1__fluency": 1, "doc-1__M1__coherence": 3, "doc-2__M1__fluency": 2},
+    "bob": {"doc-2__M1__fluency": 3, "doc-3": 1},
+}
+
+
+def alttest(**keys: Any) -> Any:
+    keys = {"aspects": {"fluency": THREE}} | keys
+    return card(format="alttest_json", files="x.json", **keys)
+
+
+def test_alttest_has_sources_and_what_was_rated_of_them(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(json.dumps(ANNOTATIONS))
+    assert values(read_dataset(alttest(), tmp_path, tmp_path)) == {
+        ("doc-1:m1__coherence", "fluency", "ann"): 3.0,
+        ("doc-1:m1__fluency", "fluency", "ann"): 1.0,
+        ("doc-2:m1__fluency", "fluency", "ann"): 2.0,
+        ("doc-2:m1__fluency", "fluency", "bob"): 3.0,
+        ("doc-3:system", "fluency", "bob"): 1.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "keys", "message"),
+    [
+        ({"ann": [1, 2]}, {}, "an object of ids and ratings under each rater's name"),
+        ({"#item": {"a": 1}}, {}, "an object of ids and ratings under each rater's name"),
+        ([], {}, "not a JSON object"),
+        (
+            ANNOTATIONS,
+            {"aspects": {"fluency": THREE, "coherence": THREE}},
+            "its card has one aspect",
+        ),
+    ],
+)
+def test_alttest_of_another_shape_is_an_error(
+    tmp_path: Path, content: Any, keys: dict[str, Any], message: str
+) -> None:
+    (tmp_path / "x.json").write_text(json.dumps(content))
+    with pytest.raises(UserError, match=message):
+        read_dataset(alttest(**keys), tmp_path, tmp_path)
+
+
+def test_alttest_names_the_entry_whose_rating_is_none(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(json.dumps({"ann": {"a__1": 1, "b__1": 9}}))
+    message = faults(alttest(), tmp_path)
+    assert "outside the scale" in message and "row 2" in message
 
 
 # --- unieval_json ---

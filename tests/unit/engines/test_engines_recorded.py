@@ -82,6 +82,21 @@ def test_a_list_is_a_list_of_draws(tmp_path: Path) -> None:
     assert said(made.answer(judge(draws=2), "fluency", FIVE, SUBJECTS[1:2])) == [["3", "4"]]
 
 
+def test_replies_by_judge_and_id_are_rows(tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_text(json.dumps({"gpt": {"A__X": 4, "B__X": "five"}, "x": {}}))
+    card = RecordedModel.model_validate(
+        {
+            **{"model": "it", "engine": "recorded", "dataset": "d", "kind": "alttest"},
+            **{"files": "rows.json"},
+            "rows": {"item": "#item", "system": "#system", "reply": "{form}"},
+        }
+    )
+    inputs = EngineInputs(seed=0, dataset="d", folder=tmp_path, data=tmp_path, names=NAMES)
+    made = RecordedEngine(card, inputs)
+    answers = made.answer(judge(form="gpt"), "fluency", FIVE, SUBJECTS)
+    assert said(answers) == [["4"], ["no_recorded_row"], ["five"]]
+
+
 def test_an_empty_reply_is_a_reply(tmp_path: Path) -> None:
     made = engine(tmp_path, BY_ID, {"rows.jsonl": [{**ROWS[0], "said": ""}]})
     assert made.answer(judge(), "fluency", FIVE, SUBJECTS[:1]) == [[Answer("")]]

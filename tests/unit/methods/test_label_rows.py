@@ -1,16 +1,20 @@
 """The rows and claims on labels, made of labels in memory."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 from numpy.typing import NDArray
 
 from judgescope.methods import agreement, comparison, labels
 from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim, verdict_rows
 from judgescope.methods.claims.labels import claims
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.specs import AltTest
 from judgescope.scoring.aggregate import majority
+from judgescope.statistics.raters import alternative_annotator
 from judgescope.statistics.thresholds import cross_fitted
 from judgescope.statistics.verdict import Outcome
 from methods_setup import one, study
@@ -181,3 +185,28 @@ def test_labels_without_an_order_have_no_rank_among_judges() -> None:
         *("difference_label_accuracy", "difference_balanced_accuracy"),
         *("p_mcnemar", "p_holm_mcnemar"),
     }
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_the_alternative_annotator_of_labels_without_an_order_is_by_equal_labels(
+    ordered: bool,
+) -> None:
+    """Of labels with an order it stands in table agreement, by distance where the study says so."""
+    rng = np.random.default_rng(5)
+    people = np.tile(np.arange(N) % 3, (3, 1)).astype(float)
+    people[rng.random(people.shape) < 0.2] = 1.0
+    data = labelled(people, {**KINDS, "ordered": ordered}, judge=people[0])
+    data = replace(data, spec=structs.replace(data.spec, alt_test=AltTest(ordered=True)))
+    found = {
+        table: [row["value"] for row in rows if row["statistic"] == "alt_test_advantage"]
+        for table, rows in {"labels": labels.rows(data), "agreement": agreement.rows(data)}.items()
+    }
+    _, wanted = alternative_annotator(
+        people[0],
+        people,
+        data.systems.source,
+        weights=data.weights,
+        closeness="rmse" if ordered else "accuracy",
+    )
+    there, absent = ("agreement", "labels") if ordered else ("labels", "agreement")
+    assert found == {there: [wanted.value], absent: []}

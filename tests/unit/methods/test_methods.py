@@ -29,7 +29,7 @@ from judgescope.methods.repeatability import CURVE
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.kappa import ON_CLASSES
 from judgescope.statistics.multiple import benjamini_hochberg, holm
-from judgescope.statistics.raters import UNDECIDED, WORSE, mean_rating
+from judgescope.statistics.raters import UNDECIDED, WORSE, alternative_annotator, mean_rating
 from judgescope.statistics.repeatability import spearman_brown
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
@@ -401,6 +401,46 @@ def test_one_rater_or_a_plan_has_no_alpha_no_ceiling_and_no_place_to_take(
     assert [row["note"] for row in places] == (
         ["fewer than 3 raters"] * 2 if kind == "human" else []
     )
+
+
+@pytest.mark.parametrize(
+    ("rule", "method", "closeness"),
+    [
+        ({}, "epsilon 0.1, t-test over sources, Benjamini-Yekutieli", "accuracy"),
+        (
+            {"epsilon": 0.2, "unit": "text"},
+            "epsilon 0.2, t-test over texts, Benjamini-Yekutieli",
+            "accuracy",
+        ),
+        (
+            {"ordered": True},
+            "closeness by RMSE; epsilon 0.1, t-test over sources, Benjamini-Yekutieli",
+            "rmse",
+        ),
+        (
+            {"ordered": False},
+            "closeness by equal ratings; epsilon 0.1, t-test over sources, Benjamini-Yekutieli",
+            "accuracy",
+        ),
+    ],
+)
+def test_the_alternative_annotator_is_tested_as_the_study_says(
+    rule: dict[str, Any], method: str, closeness: Any
+) -> None:
+    told = study(clear(judge=GOOD["clear"]), alt_test=rule)
+    rate = one(agreement.rows(told), "alt_test_winrate", judge="judge", aspect="clear")
+    advantage = one(agreement.rows(told), "alt_test_advantage", judge="judge", aspect="clear")
+    assert rate["method"] == method
+    wanted = alternative_annotator(
+        np.array(GOOD["clear"]),
+        np.array(RATINGS["clear"]),
+        told.systems.source,
+        weights=told.weights,
+        closeness=closeness,
+        epsilon=rule.get("epsilon", 0.1),
+        unit=rule.get("unit", "source"),
+    )
+    assert (rate["value"], advantage["value"]) == (wanted[0].value, wanted[1].value)
 
 
 def test_ratings_of_any_number_have_the_interval_alpha_and_ceilings_of_no_classes() -> None:

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from generate import generated
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.process_limits import without
-from judgescope.schema.cards import FOLDERS, Card, Scale
+from judgescope.schema.cards import FOLDERS, Card, Scale, Study
 from judgescope.schema.loading import Cards, load_yaml, read_card, validate_card
 
 HOME = Path(__file__).resolve().parents[3]
@@ -305,3 +305,30 @@ def test_a_needed_key_under_its_old_name_is_one_error() -> None:
 def test_every_renamed_key_has_a_case() -> None:
     cases = {(key.rpartition(".")[2], new) for _, _, key, new in RENAMED}
     assert cases == {pair for card in subclasses(Card) for pair in card.renamed.items()}
+
+
+ALT: dict[str, object] = {
+    **{"study": "s", "datasets": ["one", "two"], "judges": ["length"], "methods": ["agreement"]}
+}
+
+
+def test_the_epsilon_of_the_alternative_annotator_test_may_differ_by_dataset() -> None:
+    card: Study = validate_card("study", ALT | {"alt_test": {"epsilon": {"two": 0.2}}}, "s.yaml")
+    assert [card.alt_test.epsilon_of(name) for name in ("one", "two")] == [0.1, 0.2]
+    card = validate_card("study", ALT | {"alt_test": {"epsilon": 0.15}}, "s.yaml")
+    assert card.alt_test.epsilon_of("one") == 0.15
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "message"),
+    [
+        (1, "epsilon is a difference of shares"),
+        (-0.1, "epsilon is a difference of shares"),
+        ({"two": 2}, "epsilon of two is a difference of shares"),
+        ({"tow": 0.2}, "names tow, which is none of the study's datasets: one, two"),
+    ],
+)
+def test_an_epsilon_that_cannot_be_is_an_error(epsilon: object, message: str) -> None:
+    with pytest.raises(UserErrors) as caught:
+        validate_card("study", ALT | {"alt_test": {"epsilon": epsilon}}, "s.yaml")
+    assert message in str(caught.value)

@@ -8,7 +8,7 @@ from scipy import stats
 
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.raters import _p_worse, alternative_annotator
-from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, Estimate
+from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, FEW_TEXTS, Estimate
 
 NAN = float("nan")
 
@@ -46,6 +46,41 @@ def test_one_target_a_source_is_the_papers_t_test() -> None:
     assert rate.value == pytest.approx(np.mean(adjusted <= 0.05))
     counted = _p_worse(np.ones(60), difference, 0.1)
     assert counted == pytest.approx(p[-1], rel=1e-12)
+
+
+def test_texts_as_units_are_the_papers_t_test_whatever_their_sources() -> None:
+    rng = np.random.default_rng(2)
+    source = np.repeat(np.arange(8), 10)
+    truth = np.clip(3 + rng.integers(-2, 3, 8)[source] + rng.integers(-1, 2, 80), 1, 5)
+    ratings = np.clip(truth + rng.integers(-1, 2, (3, 80)), 1, 5).astype(float)
+    judge = np.clip(truth + rng.integers(-1, 2, 80), 1, 5).astype(float)
+    own = alt(judge, ratings, source=np.arange(80), weights=deletions(80))
+    texts = alt(judge, ratings, source=source, weights=deletions(8), unit="text")
+    sources = alt(judge, ratings, source=source, weights=deletions(8))
+    assert texts[0].value == own[0].value
+    assert texts[1] == sources[1]  # the interval is over sources in either case
+    assert (texts[0].method, sources[0].method) == (
+        "epsilon 0.1, t-test over texts, Benjamini-Yekutieli",
+        "epsilon 0.1, t-test over sources, Benjamini-Yekutieli",
+    )
+
+
+def test_copies_of_a_text_say_more_only_where_texts_are_the_units() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(1, 6, 12)
+    ratings = np.clip(truth + rng.integers(-1, 2, (3, 12)), 1, 5).astype(float)
+    judge = np.clip(truth + rng.integers(-1, 2, 12), 1, 5).astype(float)
+    source = np.repeat(np.arange(12), 40)
+    many = [np.repeat(v, 40, axis=-1) for v in (judge, ratings)]
+    keys = {"source": source, "weights": deletions(12), "epsilon": 0.3}
+    once = alt(judge, ratings, weights=deletions(12), epsilon=0.3)[0].value
+    assert alt(*many, **keys)[0].value == once == 0
+    assert alt(*many, **keys, unit="text")[0].value == 1
+
+
+def test_fewer_than_three_texts_are_told() -> None:
+    told = alt([1, 2], [[1, 2], [1, 2], [1, 1]], unit="text")
+    assert told[0].note == told[1].note == FEW_TEXTS
 
 
 @pytest.mark.parametrize("closeness", ["accuracy", "rmse"])

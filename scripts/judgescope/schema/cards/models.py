@@ -174,8 +174,9 @@ class RecordedModel(Published, ModelCard):
     role `data`."""
     sha256: Hashes = Field({})
     """Role -> sha256 of the file, or of all files of a role."""
-    kind: Literal["jsonl", "json", "csv", "tsv", "parquet"] | None = None
-    """The file type, if the file name's suffix does not show it."""
+    kind: Literal["jsonl", "json", "csv", "tsv", "parquet", "alttest"] | None = None
+    """The file type, if the file name's suffix does not show it; `alttest`: JSON, judge -> {id ->
+    reply}, with the columns #item (the id up to `__`), #system (the rest) and one of each judge."""
     rows: RecordedRows
     """The columns of a row, and how a row is joined to its target."""
 

@@ -259,6 +259,12 @@ class Study(Caps):
                 f"distill.datasets and datasets both name {', '.join(both)}: training data cannot "
                 "evaluate the judge; leave it out of one of them"
             )
+        by_dataset = self.alt_test.epsilon if isinstance(self.alt_test.epsilon, dict) else {}
+        if unknown := sorted({*by_dataset} - {*self.datasets}):
+            raise ValueError(
+                f"alt_test.epsilon names {unknown[0]}, which is none of the study's datasets: "
+                f"{', '.join(self.datasets)}"
+            )
         if "discernment" in self.methods and len(self.criteria) > 1:
             raise ValueError("discernment adds up over aspects: give one of `criteria` at most")
         return self

@@ -1,0 +1,66 @@
+"""AltTest as its authors publish it: JSON, rater -> {id of what was rated -> rating or label}.
+
+An id has parts, joined by `__`: the first names the source, the others tell apart what was rated of
+it, such as system and aspect. All of it is rated on one scale. There are no texts.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from judgescope.core.errors import UserError
+from judgescope.data.draft import ONLY_SYSTEM, Draft, Files
+from judgescope.data.rated import Rated
+from judgescope.data.rows import Row, read_object
+from judgescope.schema.cards import Dataset, Format
+
+ITEM, SYSTEM = "#item", "#system"
+"""The columns that `annotations` adds: the first part of an id, and the others."""
+
+
+def read(card: Dataset, files: Files) -> Rated:
+    """Return the dataset; what an id names beside its source is a system."""
+    draft = Draft(card)
+    if len(draft.columns) > 1:
+        raise UserError(
+            "this format has one rating an id and rater, so its card has one aspect",
+            where=f"datasets/{card.dataset}.yaml, key aspects",
+            got=", ".join(draft.columns),
+        )
+    for path, _ in files["data"]:
+        for number, row in annotations(path):
+            with draft.at(path, number):
+                _add(draft, row)
+    return draft.finish()
+
+
+def _add(draft: Draft, row: Row) -> None:
+    item = draft.item(row[ITEM], [], None)
+    output = draft.output(item, row[SYSTEM], None)
+    for aspect in draft.columns:
+        for rater in row.keys() - {ITEM, SYSTEM}:
+            with draft.caught():
+                draft.rating(output, aspect, draft.name(rater, "rater"), row[rater])
+
+
+def annotations(path: Path) -> Iterator[tuple[int, Row]]:
+    """Yield (position, row) of each id, in the order of their first occurrence.
+
+    A row has ITEM, SYSTEM and a column of each rater who rated the id. Raises UserError for a file
+    of another shape.
+    """
+    rows: dict[str, Row] = {}
+    for rater, ratings in read_object(path).items():
+        if not isinstance(ratings, dict) or rater in {ITEM, SYSTEM}:
+            raise UserError(
+                "this format has an object of ids and ratings under each rater's name",
+                where=f"{path}, {rater}",
+                got=ratings,
+            )
+        for ident, value in ratings.items():
+            item, _, rest = ident.partition("__")
+            row = rows.setdefault(ident, {ITEM: item, SYSTEM: rest or ONLY_SYSTEM})
+            row[rater] = value
+    yield from enumerate(rows.values(), start=1)
+
+
+FORMAT = Format(name="alttest_json", has_texts=False)

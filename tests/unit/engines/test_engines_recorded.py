@@ -386,3 +386,27 @@ def test_recorded_hashes_are_those_of_the_files() -> None:
     for name in ("gpt35-0301-summeval", "gpt35-0613-topical-chat", *UNIEVAL):
         card = read_card("model", folder / f"{name}.yaml")
         assert verify(card, folder, DATA) == card.sha256
+
+
+def test_recorded_labels_are_words_and_a_number_or_another_word_is_an_error(
+    tmp_path: Path,
+) -> None:
+    verdicts = Scale(labels=["fail", "pass"])
+    rows = {"item": "id", "system": "by", "scores": {"*": "verdict"}}
+
+    def answered(*words: object, **keys: Any) -> list[list[str]]:
+        told = [{**row, "verdict": word} for row, word in zip(ROWS, words, strict=True)]
+        made = engine(tmp_path, rows, {"rows.jsonl": told})
+        card = Judge.model_validate({"judge": "it", "model": "it", **keys})
+        return said(made.answer(card, "fluency", verdicts, SUBJECTS))
+
+    assert answered("Pass", " fail ", None) == [["Pass"], ["fail"], ["no_value"]]
+    read_as = {"read_as": {"1": "pass", "false": "fail"}}
+    assert answered(1.0, False, "pass", **read_as) == [["1"], ["false"], ["pass"]]
+    assert answered(0.7, 0.2, 0.5, threshold=0.5) == [["0.7"], ["0.2"], ["0.5"]]
+    for wrong in (1, "pas", True):
+        with pytest.raises(UserError, match="none of the labels") as error:
+            answered("pass", wrong, "fail")
+        assert error.value.where.endswith("rows.jsonl:2")
+        assert error.value.allowed == ["fail", "pass"]
+    assert error.value.got == "true"

@@ -70,9 +70,8 @@ def check_read_as(read_as: Mapping[str, str], labels: Sequence[str]) -> None:
                 f"`read_as` translates {word!r} into {label!r}, which is none of the labels "
                 f"{', '.join(labels) or '(there are none)'}{hint}"
             )
-        if places.get(plain_word(word), label) != places[plain_word(label)] and (
-            plain_word(word) != plain_word(label)
-        ):
+        itself = places.get(plain_word(word))
+        if itself is not None and itself != places[plain_word(label)]:
             raise ValueError(f"`read_as` translates the label {word!r} into another one: {label!r}")
 
 

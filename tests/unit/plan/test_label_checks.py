@@ -1,0 +1,117 @@
+"""What cards of judges may say of aspects that people rate by labels alone; controls in labels."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from data_samples import table
+from judgescope.core.errors import UserError
+from judgescope.engines.base import EngineInputs, Subject
+from judgescope.engines.controls import build
+from judgescope.plan.checks.judges import check_judge
+from judgescope.schema.cards import ControlModel, Dataset, Judge, RecordedModel, Scale
+
+COLUMNS = {"item": "id", "source": "q", "text": "a"}
+POINTS = {"min": 1, "max": 5, "step": 1}
+VERDICTS = Scale(labels=["fail", "pass"])
+KINDS = Scale(labels=["no", "why", "yes"], ordered=False)
+RECORDED = RecordedModel.model_validate(
+    {
+        **{"model": "it", "engine": "recorded", "dataset": "mine", "files": "x.jsonl"},
+        "rows": {"item": "id", "scores": {"*": "s"}},
+    }
+)
+
+
+def rated(**aspects: dict[str, Any]) -> dict[str, Dataset]:
+    return {"mine": table("x.jsonl", COLUMNS, aspects=aspects)}
+
+
+def checked(datasets: dict[str, Dataset], **keys: Any) -> None:
+    card = Judge.model_validate({"judge": "j", "model": "it", **keys})
+    check_judge(card, RECORDED, datasets, ["labels"])
+
+
+@pytest.mark.parametrize(
+    ("aspect", "keys", "problem", "key"),
+    [
+        (POINTS, {"threshold": 3}, "a threshold is for aspects that people rate by two labels", ""),
+        (
+            {"labels": ["a", "b", "c"]},
+            {"threshold": "best"},
+            "a threshold is for aspects that people rate by two labels",
+            "threshold",
+        ),
+        (POINTS, {"read_as": {"ok": "pass"}}, "`read_as` is for aspects with labels", "read_as"),
+        (
+            {"labels": ["fail", "pass"]},
+            {"read_as": {"ok": "passs"}},
+            "none of the labels fail, pass .nearest: 'pass'",
+            "read_as",
+        ),
+        (
+            {"labels": ["fail", "pass"]},
+            {"scale": {"labels": ["bad", "good"]}},
+            "the judge's labels are not those of people",
+            "scale",
+        ),
+    ],
+)
+def test_keys_on_labels_that_do_not_fit_are_refused(
+    aspect: dict[str, Any], keys: dict[str, Any], problem: str, key: str
+) -> None:
+    with pytest.raises(UserError, match=problem) as error:
+        checked(rated(fluency=aspect), **keys)
+    assert f"judges/j.yaml, key {key}" in error.value.where
+
+
+def test_a_judge_of_points_or_of_peoples_labels_is_taken() -> None:
+    datasets = rated(fluency={"labels": ["fail", "pass"]}, coherence=POINTS)
+    checked(datasets, scale=POINTS, threshold=4)
+    checked(datasets, scale={"min": 0, "max": 1}, threshold="best")
+    checked(datasets, read_as={"ok": "Pass"})
+    checked(datasets, scale={"fluency": {"labels": ["fail", "pass"]}})
+
+
+def test_a_threshold_of_labels_is_refused() -> None:
+    with pytest.raises(ValidationError, match="a threshold is for numbers"):
+        Judge.model_validate(
+            {"judge": "j", "model": "m", "threshold": 1, "scale": {"labels": ["a", "b"]}}
+        )
+
+
+def test_the_dump_of_a_judge_has_no_key_on_labels_that_its_card_leaves_out() -> None:
+    card = Judge(judge="j", model="m")
+    assert not {"read_as", "threshold"} & card.model_dump().keys()
+    full = Judge(judge="j", model="m", read_as={"ok": "pass"}, threshold=2.0)
+    assert Judge(**full.model_dump()) == full
+
+
+def answers(form: str, scale: Scale, ratings: dict[str, list[float]]) -> list[str]:
+    """Return what a control says of texts with these ratings."""
+    inputs = EngineInputs(
+        seed=1, dataset="d", ratings={(name, "fluency"): each for name, each in ratings.items()}
+    )
+    engine = build(ControlModel(model="control", engine="control"), inputs)
+    subjects = [Subject(name, name, "s", "systems", "x" * 7) for name in ratings]
+    judge = Judge(judge=form, model="control", form=form)
+    return [draws[0].text for draws in engine.answer(judge, "fluency", scale, subjects)]
+
+
+def test_controls_answer_in_labels() -> None:
+    ratings = {f"i{at}": [1.0, 1.0, 0.0] if at % 4 else [0.0, 0.0, 1.0] for at in range(200)}
+    assert {*answers("constant_top", VERDICTS, ratings)} == {"pass"}
+    assert {*answers("most_frequent", VERDICTS, ratings)} == {"pass"}
+    assert {*answers("length", VERDICTS, ratings)} == {"7"}
+    random = Counter(answers("random", VERDICTS, ratings))  # 7 of 12 ratings are 1
+    assert 90 <= random["pass"] <= 143 and random.total() == 200
+    assert Counter(answers("shuffled", VERDICTS, ratings)) == {"pass": 150, "fail": 50}
+
+
+def test_shuffled_labels_are_the_lower_median_or_the_majority() -> None:
+    split = {"a": [0.0, 2.0], "b": [0.0, 2.0], "c": [2.0, 2.0]}
+    ordered = Scale(labels=KINDS.labels)
+    assert Counter(answers("shuffled", ordered, split)) == {"no": 2, "yes": 1}
+    assert Counter(answers("shuffled", KINDS, split)) == {"yes": 1, "needs_ratings": 2}

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+import prompts_setup
 from annotation_setup import ASPECT, VARIANTS
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
@@ -272,7 +273,10 @@ def test_a_job_tells_annotators_the_task_of_their_texts() -> None:
     assert "Excellent, that it is just what a person would say here" in message["content"]
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("annotate", "distilled")])
+OTHER = {*FORMS} - {"annotate", "distilled", *prompts_setup.VERDICTS}
+
+
+@pytest.mark.parametrize("form", sorted(OTHER))
 def test_no_other_form_shows_what_only_annotators_are_told(form: str) -> None:
     bare = ASPECT.model_copy(update={"unlike": [], "worst": None, "best": None, "steps": ["Go."]})
     full = ASPECT.model_copy(update={"steps": ["Go."]})

@@ -156,7 +156,8 @@ def kinds_table() -> str:
             "yes" if method.votes else "– (reads a score of each text)",
         ]
         if name in OF_VOTES:
-            rest = ["– (reads choices)"] * 3 + ["yes"]
+            compare = "of judges that compare"
+            rest = [compare, compare, "– (has no better text)", "yes"]
         text += f"| {name} | {' | '.join(rest)} |\n"
     return text
 

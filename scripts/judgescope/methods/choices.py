@@ -11,7 +11,9 @@ from judgescope.methods.base import AppliesTo
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
 from judgescope.statistics.bias import side_chosen, side_excess
 from judgescope.statistics.labels import on_labels
+from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.order import (
+    best_of_n,
     first_position_rate,
     ordered_systems,
     right_in_both_orders,
@@ -21,6 +23,7 @@ from judgescope.statistics.preferences import (
     Comparisons,
     agreement_of_people,
     majority,
+    mcnemar,
     strengths,
     vote_agreement,
 )
@@ -35,6 +38,7 @@ Named = tuple[str, str, AppliesTo, Estimate]
 POOLED, LISTED, SWAPPED, BY_SYSTEM = "pooled", "as_listed", "swapped", "by_system"
 LISTED_BY_SYSTEM = f"{LISTED}_{BY_SYSTEM}"
 ACCURACY, KAPPA = "accuracy_comparison", "kappa_nominal"
+HALF_CREDIT = f"{ACCURACY}_half"
 CHOICES = 3
 """The first text, the second, neither."""
 
@@ -87,11 +91,12 @@ class Pairs:
         first, second = self.places
         return np.sign(of_texts[first] - of_texts[second])
 
-    @cached_property
-    def ahead(self) -> Floats:
-        """Return people's net votes for the first text, NaN where there is none; (pairs,)."""
-        some = np.isfinite(self.people).any(axis=0)
-        return np.where(some, np.nansum(self.people, axis=0), np.nan)
+    def votes_on(self, pairs: Iterable[Pair]) -> Floats:
+        """Return each rater's votes for the first text of some of the pairs, in either order."""
+        column = {pair: (number, 1.0) for number, pair in enumerate(self.names)}
+        column |= {(b, a): (number, -sign) for (a, b), (number, sign) in column.items()}
+        places = [column[pair] for pair in pairs]
+        return np.array([sign * self.people[:, number] for number, sign in places]).T
 
     def verdicts(self, votes: Votes, *orders: int) -> Floats:
         """Return whom a judge's votes in some orders favour: 1 as listed, -1 swapped; (pairs,)."""
@@ -107,6 +112,11 @@ class Pairs:
         for column, values in enumerate(each):
             table[: len(values), column] = values
         return majority(table)
+
+
+def net_votes(people: Floats) -> Floats:
+    """Return people's net votes for the first text, NaN where there is none: (raters, pairs)."""
+    return np.where(np.isfinite(people).any(axis=0), np.nansum(people, axis=0), np.nan)
 
 
 def votes_of_scores(panel: TargetSet, judge: str, aspect: str) -> Votes:
@@ -146,7 +156,7 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     pairs = Pairs.of(panel, aspect, votes)
     source, people = pairs.source, pairs.people
     verdict = pairs.verdicts(votes, 1, -1)
-    ahead = pairs.ahead if people.size else _rated_ahead(pairs, aspect)
+    ahead = net_votes(people) if people.size else _rated_ahead(pairs, aspect)
     if people.size:
         for name, one in vote_agreement(verdict, people, source, weights).items():
             yield name, POOLED, {}, one.estimate
@@ -162,6 +172,9 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
         right = right_in_both_orders(listed, swapped, np.sign(ahead), source, weights)
         yield "accuracy_both_orders", POOLED, {}, right
         yield "kappa_orders", POOLED, {}, _kappa(listed, swapped, source, weights)
+    best = best_of_n(verdict, ahead, pairs.places, source, weights)
+    if best.n or best.n_missing or best.n_tied:
+        yield "best_of_n", POOLED, {}, best
     family = study.spec.judges[judge].family
     own = [
         float(bool(family) and study.spec.families.get(name) == family) for name in panel.systems
@@ -178,6 +191,19 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     for level, each in ((BY_SYSTEM, verdict), (LISTED_BY_SYSTEM, listed))[: 1 + both]:
         yield ACCURACY, level, {}, ordered_systems(each, ahead, *systems)
     yield from _strengths(panel, _comparisons(panel, votes, study.spec.judges[judge].compares))
+
+
+def of_two(
+    panel: TargetSet, aspect: str, votes: Votes, others: Votes
+) -> Iterator[tuple[str, Estimate]]:
+    """Yield how two judges differ in their half credit by people's majority, and its p."""
+    pairs, weights = Pairs.of(panel, aspect), panel.study.weights
+    better = np.sign(net_votes(pairs.people))
+    better[better == 0] = np.nan
+    one, other = ((1 + pairs.verdicts(each, 1, -1) * better) / 2 for each in (votes, others))
+    gap = clustered_mean(one - other, pairs.source, weights, ends=(-1.0, 1.0)).estimate
+    yield f"difference_{HALF_CREDIT}", gap
+    yield "p_mcnemar", mcnemar(one, other, pairs.source)
 
 
 def _rated_ahead(pairs: Pairs, aspect: str) -> Floats:
@@ -203,11 +229,14 @@ def _comparisons(panel: TargetSet, votes: Votes, compares: bool) -> Comparisons:
 
 
 def _strengths(panel: TargetSet, votes: Comparisons) -> Iterator[Named]:
-    """Yield the strength of each system, the odds of a tie, and the effect of the place."""
+    """Yield the strength of each compared system, the odds of a tie, the effect of the place."""
+    codes, code = np.unique(np.stack([votes.first, votes.second]), return_inverse=True)
+    first, second = code.reshape(2, -1)
+    votes = votes._replace(first=first, second=second)
+    fitted = strengths(votes, codes.size, panel.study.weights)
     names = sorted(set(panel.systems))
-    found = strengths(votes, len(names), panel.study.weights)
-    for name, one in zip(names, found.systems, strict=True):
-        yield "strength", BY_SYSTEM, {"system_subset": name}, one.estimate
-    yield "strength_ties", BY_SYSTEM, {}, found.ties.estimate
-    if found.position is not None:
-        yield "strength_position", BY_SYSTEM, {}, found.position.estimate
+    for at, one in zip(codes.tolist(), fitted.systems, strict=True):
+        yield "strength", BY_SYSTEM, {"system_subset": names[at]}, one.estimate
+    yield "strength_ties", BY_SYSTEM, {}, fitted.ties.estimate
+    if fitted.position is not None:
+        yield "strength_position", BY_SYSTEM, {}, fitted.position.estimate

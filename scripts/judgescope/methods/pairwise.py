@@ -9,7 +9,18 @@ import numpy as np
 
 from judgescope.core.cells import split
 from judgescope.methods.base import AppliesTo, Method, Row
-from judgescope.methods.choices import Pair, Pairs, Votes, of_judge, of_people, votes_of_scores
+from judgescope.methods.choices import (
+    POOLED,
+    Pair,
+    Pairs,
+    Votes,
+    net_votes,
+    of_judge,
+    of_people,
+    of_two,
+    votes_of_scores,
+)
+from judgescope.methods.differences import compared as compared_judges
 from judgescope.methods.evaluation_data import (
     Codes,
     EvaluationData,
@@ -47,7 +58,7 @@ def _choice_rows(study: EvaluationData) -> Iterator[Row]:
     for aspect in study.preferences:
         for name, level, columns, estimate in of_people(study, aspect):
             yield study.row(PEOPLE, aspect, name, level, estimate, **columns)
-    compared = votes_of(study)
+    compared, known = votes_of(study), dict[tuple[str, str], Votes]()
     for judge, aspect in product(study.spec.judges, study.spec.aspects):
         card, chosen = study.spec.judges[judge], split(aspect)[0] in study.preferences
         panel = study.systems.given(judge)
@@ -62,6 +73,14 @@ def _choice_rows(study: EvaluationData) -> Iterator[Row]:
         if votes and (chosen or card.engine == "recorded"):
             for name, level, columns, estimate in of_judge(panel, judge, aspect, votes):
                 yield study.row(judge, aspect, name, level, estimate, **columns)
+        if votes and chosen:
+            known[judge, aspect] = votes
+    for (judge, other), aspect in product(compared_judges(study, "systems"), study.spec.aspects):
+        if (judge, aspect) in known and (other, aspect) in known:
+            panel = study.systems.given(judge, other)
+            both = known[judge, aspect], known[other, aspect]
+            for name, estimate in of_two(panel, aspect, *both):
+                yield study.row(judge, aspect, name, POOLED, estimate, judge_b=other)
 
 
 def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, list[float]]]:
@@ -108,9 +127,7 @@ def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
         quality = -np.array(steps, dtype=np.float64)
     ahead = quality[first] - quality[second]
     if split(aspect)[0] in panel.study.preferences:
-        choices = Pairs.of(panel, aspect, pairs)
-        net = dict(zip(choices.names, choices.ahead.tolist(), strict=True))
-        ahead = np.array([net[a, b] if (a, b) in net else -net[b, a] for a, b in pairs])
+        ahead = net_votes(Pairs.of(panel, aspect, pairs).votes_on(pairs))
         in_chain = False
     verdict = verdicts(*_counts(votes, pairs))
     rated = bool(np.isfinite(ahead).any() or np.isfinite(quality).any())
@@ -197,5 +214,6 @@ METHOD = Method(
     texts=("systems",),
     votes=True,
     unordered="yes",
+    parts=("compared",),
     claims=("claims.ratings.pair_claims",),
 )

@@ -202,6 +202,8 @@ class Texts:
             if value is not None:
                 pairs = ratings.setdefault(aspect, {})
                 pairs.setdefault((target, target_b), []).append(value)
+                if target_b is not None:  # the same choice, as a judge in the other order sees it
+                    pairs.setdefault((target_b, target), []).append(-value)
         return ratings
 
 

@@ -43,6 +43,12 @@ DECLARED: Final = declare(
         "same order as people, whichever text is shown first; a tie is wrong",
         ties=WRONG,
     ),
+    percent(
+        "best_of_n",
+        "Best of n",
+        "items of three texts or more: the text that it prefers most is people's best; of texts "
+        "that it prefers alike each has its part",
+    ),
     accuracy("accuracy_comparison_half", "Right, ties half", "a tie is half right", ties=HALF),
     accuracy(
         "accuracy_comparison_by_distance",
@@ -89,6 +95,8 @@ DECLARED: Final = declare(
 )
 
 
+FEWEST_TEXTS: Final = 3
+"""Of two texts, the better one is no best of n."""
 STRICT: Final = "accuracy_adjacent"
 ORDERED: Final = (STRICT, "accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
 """The statistics of `ordered_accuracy`, as they are called where texts are neighbours."""
@@ -307,6 +315,42 @@ def ordered_systems(verdict: Floats, ahead: Floats, first: Codes, second: Codes)
     tied = int((judge == 0)[decided].sum())
     missing = int(np.isfinite(ahead).sum() - known.sum())
     return Estimate(float(right.mean()), n=n, n_missing=missing, n_tied=tied, method=method)
+
+
+def best_of_n(
+    verdict: Floats, ahead: Floats, pair: tuple[Codes, Codes], source: Codes, weights: Weights
+) -> Estimate:
+    """Return the mean over items of [people's best is among the judge's best] / (number of these).
+
+    The best texts of an item have the most points: 1 for each pair that is won, 1/2 for a tie.
+    verdict (pairs,): 1 for the first text, -1, 0 or NaN; ahead (pairs,): people's net votes for the
+    first; pair: the texts' codes, (pairs,) each; source (pairs,): the item. An item of fewer than
+    three compared texts is left out, one with several best texts by people too (`n_tied`), and one
+    with a pair without a verdict (`n_missing`). By chance 1 / n. Undefined without an item.
+    """
+    hits, items, missing, tied = list[float](), list[int](), 0, 0
+    for item in np.unique(source[np.isfinite(ahead)]).tolist():
+        own = (source == item) & np.isfinite(ahead)
+        texts, code = np.unique(np.stack([each[own] for each in pair]), return_inverse=True)
+        if texts.size < FEWEST_TEXTS:
+            continue
+        sides = code.reshape(2, -1)
+        judge, people = (
+            np.bincount(sides[0], (1 + won) / 2, texts.size)
+            + np.bincount(sides[1], (1 - won) / 2, texts.size)
+            for won in (verdict[own], np.sign(ahead[own]))
+        )
+        best = people == people.max()
+        if np.isnan(judge).any():
+            missing += 1
+        elif best.sum() > 1:
+            tied += 1
+        else:
+            chosen = judge == judge.max()
+            hits.append(float((chosen & best).any() / chosen.sum()))
+            items.append(item)
+    codes = np.array(items, dtype=np.int64)
+    return clustered_mean(np.array(hits), codes, weights, missing, tied=tied).estimate
 
 
 def _asked(truth: Floats, verdict: Floats) -> tuple[Flags, Flags]:

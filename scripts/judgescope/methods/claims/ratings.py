@@ -20,8 +20,10 @@ from typing import Final
 
 import numpy as np
 
+from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods import pairwise
+from judgescope.methods.choices import Pairs
 from judgescope.methods.claims.base import (
     CHANCE,
     CORRELATION_GAP,
@@ -443,6 +445,8 @@ def _as_rater(
     """Return a judge's half credit less that of one more rater, and p of being worse."""
     tables = rater_tables(study, panel, aspect)
     raters = [table[:, pairs.first] - table[:, pairs.second] for table in tables]
+    if split(aspect)[0] in study.preferences and study.spec.ratings == "human":
+        raters = [Pairs.of(panel, aspect, pairs.pairs).votes_on(pairs.pairs)]
     if not raters:
         return None, nan
 

@@ -45,7 +45,7 @@ RIGHT, STRENGTH = "accuracy_comparison", "strength"
 ORDERS = {"as_listed": "as listed", "swapped": "swapped"}
 CHOICES = (
     *("vote_agreement_ties", "vote_agreement_decided", "kappa_nominal"),
-    *("accuracy_both_orders", "kappa_orders"),
+    *("best_of_n", "accuracy_both_orders", "kappa_orders"),
     *("longer_chosen", "longer_excess", "own_family_chosen", "own_family_excess"),
 )
 """What is shown of recorded comparisons, and beside people's choices between two texts."""

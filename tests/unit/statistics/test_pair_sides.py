@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from judgescope.statistics.bias import side_chosen, side_excess
-from judgescope.statistics.order import ordered_systems, right_in_both_orders, verdict_accuracy
+from judgescope.statistics.order import (
+    best_of_n,
+    ordered_systems,
+    right_in_both_orders,
+    verdict_accuracy,
+)
 
 NAN = np.nan
 SOURCE = np.arange(5)
@@ -34,6 +39,23 @@ def test_systems_are_ordered_by_net_verdicts() -> None:
     assert (share.value, share.n, share.n_tied, share.n_missing) == (0.0, 3, 2, 0)
     verdict = np.array([1.0, -1, 1, -1, NAN])
     assert ordered_systems(verdict, ahead, first, second).value == pytest.approx(2 / 3)
+
+
+def test_the_best_of_n_is_of_items_with_three_texts() -> None:
+    """Items 0, 1 and 3: pairs ab, ac, bc; people tie the texts of 3. Item 2 has two texts."""
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    first, second = (
+        np.array([3 * item + pair[k] for item in (0, 1, 3) for pair in pairs] + [6]) for k in (0, 1)
+    )
+    source = np.array([0, 0, 0, 1, 1, 1, 3, 3, 3, 2])
+    ahead = np.array([1.0, 2, -1, 1, 1, 0, 1, -1, 1, 1])
+    verdict = np.array([0.0, 1, 1, -1, 1, 1, 1, 1, 1, 1])
+    best = best_of_n(verdict, ahead, (first, second), source, None)
+    # item 0: a and b have 1.5 points each, people's best is a; item 1: b, and a is people's best
+    assert (best.value, best.n, best.n_tied) == (0.25, 2, 1)
+    verdict[0] = NAN
+    best = best_of_n(verdict, ahead, (first, second), source, None)
+    assert (best.value, best.n, best.n_missing) == (0.0, 1, 1)
 
 
 def test_systems_that_people_tie_tell_nothing() -> None:

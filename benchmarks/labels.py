@@ -139,6 +139,23 @@ def false_alarms(sources: int, studies: int, *, texts: int = TEXTS) -> float:
     return alarms / studies
 
 
+def chance_alarms(base: float, sources: int, studies: int) -> float:
+    """Return how often balanced accuracy has a p of at most .025 above 1/2, by a judge of chance.
+
+    Labels and verdicts are drawn apart, each alike within sources; studies without a p count.
+    """
+    rng = np.random.default_rng([SEED, sources, round(100 * base)])
+    source, weights, alarms = np.repeat(np.arange(sources), TEXTS), deletions(sources), 0
+    for _ in range(studies):
+        gold, verdict = (
+            (rng.random(source.size) < shifted(base, rng.normal(size=sources)[source])) * 1.0
+            for _ in range(2)
+        )
+        p = on_labels(gold, verdict, 2, source, weights)["balanced_accuracy"].p_above(0.5)
+        alarms += p is not None and p <= 0.025
+    return alarms / studies
+
+
 def table(studies: int, sizes: Sequence[int] = SIZES) -> Iterator[str]:
     """Yield the lines of the table, in Markdown."""
     yield f"| world | statistic | {' | '.join(f'{n} sources' for n in sizes)} |"
@@ -154,6 +171,10 @@ def table(studies: int, sizes: Sequence[int] = SIZES) -> Iterator[str]:
                 for one in each
             ]
             yield f"| {world} | {each[0].statistic} | {' | '.join(cells)} |"
+    for base in (0.5, 0.9):
+        cells = [f"{chance_alarms(base, n, 10 * studies):.3f}" for n in sizes]
+        name = f"a judge of chance, base rate {base:g}"
+        yield f"| {name} | balanced_accuracy > ½, p ≤ .025 | {' | '.join(cells)} |"
     for texts in (1, TEXTS):
         alarms = [f"{false_alarms(n, 10 * studies, texts=texts):.3f}" for n in sizes]
         yield f"| no difference, {texts} a source | p_mcnemar ≤ .05 | {' | '.join(alarms)} |"

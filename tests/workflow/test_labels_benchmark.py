@@ -37,7 +37,13 @@ def test_mcnemar_keeps_its_level(texts: int) -> None:
     assert benchmark.false_alarms(5, 200, texts=1) == 0  # too few sources to reach .05
 
 
+@pytest.mark.parametrize("base", [0.5, 0.9])
+def test_a_judge_of_chance_is_rarely_better_than_chance(base: float) -> None:
+    """Of 400 studies .025 + 4 SE are 22."""
+    assert benchmark.chance_alarms(base, 24, 400) <= 22 / 400
+
+
 def test_the_table_has_a_line_per_statistic() -> None:
     lines = [*benchmark.table(2, (12,))]
-    assert len(lines) == 2 + len(benchmark.WORLDS) * len(benchmark.LABELS) + 7 + 2
+    assert len(lines) == 2 + len(benchmark.WORLDS) * len(benchmark.LABELS) + 7 + 4
     assert all(line.count("|") == lines[0].count("|") for line in lines)

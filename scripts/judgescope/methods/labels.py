@@ -19,6 +19,7 @@ from judgescope.methods.measures import (
     LARGEST_CEILING,
     POOLED,
     against,
+    alpha,
     lower_median,
     rater_tables,
     replacement,
@@ -35,6 +36,7 @@ from judgescope.statistics.result import Estimate
 from judgescope.statistics.thresholds import above_threshold, cross_fitted
 
 HUMAN: Final = "human"
+NOMINAL: Final = "nominal"
 BEST: Final = "best"
 AS_RATER: Final = ("label_accuracy", "balanced_accuracy", "kappa_nominal")
 """Statistics in which a judge is compared with one more rater."""
@@ -150,6 +152,10 @@ def _people_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
     if unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
         return
 
+    if not study.spec.aspects[aspect].ordered:  # else it stands in table agreement
+        every = alpha(panel, ratings, study.spec.aspects[aspect].values, NOMINAL)
+        yield row(f"alpha_{NOMINAL}", every.estimate)
+
     def value(x: Floats, y: Floats) -> Mapping[str, Replicated]:
         results = on_labels(y, x, len(labels), source, weights)
         return {name: one for name, one in results.items() if name != "base_rate"}
@@ -190,6 +196,11 @@ def _judge_rows(study: EvaluationData, panel: TargetSet, judge: str, aspect: str
             study, panel, judge, aspect, mine.codes, ratings
         ):
             yield study.row(judge, aspect, name, level, estimate)
+        pair = alpha(
+            panel, np.stack([gold, mine.codes]), study.spec.aspects[aspect].values, NOMINAL
+        )
+        estimate = against(pair, which).estimate.with_note(mine.note)
+        yield study.row(judge, aspect, f"alpha_{NOMINAL}", POOLED, estimate)
 
 
 def _counts(

@@ -14,6 +14,8 @@ from judgescope.methods.claims.labels import claims
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import AltTest
 from judgescope.scoring.aggregate import majority
+from judgescope.statistics.alpha import krippendorff_alpha
+from judgescope.statistics.labels import strict_majority
 from judgescope.statistics.raters import alternative_annotator
 from judgescope.statistics.thresholds import cross_fitted
 from judgescope.statistics.verdict import Outcome
@@ -210,3 +212,24 @@ def test_the_alternative_annotator_of_labels_without_an_order_is_by_equal_labels
     )
     there, absent = ("agreement", "labels") if ordered else ("labels", "agreement")
     assert found == {there: [wanted.value], absent: []}
+
+
+def test_labels_without_an_order_have_a_nominal_alpha_of_people_and_with_each_judge() -> None:
+    rng = np.random.default_rng(6)
+    people = np.tile(np.arange(N) % 3, (3, 1)).astype(float)
+    people[rng.random(people.shape) < 0.2] = 1.0
+    codes = np.where(rng.random(N) < 0.7, people[0], 2.0)
+    data = labelled(people, {**KINDS, "ordered": False}, judge=codes)
+    truth = strict_majority(people, 3)
+    for who, ratings in (("human", people), ("judge", np.stack([truth, codes]))):
+        wanted = krippendorff_alpha(
+            ratings,
+            level="nominal",
+            domain=[0.0, 1.0, 2.0],
+            source=data.systems.source,
+            weights=data.weights,
+        ).estimate
+        found = one(labels.rows(data), "alpha_nominal", judge=who)
+        assert (found["value"], found["ci_low"]) == (wanted.value, wanted.ci_low)
+    ordered = labels.rows(labelled(people, KINDS, judge=codes))
+    assert not [row for row in ordered if row["statistic"] == "alpha_nominal"]  # table agreement

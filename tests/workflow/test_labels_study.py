@@ -103,6 +103,14 @@ def test_the_cells_of_the_confusion_matrix_lead_to_their_texts(recorded: Study) 
     assert not re.search(r"judge=demo-points[^\"]*score=", page)  # its scores are points
 
 
+def test_pages_of_judgments_write_labels_in_words(recorded: Study) -> None:
+    card = (recorded.out / "report/judges/demo-lenient.html").read_text(encoding="utf-8")
+    words = " ".join(re.sub(r"<[^>]+>", " ", card).split())
+    assert "planned rating fail, fail and fail score pass" in words
+    index = (recorded.out / "report/explore/index.js").read_text(encoding="utf-8")
+    assert '"labels":{"0":[["fail","pass"],true]}' in index
+
+
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AskedStudy, list[str]]]:
     prompts: list[str] = []

@@ -165,6 +165,12 @@ function ratedAs(data, one) {
   return names[labelOf(one.ratings, ordered)] ?? "–";
 }
 
+// A judge's label in words; numbers of a judge with a threshold stay numbers.
+function scoredAs(data, one, written = rounded) {
+  const names = study.numbers.includes(one.j) ? undefined : data.labels[one.a]?.[0];
+  return names?.[one.score] ?? written(one.score);
+}
+
 const link = (data, one, changes = {}) => hashOf({
   dataset: data.id, judge: study.judges[one.j][0], aspect: data.aspects[one.a][0], perturbation: data.sets[one.s][0],
   target: one.names.ids[one.t], other: one.b === null ? "" : one.names.ids[one.b], ...changes,
@@ -182,7 +188,7 @@ function lineOf(data, one) {
   const line_ = make("tr", {},
     make("th", { scope: "row" }, opener, small(data.sets[one.s][1], one.names.systems[one.t]), make("small", { class: "beginning", dir: "auto" }, one.names.beginnings[one.t])),
     make("td", {}, make("code", {}, study.judges[one.j][0]), small(data.aspects[one.a][1])),
-    make("td", { class: "number" }, rounded(one.score), ...(bad.length ? [make("small", { class: "status-bad" }, bad.join(", "))] : [])),
+    make("td", { class: "number" }, scoredAs(data, one), ...(bad.length ? [make("small", { class: "status-bad" }, bad.join(", "))] : [])),
     make("td", { class: "number" }, one.ratings.length ? ratedAs(data, one) : "–"));
   opener.addEventListener("click", () => toggle(data, one, line_, opener));
   return line_;
@@ -227,7 +233,7 @@ function panelOf(data, one) {
       ["Texts", `${data.sets[one.s][1]}${about ? `. ${about}` : ""}`],
       ["Errors put in", names.steps && String(names.steps[t])],
       ["Judge", make("code", {}, study.judges[one.j][0]), ` (${study.judges[one.j][1]})`],
-      ["Score", `${shownNumber(one.score)}${drawn_}`],
+      ["Score", `${scoredAs(data, one, shownNumber)}${drawn_}`],
       [whose, one.ratings.length ? (data.labels[one.a] ? one.ratings.map((value) => data.labels[one.a][0][value]).join(", ") : `${shownNumber(mean(one.ratings))}${rated}`) : ""],
       ["Links", make("a", { href: link(data, one) }, "this judgment alone"), ", ", make("a", { href: link(data, one, { judge: "", aspect: "", other: "" }) }, "all judgments of this text"), ", ", make("a", { href: link(data, one, { target: "", other: "" }) }, "all of this cell")],
     ]),
@@ -343,7 +349,7 @@ async function render() {
     if (mine !== ticket) return;
     const unknown = choose(state, d);
     const label = (place) => data.labels[data.aspects.findIndex(([id]) => id === state.aspect)]?.[0][place] ?? place;
-    const limits = [state.target, state.people && `rated ${label(state.people)}`, state.score && `with the score ${state.score}`].filter(Boolean);
+    const limits = [state.target, state.people && `rated ${label(state.people)}`, state.score && `judged ${label(state.score)}`].filter(Boolean);
     only.hidden = !limits.length;
     only.textContent = coded(`Only ${limits.join(", ")}: show all texts`);
     if (unknown.length) return nothing(`${data.name} has no ${unknown.join(", no ")}.`);

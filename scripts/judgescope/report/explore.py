@@ -79,6 +79,7 @@ def write_shards(spec: ExploreSpec, folder: Path) -> None:
         "study": spec.study,
         "statuses": [*STATUSES.items()],
         "judges": [*spec.judges.items()],
+        "numbers": [at for at, name in enumerate(spec.judges) if name in spec.thresholded],
         "datasets": [Writer(spec, at, folder).write() for at in range(len(spec.datasets))],
     }
     append(folder / "index.js", call("index", [], literal(index)))

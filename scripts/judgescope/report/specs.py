@@ -211,3 +211,5 @@ class ExploreSpec(JobSpec, frozen=True, kw_only=True):
     perturbations: dict[str, PerturbationCard]
     results: str
     output: str
+    thresholded: list[str] = field(default_factory=list)
+    """The judges whose scores are numbers that a threshold turns into labels."""

@@ -253,6 +253,12 @@ class Reader:
         spec = self.report.spec
         return spec.ends[spec.ends_of[judge.id]].get(self.dataset.id, {})
 
+    def written(self, judge: Judge, aspect: str, score: float) -> str:
+        """Return a score as a label where the judge gives labels, else as a number."""
+        labels, card = self.dataset.labels_on(aspect), self.report.spec.judges.get(judge.id)
+        known = labels and card and not card.thresholded and score in range(len(labels))
+        return labels[int(score)] if known else amount(score)
+
     def _model(self, judge: Judge) -> str:
         """Return the model in the paths of a judge's cells."""
         return str(self.report.spec.settings[judge.id].get("model", DERIVED))
@@ -353,7 +359,8 @@ def _why(perturbations: Sequence[ExpectedDrop]) -> list[str]:
 def _perturbation_case(reader: Reader, judge: Judge, bad: Bad) -> Case:
     found = reader.find(judge, bad.cell, bad.aspect, bad.target)
     higher = f"higher by {percent(bad.by)} of its range" if bad.by else "no lower"
-    facts = [("original", amount(bad.other)), ("perturbed", amount(bad.score)), ("", higher)]
+    before, after = (reader.written(judge, bad.aspect, value) for value in (bad.other, bad.score))
+    facts = [("original", before), ("perturbed", after), ("", higher)]
     if found.target.step > 1:  # of a row: all its errors are marked, not the last one alone
         original = reader.originals[found.target.item].text
         found = found._replace(target=found.target._replace(before=original, edits=()))
@@ -380,9 +387,13 @@ def _disagreeing(reader: Reader, judge: Judge, scores: ScoresOfJudge) -> Iterato
         unit = "of the ranks" if bad.ranked else "of the scale"
         name = "planned rating" if reader.dataset.planned else "mean rating"
         raters = f" of {len(found.ratings)}" if len(found.ratings) > 1 else ""
+        labels = reader.dataset.labels_on(bad.aspect)
+        if labels:
+            name, raters = name.replace("mean rating", "ratings"), ""
+        rated = listed([labels[int(value)] for value in found.ratings]) if labels else ""
         facts = [
-            (f"{name}{raters}", amount(bad.other)),
-            ("score", amount(bad.score)),
+            (f"{name}{raters}", rated or amount(bad.other)),
+            ("score", reader.written(judge, bad.aspect, bad.score)),
             ("", f"too {'high' if bad.by > 0 else 'low'} by {percent(abs(bad.by))} {unit}"),
         ]
         yield _case(reader, judge, found, bad.cell, bad.aspect, facts)

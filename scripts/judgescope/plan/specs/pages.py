@@ -170,6 +170,11 @@ def _perturbation_card(card: AnyPerturbation) -> PerturbationCard:
     )
 
 
+def _thresholded(judge: Judge) -> bool:
+    """Return whether a judge's scores are numbers, also where people give labels."""
+    return judge.threshold is not None or judge.form == "length"
+
+
 def _judge_card(plan: Plan, name: str, judge: Judge) -> JudgeCard:
     """Return what the report says of a judge."""
     card = JudgeCard(
@@ -180,7 +185,7 @@ def _judge_card(plan: Plan, name: str, judge: Judge) -> JudgeCard:
         draws=judge.draws,
         model=judge.model,
         hint=judge.hint.rating if judge.hint else "",
-        thresholded=judge.threshold is not None or judge.form == "length",
+        thresholded=_thresholded(judge),
     )
     if not plan.is_prompted(judge.model):
         return card
@@ -355,7 +360,7 @@ def _worst(plan: Plan, dataset: str) -> WorstCases:
             if f"{name}.{degree}" in sets and "original" in sets
         ],
         rated="systems" in sets and plan.datasets[dataset].ratings != "none",
-        scales={name: (scale.min, scale.max) for name, scale in scales.items()},
+        scales={name: (scale.min, scale.max) for name, scale in scales.items() if scale.ordered},
     )
 
 
@@ -403,6 +408,9 @@ def explore(plan: Plan) -> ExploreSpec:
         perturbations=_perturbation_cards(plan),
         results=plan.results,
         output=plan.paths.report("explore.html"),
+        thresholded=[
+            name for name in names if name in plan.judges and _thresholded(plan.judges[name])
+        ],
     )
 
 

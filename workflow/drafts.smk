@@ -47,7 +47,7 @@ rule draft_api:
     log:
         PATHS.log("drafts/{draft}"),
     wildcard_constraints:
-        draft=".+" if EXECUTOR == "api" else "none",
+        draft=".+" if EXECUTOR != "gpu" else "none",
     conda:
         "../envs/core.yaml"
     resources:

@@ -9,6 +9,7 @@ import pytest
 import running
 from judgescope.methods.claims.base import HINTED, VERDICT
 from judgescope.report.sections.trust import GOOD
+from judgescope.schema.loading import load_yaml
 from running import HOME
 from study import Study
 
@@ -66,6 +67,50 @@ def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(study: Stud
         shutil.rmtree(study.out)
         shutil.rmtree(study.folder / "cache")
     assert texts[0] == texts[1]
+
+
+STRING = r'text ::= "\"" [A-Za-z ,.]{3,60} "\""'
+ERROR = r'error ::= "{\"location\": " text ", \"explanation\": " text ", \"severity\": " [1-5] "}"'
+SCORE = r'score ::= "\"Poor\"" | "\"Fair\"" | "\"Good\""'
+LISTS = {
+    "annotating": r'root ::= "{\"errors\": [" error (", " error)? "], \"overall score\": " score '
+    rf'", \"explanation of the score\": " text "}}"{chr(10)}{SCORE}',
+    "merging": r'root ::= "{\"errors\": [" error (", " error)? "]}"',
+}
+"""Model -> the grammar that makes a list of a real model's readable, in JSON."""
+
+
+def test_a_supervisor_merges_lists_of_a_real_model(tmp_path: Path) -> None:
+    """From annotators to the located list of the ensemble; what the lists say is nonsense."""
+    study = Study(tmp_path, KEYS)
+    files = {name: str(HOME / "config" / "demo" / f"dialogue_{name}.jsonl") for name in FILES}
+    files = {"items": files["items"], "data": files["outputs"]}
+    select = {"n": 1, "drop_systems": LEFT_OUT}
+    study.change("datasets", "demo-dialogue", files=files, select=select)
+    for name, grammar in LISTS.items():
+        body = {"grammar": "\n".join([grammar, ERROR, STRING])}
+        shown = load_yaml(HOME / "config" / "models" / "smollm2.yaml")[0]
+        study.card("models", name, **shown | {"model": name, "extra_body": body, "parts": 1})
+    annotator = {"model": "annotating", "form": "annotate", "annotation": {}, "max_tokens": 400}
+    members = ["first", "second"]
+    for number, name in enumerate(members):
+        study.card("judges", name, **annotator, temperature=0.7 * number)
+    merge = {"supervisor": {"model": "merging", "temperature": 0, "max_tokens": 400}}
+    study.card("judges", "both", members=members, combine="supervisor", min_annotators=2, **merge)
+    study.write(judges=[*members, "both"])
+    done = study.make("coverage", "spans")
+    assert done.returncode == 0, done.stdout
+    verdicts = {
+        row["judge"]: row["value"]
+        for row in running.rows(study.out, "coverage")
+        if row["statistic"] == "coverage" and row["judge"] in (*members, "both")
+    }
+    assert verdicts == dict.fromkeys((*members, "both"), 1)
+    [merged] = running.cell(
+        study.out, "judgments", "demo-dialogue/derived/systems/both", "naturalness"
+    )
+    assert merged["status"] == "ok" and 1 <= len(merged["spans"]) <= 2
+    assert "supervisor" in merged["rule"] or "merged" in merged["rule"], merged["rule"]
 
 
 @pytest.mark.long

@@ -119,15 +119,45 @@ let_card_decide(
 )
 
 
-use rule write_api as rate_cpu with:
-    output:
-        PATHS.construction(name="{made}"),
+# Models that this machine serves without a GPU; programs, which only rate.
+use rule write_api as write_cpu with:
     wildcard_constraints:
-        made=JOBS.made("cpu", "rated"),
+        made=JOBS.made("cpu", "texts", "originals", "new"),
     resources:
         python="JUDGESCOPE_PYTHON",
         job=lambda wildcards: JOBS.job(**wildcards),
         access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
+
+
+use rule write_cpu as write_references_cpu with:
+    output:
+        PATHS.targets(name="{made}"),
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("cpu", "references"),
+
+
+use rule write_cpu as construct_cpu with:
+    output:
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("cpu", "candidates", "comparisons", "analyses"),
+
+
+use rule write_cpu as merge_cpu with:
+    output:
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("cpu", "merges"),
+
+
+use rule write_cpu as rate_cpu with:
+    output:
+        PATHS.construction(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("cpu", "rated"),
 
 
 # Texts of every rating: candidates with more or fewer errors, rated by their number or by

@@ -207,13 +207,19 @@ def _with_controls(study: Study, datasets: Iterable[Dataset]) -> Study:
 def _judges(
     cards: Cards, study: Study, source: str
 ) -> tuple[dict[str, Judge], dict[str, DerivedJudge]]:
-    """Read the judges; one with `columns` becomes a judge per column."""
+    """Read the judges; one with `columns` or `models` becomes a judge for each of them."""
     judges: dict[str, Judge] = {}
     derived: dict[str, DerivedJudge] = {}
     for name in study.judges:
         card: Judge | DerivedJudge = cards.read("judge", name, where=f"{source}, key judges")
-        if isinstance(card, Judge) and card.columns:
-            named: list[Judge | DerivedJudge] = [
+        named: list[Judge | DerivedJudge]
+        if isinstance(card, Judge) and card.models:
+            named = [
+                card.model_copy(update={"judge": f"{name}-{one}", "model": one, "models": []})
+                for one in card.models
+            ]
+        elif isinstance(card, Judge) and card.columns:
+            named = [
                 card.model_copy(update={"judge": name, "form": column, "columns": []})
                 for column in card.columns
                 for name in [slug(column.replace(ASPECT, ""))]

@@ -9,7 +9,8 @@ import pytest
 from data_samples import FIVE, card, dialogue, faults, jsonl, summeval_row, table, values
 from judgescope.core.errors import UserError
 from judgescope.data import read_dataset
-from judgescope.schema.loading import validate_card
+from judgescope.schema.loading import read_card, validate_card
+from running import HOME
 
 THREE = {"min": 1, "max": 3, "step": 1}
 
@@ -164,6 +165,26 @@ def test_unieval_has_means_and_items_by_source_and_context(tmp_path: Path) -> No
     ]
     assert [one.text for one in rated.outputs] == ["one", "two", "three"]
     assert values(rated)["mine-001:a", "fluency", "mean"] == 2.3333333333  # on no grid, and exact
+
+
+def test_the_card_of_all_systems_of_summeval_reads_the_published_form(tmp_path: Path) -> None:
+    dataset = read_card("dataset", HOME / "config" / "datasets" / "summeval-16.yaml")
+    names = ("coherence", "consistency", "fluency", "relevance")
+    rows = [
+        {
+            **{"doc_id": f"d{item}", "system_id": f"M{system}", "source": f"Article {item}."},
+            **{"reference": f"Summary {item}.", "system_output": f"Text {item} {system}."},
+            "scores": dict.fromkeys([*names, "overall"], 1 + (item + system) % 13 / 3),
+        }
+        for item in range(3)
+        for system in range(16)
+    ]
+    (tmp_path / "summeval").mkdir()
+    (tmp_path / "summeval" / "summeval.json").write_text(json.dumps(rows))
+    rated = read_dataset(dataset, tmp_path, tmp_path)
+    assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (3, 48, 16)
+    assert {one.rater for one in rated.ratings} == {"mean"} and len(rated.ratings) == 48 * 4
+    assert [one.references for one in rated.items] == [(f"Summary {item}.",) for item in range(3)]
 
 
 def test_unieval_without_systems_numbers_the_texts_and_says_so(tmp_path: Path) -> None:

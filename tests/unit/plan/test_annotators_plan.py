@@ -30,10 +30,11 @@ from judgescope.schema.cards import (
     RatedAspect,
 )
 from judgescope.schema.cards.judges import OVERALL, PERCENT
-from judgescope.schema.loading import read_card
+from judgescope.schema.loading import load_yaml, read_card
 from prompts_setup import CONFIG, FIVE, FORMS, filled
 from rehearsal_setup import planned
 from running import HOME
+from study import Study
 
 JUDGE: dict[str, Any] = {"judge": "mine", "model": "m", "form": "annotate"}
 SHIPPED: dict[str, dict[str, Any]] = {
@@ -299,3 +300,56 @@ def test_a_program_is_not_told_and_its_requests_stay_the_same() -> None:
         for one in (bare, ASPECT, ASPECT.in_task("qa"))
     ]
     assert len({*asked_}) == 1
+
+
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "integers": {"score": "integers"},
+    "exchanged": {"score": "integers", "severity": "categories"},
+    "severity-words": {"severity": "categories"},
+    "no-rules": {"rules": False},
+}
+"""The four of figure 3 of Kartáč et al. (2025)."""
+
+
+@pytest.mark.heavy
+def test_each_ablation_is_of_the_whole_ensemble() -> None:
+    path = HOME / "config" / "studies" / "ensemble-ablations.yaml"
+    plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
+    models = [f"annotator-{number}" for number in range(1, 6)]
+    for name, changed in ABLATIONS.items():
+        members = [f"members-{name}-{model}" for model in models]
+        ensemble = plan.derived[f"ensemble-{name}"]
+        assert list(ensemble.members) == members
+        for member, model in zip(members, models, strict=True):
+            card, full = plan.judges[member], plan.judges[model]
+            assert card.model == model and card.annotation is not None
+            assert full.annotation is not None
+            assert card.annotation == full.annotation.model_copy(update=changed)
+            left = {"judge", "annotation"}
+            assert card.model_dump(exclude=left) == full.model_dump(exclude=left)
+    assert set(plan.study.comparison.judges) == set(plan.derived)
+
+
+def test_a_judge_of_several_models_is_a_judge_for_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = Study(tmp_path)
+    own.card("judges", "terse", models=["annotator-1", "judge"], form="score-only")
+    monkeypatch.chdir(tmp_path)
+    told = {"study": "s", "datasets": ["demo-dialogue"], "judges": ["terse"]}
+    plan = load_plan(told | {"methods": ["agreement"]}, HOME, source="study.yaml")
+    asked = {name: card.model for name, card in plan.judges.items() if card.form == "score-only"}
+    assert asked == {"terse-annotator-1": "annotator-1", "terse-judge": "judge"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({}, "`model`, or `models` in its place"),
+        ({"model": "a", "models": ["b"]}, "`model`, or `models` in its place"),
+        ({"models": ["a", "b", "a"]}, "models names a twice"),
+    ],
+)
+def test_a_judge_has_one_model_or_several(keys: dict[str, object], expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
+        Judge.model_validate({"judge": "j", "form": "score-only", **keys})

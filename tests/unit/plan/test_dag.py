@@ -176,3 +176,14 @@ def test_what_anchors_and_grades_are_made_from(tmp_path: Path) -> None:
 def test_a_constraint_allows_its_names_only() -> None:
     assert re.fullmatch(any_of(["a.b", "c"]), "a.b") and not re.fullmatch(any_of(["a.b"]), "axb")
     assert not re.fullmatch(any_of([]), "a")
+
+
+def test_every_kind_of_writing_has_a_rule_for_every_place_where_models_answer() -> None:
+    """A supervisor of engine llama had none: the run ended with missing files."""
+    rules = (HOME / "workflow" / "rules" / "write.smk").read_text(encoding="utf-8")
+    known = {
+        (place, kind)
+        for place, kinds in re.findall(r'JOBS\.made\("(\w+)", ([^)]*)\)', rules)
+        for kind in re.findall(r'"(\w+)"', kinds)
+    }
+    assert known == {(place, kind) for place in get_args(Executor) for kind in WRITES}

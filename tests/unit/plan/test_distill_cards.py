@@ -190,3 +190,17 @@ def test_a_trained_model_is_served_with_its_weights_and_room_for_its_rank(folder
     card = load_yaml(Path("config/models/m.yaml"))[0]
     place = Path("config/models", card["adapter"]["path"])
     assert place.samefile(OUT / "distill/adapter") and card["path"] == "my weights"
+
+
+@pytest.mark.heavy
+def test_the_shipped_study_learns_from_the_papers_five_tasks() -> None:
+    """Table 2 of Kartáč et al. (2025); dialogues are summarized here, not continued."""
+    path = HOME / "config" / "studies" / "distill.yaml"
+    plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
+    tasks = {plan.datasets[name].task for name in plan.taught}
+    assert tasks == {"dialogue-summarization", "data-to-text", "summarization", "story", "qa"}
+    most = sum(
+        (plan.datasets[name].select.n or 0) * 5 * min(11, len(plan.datasets[name].aspects))
+        for name in plan.taught
+    )
+    assert most == 31_500  # what the card says every text on every aspect is

@@ -12,7 +12,16 @@ from pydantic import (
 )
 
 from judgescope.core.names import ORACLE
-from judgescope.schema.cards.base import Answering, Asking, Card, Replaying, Scale, Slug
+from judgescope.schema.cards.base import (
+    Access,
+    Answering,
+    Asking,
+    Card,
+    Replaying,
+    Scale,
+    Slug,
+    repeated,
+)
 
 PARSER = "annotation"
 """The parser that reads what annotators write."""
@@ -193,8 +202,11 @@ class Judge(Decoding):
 
     judge: Answering[Slug]
     """The id, equal to the file's name."""
-    model: Answering[Slug]
+    model: Answering[Slug] = ""
     """The model card that answers."""
+    models: Access[list[Slug]] = Field([])
+    """In place of `model`: several model cards, each of which answers as a judge of its own, with
+    the id `<judge>-<model>`. The study names the card; others name those judges."""
     form: Answering[str] = ""
     """Lexical, control and command: what is computed. Recorded: a name for the report. Models that
     read prompts: a file of config/prompts."""
@@ -296,6 +308,10 @@ class Judge(Decoding):
             raise ValueError("a threshold is for numbers, and the judge's own scale has labels")
         if self.orders == "one" and self.form != COMPARE:
             raise ValueError("`orders` is for the form compare")
+        if bool(self.model) == bool(self.models):
+            raise ValueError("a judge needs `model`, or `models` in its place")
+        if twice := repeated(self.models):
+            raise ValueError(f"models names {twice} twice")
         if self.fallback is not None and self.estimator != "logprob_mean":
             raise ValueError("fallback is for the estimator logprob_mean")
         whole = self.parser in {"errors", "annotation", "result"} or self.annotates

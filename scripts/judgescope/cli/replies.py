@@ -1,25 +1,23 @@
-"""The commands `judgescope replies …` on stored replies, and `judgescope batch …`."""
+"""The commands `judgescope replies …` on stored replies."""
 
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgescope.cli.context import check_output, plan_and_results, snakemake, write_json_lines
+from judgescope.cli.context import check_output, plan_and_results, write_json_lines
 from judgescope.cli.show import check_rows, check_wanted, rows_left
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
+from judgescope.core.names import BATCH
 
 if TYPE_CHECKING:
     from judgescope.plan.asking_jobs import StudyJob
     from judgescope.plan.study import Plan
-    from judgescope.replies.batch import Looked
     from judgescope.replies.lookup import StoredReplies
     from judgescope.replies.planning import Cell
-    from judgescope.replies.store import Store
 
 DEFAULT = Path("cache/replies")
 Arguments = argparse.Namespace
@@ -63,17 +61,6 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     add("import", merge, "add the replies of such a file to the store", file=True, nargs="?")
     command = add("prune", prune, "drop replies that the named studies do not use", nargs="+")
     command.add_argument("--yes", action="store_true", help="drop them; default: only count them")
-
-    parser = commands.add_parser("batch", help="exchange requests and results with a Batch API")
-    actions = parser.add_subparsers(dest="action", required=True)
-    command = actions.add_parser("export", help="write the requests that lack a reply")
-    command.add_argument("study", type=Path, help="the study's YAML file")
-    command.add_argument("folder", type=Path, help="the folder to write to")
-    command.set_defaults(act=export_batch)
-    command = actions.add_parser("import", help="add the results to the store")
-    command.add_argument("study", type=Path, help="the study's YAML file")
-    command.add_argument("files", type=Path, nargs="+", help="result and error files, in any order")
-    command.set_defaults(act=import_batch)
 
 
 def _add_read(tools: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -136,7 +123,7 @@ def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
     from judgescope.scoring.cell import reader
 
     for job in jobs_of(plan):
-        stored, price = _stored(plan, job), job.card.price
+        stored, listed = _stored(plan, job), job.card.price
         for cell, questions in job.job.cells.items():
             perturbation, judge, aspect = cell
             cell_aspect = CellAspect(job.dataset, *cell)
@@ -151,7 +138,8 @@ def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
             for row in replies or stored(cell):
                 if row["status"] == "not_applicable":
                     continue
-                usage = row["usage"] or {}
+                usage, origin = row["usage"] or {}, (row["provenance"] or {}).get("engine")
+                price = listed and (listed.of_batch() if origin == BATCH else listed)
                 judgment = judgments.get(_match(row))
                 if judgment is None:  # not scored yet
                     parsed = parse(row["text"], row["finish"], row["status"])
@@ -358,79 +346,4 @@ def prune(args: Arguments) -> int:
             _print_left(done.left)
     if not args.yes:
         print("Nothing was dropped: --yes drops these lines.")
-    return 0
-
-
-# --- batch files -----------------------------------------------------------------------------
-
-
-def export_batch(args: Arguments) -> int:
-    """Write the requests of a study that lack a reply; make the texts that need no model first."""
-    from judgescope.plan.asking_jobs import of_endpoints
-    from judgescope.plan.generators import makers_of, supervisors
-    from judgescope.replies import batch
-    from judgescope.replies.inspection import check
-    from judgescope.replies.store import Store
-
-    plan, _ = plan_and_results(args.study)
-    # requests are paid for: a judge that is to be trained is checked before they are written
-    student = [plan.paths.student()] if plan.taught else []
-    if status := snakemake(args.study, ["texts_unasked", *student]):
-        return status
-    for card, jobs in of_endpoints(plan):
-        store = Store(Path(plan.study.store), card.served_name)
-        check(store.shard)  # requests are paid for
-        written = batch.write(args.folder, card.model, batch.lines(card, _searched(store, jobs)))
-        print(f"{card.model}: {sum(written.values()):,} requests in {len(written)} files")
-        for path, count in written.items():
-            print(f"  {path}: {count:,}")
-        for job in jobs:
-            for target_set, count in job.later.items():
-                maker = " and ".join(makers_of(plan, job.dataset, target_set))
-                print(
-                    f"  after these come {count} cells of {job.dataset} about {target_set}: "
-                    f"{maker} has yet to be asked (judgescope run)"
-                )
-    for dataset in plan.datasets:
-        for model, ensembles in supervisors(plan, dataset).items():
-            errors = f"the errors that {', '.join(ensembles)} has of {dataset}"
-            print(f"after all come {errors}: {model} merges them (judgescope run)")
-    return 0
-
-
-def _searched(store: "Store", jobs: "Iterable[StudyJob]") -> "list[Looked]":
-    from judgescope.replies.batch import Looked
-
-    return [Looked(job.job, store.find(job.job.wanted)) for job in jobs]
-
-
-def import_batch(args: Arguments) -> int:
-    """Add the results of batch files to the store."""
-    from judgescope.plan.asking_jobs import of_endpoints
-    from judgescope.replies import batch
-    from judgescope.replies.store import Store
-
-    plan, _ = plan_and_results(args.study)
-    for path in args.files:
-        if not path.is_file():
-            raise UserError("there is no such file", where=str(path))
-    with ExitStack() as stack:
-        readers = []
-        for card, jobs in of_endpoints(plan):
-            store = stack.enter_context(Store(Path(plan.study.store), card.served_name))
-            readers.append((card, store, _searched(store, jobs)))
-        done = batch.read(args.files, readers)
-    print(f"{done.new:,} replies and {done.refused:,} refusals added, {done.known:,} known")
-    print(f"lines of other requests: {done.foreign:,}; lines without a result: {done.torn:,}")
-    for reason, count in done.failed.most_common():
-        print(f"  {count:,} without a reply, to be asked again: {reason}")
-    if empty := [path for path in args.files if not done.of_files[path]]:
-        raise UserError(
-            "a file holds no result for this study",
-            where=", ".join(map(str, empty)),
-            got=f"{done.foreign:,} lines of other requests, {done.torn:,} without a result",
-            allowed=["a line for each request of `judgescope batch export`, with its custom_id"],
-            todo="name the file of results instead of the requests, and the study that it belongs "
-            "to",
-        )
     return 0

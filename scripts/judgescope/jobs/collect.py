@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from judgescope.core.cells import by_cell, joined
 from judgescope.core.files import write_text
-from judgescope.core.names import SYSTEMS
+from judgescope.core.names import BATCH, SYSTEMS
 from judgescope.core.paths import Paths
 from judgescope.schema.tables import (
     SCHEMAS,
@@ -165,15 +165,19 @@ def _once(paths: list[str], judge: str | None, writer: str | None) -> Iterator[p
     """Yield every reply in some files once, by key: one reply may serve several cells."""
     for low, high in key_ranges(sum(count_rows("answers", path) for path in paths)):
         replies = pa.concat_tables(_usage(path, low, high) for path in paths)
-        unique = replies.group_by(["key", "draw"]).aggregate([(name, "max") for name in TOKENS])
+        names = [*TOKENS, "batch"]
+        unique = replies.group_by(["key", "draw"]).aggregate([(name, "max") for name in names])
         unique = unique.sort_by([("key", "ascending"), ("draw", "ascending")])
         columns = [pa.repeat(pa.scalar(name, TEXT), len(unique)) for name in (judge, writer)]
-        columns += [unique[name] for name in ("key", "draw", *(f"{name}_max" for name in TOKENS))]
+        columns += [unique[name] for name in ("key", "draw", *(f"{name}_max" for name in names))]
         yield pa.table(columns, schema=SCHEMAS["bought"])
 
 
 def _usage(path: str, low: str, high: str) -> pa.Table:
     """Return what the replies with low <= key < high cost; a reply without a key was not bought."""
-    answers = read_key_range("answers", path, ["key", "draw", "usage"], low, high)
+    names = ["key", "draw", "usage", "provenance"]
+    answers = read_key_range("answers", path, names, low, high)
     columns = {name: answers[name] for name in ("key", "draw")}
-    return pa.table(columns | {name: pc.struct_field(answers["usage"], name) for name in TOKENS})
+    columns |= {name: pc.struct_field(answers["usage"], name) for name in TOKENS}
+    engine = pc.struct_field(answers["provenance"], "engine")
+    return pa.table({**columns, "batch": pc.fill_null(pc.equal(engine, BATCH), False)})

@@ -31,16 +31,23 @@ NO_TOKENS = dict.fromkeys(KINDS, 0)
 
 
 class Usage(NamedTuple):
-    """Replies, the sum of their tokens by kind, and how many came without a usage."""
+    """Replies, the sum of their tokens by kind, and how many came without a usage.
+
+    `batch`: those of the tokens that came in a batch, at its price.
+    """
 
     replies: int = 0
     tokens: Mapping[str, int] = NO_TOKENS
     without: int = 0
+    batch: Mapping[str, int] = NO_TOKENS
 
     def plus(self, other: "Usage") -> "Usage":
         """Return the usage of both."""
-        tokens = {kind: self.tokens[kind] + other.tokens[kind] for kind in KINDS}
-        return Usage(self.replies + other.replies, tokens, self.without + other.without)
+        tokens, batch = (
+            {kind: mine[kind] + others[kind] for kind in KINDS}
+            for mine, others in ((self.tokens, other.tokens), (self.batch, other.batch))
+        )
+        return Usage(self.replies + other.replies, tokens, self.without + other.without, batch)
 
 
 Bought = dict[tuple[str | None, str | None], Usage]
@@ -74,12 +81,13 @@ def bought_by(tables: Iterable[pa.Table]) -> Bought:
     sums = [(kind, "sum") for kind in KINDS]
     without = ("prompt", "count", pc.CountOptions(mode="only_null"))
     for table in tables:
-        summed = table.group_by(["judge", "perturbation"]).aggregate(
+        summed = table.group_by(["judge", "perturbation", "batch"]).aggregate(
             [*sums, without, ([], "count_all")]
         )
         for row in summed.to_pylist():
             tokens = {kind: row[f"{kind}_sum"] or 0 for kind in KINDS}
-            usage = Usage(row["count_all"], tokens, row["prompt_count"])
+            batch = tokens if row["batch"] else NO_TOKENS
+            usage = Usage(row["count_all"], tokens, row["prompt_count"], batch)
             buyer = (row["judge"], row["perturbation"])
             result[buyer] = result.get(buyer, Usage()).plus(usage)
     return result
@@ -115,7 +123,9 @@ def dollars(usage: Usage, price: Prices | None) -> float | None:
 
     if price is None:
         return None
-    return nanodollars(usage.tokens, Price.model_validate(price)) / 1e9
+    card = Price.model_validate(price)
+    alone = {kind: usage.tokens[kind] - usage.batch[kind] for kind in KINDS}
+    return (nanodollars(alone, card) + nanodollars(usage.batch, card.of_batch())) / 1e9
 
 
 def estimates(

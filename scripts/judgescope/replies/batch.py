@@ -6,11 +6,11 @@ read; its `custom_id` is the key and the draw.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 
@@ -18,14 +18,27 @@ from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import ABSENT, REFUSED, OpenAIEngine
 from judgescope.engines.openai.wire import NoReplyError, body, message_of, read_replies
 from judgescope.engines.requests import Reply, Request
-from judgescope.replies.lookup import StoredReplies
+from judgescope.replies.lookup import StoredReplies, Wanted
 from judgescope.replies.planning import Job
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
 
 REQUESTS, BYTES = 50_000, 200_000_000  # of one file, at most
-URL = "/v1/chat/completions"
+URL: Final = "/v1/chat/completions"
 CUSTOM_ID = re.compile(r"([0-9a-f]{64})-([0-9]{1,6})")
+
+
+class Requests(Protocol):
+    """What replies are read for: the wanted keys, and the request of each."""
+
+    @property
+    def wanted(self) -> Wanted:
+        """Return the wanted keys and draws."""
+        ...
+
+    def request(self, index: int) -> Request:
+        """Return the request of the wanted key at a place."""
+        ...
 
 
 class Looked(NamedTuple):
@@ -35,22 +48,34 @@ class Looked(NamedTuple):
     stored: StoredReplies
 
 
-def lines(card: OpenAIModel, jobs: Iterable[Looked]) -> Iterator[bytes]:
-    """Yield a line for every missing draw, each key once, in the order in which they are asked."""
+Sought = tuple[Requests, StoredReplies]
+"""Requests, and what the store has of their replies."""
+
+
+def missing(jobs: Iterable[Looked]) -> Iterator[tuple[Request, int]]:
+    """Yield every missing draw, each key once, in the order in which they are asked."""
     seen: set[str] = set()
     for job, stored in jobs:
         for request, draws in job.work(stored):
-            if request.key in seen:
-                continue
-            seen.add(request.key)
-            for draw in draws:
-                line = {
-                    "custom_id": f"{request.key}-{draw}",
-                    "method": "POST",
-                    "url": URL,
-                    "body": body(card, request, [draw]),
-                }
-                yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+            if request.key not in seen:
+                seen.add(request.key)
+                yield from ((request, draw) for draw in draws)
+
+
+def line_of(card: OpenAIModel, request: Request, draw: int) -> bytes:
+    """Return the line that asks for a draw."""
+    line = {
+        "custom_id": f"{request.key}-{draw}",
+        "method": "POST",
+        "url": URL,
+        "body": body(card, request, [draw]),
+    }
+    return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def lines(card: OpenAIModel, jobs: Iterable[Looked]) -> Iterator[bytes]:
+    """Yield the lines of all missing draws."""
+    return (line_of(card, *draw) for draw in missing(jobs))
 
 
 def write(folder: Path, name: str, lines: Iterable[bytes]) -> dict[Path, int]:
@@ -95,19 +120,21 @@ class Results:
 
 
 def read(
-    files: Iterable[Path], models: Iterable[tuple[OpenAIModel, Store, list[Looked]]]
+    files: Iterable[Path],
+    models: Iterable[tuple[OpenAIModel, Store, Sequence[Sought]]],
+    *,
+    engine: str | None = None,
 ) -> Results:
-    """Store the replies in result files.
+    """Store the replies in result files; `engine` replaces what their provenance says.
 
     A refusal is kept as an error only if the model has a reply, in its store or in these files:
     else not the request is wrong, but something that all share. Raises UserError then, and keeps
     no refusal.
     """
     results = Results()
-    readers = [_Reader(*model, results) for model in models]
+    readers = [_Reader(*model, results, engine) for model in models]
     for path in files:
-        for line in path.open("rb"):
-            row = _row(line)
+        for row in rows(path):
             if row is None:
                 results.torn += 1
             elif any(reader.take(row) for reader in readers):
@@ -117,6 +144,12 @@ def read(
     for reader in readers:
         reader.settle()
     return results
+
+
+def rows(path: Path) -> Iterator[dict[str, Any] | None]:
+    """Yield the results in a file, None for a line that is none."""
+    with path.open("rb") as file:
+        yield from map(_row, file)
 
 
 def _row(line: bytes) -> dict[str, Any] | None:
@@ -141,10 +174,15 @@ class _Reader:
     """Takes the results of one model."""
 
     def __init__(
-        self, card: OpenAIModel, store: Store, jobs: list[Looked], results: Results
+        self,
+        card: OpenAIModel,
+        store: Store,
+        jobs: Sequence[Sought],
+        results: Results,
+        engine: str | None,
     ) -> None:
         self.engine, self.store, self.jobs = OpenAIEngine(card), store, jobs
-        self.results = results
+        self.results, self.origin = results, engine
         self.proven = any(stored.count for _, stored in jobs)
         self.refusals: list[Reply] = []
 
@@ -180,6 +218,9 @@ class _Reader:
         if status == 200 and not row.get("error"):
             try:
                 [reply] = read_replies(_text(content), request, [draw])
+                if self.origin:
+                    provenance = {**(reply.provenance or {}), "engine": self.origin}
+                    reply = replace(reply, provenance=provenance)
                 return self.engine.cleaned(reply)
             except NoReplyError as error:
                 self.results.failed[str(error)] += 1

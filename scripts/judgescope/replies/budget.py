@@ -106,7 +106,7 @@ class Spending:
         if self._next_factor > self._factor and any(self._under_way.values()):
             return None
         self._factor = self._next_factor
-        hold = self._most(request, draws)
+        hold = self.most(request, draws)
         self._add(hold, 1)
         fits = False
         try:
@@ -168,7 +168,7 @@ class Spending:
         if self._account is not None:
             self._account = self.ledger.change(step).open.get(self.owner, self._account)
 
-    def _most(self, request: Request, draws: int) -> Hold:
+    def most(self, request: Request, draws: int) -> Hold:
         """Return the most that a request can cost: a prompt has at most as many tokens as bytes."""
         size = len(request.prompt.encode()) + TEMPLATE_TOKENS * len(
             request.asked.get("messages", ())

@@ -32,6 +32,10 @@ SILENT = 3600.0  # a job on another machine without a sign of life for so many s
 JOURNALS_STAY = 86400.0  # compaction leaves a journal alone for so long
 
 
+NO_PROCESS = 0
+"""The process of an account that lives until it is closed: a batch under way at an endpoint."""
+
+
 class Cap(NamedTuple):
     """The most that a study may spend, on one model or on all; `key` is the card's."""
 
@@ -227,6 +231,8 @@ class Sign:
 
 def is_dead(account: Account, sign: Sign, now: Sign) -> bool:
     """Return whether an account's owner will never close it; `now` is a sign just given."""
+    if account.process == NO_PROCESS:
+        return False
     if sign.behind(now) > SILENT:
         return True
     return account.host == here() and not is_running(account.process)

@@ -204,8 +204,11 @@ def _of_judge(settings: Mapping[str, object], judge: Judge) -> list[Setting]:
 
 def _price(prices: object) -> str:
     assert isinstance(prices, dict), "the rules of a model's card say so"
-    each = [f"{value:g} {PER_MILLION[key]}" for key, value in prices.items() if value is not None]
-    return f"US$ per million tokens: {', '.join(each)}"
+    named = {key: prices.get(key) for key in PER_MILLION}
+    each = [f"{value:g} {PER_MILLION[key]}" for key, value in named.items() if value is not None]
+    share = prices.get("batch", 1)
+    batch = f"; in a batch {share:.0%} of that" if share != 1 else ""
+    return f"US$ per million tokens: {', '.join(each)}{batch}"
 
 
 def _value(value: object) -> str:

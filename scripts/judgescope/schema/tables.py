@@ -159,7 +159,7 @@ TABLES: dict[str, Table] = {
     # every reply of a model once for each judge that reads it, or for the texts that it made
     "bought": _keyed(
         ["judge", "perturbation", "key", "draw"],
-        _counts("prompt", "completion", "reasoning", "cached"),
+        {**_counts("prompt", "completion", "reasoning", "cached"), "batch": TRUTH},
     ),
     # what a judge in training learns from: the texts that its teacher judges, each with its
     # prompt; room: the tokens that a text that has yet to be written may add to the prompt

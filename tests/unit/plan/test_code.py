@@ -22,7 +22,7 @@ PARSING = "judgescope/parsing"
 NO_PARSER = ("judgment",)
 """Modules of that package that read no text: what a judgment is."""
 CARRIERS = {
-    *("aiohttp", "markupsafe", "msgspec", "orjson", "pandas", "platformdirs", "pooch"),
+    *("aiohttp", "openai", "markupsafe", "msgspec", "orjson", "pandas", "platformdirs", "pooch"),
     *("pyarrow", "pydantic", "pydantic_core", "requests", "snakemake", "threadpoolctl"),
     *("tokenizers", "yaml", "yarl"),
 }

@@ -10,7 +10,10 @@ from packaging.utils import canonicalize_name
 
 from running import HOME
 
-ALONE = [HOME / "envs" / "llama.txt", HOME / "tests" / "axe.txt"]
+ALONE = [
+    *(HOME / "envs" / f"{name}.txt" for name in ("batch", "llama")),
+    HOME / "tests" / "axe.txt",
+]
 """What is installed without its dependencies."""
 LOCKS = sorted({*(HOME / "envs").glob("*.txt")} - {*ALONE})
 HASH = re.compile(r" --hash=sha256:[0-9a-f]{64}")

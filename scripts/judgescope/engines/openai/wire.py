@@ -148,7 +148,7 @@ def read_replies(text: str, request: Request, draws: Sequence[int]) -> list[Repl
     replied = [choice for choice in read if choice is not None]
     if not replied:
         raise NoReplyError("a response without a reply")
-    usage = _usage(answer.get("usage"))
+    usage = usage_of(answer)
     provenance = {"engine": "openai"}
     for name, field in (("model", "model"), ("fingerprint", "system_fingerprint")):
         if answer.get(field):
@@ -218,7 +218,9 @@ def spells(logprobs: Logprobs | None, redactor: Redactor) -> bool:
     return redactor.redact(spelled) != spelled
 
 
-def _usage(usage: Any) -> dict[str, int] | None:
+def usage_of(answer: Any) -> dict[str, int] | None:
+    """Return the tokens that an answer reports, None if it reports none."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
     if not isinstance(usage, dict):
         return None
 

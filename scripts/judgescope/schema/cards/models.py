@@ -207,6 +207,21 @@ class Price(Card):
     """Per million tokens of the reply."""
     cached_input: float | None = Field(None, ge=0)
     """Per million tokens of the prompt that were cached; default: `input`."""
+    batch: float = Field(1, ge=0, le=1)
+    """What a batch costs (`judgescope batch submit`), as a share of these prices."""
+
+    @model_serializer(mode="wrap")
+    def _without_batch(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out `batch` where it says nothing: jobs do not run again for it."""
+        price: dict[str, Any] = dump(self)
+        return {name: value for name, value in price.items() if (name, value) != ("batch", 1)}
+
+    def of_batch(self) -> "Price":
+        """Return the price of tokens in a batch."""
+        cached = None if self.cached_input is None else self.cached_input * self.batch
+        return Price(
+            input=self.input * self.batch, output=self.output * self.batch, cached_input=cached
+        )
 
 
 class ListedPrice(Price):

@@ -1,0 +1,304 @@
+"""The commands `judgescope batch …`: requests that an endpoint answers within a day, for less."""
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgescope.cli.context import plan_and_results, snakemake
+from judgescope.cli.terminal import aligned, plain
+from judgescope.core.errors import UserError
+
+if TYPE_CHECKING:
+    from judgescope.plan.asking_jobs import StudyJob
+    from judgescope.plan.study import Plan
+    from judgescope.replies.batch import Looked, Results
+    from judgescope.replies.batches import Batch, Batches, Fetched
+    from judgescope.replies.store import Store
+    from judgescope.schema.cards import OpenAIModel
+
+Arguments = argparse.Namespace
+
+
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands to a parser's subcommands; each sets `act`."""
+    parser = commands.add_parser("batch", help="request within a day for less, by a Batch API")
+    actions = parser.add_subparsers(dest="action", required=True)
+
+    def add(name: str, act: Callable[[Arguments], int], about: str) -> argparse.ArgumentParser:
+        command: argparse.ArgumentParser = actions.add_parser(name, help=about)
+        command.add_argument("study", type=Path, help="the study's YAML file")
+        command.set_defaults(act=act)
+        return command
+
+    add("submit", submit, "send the requests that lack a reply as batches")
+    add("status", status, "print how far the study's batches are")
+    add("fetch", fetch, "store the replies of batches that have ended")
+    add("cancel", cancel, "end the study's batches; then fetch what was answered")
+    command = add("export", export_batch, "write the requests that lack a reply to files")
+    command.add_argument("folder", type=Path, help="the folder to write to")
+    command = add("import", import_batch, "add the results in files to the store")
+    command.add_argument("files", type=Path, nargs="+", help="result and error files, in any order")
+
+
+# --- batches under way -----------------------------------------------------------------------
+
+
+def submit(args: Arguments) -> int:
+    """Send the requests of a study that lack a reply; make the texts that need no model first.
+
+    An endpoint that was not probed yet is, by a few requests at the usual price.
+    """
+    from judgescope.plan.asking_jobs import of_endpoints
+    from judgescope.plan.checks.study import caps_of
+    from judgescope.replies.inspection import check
+    from judgescope.replies.ledger import NANOS, shown
+
+    plan, _ = plan_and_results(args.study)
+    if code := _make_texts(args.study, plan):
+        return code
+    _probe(plan)
+    for card, jobs in of_endpoints(plan):
+        batches, store = _batches(plan, card), _store(plan, card)
+        check(store.shard)  # requests are paid for
+        new = batches.submit(_searched(store, jobs), caps_of(plan.study))
+        for each in new:
+            record, held = each.record, shown(each.record.held[NANOS], NANOS)
+            most = f", at most {held}, which is reserved" if batches.price else ""
+            print(f"{card.model}: {record.requests:,} requests in batch {record.batch}{most}")
+        if not new:
+            print(f"{card.model}: no request lacks a reply, or a batch that will bring one")
+        _print_later(plan, jobs)
+    _print_supervisors(plan)
+    print(f"judgescope batch status {args.study}")
+    return 0
+
+
+def _probe(plan: "Plan") -> None:
+    """Find out what endpoints do with fields, where no earlier job has."""
+    from judgescope.engines.openai.engine import OpenAIEngine
+    from judgescope.plan.asking_jobs import of_endpoints
+    from judgescope.plan.checks.study import caps_of
+    from judgescope.replies.budget import Spending
+    from judgescope.replies.probing import read_findings, try_out
+
+    for card, jobs in of_endpoints(plan):
+        store = _store(plan, card)
+        missing = any(job.job.wanted.slots > store.find(job.job.wanted).count for job in jobs)
+        if not missing or not card.probe or read_findings(store, card) is not None:
+            continue
+        judges = [judge for judge in plan.judges.values() if judge.model == card.model]
+        folder, caps = Path(plan.study.store), caps_of(plan.study)
+        with (
+            store,
+            Spending(
+                folder, plan.study.ledger, card.model, card.price, caps, store.shard / store.start
+            ) as budget,
+        ):
+            try_out(store, OpenAIEngine(card, budget=budget), judges)
+
+
+def status(args: Arguments) -> int:
+    """Print the study's batches."""
+    rows = [["model", "batch", "status", "requests", "done"]]
+    for batches, each in _under_way(args.study):
+        state = batches.look(each)
+        ident = each.record.batch or "-"
+        counts = [f"{each.record.requests:,}", f"{state.done:,}"]
+        rows.append([plain(each.record.model), plain(ident), plain(state.status), *counts])
+        _print_messages(state)
+    if len(rows) == 1:
+        print("no batch is under way: all results were fetched, or none was submitted")
+    else:
+        print("\n".join(aligned(rows)))
+    return 0
+
+
+def fetch(args: Arguments) -> int:
+    """Store the replies of batches that have ended; return 1 while one has not."""
+    waiting = 0
+    for batches, each in _under_way(args.study):
+        state = batches.fetch(each)
+        name = f"{each.record.model}, batch {each.record.batch}: {state.status}"
+        _print_messages(state)
+        if state.results is None:
+            waiting += 1
+            print(f"{name}, {state.done:,} of {each.record.requests:,} done")
+            continue
+        print(name)
+        _print_results(state)
+    if waiting:
+        print(f"under way: {waiting}; fetch again later")
+    return int(waiting > 0)
+
+
+def cancel(args: Arguments) -> int:
+    """Ask the endpoints to end the study's batches."""
+    for batches, each in _under_way(args.study):
+        batches.cancel(each)
+        print(f"{each.record.model}, batch {each.record.batch}: to be cancelled")
+    print(f"judgescope batch fetch {args.study}: stores what was answered, releases the rest")
+    return 0
+
+
+def _under_way(study: Path) -> "Iterator[tuple[Batches, Batch]]":
+    """Yield the batches of a study, each with its endpoint."""
+    from judgescope.engines.factory import settled
+    from judgescope.replies.batches import under_way
+    from judgescope.schema.cards import OpenAIModel
+
+    plan, _ = plan_and_results(study)
+    made: dict[str, Batches] = {}
+    for each in under_way(Path(plan.study.store), plan.study.ledger):
+        model = each.record.model
+        card = plan.models.get(model)
+        if not isinstance(card, OpenAIModel):
+            raise UserError(
+                "a batch is of a model that the study does not have any more",
+                where=str(each.path.with_suffix(".json")),
+                got=model,
+                allowed=[name for name, one in plan.models.items() if isinstance(one, OpenAIModel)],
+                todo="name a judge of this model in the study again, until the batch is fetched",
+            )
+        if model not in made:
+            card = settled(card, Path(plan.folders["model", model]), Path(plan.study.data))
+            assert isinstance(card, OpenAIModel)
+            made[model] = _batches(plan, card)
+        yield made[model], each
+
+
+def _batches(plan: "Plan", card: "OpenAIModel") -> "Batches":
+    from judgescope.replies.batches import Batches
+
+    return Batches(Path(plan.study.store), plan.study.ledger, card)
+
+
+def _store(plan: "Plan", card: "OpenAIModel") -> "Store":
+    from judgescope.replies.store import Store
+
+    return Store(Path(plan.study.store), card.served_name)
+
+
+def _print_messages(state: "Fetched") -> None:
+    for message in state.messages:
+        print(f"  {plain(message)}")
+
+
+def _print_results(state: "Fetched") -> None:
+    from judgescope.replies.ledger import NANOS, shown
+
+    assert state.results is not None
+    _print_counts(state.results)
+    if state.spent and NANOS in state.spent:
+        print(f"  cost: {shown(state.spent[NANOS], NANOS)}")
+
+
+def check_none_under_way(store: str, ledger: str, study: object) -> None:
+    """Raise UserError while a study has batches: a run would pay for their requests again."""
+    from judgescope.replies.batches import under_way
+
+    if batches := under_way(Path(store), ledger):
+        count = sum(each.record.requests for each in batches)
+        raise UserError(
+            f"{count:,} requests of this study are in batches: a run would pay for them again",
+            where=f"study {ledger}",
+            got=", ".join(each.record.batch or "not sent" for each in batches),
+            todo=f"judgescope batch fetch {study}; or `batch cancel`, then `batch fetch`",
+        )
+
+
+# --- batch files -----------------------------------------------------------------------------
+
+
+def export_batch(args: Arguments) -> int:
+    """Write the requests of a study that lack a reply; make the texts that need no model first."""
+    from judgescope.plan.asking_jobs import of_endpoints
+    from judgescope.replies import batch
+    from judgescope.replies.inspection import check
+    from judgescope.replies.store import Store
+
+    plan, _ = plan_and_results(args.study)
+    if code := _make_texts(args.study, plan):
+        return code
+    for card, jobs in of_endpoints(plan):
+        store = Store(Path(plan.study.store), card.served_name)
+        check(store.shard)  # requests are paid for
+        written = batch.write(args.folder, card.model, batch.lines(card, _searched(store, jobs)))
+        print(f"{card.model}: {sum(written.values()):,} requests in {len(written)} files")
+        for path, count in written.items():
+            print(f"  {path}: {count:,}")
+        _print_later(plan, jobs)
+    _print_supervisors(plan)
+    return 0
+
+
+def _make_texts(study: Path, plan: "Plan") -> int:
+    """Make the texts that need no model, and check a judge that is to be trained: requests cost."""
+    student = [plan.paths.student()] if plan.taught else []
+    return snakemake(study, ["texts_unasked", *student])
+
+
+def _print_later(plan: "Plan", jobs: "Iterable[StudyJob]") -> None:
+    """Print what cannot be requested before a model has written texts."""
+    from judgescope.plan.generators import makers_of
+
+    for job in jobs:
+        for target_set, count in job.later.items():
+            maker = " and ".join(makers_of(plan, job.dataset, target_set))
+            print(
+                f"  after these come {count} cells of {job.dataset} about {target_set}: "
+                f"{maker} has yet to be asked (judgescope run)"
+            )
+
+
+def _print_supervisors(plan: "Plan") -> None:
+    """Print what a supervisor merges once all else is there."""
+    from judgescope.plan.generators import supervisors
+
+    for dataset in plan.datasets:
+        for model, ensembles in supervisors(plan, dataset).items():
+            errors = f"the errors that {', '.join(ensembles)} has of {dataset}"
+            print(f"after all come {errors}: {model} merges them (judgescope run)")
+
+
+def _searched(store: "Store", jobs: "Iterable[StudyJob]") -> "list[Looked]":
+    from judgescope.replies.batch import Looked
+
+    return [Looked(job.job, store.find(job.job.wanted)) for job in jobs]
+
+
+def import_batch(args: Arguments) -> int:
+    """Add the results of batch files to the store."""
+    from judgescope.plan.asking_jobs import of_endpoints
+    from judgescope.replies import batch
+    from judgescope.replies.store import Store
+
+    plan, _ = plan_and_results(args.study)
+    for path in args.files:
+        if not path.is_file():
+            raise UserError("there is no such file", where=str(path))
+    with ExitStack() as stack:
+        readers = []
+        for card, jobs in of_endpoints(plan):
+            store = stack.enter_context(Store(Path(plan.study.store), card.served_name))
+            readers.append((card, store, _searched(store, jobs)))
+        done = batch.read(args.files, readers)
+    _print_counts(done)
+    if empty := [path for path in args.files if not done.of_files[path]]:
+        raise UserError(
+            "a file holds no result for this study",
+            where=", ".join(map(str, empty)),
+            got=f"{done.foreign:,} lines of other requests, {done.torn:,} without a result",
+            allowed=["a line for each request of `judgescope batch export`, with its custom_id"],
+            todo="name the file of results instead of the requests, and the study that it belongs "
+            "to",
+        )
+    return 0
+
+
+def _print_counts(done: "Results") -> None:
+    print(f"{done.new:,} replies and {done.refused:,} refusals added, {done.known:,} known")
+    print(f"lines of other requests: {done.foreign:,}; lines without a result: {done.torn:,}")
+    for reason, count in done.failed.most_common():
+        print(f"  {count:,} without a reply, to be asked again: {plain(reason)}")

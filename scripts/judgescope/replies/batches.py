@@ -1,0 +1,430 @@
+"""Batches under way: files of requests that an endpoint answers within a day, at a lower price.
+
+A record beside each file says how far it came, and is written before the next step: a command that
+was killed goes on where it stopped, and nothing is sent twice. What a batch may cost is reserved in
+the study's ledger until its results are fetched; then what it did cost is booked, once.
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import orjson
+from msgspec import MsgspecError, Struct
+from msgspec.json import decode, encode
+
+from judgescope.core.errors import UserError
+from judgescope.core.files import whole
+from judgescope.core.names import BATCH
+from judgescope.engines.openai.client import client
+from judgescope.engines.openai.engine import REFUSED, OpenAIEngine
+from judgescope.engines.openai.wire import usage_of
+from judgescope.engines.requests import Request
+from judgescope.replies import batch
+from judgescope.replies.batch import CUSTOM_ID, Looked, Results
+from judgescope.replies.budget import Spending
+from judgescope.replies.ledger import FOLDER as LEDGERS
+from judgescope.replies.ledger import (
+    NANOS,
+    NO_PROCESS,
+    REQUESTS,
+    Account,
+    Amount,
+    Cap,
+    Ledger,
+    State,
+    caps_on,
+    shown,
+)
+from judgescope.replies.lookup import Wanted
+from judgescope.replies.pricing import nanodollars
+from judgescope.replies.store import Store
+from judgescope.schema.cards import OpenAIModel, Price
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+    from openai.types import Batch as Answer
+
+FOLDER = ".batches"  # beside the shards of the store, like the ledgers
+WINDOW: Final = "24h"
+MARK = "judgescope"  # the key of a batch's metadata that says which record it belongs to
+ENDED = ("completed", "expired", "cancelled", "failed")
+RECENT = 500  # batches of an endpoint that are searched for one whose creation was not noted
+FILE_SECONDS = 120.0  # that an endpoint may take to accept a file
+LOOK_SECONDS = 2.0
+BEGIN = len('{"custom_id":"')
+
+
+class Record(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What is known of a batch: `held` is reserved, `file` and `batch` are the endpoint's ids."""
+
+    study: str
+    model: str
+    requests: int
+    held: dict[str, int]
+    file: str | None = None
+    batch: str | None = None
+
+
+class Batch:
+    """One file of requests, and its record."""
+
+    def __init__(self, path: Path, record: Record) -> None:
+        self.path, self.record = path, record
+
+    @classmethod
+    def read(cls, path: Path) -> "Batch":
+        """Return the batch of a file of requests."""
+        try:
+            return cls(path, decode(path.with_suffix(".json").read_bytes(), type=Record))
+        except MsgspecError as error:
+            raise UserError(
+                f"the record of a batch cannot be read: {error}",
+                where=str(path.with_suffix(".json")),
+                todo="fetch the results of the endpoint's batches with `judgescope batch import`, "
+                "then delete the file",
+            ) from None
+
+    def save(self) -> None:
+        """Write the record."""
+        with whole(self.path.with_suffix(".json")) as part:
+            part.write_bytes(encode(self.record))
+
+    @property
+    def owner(self) -> str:
+        """Return the name of its account in the ledger, and its mark at the endpoint."""
+        return self.path.stem
+
+    def remove(self) -> None:
+        """Delete the record, then its files."""
+        self.path.with_suffix(".json").unlink(missing_ok=True)
+        for path in self.path.parent.glob(f"{self.owner}.*"):
+            path.unlink()
+
+    def draws(self) -> Iterator[tuple[str, int]]:
+        """Yield the key and the draw of every request."""
+        with self.path.open("rb") as file:
+            for line in file:
+                ident = CUSTOM_ID.match(line[BEGIN : BEGIN + 80].decode("ascii"))
+                assert ident is not None, "a line as `batch.line_of` writes it"
+                yield ident[1], int(ident[2])
+
+
+class Sent:
+    """The requests of a batch, as its file has them: cards may have changed since."""
+
+    def __init__(self, sent: Batch) -> None:
+        counts: Counter[str] = Counter()
+        for key, draw in sent.draws():
+            counts[key] = max(counts[key], draw + 1)
+        self.keys = sorted(counts)
+        self.wanted = Wanted.from_counts(counts)
+        with sent.path.open("rb") as file:
+            self._logprobs = bool(orjson.loads(file.readline())["body"].get("logprobs"))
+
+    def request(self, index: int) -> Request:
+        """Return the request of a key, as far as reading its reply needs it."""
+        request = Request({"logprobs": True} if self._logprobs else {})
+        vars(request)["key"] = self.keys[index]
+        return request
+
+
+class FinalError(UserError):
+    """The error of a file that the endpoint never takes, or that a cap does not allow."""
+
+    @classmethod
+    def of(cls, error: UserError) -> "FinalError":
+        """Return the same error as one that no further try can cure."""
+        return cls(error.what, where=error.where, got=error.got, todo=error.todo)
+
+
+class Fetched(NamedTuple):
+    """What came of a batch: its state, its results, what was booked; no results while it runs."""
+
+    batch: Batch
+    status: str
+    done: int
+    results: Results | None = None
+    spent: Amount | None = None
+    messages: Sequence[str] = ()
+
+
+def under_way(store: Path, study: str | None = None) -> list[Batch]:
+    """Return the batches of a study, or of all, whose results were not fetched."""
+    paths = sorted((store / FOLDER).glob(f"{study or '*'}/*.json"))
+    return [Batch.read(path.with_suffix(".jsonl")) for path in paths]
+
+
+class Batches:
+    """The batches of one study and one model."""
+
+    def __init__(self, store: Path, study: str, card: OpenAIModel) -> None:
+        self.store, self.study, self.card = store, study, card
+        self.folder = store / FOLDER / study
+        self.ledger = Ledger(store / LEDGERS / study)
+        self.price = card.price.of_batch() if card.price else None
+        self.engine = OpenAIEngine(card)
+
+    @cached_property
+    def client(self) -> "OpenAI":
+        """Return the client of the endpoint."""
+        return client(self.card, self.engine.key)
+
+    def mine(self) -> list[Batch]:
+        """Return the model's batches that are under way."""
+        return [each for each in under_way(self.store, self.study) if self._owns(each)]
+
+    def _owns(self, each: Batch) -> bool:
+        return each.record.model == self.card.model
+
+    # --- out ---
+
+    def submit(self, jobs: Iterable[Looked], caps: Sequence[Cap]) -> list[Batch]:
+        """Send what the store lacks and no batch has, after what an earlier call left unsent.
+
+        Raises UserError if a cap does not allow what a file may cost, or the endpoint refuses it.
+        """
+        before = self.mine()
+        for each in before:
+            self._send(each, caps, again=True)
+        new = self._write(jobs)
+        for number, each in enumerate(new):
+            try:
+                self._send(each, caps)
+            except UserError:
+                for unsent in new[number + 1 :]:
+                    unsent.remove()
+                raise
+        return new
+
+    def _write(self, jobs: Iterable[Looked]) -> list[Batch]:
+        """Write the requests and their records."""
+        sent = {draw for each in under_way(self.store) for draw in each.draws()}
+        name = f"{self.card.model}-{os.urandom(4).hex()}"
+        journals = Store(self.store, self.card.served_name).shard / name
+        spending = Spending(self.store, self.study, self.card.model, self.price, [], journals)
+        holds: list[int] = []
+
+        def lines() -> Iterator[bytes]:
+            for request, draw in batch.missing(jobs):
+                if (request.key, draw) not in sent:
+                    holds.append(spending.most(request, 1).nanodollars)
+                    yield batch.line_of(self.card, request, draw)
+
+        written = batch.write(self.folder, name, lines())
+        rest = iter(holds)
+        new = []
+        for path, count in written.items():
+            held = {REQUESTS: count, NANOS: sum(islice(rest, count))}
+            record = Record(study=self.study, model=self.card.model, requests=count, held=held)
+            new.append(Batch(path, record))
+        for each in new:
+            each.save()
+        return new
+
+    def _send(self, each: Batch, caps: Sequence[Cap], *, again: bool = False) -> None:
+        """Reserve what a batch may cost, hand its file to the endpoint, and let it begin.
+
+        `again`: an earlier call was killed, perhaps before it noted what the endpoint answered.
+        """
+        record = each.record
+        if record.batch is not None:
+            return
+        try:
+            self._reserve(each, caps)
+            if record.file is None:
+                with each.path.open("rb") as file, self._asking(final=True):
+                    named = (each.path.name, file)
+                    record.file = self.client.files.create(file=named, purpose="batch").id
+                each.save()
+            self._wait(record.file)
+            begun = self._begun(each) if again else None
+            if begun is None:
+                with self._asking(final=True):
+                    # never sent again by itself: the first may have arrived
+                    begun = self.client.with_options(max_retries=0).batches.create(
+                        input_file_id=record.file,
+                        endpoint=batch.URL,
+                        completion_window=WINDOW,
+                        metadata={MARK: each.owner},
+                    )
+        except FinalError:
+            self._close(each, Amount())
+            each.remove()
+            raise
+        record.batch = begun.id
+        each.save()
+
+    def _begun(self, each: Batch) -> "Answer | None":
+        """Return the endpoint's batch of a record, if it has one."""
+        with self._asking():
+            for one in islice(self.client.batches.list(limit=100), RECENT):
+                if (one.metadata or {}).get(MARK) == each.owner:
+                    return one
+        return None
+
+    def _wait(self, file: str) -> None:
+        """Wait until the endpoint has accepted a file; some look through it first."""
+        until = time.monotonic() + FILE_SECONDS
+        while (status := self._file_status(file)) not in ("processed", "uploaded"):
+            if status == "error":
+                todo = "see what the endpoint says of it, then submit again"
+                raise FinalError.of(
+                    self.engine.error(f"the endpoint refuses the file {file}", todo)
+                )
+            if time.monotonic() > until:
+                todo = "submit again later: the file is kept there"
+                raise self.engine.error("the endpoint has not accepted the file yet", todo)
+            time.sleep(LOOK_SECONDS)
+
+    def _file_status(self, file: str) -> str:
+        with self._asking():
+            return str(self.client.files.retrieve(file).status)
+
+    # --- money ---
+
+    def _reserve(self, each: Batch, caps: Sequence[Cap]) -> None:
+        record, held = each.record, Counter(each.record.held)
+
+        def step(state: State) -> None:
+            if each.owner in state.open:
+                return
+            for unit, need in held.items():
+                room = state.free(unit, record.model, caps)
+                if room is not None and need > room:
+                    raise FinalError.of(self._no_room(unit, need, room, caps))
+            state.open[each.owner] = Account(
+                model=record.model,
+                price=self.price.model_dump() if self.price else None,
+                journals=os.path.relpath(each.path.with_suffix(""), self.store),
+                host=BATCH,
+                process=NO_PROCESS,
+                held=held,
+                under_way=Counter(held),
+            )
+
+        self.ledger.change(step)
+
+    def _no_room(self, unit: str, need: int, room: int, caps: Sequence[Cap]) -> UserError:
+        keys = ", ".join(cap.key for cap in caps_on(caps, unit, self.card.model))
+        return UserError(
+            f"a batch may cost {shown(need, unit)}, and the study's caps leave {shown(room, unit)}",
+            where=f"the study's card, key {keys}; models/{self.card.model}.yaml",
+            todo="raise the cap, or lower max_tokens: a batch cannot be stopped at a cap, so the "
+            "most that it may cost is reserved. `judgescope run` reserves request by request",
+        )
+
+    def _close(self, each: Batch, spent: Amount) -> Amount:
+        """Book what a batch cost, unless that was done before."""
+
+        def step(state: State) -> None:
+            if each.owner in state.open:
+                state.close(each.owner, spent)
+
+        self.ledger.change(step)
+        return spent
+
+    def _spent(self, each: Batch, files: Iterable[Path]) -> Amount:
+        """Return what the results cost; all that was reserved if one does not say it."""
+        account = self.ledger.state().open.get(each.owner)
+        price = self.price if account is None else account.price and Price(**account.price)
+        spent = Amount()
+        for row in (row for path in files for row in batch.rows(path) if row is not None):
+            response = row.get("response")
+            response = response if isinstance(response, dict) else {}
+            status = response.get("status_code")
+            spent[REQUESTS] += status is not None
+            if status != 200 or not price:
+                continue
+            usage = usage_of(response.get("body"))
+            if usage is None:
+                return Counter(each.record.held)
+            spent[NANOS] += nanodollars(usage, price)
+        return spent
+
+    # --- in ---
+
+    def look(self, each: Batch) -> Fetched:
+        """Return how far a batch is at the endpoint."""
+        if each.record.batch is None:
+            return Fetched(each, "not sent", 0)
+        with self._asking():
+            answer = self.client.batches.retrieve(each.record.batch)
+        errors = (answer.errors and answer.errors.data) or []
+        said = [self.engine.safe(str(one.message or one.code)) for one in errors]
+        counts = answer.request_counts
+        done = counts.completed + counts.failed if counts else 0
+        return Fetched(each, str(answer.status), done, messages=said)
+
+    def fetch(self, each: Batch) -> Fetched:
+        """Store the replies of a batch that has ended, and book what they cost."""
+        state = self.look(each)
+        if state.status not in ENDED:
+            return state
+        files = self._download(each)
+        spent = self._spent(each, files)
+        sent = Sent(each)
+        try:
+            with Store(self.store, self.card.served_name) as store:
+                sought = [(sent, store.find(sent.wanted))]
+                results = batch.read(files, [(self.card, store, sought)], engine=BATCH)
+        except UserError:  # every request was refused: nothing is stored, and the batch is over
+            self._close(each, spent)
+            each.remove()
+            raise
+        self._close(each, spent)
+        each.remove()
+        return state._replace(results=results, spent=spent)
+
+    def _download(self, each: Batch) -> list[Path]:
+        assert each.record.batch is not None
+        files = []
+        with self._asking():
+            answer = self.client.batches.retrieve(each.record.batch)
+            for name, ident in (("output", answer.output_file_id), ("error", answer.error_file_id)):
+                if ident:
+                    path = each.path.with_suffix(f".{name}.jsonl")
+                    content = self.client.files.content(ident)
+                    with whole(path) as part:
+                        content.write_to_file(part)
+                    files.append(path)
+        return files
+
+    def cancel(self, each: Batch) -> None:
+        """Ask the endpoint to end a batch; what is answered by then is fetched as usual."""
+        if each.record.batch is None:
+            self._close(each, Amount())
+            each.remove()
+            return
+        with self._asking():
+            self.client.batches.cancel(each.record.batch)
+
+    @contextmanager
+    def _asking(self, *, final: bool = False) -> Iterator[None]:
+        """Tell the endpoint's errors as the user's, without the key.
+
+        `final`: a refusal is a FinalError.
+        """
+        import openai
+
+        try:
+            yield
+        except openai.APIStatusError as error:
+            said = self.engine.error(
+                f"the endpoint rejected a batch: {self.engine.safe(str(error))}",
+                f"the card's key: {self.card.key_source}; fetched replies are stored",
+            )
+            raise (
+                FinalError.of(said) if final and error.status_code in REFUSED else said
+            ) from None
+        except openai.APIError as error:
+            raise self.engine.error(
+                f"the endpoint does not respond: {self.engine.safe(str(error))}",
+                "run the same command again: nothing is sent twice",
+            ) from None

@@ -1,0 +1,418 @@
+"""Batches at an endpoint: sent once, booked once, and their replies have the keys of live ones."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import running
+from asking import AskedStudy
+from batch_endpoint import LOST, BatchEndpoint, serve_batches
+from batch_setup import MODEL, Asked
+from judgescope.core.errors import UserError
+from judgescope.core.names import BATCH
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.requests import Reply
+from judgescope.replies import batch
+from judgescope.replies.batches import Batches, Fetched, under_way
+from judgescope.replies.budget import Spending
+from judgescope.replies.ledger import NANOS, REQUESTS, Amount, Cap, Ledger
+from judgescope.replies.store import Store
+from judgescope.schema.cards import OpenAIModel
+from scripted import Body, Said, refusal, reply
+
+PRICE = {"input": 2, "output": 8, "batch": 0.5}
+ONE = (7 * 2 + 3 * 8) * 1000 // 2
+"""Billionths of a dollar for a reply in a batch: 7 tokens of prompt and 3 of reply, at half."""
+DRAWS = 8
+
+
+def rate(body: Body) -> Said:
+    return reply(f"Rating: {1 + body['seed'] % 5}")
+
+
+@pytest.fixture
+def endpoint() -> Iterator[BatchEndpoint]:
+    with serve_batches(rate) as running:
+        yield running
+
+
+class Night:
+    """A study of eight draws, its store, and the batches of its model."""
+
+    def __init__(self, folder: Path, endpoint: BatchEndpoint, *caps: Cap, **keys: Any) -> None:
+        self.endpoint, self.caps = endpoint, caps
+        self.asked = Asked(folder)
+        fields = MODEL.model_dump() | {"base_url": endpoint.url, "price": PRICE} | keys
+        self.card = OpenAIModel.model_validate(fields)
+        self.store = folder / "store"
+
+    @property
+    def batches(self) -> Batches:
+        """Return the batches as a new process sees them."""
+        return Batches(self.store, "s", self.card)
+
+    def submit(self) -> int:
+        """Submit and return how many requests the endpoint was sent in all."""
+        self.batches.submit([self.asked.looked()], self.caps)
+        return sum(len(self.endpoint.lines(ident)) for ident in self.endpoint.batches)
+
+    def fetch(self) -> list[Fetched]:
+        return [self.batches.fetch(each) for each in self.batches.mine()]
+
+    def booked(self) -> tuple[Amount, Amount]:
+        """Return what was spent, and what is reserved."""
+        state = Ledger(self.store / ".budget" / "s").state()
+        held = [account.held for account in state.open.values()]
+        return state.spent.get("it", Amount()), sum(held, Amount())
+
+    def replies(self) -> dict[tuple[str, int], Reply]:
+        return {(one.key, one.draw): one for one in self.asked.replies()}
+
+
+@pytest.fixture
+def night(tmp_path: Path, endpoint: BatchEndpoint) -> Night:
+    return Night(tmp_path, endpoint)
+
+
+def live(night: Night) -> dict[tuple[str, int], str]:
+    """Return what the endpoint answers when it is asked at once."""
+    came: list[Reply] = []
+    work = list(night.asked.job.work(night.asked.looked().stored))
+    OpenAIEngine(night.card)(work, True, came.append)
+    return {(one.key, one.draw): one.text for one in came}
+
+
+def test_replies_of_a_batch_are_those_of_live_requests_under_their_keys(night: Night) -> None:
+    night.card = night.card.model_copy(
+        update={"limits": night.card.limits.model_copy(update={"draws_per_request": 1})}
+    )
+    asked = live(night)
+    assert len(asked) == DRAWS and not night.replies()
+    bodies = night.endpoint.asked
+    assert night.submit() == DRAWS
+    sent = [line["body"] for line in night.endpoint.lines("batch-0")]
+    assert sorted(map(str, sent)) == sorted(map(str, bodies))
+    [running] = night.fetch()
+    assert (running.status, running.results) == ("in_progress", None) and not night.replies()
+    night.endpoint.end()
+    [done] = night.fetch()
+    assert done.results is not None and done.results.new == DRAWS
+    found = night.replies()
+    assert {draw: one.text for draw, one in found.items()} == asked
+    assert {(one.provenance or {})["engine"] for one in found.values()} == {BATCH}
+    assert {(one.provenance or {})["model"] for one in found.values()} == {"scripted"}
+    assert not night.batches.mine() and not [*(night.store / ".batches" / "s").iterdir()]
+    assert night.submit() == DRAWS  # nothing is missing
+
+
+def test_what_is_in_a_batch_is_not_sent_again_by_any_study(night: Night, tmp_path: Path) -> None:
+    night.submit()
+    assert night.submit() == DRAWS
+    other = Batches(night.store, "other", night.card)
+    assert other.submit([night.asked.looked()], []) == []
+    assert len(night.endpoint.batches) == 1
+    assert [each.record.study for each in under_way(night.store)] == ["s"]
+
+
+def test_results_are_stored_also_if_the_study_asks_otherwise_by_then(night: Night) -> None:
+    night.submit()
+    before = set(live(night))
+    night.asked.job = Asked(night.asked.folder, temperature=0.5).job
+    night.endpoint.end()
+    [done] = night.fetch()
+    assert done.results is not None and (done.results.new, done.results.foreign) == (DRAWS, 0)
+    assert len(night.asked.store.read({key: 2 for key, _ in before})) == DRAWS
+
+
+# --- killed at every step ---
+
+
+@pytest.mark.parametrize("route", ["POST /v1/files", "GET /v1/files/*", "POST /v1/batches"])
+def test_a_lost_answer_sends_nothing_twice(night: Night, route: str) -> None:
+    night.endpoint.faults[route] = LOST
+    if route.startswith("POST /v1/batches"):
+        with pytest.raises(UserError, match="does not respond") as caught:
+            night.submit()
+        assert "nothing is sent twice" in caught.value.todo
+    assert night.submit() == DRAWS and len(night.endpoint.batches) == 1
+    [each] = night.batches.mine()
+    assert each.record.batch == "batch-0"
+    assert night.booked()[1][REQUESTS] == DRAWS
+
+
+@pytest.mark.parametrize("step", ["_reserve", "_wait", "_begun"])
+def test_a_command_that_was_killed_goes_on(
+    night: Night, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    if step == "_begun":  # the batch was made, and the record does not say so
+        monkeypatch.setattr("judgescope.replies.batches.Batch.save", _nth(3, killed))
+    else:
+        monkeypatch.setattr(Batches, step, killed)
+    with pytest.raises(KeyboardInterrupt):
+        night.submit()
+    monkeypatch.undo()
+    assert night.submit() == DRAWS and len(night.endpoint.batches) == 1
+    night.endpoint.end()
+    night.fetch()
+    assert len(night.replies()) == DRAWS and night.booked() == (
+        Amount({REQUESTS: DRAWS, NANOS: DRAWS * ONE}),
+        Amount(),
+    )
+
+
+def _nth(number: int, fault: Any) -> Any:
+    """Return a method that fails at its n-th call."""
+    from judgescope.replies.batches import Batch
+
+    save, left = Batch.save, iter(range(number - 1))
+
+    def method(self: Batch) -> None:
+        fault() if next(left, None) is None else save(self)
+
+    return method
+
+
+@pytest.mark.parametrize("at", ["_close", "remove"])
+def test_a_fetch_that_was_killed_books_once(
+    night: Night, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    night.submit()
+    night.endpoint.end()
+    owner = Batches if at == "_close" else "judgescope.replies.batches.Batch"
+    if isinstance(owner, str):
+        monkeypatch.setattr(f"{owner}.{at}", killed)
+    else:
+        monkeypatch.setattr(owner, at, killed)
+    with pytest.raises(KeyboardInterrupt):
+        night.fetch()
+    monkeypatch.undo()
+    [done] = night.fetch()
+    assert done.results is not None and (done.results.new, done.results.known) == (0, DRAWS)
+    assert night.booked() == (Amount({REQUESTS: DRAWS, NANOS: DRAWS * ONE}), Amount())
+
+
+# --- money ---
+
+
+def test_the_most_is_reserved_and_what_it_cost_is_booked_once(night: Night) -> None:
+    night.submit()
+    spent, held = night.booked()
+    spending = Spending(night.store, "s", "it", night.card.price.of_batch(), [], night.store / "x")  # type: ignore[union-attr]
+    requests = [request for request, _ in batch.missing([Asked(night.asked.folder).looked()])]
+    most = sum(spending.most(request, 1).nanodollars for request in requests)
+    assert (spent, held) == (Amount(), Amount({REQUESTS: DRAWS, NANOS: most}))
+    night.endpoint.end()
+    [done] = night.fetch()
+    assert done.spent == Amount({REQUESTS: DRAWS, NANOS: DRAWS * ONE})
+    assert night.booked() == (done.spent, Amount()) and night.fetch() == []
+
+
+def test_a_batch_that_expires_half_done_is_booked_by_half_and_the_rest_goes_out_again(
+    night: Night,
+) -> None:
+    night.submit()
+    night.endpoint.end("expired", answered=3)
+    [done] = night.fetch()
+    assert done.results is not None and done.results.new == 3
+    assert sum(done.results.failed.values()) == DRAWS - 3
+    assert night.booked() == (Amount({REQUESTS: 3, NANOS: 3 * ONE}), Amount())
+    assert night.submit() == DRAWS + DRAWS - 3
+    night.endpoint.end()
+    night.fetch()
+    assert len(night.replies()) == DRAWS
+    assert night.booked() == (Amount({REQUESTS: DRAWS, NANOS: DRAWS * ONE}), Amount())
+
+
+def test_usage_that_is_not_told_costs_all_that_was_reserved(night: Night) -> None:
+    def untold(body: Body) -> Said:
+        said = rate(body)
+        assert isinstance(said.body, dict)
+        return Said({name: value for name, value in said.body.items() if name != "usage"})
+
+    night.submit()
+    held = night.booked()[1]
+    night.endpoint.script = untold
+    night.endpoint.end()
+    night.fetch()
+    assert night.booked() == (held, Amount())
+
+
+@pytest.mark.parametrize(("unit", "key"), [(NANOS, "max_usd"), (REQUESTS, "max_requests")])
+def test_nothing_is_sent_if_a_cap_does_not_allow_the_most(
+    tmp_path: Path, endpoint: BatchEndpoint, unit: str, key: str
+) -> None:
+    night = Night(tmp_path, endpoint, Cap(key, unit, 7 if unit == REQUESTS else 1_000_000))
+    with pytest.raises(
+        UserError, match=r"a batch may cost .* and the study's caps leave"
+    ) as caught:
+        night.submit()
+    assert key in str(caught.value) and endpoint.files == {}
+    assert night.booked() == (Amount(), Amount()) and night.batches.mine() == []
+
+
+def test_no_live_job_takes_a_batch_for_dead_or_spends_what_it_holds(night: Night) -> None:
+    night.submit()
+    held = night.booked()[1]
+    [draw] = [*batch.missing([Asked(night.asked.folder).looked()])][:1]
+    for room, fits in ((0, False), (10**12, True)):
+        cap = Cap("max_usd", NANOS, held[NANOS] + room)
+        with (
+            Store(night.store, "it") as store,
+            Spending(
+                night.store, "s", "it", night.card.price, [cap], store.shard / store.start
+            ) as spending,
+        ):
+            if fits:
+                hold = spending.reserve(draw[0], 1)
+                assert hold is not None
+                spending.settle(hold, [])
+            else:
+                with pytest.raises(UserError, match="exceed the cap"):
+                    spending.reserve(draw[0], 1)
+    assert night.booked()[1] == held and len(night.batches.mine()) == 1
+
+
+# --- what endpoints say ---
+
+
+def test_a_file_that_the_endpoint_refuses_leaves_nothing(night: Night) -> None:
+    night.endpoint.faults["POST /v1/batches"] = refusal(400, "model it has no batches")
+    with pytest.raises(UserError, match=r"rejected a batch: .*model it has no batches"):
+        night.submit()
+    assert night.booked() == (Amount(), Amount()) and night.batches.mine() == []
+    assert night.submit() == DRAWS
+
+
+def test_a_batch_that_fails_says_why_and_costs_nothing(night: Night) -> None:
+    night.submit()
+    errors = {"object": "list", "data": [{"code": "c", "message": "line 1: no such model"}]}
+    night.endpoint.batches["batch-0"] |= {"status": "failed", "errors": errors}
+    [done] = night.fetch()
+    assert (done.status, done.messages) == ("failed", ["line 1: no such model"])
+    assert night.booked() == (Amount(), Amount()) and night.batches.mine() == []
+
+
+def test_where_all_is_refused_nothing_is_stored_and_the_batch_is_over(night: Night) -> None:
+    night.submit()
+    night.endpoint.script = lambda _: refusal(400, "unknown field top_k")
+    night.endpoint.end()
+    with pytest.raises(UserError, match="every request was refused: HTTP 400: unknown field"):
+        night.fetch()
+    assert not night.replies() and night.booked() == (Amount({REQUESTS: DRAWS}), Amount())
+    assert night.batches.mine() == []
+
+
+def test_a_file_is_waited_for_until_it_was_looked_through(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judgescope.replies.batches.LOOK_SECONDS", 0.01)
+    night.endpoint.checking += ["pending", "pending", "pending"]
+    assert night.submit() == DRAWS
+    monkeypatch.setattr("judgescope.replies.batches.FILE_SECONDS", 0.0)
+    night.asked = Asked(night.asked.folder, temperature=0.5)
+    night.endpoint.checking += ["pending"] * 4
+    with pytest.raises(UserError, match="not accepted the file yet"):
+        night.submit()
+    night.endpoint.checking.clear()
+    assert night.submit() == 2 * DRAWS and len(night.endpoint.files) == 2
+
+
+def test_the_key_is_in_the_cards_header_alone_and_no_variable_counts(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(name, "of-the-environment")
+    for name in ("HTTP_PROXY", "http_proxy", "OPENAI_BASE_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("NIGHT_KEY", "key-of-the-card")
+    keys = {"api_key_env": "NIGHT_KEY", "key_header": "api-key", "query": {"api-version": "v"}}
+    night.card = night.card.model_copy(update=keys)
+    night.submit()
+    assert {headers.get("api-key") for headers in night.endpoint.headers} == {"key-of-the-card"}
+    assert not any("authorization" in headers for headers in night.endpoint.headers)
+    assert "of-the-environment" not in str(night.endpoint.headers)
+    night.endpoint.faults["GET /v1/batches/*"] = refusal(401, "key-of-the-card is wrong")
+    with pytest.raises(UserError, match="<key> is wrong") as caught:
+        night.fetch()
+    assert "key-of-the-card" not in str(caught.value)
+    assert len(night.batches.mine()) == 1
+
+
+def test_a_cancelled_batch_is_fetched_as_far_as_it_came(night: Night) -> None:
+    night.submit()
+    [each] = night.batches.mine()
+    night.batches.cancel(each)
+    night.endpoint.end("cancelled", answered=2)
+    [done] = night.fetch()
+    assert done.results is not None and done.results.new == 2
+    assert night.booked() == (Amount({REQUESTS: 2, NANOS: 2 * ONE}), Amount())
+
+
+# --- through the command line ---
+
+
+def commands() -> list[str]:
+    """Return the commands of the guide."""
+    text = (running.HOME / "docs" / "guide" / "batches.md").read_text("utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+@pytest.mark.slow
+def test_the_guides_evening_and_morning(tmp_path: Path, endpoint: BatchEndpoint) -> None:
+    study = AskedStudy(tmp_path, endpoint)  # type: ignore[arg-type]
+    study.model(price=PRICE)
+    assert len(commands()) == 5
+    for line in commands():
+        if " status " in line:
+            endpoint.end()
+        words = line.replace("config/studies/mine.yaml", "study.yaml").split()
+        done = running.run("-m", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout
+    assert (tmp_path / "results/asked/report/index.html").is_file()
+    assert endpoint.asked == [] and len(endpoint.batches) == 1
+
+
+@pytest.mark.slow
+def test_a_study_pays_half_and_no_run_pays_again_meanwhile(
+    tmp_path: Path, endpoint: BatchEndpoint
+) -> None:
+    study = AskedStudy(tmp_path, endpoint)  # type: ignore[arg-type]
+    study.model(price=PRICE)
+    study.write(max_usd=20)
+
+    def judgescope(*arguments: str, status: int = 0) -> str:
+        done = running.run("-m", "judgescope", *arguments, cwd=tmp_path)
+        assert done.returncode == status, done.stdout
+        return done.stdout
+
+    told = judgescope("batch", "submit", "study.yaml")
+    assert "loop: 120 requests in batch batch-0, at most" in told
+    assert "no request lacks a reply" in judgescope("batch", "submit", "study.yaml")
+    assert "120 requests of this study are in batches" in judgescope("run", "study.yaml", status=1)
+    assert "in_progress" in judgescope("batch", "status", "study.yaml")
+    told = judgescope("batch", "fetch", "study.yaml", status=1)
+    assert "0 of 120 done" in told and "under way: 1" in told
+    endpoint.end()
+    told = judgescope("batch", "fetch", "study.yaml")
+    assert "120 replies and 0 refusals added" in told
+    assert f"cost: {120 * ONE / 1e9:.6g} US dollars" in told
+    assert "no batch is under way" in judgescope("batch", "status", "study.yaml")
+    judgescope("run", "study.yaml")
+    assert endpoint.asked == []
+    [usd] = [
+        row["value"]
+        for row in study.rows("cost")
+        if row["judge"] == "terse" and row["statistic"] == "usd"
+    ]
+    assert usd == pytest.approx(120 * ONE / 1e9)
+    assert f"{120 * ONE / 1e9:.4f}" in judgescope("replies", "show", "study.yaml")

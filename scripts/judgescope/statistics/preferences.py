@@ -63,7 +63,9 @@ NOT_JOINED: Final = (
 )
 NEWTON_STEPS: Final = 100
 CONVERGED, NEAR = 1e-10, 1e-9
-"""Of a step of parameters; of log likelihoods and linear programs, where round-off ends."""
+"""Of a step of parameters; of log likelihoods, where round-off ends."""
+LARGEST: Final = 15.0
+"""Half of log odds of e to the 30th: what exceeds it goes on without end."""
 
 
 def settled(first: Floats, second: Floats) -> Floats:
@@ -214,13 +216,19 @@ def strengths(votes: Comparisons, systems: int, weights: Weights) -> Strengths:
     rows = whole_and_resamples(votes.source[known], weights)
     counts = np.zeros((rows.shape[1], len(kinds)))
     np.add.at(counts, (votes.source[known], kind.ravel()), 1)
-    values, why = _fitted(kinds, systems, dot(rows, counts))
+    values = _fitted(kinds, systems, dot(rows, counts))
     sizes, tied = counts.sum(axis=1), int((vote[known] == 0).sum())
 
     def result(column: int, n: int) -> Replicated:
         missing = known.size - int(known.sum())
         return replicated(
-            values[:, column], why, sizes=sizes, scale=PLAIN, n=n, n_missing=missing, n_tied=tied
+            values[:, column],
+            NOT_JOINED,
+            sizes=sizes,
+            scale=PLAIN,
+            n=n,
+            n_missing=missing,
+            n_tied=tied,
         )
 
     of_system = [int((pair[known] == code).any(axis=1).sum()) for code in range(systems)]
@@ -231,8 +239,8 @@ def strengths(votes: Comparisons, systems: int, weights: Weights) -> Strengths:
     )
 
 
-def _fitted(kinds: Codes, systems: int, counts: Floats) -> tuple[Floats, str]:
-    """Return log π, δ and ν of each row of counts, (rows, systems + 2), and why the first has none.
+def _fitted(kinds: Codes, systems: int, counts: Floats) -> Floats:
+    """Return log π, δ and ν of each row of counts, NaN where undefined: (rows, systems + 2).
 
     kinds (kinds, 4): both systems, who was shown first and who won; counts (rows, kinds).
     """
@@ -244,63 +252,48 @@ def _fitted(kinds: Codes, systems: int, counts: Floats) -> tuple[Floats, str]:
     utility[:, 1, :-1], utility[:, 2, :-1] = d / 2, -d / 2
     won = kinds[:, 3] % 3
     result = np.full((len(counts), systems + 2), np.nan)
-    reasons: dict[bytes, str] = {}
-    last = np.zeros(systems + 1)
+    start = np.zeros(systems + 1)
     for row, own in enumerate(counts):
-        seen = own > 0
-        used = np.ones(systems + 1, dtype=bool)
-        used[-2:] = kinds[seen, 2].any(), (won[seen] == 0).any()
-        outcomes = slice(0 if used[-1] else 1, None)
-        u = utility[seen][:, outcomes][..., used]
-        key = seen.tobytes()
-        if key not in reasons:
-            reasons[key] = _no_maximum(u, won[seen] - (not used[-1]))
-        if reasons[key]:
+        ties, placed = won[own > 0] == 0, kinds[own > 0, 2]
+        used = np.append(np.ones(systems - 1, dtype=bool), [placed.any(), ties.any()])
+        without = int(not used[-1])  # no outcome of a tie
+        found = _maximum(utility[:, without:][..., used], won - without, own, start[used])
+        if found is None:
             continue
-        last = np.zeros(systems + 1)
-        last[used] = _maximum(u, won[seen] - (not used[-1]), own[seen], last[used])
-        result[row, :systems] = free @ last[:-2]
-        result[row, systems:] = last[-2], np.exp(last[-1]) if used[-1] else 0.0
-    return result, reasons[(counts[0] > 0).tobytes()]
+        parameters = np.zeros(systems + 1)
+        parameters[used] = found
+        result[row, :systems] = free @ parameters[:-2]
+        result[row, systems:] = parameters[-2], 0.0 if without else np.exp(parameters[-1])
+        start = parameters if row == 0 else start
+    return result
 
 
-def _no_maximum(utility: Floats, won: Codes) -> str:
-    """Return why a multinomial logit has no single finite maximum, "" where it has.
+def _maximum(utility: Floats, won: Codes, counts: Floats, start: Floats) -> Floats | None:
+    """Return the parameters of largest likelihood, None where no finite ones are the only ones.
 
-    There is a direction along which no chosen outcome loses to another and some gain (a linear
-    program finds it; Albert, Anderson 1984), or one along which nothing changes.
-    """
-    from scipy.optimize import linprog  # here only: what merely asks or parses imports no scipy
-
-    chosen = np.take_along_axis(utility, won[:, None, None], axis=1)
-    ahead = (chosen - utility).reshape(-1, utility.shape[2])
-    if np.linalg.matrix_rank(ahead) < utility.shape[2]:
-        return NOT_JOINED
-    between = np.vstack([-ahead, ahead])  # 0 <= ahead @ direction <= 1
-    ends = np.repeat([0.0, 1.0], len(ahead))
-    best = linprog(-ahead.sum(axis=0), between, ends, bounds=(None, None))
-    return NOT_JOINED if best.fun < -NEAR else ""
-
-
-def _maximum(utility: Floats, won: Codes, counts: Floats, start: Floats) -> Floats:
-    """Return the parameters of largest likelihood, by Newton's method with halved steps.
-
-    utility (kinds, outcomes, parameters), won (kinds,): the outcome, counts (kinds,).
+    Newton's method with halved steps; the likelihood is concave, so that it converges where there
+    is one maximum, and else goes on for ever or meets a singular matrix. utility (kinds, outcomes,
+    parameters), won (kinds,): the outcome, counts (kinds,).
     """
     parameters = start
+    chosen = np.take_along_axis(utility, won[:, None, None], axis=1)[:, 0]
     for _ in range(NEWTON_STEPS):
         value, chances = _likelihood(utility, won, counts, parameters)
         mean = np.einsum("ko,kop->kp", chances, utility)
-        chosen = np.take_along_axis(utility, won[:, None, None], axis=1)[:, 0]
         spread = (utility - mean[:, None]) * np.sqrt(counts[:, None] * chances)[..., None]
         flat = spread.reshape(-1, utility.shape[2])
-        step = np.linalg.solve(flat.T @ flat, counts @ (chosen - mean))
+        information = flat.T @ flat
+        if np.linalg.matrix_rank(information, hermitian=True) < len(information):
+            return None
+        step = np.linalg.solve(information, counts @ (chosen - mean))
         while _likelihood(utility, won, counts, parameters + step)[0] < value - NEAR:
             step /= 2
         parameters = parameters + step
+        if np.abs(utility @ parameters).max() > LARGEST:
+            return None
         if np.abs(step).max() < CONVERGED:
             return parameters
-    raise ArithmeticError(f"no maximum in {NEWTON_STEPS} steps")
+    return None
 
 
 def _likelihood(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 from scipy.stats import binomtest
 
 from deleted import jackknife_t, proportion
@@ -287,3 +288,43 @@ def test_turned_pairs_and_renamed_systems_have_the_same_strengths(seed: int) -> 
     plain, renamed = (numbers(strengths(v, 4, None)) for v in (votes, mixed))
     assert [renamed[0][code] for code in names] == pytest.approx(plain[0], abs=1e-8)
     assert renamed[1:] == pytest.approx(plain[1:], abs=1e-8)
+
+
+def has_one_maximum(votes: Comparisons, systems: int) -> bool:
+    """Return whether a linear program finds no direction along which no vote gets less likely.
+
+    Parameters: log strengths but the last, and δ and log ν where there are places and ties (Albert,
+    Anderson 1984); a direction that changes nothing leaves the maximum undecided, too.
+    """
+    strength = np.eye(systems)[:, :-1] - np.eye(systems)[:, [-1]].T[:, :-1]
+    strength[-1] = -1
+    d = strength[votes.first] - strength[votes.second]
+    nothing = np.zeros((votes.vote.size, 1))
+    first = np.hstack([d / 2, votes.shown[:, None] / 2, nothing])
+    utility = np.stack([np.hstack([0 * d, nothing, nothing + 1]), first, -first], axis=1)
+    won = votes.vote.astype(int) % 3
+    keep = [True] * (systems - 1) + [bool(votes.shown.any()), bool((votes.vote == 0).any())]
+    utility = utility[:, 0 if keep[-1] else 1 :][..., keep]
+    chosen = utility[np.arange(won.size), won - (not keep[-1])]
+    ahead = (chosen[:, None] - utility).reshape(-1, sum(keep))
+    if np.linalg.matrix_rank(ahead) < ahead.shape[1]:
+        return False
+    ends = np.repeat([0.0, 1.0], len(ahead))
+    told = linprog(-ahead.sum(axis=0), np.vstack([-ahead, ahead]), ends, bounds=(None, None))
+    return bool(told.fun > -1e-9)
+
+
+@pytest.mark.simulation
+def test_strengths_are_defined_where_there_is_one_finite_maximum() -> None:
+    rng, defined = np.random.default_rng(70), 0
+    for _ in range(600):
+        systems, n = int(rng.integers(2, 5)), int(rng.integers(2, 25))
+        first = rng.integers(0, systems, n)
+        second = (first + rng.integers(1, systems, n)) % systems
+        vote = rng.choice([1.0, 0, -1], n, p=rng.dirichlet([1, 0.7, 1]))
+        shown = rng.choice([1, -1], n) * int(rng.integers(0, 2))
+        votes = Comparisons(first, second, vote, shown, np.zeros(n, np.int64))
+        told = strengths(votes, systems, None).systems[0].estimate
+        assert (told.value is not None) == has_one_maximum(votes, systems), votes
+        defined += told.value is not None
+    assert 150 < defined < 450

@@ -119,7 +119,7 @@ def net_votes(people: Floats) -> Floats:
     return np.where(np.isfinite(people).any(axis=0), np.nansum(people, axis=0), np.nan)
 
 
-def votes_of_scores(panel: TargetSet, judge: str, aspect: str) -> Votes:
+def votes_of_scores(panel: TargetSet, judge: str, aspect: str) -> dict[Pair, list[float]]:
     """Return a vote for the text of the higher score of each pair that people compared."""
     scores, pairs = panel.scores(judge, aspect), Pairs.of(panel, aspect)
     if scores is None:

@@ -58,12 +58,12 @@ def _choice_rows(study: EvaluationData) -> Iterator[Row]:
     for aspect in study.preferences:
         for name, level, columns, estimate in of_people(study, aspect):
             yield study.row(PEOPLE, aspect, name, level, estimate, **columns)
-    compared, known = votes_of(study), dict[tuple[str, str], Votes]()
+    compared, known = votes_of(study) | scored_votes(study), dict[tuple[str, str], Votes]()
     for judge, aspect in product(study.spec.judges, study.spec.aspects):
         card, chosen = study.spec.judges[judge], split(aspect)[0] in study.preferences
         panel = study.systems.given(judge)
         votes: Votes = compared.get(("systems", judge, aspect), {})
-        if chosen and not card.compares and (votes := votes_of_scores(panel, judge, aspect)):
+        if votes and not card.compares:
             pairs = judged(panel, aspect, votes)
             accuracy = comparison_accuracy(
                 pairs.verdict, np.sign(pairs.ahead), pairs.source, study.weights
@@ -81,6 +81,16 @@ def _choice_rows(study: EvaluationData) -> Iterator[Row]:
             both = known[judge, aspect], known[other, aspect]
             for name, estimate in of_two(panel, aspect, *both):
                 yield study.row(judge, aspect, name, POOLED, estimate, judge_b=other)
+
+
+def scored_votes(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, list[float]]]:
+    """Return the same of judges that score, on the pairs that people compared: see choices.py."""
+    return {
+        ("systems", judge, aspect): votes
+        for judge, aspect in product(study.spec.judges, study.spec.aspects)
+        if split(aspect)[0] in study.preferences and not study.spec.judges[judge].compares
+        if (votes := votes_of_scores(study.systems.given(judge), judge, aspect))
+    }
 
 
 def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, list[float]]]:

@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from judgescope.methods import pairwise
+from judgescope.methods.claims.base import PAIRS
 from judgescope.methods.claims.ratings import pair_claims
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
+from judgescope.statistics.verdict import Outcome, verdicts
 from methods_setup import ITEMS, RNG, SYSTEMS, Row, study
 
 NOBODY: dict[str, Any] = {"clear": np.empty((0, ITEMS * SYSTEMS))}
@@ -162,3 +166,28 @@ def test_a_study_without_choices_has_the_rows_that_it_had() -> None:
     assert {row["statistic"] for row in rows} == {
         *("order_consistency", "first_position_rate", "nontransitive_share"),
     }
+
+
+def test_a_judge_that_scores_has_a_claim_on_pairs_that_people_compared() -> None:
+    scores = {"judge": {"clear": np.tile([2.0, 1.0, 0.0, 0.0], ITEMS)}}
+    [claim] = pair_claims(chosen(study(scores, NOBODY), lambda *_: 1.0))
+    assert (claim.judge, claim.kind, claim.estimate.value) == ("judge", PAIRS, 1.0)
+    assert not [*pair_claims(study(scores))]
+
+
+def vote_of(people: NDArray[np.float64], item: int, rater: int, _: int) -> float:
+    return float(people[item, rater])
+
+
+@pytest.mark.simulation
+def test_false_alarms_of_judges_that_know_nothing() -> None:
+    """People and judge choose at random: it is better than chance and length in 5 % at most."""
+    rng, alarms, repeats = np.random.default_rng(11), 0, 300
+    for _ in range(repeats):
+        people = rng.choice([-1.0, 0.0, 1.0], size=(ITEMS, 3))
+        scores = {"judge": {"clear": rng.normal(size=ITEMS * SYSTEMS)}}
+        judged = chosen(study(scores, NOBODY), partial(vote_of, people), raters=3)
+        for claim in pair_claims(judged):
+            [verdict] = verdicts([claim.evidence])
+            alarms += verdict.outcome in {Outcome.BETTER, Outcome.AS_RATER}
+    assert alarms <= 0.05 * repeats + 3 * (0.05 * 0.95 * repeats) ** 0.5

@@ -319,8 +319,12 @@ def order_claims(study: EvaluationData) -> Iterator[Claim]:
 
 
 def pair_claims(study: EvaluationData) -> Iterator[Claim]:
-    """Yield the claims of judges that choose the better of two texts."""
-    for (perturbation, judge, aspect), votes in pairwise.votes_of(study).items():
+    """Yield the claims of judges that choose the better of two texts, or score both.
+
+    Scores count on pairs between which people chose.
+    """
+    every = pairwise.votes_of(study) | pairwise.scored_votes(study)
+    for (perturbation, judge, aspect), votes in every.items():
         panel = study.panel(perturbation).given(judge)
         pairs = pairwise.judged(panel, aspect, votes)
         sign = np.sign(pairs.ahead)

@@ -243,7 +243,7 @@ def test_a_check_tells_what_a_training_takes(jobs: Jobs) -> None:
 
 NO_CARD: dict[str, Any] = {}
 FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
-    "no GPU": (NO_CARD, {"recipe": {"device": "cuda"}}, ["distill.recipe.device", "no GPU"]),
+    "no GPU": (NO_CARD, {"recipe": {"device": "cuda"}}, ["distill.recipe.device", "no usable GPU"]),
     "memory": (
         NO_CARD,
         {"recipe": {"device_batch": 10**9}},

@@ -224,11 +224,18 @@ def wording_of(plan: Plan, dataset: str, aspect: str) -> str:
 
 
 def rating_options(plan: Plan, dataset: str, aspect: str) -> Options:
-    """Return the values of an aspect's scale, worst first, with their labels; () without steps."""
+    """Return the values of an aspect's scale, worst first, with their labels; () without steps.
+
+    Labels alone stand without numbers, and without ends where they have no order.
+    """
     scale = plan.scale_of(dataset, aspect)
     values = [f"{value:.12g}" for value in scale.values() or []]
     labels = [f": {label}" for label in scale.labels] or [""] * len(values)
     ends = [" (worst)", *[""] * (len(values) - 2), " (best)"] if values else []
+    if scale.categorical:
+        ends = ends if scale.ordered else [""] * len(values)
+        names = (f"{label}{end}" for label, end in zip(scale.labels, ends, strict=True))
+        return tuple(zip(values, names, strict=True))
     return tuple(
         (value, f"{value}{label}{end}")
         for value, label, end in zip(values, labels, ends, strict=True)

@@ -19,7 +19,7 @@ from judgescope.people import form
 from judgescope.people.form import Asked, Response, Results, Table
 from judgescope.plan.study import Plan
 from judgescope.schema.loading import validate_card
-from judgescope.statistics.alpha import krippendorff_alpha
+from judgescope.statistics.alpha import Measurement, krippendorff_alpha
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -137,7 +137,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
         aspects = list(dict.fromkeys(question.aspect for question in rated))
         texts = list(dict.fromkeys(question.subject for question in rated))
         rows = [
-            _row(text, [rated.get(Rating(dataset, each, text)) for each in aspects])
+            _row(text, [_written(plan, Rating(dataset, each, text), rated) for each in aspects])
             for text in texts
         ]
         tables[f"{dataset}-rated.csv"] = Table([*COLUMNS, *map(RATINGS.format, aspects)], rows)
@@ -150,7 +150,19 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     return Results("rated", len(responses), f"{count} ratings", tables, lines, cards)
 
 
-def _row(text: Subject, ratings: Iterable[Sequence[float | None] | None]) -> tuple[str | None, ...]:
+def _written(
+    plan: Plan, question: Rating, ratings: Ratings
+) -> Sequence[str | int | float | None] | None:
+    """Return the ratings of a question as its table has them, labels in words; None: not asked."""
+    scale, values = plan.scale_of(question.dataset, question.aspect), ratings.get(question)
+    if values is None or not scale.categorical:
+        return values
+    return [None if value is None else scale.shown(value) for value in values]
+
+
+def _row(
+    text: Subject, ratings: Iterable[Sequence[str | int | float | None] | None]
+) -> tuple[str | None, ...]:
     """Return a text with its ratings of each aspect; None where no page asked about it."""
     references = json.dumps(text.references, ensure_ascii=False)
     lists = (None if values is None else json.dumps(values) for values in ratings)
@@ -193,7 +205,7 @@ def _card(
     columns["ratings"] = {aspect: RATINGS.format(aspect) for aspect in aspects}
     scales = {
         aspect: card.aspects[aspect].model_dump(
-            mode="json", exclude_defaults=True, exclude={"column"}
+            mode="json", exclude_defaults=True, exclude={"column", "read_as"}
         )
         for aspect in aspects
     }
@@ -218,11 +230,13 @@ def _agreement(plan: Plan, aspect: str, rated: Ratings) -> str:
     questions = [question for question in rated if question.aspect == aspect]
     items = sorted({question.subject.item for question in questions})
     ratings = np.array([rated[question] for question in questions], dtype=np.float64).T
+    scale = plan.scale_of(questions[0].dataset, aspect)
+    level: Measurement = "ordinal" if scale.ordered else "nominal"
     alpha = krippendorff_alpha(
         ratings,
-        level="ordinal",
-        domain=plan.scale_of(questions[0].dataset, aspect).values() or [],
+        level=level,
+        domain=scale.values() or [],
         source=np.array([items.index(question.subject.item) for question in questions]),
         weights=None,
     ).estimate
-    return f"{np.isfinite(ratings).sum()} ratings, alpha_ordinal {form.formatted(alpha)}"
+    return f"{np.isfinite(ratings).sum()} ratings, alpha_{level} {form.formatted(alpha)}"

@@ -142,6 +142,34 @@ def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -
         assert raters["adequacy", system] == {("rater-1", at), ("rater-2", at + 1)}
 
 
+def test_labels_are_asked_for_and_come_back_in_words(study: RatingsStudy) -> None:
+    verdict = {"labels": ["fail", "pass"], "read_as": {"ok": "pass"}}
+    kind = {"labels": ["praise", "question", "complaint"], "ordered": False}
+    study.card(
+        "datasets",
+        "news",
+        **study.dataset | {"aspects": {"fluency": verdict, "adequacy": kind}},
+    )
+    plan = study.plan()
+    first, second = study.ask(plan, voters=2)
+    html = study.html(first)
+    assert html.count("fail (worst)</label>") == html.count("pass (best)</label>") == 12
+    assert html.count("complaint</label>") == 12
+    study.rate(plan, first, lambda one: SYSTEMS.index(one.subject.system or "") % 2)
+    study.rate(plan, second, lambda one: SYSTEMS.index(one.subject.system or "") % 2)
+    found = read(plan, study.out, study.folder / "answers")
+    assert "alpha_nominal 1.000" in " ".join(found.lines)
+    table, path = found.write(study.out)
+    folder = study.folder / "config" / "datasets"
+    for file in (table, path):
+        shutil.copy(file, folder)
+    card = read_card("dataset", folder / path.name)
+    assert isinstance(card, Dataset)
+    assert card.aspects["fluency"].ordered and not card.aspects["adequacy"].ordered
+    rated = read_dataset(card, folder, study.folder)
+    assert Counter(rating.value for rating in rated.ratings) == {0: 32, 1: 16}
+
+
 def test_the_first_voter_may_be_the_one_who_is_missing(study: RatingsStudy) -> None:
     plan = study.plan()
     study.rate(plan, study.ask(plan)[1], by_system)

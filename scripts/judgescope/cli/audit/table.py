@@ -197,7 +197,7 @@ def _columns(
     mine = [column for _, column in judged]
     for column in mine:
         check_free(column, {**named, "--human": people}, "--judge")
-    found = folded or guess(table.rows, {**named, "ratings": [*mine, *people]})
+    found = folded or guess(table.rows, {**named, "ratings": [*mine, *people]}, table.aspects)
     ratings = ratings or _without(found.ratings, mine)
     judges: dict[str, dict[str, str]] = {}
     for aspect, column in judged:

@@ -122,7 +122,7 @@ def wanted_of(args: argparse.Namespace, table: Table) -> Wanted:
     rated = [column for group in ratings.values() for column in group]
     for column in rated:
         check_free(column, named, "--rating")
-    columns = guess(table.rows, {**named, "ratings": rated})
+    columns = guess(table.rows, {**named, "ratings": rated}, table.aspects)
     if args.rating:
         columns = replace(columns, ratings=ratings, means=False)
     columns = replace(columns, means=columns.means or args.mean, task=args.task or columns.task)

@@ -6,8 +6,10 @@ A guess is a proposal: `judgescope init` prints it, and flags or answers replace
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from judgescope.core.slugs import slug
@@ -24,6 +26,22 @@ NAMES = {
     "item": "item id item_id doc_id article_id source_id example_id document_id prompt_id doc key",
 }
 """Role -> names that indicate it, the plainest first; `text` beside a `summary` is its source."""
+REFERENCES = {
+    *("reference", "references", "ref", "refs", "gold", "golden", "highlight", "highlights"),
+    *("target", "truth", "expected", "ideal", "correct", "canonical"),
+}
+"""Words anywhere in a name that say that a text is a reference."""
+NOUNS = {
+    "system": "system systems model models generator bot engine checkpoint",
+    "source": "source sources src article document doc input prompt context question query "
+    "dialogue dialog conversation passage instruction transcript post",
+    "text": "summary output response reply answer generated generation completion hypothesis "
+    "translation continuation prediction candidate story",
+}
+"""Role -> last words of a name that indicate it: `Generated Summary` is a text."""
+FILLERS = {"name", "text", "texts", "txt", "content", "body", "string", "column"}
+"""Last words of a name that say nothing of its role."""
+IDS = {"id", "ids", "uid", "uuid", "key"}
 ROLES = ("text", "source", "references", "item", "system")
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
 """The name that pandas gives the column of an index."""
@@ -45,26 +63,40 @@ SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
 STEPS = (1, 0.5, 0.25)
 MOST_STEPS = 11
 """Of a common scale in whole steps; more consecutive numbers, each once, count the rows."""
-PEOPLE = {"rater", "raters", "annotator", "expert", "worker", "human", "humans", "crowd", "people"}
+PEOPLE = {
+    *("rater", "raters", "annotator", "annotators", "expert", "experts", "worker", "human"),
+    *("humans", "crowd", "people", "person", "reviewer", "coder", "labeler", "labeller"),
+    *("evaluator", "assessor", "turker", "participant"),
+}
 """Words of a column's name that say that people rated."""
 RATERS = PEOPLE | {"a", "r"}
-RATINGS = {"score", "rating", "label"}
+RATINGS = {"score", "scores", "rating", "ratings", "label", "verdict", "grade", "rated"}
 """Words of a column's name that say whose rating it is, or that it is one, and not of what."""
 JUDGES = {
     *("judge", "llm", "ai", "model", "metric", "autorater", "automatic", "pred", "predicted"),
     *("prediction", "gpt", "chatgpt", "openai", "claude", "gemini", "gemma", "llama", "mistral"),
     *("mixtral", "qwen", "deepseek", "grok", "palm", "prometheus", "geval", "unieval", "bleu"),
     *("rouge", "meteor", "chrf", "bertscore", "bleurt", "comet", "ter", "moverscore"),
-    *("bartscore", "bert", "sacrebleu", "cider", "spice", "nli", "perplexity"),
+    *("bartscore", "bert", "sacrebleu", "cider", "spice", "nli", "perplexity", "sonnet", "opus"),
+    *("haiku", "phi", "vicuna", "falcon", "kimi", "glm", "summac", "factcc", "questeval", "ragas"),
 }
 """Words of a column's name that say that a model or a measure gave its numbers."""
 MEANS = {"mean", "avg", "average"}
-SPREADS = {"std", "sd", "stdev", "stddev", "var", "variance", "stderr", "sem"}
+SPREADS = {"std", "sd", "stdev", "stddev", "var", "variance", "stderr", "sem", "deviation", "iqr"}
 """Words of a column's name that indicate how far ratings lie apart, which is no rating."""
 NAMED = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 """What stands in brackets at the end of a column's name: who rated, or the scale."""
-COUNTS = {"age", "chars", "count", "index", "len", "length", "seed", "tokens", "words", "year"}
+COUNTS = {
+    *("age", "chars", "count", "index", "len", "length", "seed", "tokens", "words", "year", "date"),
+    *("time", "seconds", "duration", "latency", "cost", "batch", "fold", "epoch", "timestamp"),
+}
 """Words of a column's name that indicate a count or a date, which is no rating of a text."""
+NUMBER_OF = {"n", "num", "number", "nr"}
+"""First words of a column's name that indicate a count: `n_raters`."""
+BY = re.compile(r"\s*[_\-,:]?\s*(?:\b|_)(?:rated[ _])?(?:by|from)[ _]+[^()\[\]]+$", re.I)
+"""Who rated, at the end of a column's name: `fluency by Anna`."""
+OWNER = re.compile(r"^\s*[^\W\d_]+['’]s?\s+")
+"""Who rated, at its beginning: `Anna's fluency`."""
 MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing"}
 """What people write where a rating is missing, in lower case."""
 ALL = "overall"
@@ -101,17 +133,22 @@ class Guess:
         return list(columns) if isinstance(columns, list) else [columns] if columns else []
 
 
-def guess(rows: Sequence[Row], named: Mapping[str, Sequence[str]] | None = None) -> Guess:
+def guess(
+    rows: Sequence[Row],
+    named: Mapping[str, Sequence[str]] | None = None,
+    aspects: Collection[str] = (),
+) -> Guess:
     """Return what the columns of some rows seem to hold.
 
-    `named` is role -> columns that the user has named; `ratings` is one of its keys.
+    `named` is role -> columns that the user has named; `ratings` is one of its keys. `aspects` are
+    those that have cards.
     """
     named = named or {}
     known = {column for group in named.values() for column in group}
     columns = columns_of(rows)
-    lower = [column.lower() for column in columns]
+    words = {word for column in columns for word in words_of(column)}
     guessed = [c for c in columns if c not in known and not UNNAMED.fullmatch(c)]
-    ratings, averages, scored = _ratings(rows, guessed)
+    ratings, averages, scored = _ratings(rows, guessed, aspects)
     rated = {column for group in ratings.values() for column in group} | {*averages, *scored}
     roles = _roles(rows, [column for column in guessed if column not in rated], named)
     text, system, item = (next(iter(roles[role]), None) for role in ("text", "system", "item"))
@@ -126,7 +163,7 @@ def guess(rows: Sequence[Row], named: Mapping[str, Sequence[str]] | None = None)
         ratings=ratings,
         judges=judges_of(scored, ratings),
         means=bool(ratings) and all(map(_is_mean, (c for g in ratings.values() for c in g))),
-        task=next((task for word, task in TASKS.items() if word in lower), OTHER_TASK),
+        task=next((task for word, task in TASKS.items() if word in words), OTHER_TASK),
     )
 
 
@@ -145,11 +182,17 @@ def _roles(
     for role, names in NAMES.items():
         if role not in named:
             by_name = {
-                column.lower(): column
+                "_".join(words_of(column)): column
                 for column in reversed(left())
                 if role != "text" or numbers(rows, column) is None
             }
             take(role, next((by_name[name] for name in names.split() if name in by_name), None))
+    for column in left():
+        indicated = role_of(column)
+        if indicated is None or indicated in named or roles[indicated]:
+            continue
+        if indicated in ("item", "system") or numbers(rows, column) is None:
+            take(indicated, column)
     if not roles["text"]:
         take("text", _longest(rows, left()))
     if not roles["source"] and "source" not in named:
@@ -157,6 +200,21 @@ def _roles(
         repeated = [c for c in left() if len({str(row.get(c)) for row in rows}) <= len(rows) / 2]
         take("source", _longest(rows, repeated))
     return roles
+
+
+def role_of(column: str) -> str | None:
+    """Return the role that the words of a column's name indicate: `Gold Summary` is a reference."""
+    words = words_of(NAMED.sub("", column) or column)
+    while len(words) > 1 and words[-1] in FILLERS:
+        words = words[:-1]
+    systems = NOUNS["system"].split()
+    if not words or PEOPLE.intersection(words) or "rationale" in words:
+        return None
+    if REFERENCES.intersection(words):
+        return "references"
+    if words[-1] in IDS:
+        return "system" if set(systems).intersection(words) else "item"
+    return next((role for role, nouns in NOUNS.items() if words[-1] in nouns.split()), None)
 
 
 def _identifies_rows(
@@ -233,22 +291,23 @@ def scale(values: Sequence[float]) -> dict[str, float]:
 
 
 def _ratings(
-    rows: Sequence[Row], columns: Sequence[str]
+    rows: Sequence[Row], columns: Sequence[str], aspects: Collection[str]
 ) -> tuple[dict[str, list[str]], list[str], list[str]]:
     """Return aspect -> columns of people's ratings, means of these, and columns of judges."""
     known = {name for names in NAMES.values() for name in names.split()}
     ratings: dict[str, list[str]] = {}
     scored = []
     for column in columns:
-        scores, name = is_judge(column), column.lower()
-        known_name = name in known and not scores
-        if known_name or name.endswith(("_id", " id")) or _counts(column):
+        scores, words = is_judge(column), words_of(column)
+        known_name = "_".join(words) in known and not scores
+        if known_name or words[-1:] == ["id"] or _counts(column):
             continue
         values = numbers(rows, column)
         if values is not None and scores:
             scored.append(column)
         elif values is not None and _like_ratings(values, len(rows)):
             ratings.setdefault(aspect_of(column), []).append(column)
+    ratings = _by_stem(rows, ratings, aspects)
     averages = []
     for aspect, group in ratings.items():
         single = [column for column in group if not _is_mean(column)]
@@ -257,10 +316,49 @@ def _ratings(
     return ratings, averages, scored
 
 
+def _by_stem(
+    rows: Sequence[Row], ratings: Mapping[str, list[str]], aspects: Collection[str]
+) -> dict[str, list[str]]:
+    """Return the ratings with columns that differ by the rater's name alone in one aspect.
+
+    `coherence_anna` and `coherence_ben` are of coherence, an aspect with a card, if their values
+    have one scale. Names before the aspect must recur, as `anna_coherence`, `ben_coherence`,
+    `anna_fluency`, `ben_fluency`: `factual_consistency`, `logical_consistency` are two aspects.
+    """
+    parts = {
+        name: part for name in ratings if name not in aspects and (part := _stem(name, aspects))
+    }
+    recurring = Counter(rater for _, rater, after in parts.values() if not after)
+    stems: dict[str, list[str]] = {}
+    for name, (stem, rater, after) in parts.items():
+        if after or recurring[rater] > 1:
+            stems.setdefault(stem, []).append(name)
+    grouped: dict[str, list[str]] = {}
+    for name, group in ratings.items():
+        stem = parts[name][0] if name in parts else name
+        raters = stems.get(stem, [])
+        columns = [column for rater in raters for column in ratings[rater]]
+        scales = {str(scale(numbers(rows, column) or [])) for column in columns}
+        merged = name in raters and len(raters) > 1 and len(scales) == 1
+        grouped.setdefault(stem if merged else name, []).extend(group)
+    return grouped
+
+
+def _stem(name: str, aspects: Collection[str]) -> tuple[str, str, bool] | None:
+    """Return the aspect with a card at one end of a name, the rest, and whether that is after."""
+    for stem in sorted(aspects, key=len, reverse=True):
+        if name.startswith(f"{stem}-"):
+            return stem, name[len(stem) + 1 :], True
+        if name.endswith(f"-{stem}"):
+            return stem, name[: -len(stem) - 1], False
+    return None
+
+
 def is_judge(column: str) -> bool:
     """Return whether a name says that a model or a measure gave the numbers, and nobody else."""
     words = words_of(column)
-    named = {re.sub(r"\d+", "", word) for word in words} | {"".join(words)[:4]}
+    pairs = {first + second for first, second in pairwise(words)}  # G-Eval, MoverScore
+    named = {re.sub(r"\d+", "", word) for word in words} | pairs
     return bool(named & JUDGES) and not PEOPLE.intersection(words)
 
 
@@ -302,15 +400,24 @@ def words_of(column: str) -> list[str]:
 
 def aspect_of(column: str) -> str:
     """Return the aspect of a column: `fluency_rater2` is of fluency, `score` of all."""
-    words = words_of(NAMED.sub("", column) or column)
-    kept = [w for w in words if w not in RATERS | RATINGS | MEANS and not w.isdigit()]
+    plain = NAMED.sub("", column) or column
+    words = words_of(OWNER.sub("", BY.sub("", plain)))
+    kept = [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if word not in RATERS | RATINGS | MEANS
+        and not word.isdigit()
+        and not (before in PEOPLE and len(word) == 1)  # annotator B
+    ]
     return "-".join(kept) or ALL
 
 
 def _counts(column: str) -> bool:
     """Return whether a name indicates a count; a `length_rating` is none."""
-    words = set(words_of(column))
-    return bool(words & SPREADS) or (bool(words & COUNTS) and not words & RATINGS)
+    ordered = words_of(column)
+    words = set(ordered)
+    counted = bool(words & COUNTS) or (len(ordered) > 1 and ordered[0] in NUMBER_OF)
+    return bool(words & SPREADS) or (counted and not words & RATINGS)
 
 
 def _is_mean(column: str) -> bool:

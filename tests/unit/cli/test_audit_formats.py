@@ -212,6 +212,51 @@ def test_other_versions_and_formats_are_refused(
     assert said in str(refused.value) and name in str(refused.value)
 
 
+def logs(folder: Path, *contents: Any) -> Path:
+    folder.mkdir()
+    for at, content in enumerate(contents):
+        (folder / f"log-{at}.json").write_text(json.dumps(content), encoding="utf-8")
+    return folder
+
+
+def test_a_folder_of_logs_is_one_table(tmp_path: Path) -> None:
+    other, first = inspect(), inspect()
+    other["eval"]["model"] = "other/model"
+    content = first["samples"][0]["output"].pop("completion")
+    first["samples"][0]["output"]["choices"] = [{"message": {"content": content}}]
+    read, results = table.read(logs(tmp_path / "logs", first, other))
+    assert results and results.columns.system == "system" and len(read.rows) == 2 * len(PAIRS)
+    assert {row["system"] for row in read.rows} == {"some/model, epoch 1", "other/model, epoch 1"}
+    assert [row["output"] for row in read.rows if row["id"] == "s0"] == ["It is 0."] * 2
+    other["eval"]["task"] = "letters"
+    read, _ = table.read(logs(tmp_path / "tasks", first, other))
+    assert {row["id"] for row in read.rows} >= {"numbers/s0", "letters/s0"}
+
+
+@pytest.mark.parametrize(
+    ("contents", "said", "where"),
+    [
+        ([], "no log of Inspect in JSON", "logs"),
+        ([inspect(), {"some": "object"}], "this is not a log of Inspect", "log-1.json"),
+        ([inspect(), inspect(3)], "this version of results of Inspect is not known", "log-1.json"),
+        ([{**inspect(), "samples": [{}]}], "these results lack what their format has", "logs"),
+    ],
+)
+def test_a_folder_of_other_files_is_refused(
+    contents: list[Any], said: str, where: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=said) as refused:
+        table.read(logs(tmp_path / "logs", *contents))
+    assert refused.value.where.endswith(where)
+
+
+def test_packed_logs_are_to_be_converted(tmp_path: Path) -> None:
+    (tmp_path / "a.eval").write_bytes(b"PK")
+    with pytest.raises(UserError) as refused:
+        table.read(tmp_path)
+    assert "inspect log convert" in str(refused.value)
+
+
 @pytest.mark.heavy
 def test_results_of_a_tool_are_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "log.json"

@@ -69,7 +69,7 @@ JUDGES: Final = {
     # header -> judge, aspect
     "gpt-4o score": ("gpt-4o-score", "*"),
     "GPT4 coherence": ("gpt4", "coherence"),
-    "coherence_gpt4": ("gpt4", "coherence"),
+    "coherence_gpt4": ("gpt-4", "coherence"),
     "Coherence (Claude)": ("claude", "coherence"),
     "claude.3.5.sonnet": ("claude-3-5-sonnet", "*"),
     "score by Gemini": ("score-by-gemini", "*"),

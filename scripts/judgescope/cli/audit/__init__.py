@@ -29,7 +29,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "input cannot be used.",
     )
     parser.add_argument(
-        "file", type=Path, help="CSV, TSV, JSONL or Parquet, or results of another tool"
+        "file",
+        type=Path,
+        help="CSV, TSV, JSONL or Parquet, results of another tool, or a folder of logs of Inspect",
     )
     table = parser.add_argument_group("the table's columns; those not named are guessed")
     table.add_argument(

@@ -8,7 +8,7 @@ Content is data: nothing of it is run.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import PEOPLE, Guess, columns_of, number, numbers, words_of
 from judgescope.core.errors import UserError
 from judgescope.core.slugs import slug
+from judgescope.data.rows import read_json
 
 Content = Mapping[str, Any]
 Row = dict[str, Any]
@@ -57,14 +58,18 @@ def results_of(content: object, file: Path) -> Results | None:
             try:
                 return read(content, str(file))
             except (KeyError, TypeError, AttributeError, IndexError) as error:
-                raise UserError(
-                    "these results lack what their format has",
-                    where=str(file),
-                    got=f"{type(error).__name__}: {error}"[:80],
-                    todo="write them again with the tool, or bring scores and ratings into a CSV "
-                    "or JSONL table",
-                ) from None
+                raise _lacking(str(file), error) from None
     return None
+
+
+def _lacking(where: str, error: Exception) -> UserError:
+    return UserError(
+        "these results lack what their format has",
+        where=where,
+        got=f"{type(error).__name__}: {error}"[:80],
+        todo="write them again with the tool, or bring scores and ratings into a CSV or JSONL "
+        "table",
+    )
 
 
 def _known(version: object, known: object, tool: str, where: str) -> None:
@@ -116,28 +121,73 @@ def _is_inspect(content: object) -> bool:
 
 def _inspect(log: Content, where: str) -> Results:
     """Return a row per sample and epoch: scorers are judges; people's ratings are metadata."""
-    _known(log["version"], INSPECT, "Inspect", where)
+    return _of_logs({where: log})
+
+
+def folder_of_logs(folder: Path) -> Results:
+    """Return the results of all JSON logs of Inspect in a folder, with the task in samples' ids.
+
+    Raises UserError for a folder without any, and for a JSON file that is no log.
+    """
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        packed = any(folder.glob("*.eval"))
+        raise UserError(
+            "this folder has no log of Inspect in JSON",
+            where=str(folder),
+            got=", ".join(sorted(path.name for path in folder.iterdir())[:5]) or "an empty folder",
+            todo="inspect log convert FOLDER --to json --output-dir NEW"
+            if packed
+            else "name a table, or a folder with logs of Inspect",
+        )
+    logs = {str(file): read_json(file) for file in files}
+    for where, log in logs.items():
+        if not _is_inspect(log):
+            todo = "move it elsewhere, or audit it alone"
+            raise UserError("this is not a log of Inspect", where=where, todo=todo)
+    try:
+        return _of_logs(logs)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise _lacking(str(folder), error) from None
+
+
+def _of_logs(logs: Mapping[str, Content]) -> Results:
+    """Return the samples of logs, by their files; a sample of several tasks has its task's name."""
     rows: list[Row] = []
     scorers: dict[str, None] = {}
+    tasks = {str(log["eval"].get("task")) for log in logs.values()}
+    for where, log in logs.items():
+        _known(log["version"], INSPECT, "Inspect", where)
+        prefix = f"{log['eval'].get('task')}/" if len(tasks) > 1 else ""
+        for row, scores in _samples(log):
+            scorers |= dict.fromkeys(scores)
+            rows.append({**row, "id": f"{prefix}{row['id']}"} if prefix else row)
+    return Results("Inspect", rows, _guess(rows, scorers, **_of_texts(rows)))
+
+
+def _samples(log: Content) -> Iterator[tuple[Row, Collection[str]]]:
+    """Yield a row per sample and epoch, and the names of its scores."""
     for sample in log.get("samples") or []:
         scores: dict[str, float | None] = {}
         for name, score in (sample.get("scores") or {}).items():
             value = score["value"]
             parts = value.items() if isinstance(value, dict) else [("", value)]
             scores |= {f"{name} {part}".strip(): _grade(cell) for part, cell in parts}
-        scorers |= dict.fromkeys(scores)
-        output = sample.get("output") or {}
-        rows.append(
-            {
-                "id": sample["id"],
-                "system": f"{log['eval'].get('model')}, epoch {sample.get('epoch', 1)}",
-                "input": _text(sample.get("input")),
-                "output": _text(output.get("completion")),
-                **_scalars(sample.get("metadata"), "metadata."),
-                **scores,
-            }
-        )
-    return Results("Inspect", rows, _guess(rows, scorers, **_of_texts(rows)))
+        row = {
+            "id": sample["id"],
+            "system": f"{log['eval'].get('model')}, epoch {sample.get('epoch', 1)}",
+            "input": _text(sample.get("input")),
+            "output": _text(_completion(sample.get("output") or {})),
+            **_scalars(sample.get("metadata"), "metadata."),
+            **scores,
+        }
+        yield row, scores
+
+
+def _completion(output: Content) -> object:
+    """Return a model's text; logs without `completion` have it in the first choice's message."""
+    choices = output.get("choices") or [{}]
+    return output.get("completion") or (choices[0].get("message") or {}).get("content")
 
 
 def _grade(value: object) -> float | None:

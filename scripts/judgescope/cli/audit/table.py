@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from judgescope.cli.audit.formats import Results, results_of
+from judgescope.cli.audit.formats import Results, folder_of_logs, results_of
 from judgescope.cli.audit.labels import FAIL_PASS, Pair, in_numbers, is_labelled, read_as
 from judgescope.cli.audit.long import unfolded
 from judgescope.cli.init import flags, missing_in
@@ -142,9 +142,10 @@ def read(file: Path) -> tuple[Table, Results | None]:
 
     Raises UserError for a file that is too large, or has fewer than two rows.
     """
-    if file.is_file() and (size := file.stat().st_size) > MOST_BYTES:
+    files = list(file.glob("*.json")) if file.is_dir() else [file] if file.is_file() else []
+    if (size := sum(path.stat().st_size for path in files)) > MOST_BYTES:
         raise _too_much(file, f"{size:,} bytes", f"up to {MOST_BYTES:,} bytes")
-    cards, results = Cards([HOME / "config"]), None
+    cards, results = Cards([HOME / "config"]), folder_of_logs(file) if file.is_dir() else None
     if file.suffix.lower() == ".json" and file.is_file():
         content = read_json(file)
         results = results_of(content, file)

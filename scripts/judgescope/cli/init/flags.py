@@ -95,6 +95,9 @@ class Table:
 
 def load_table(file: Path, cards: Cards) -> Table:
     """Read a table; raise UserError if it does not exist or has no rows."""
+    if file.is_dir():
+        todo = "name a file in it"
+        raise UserError("a table is a file, and this is a folder", where=str(file), todo=todo)
     if not file.is_file():
         folder = file.parent
         beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []

@@ -13,7 +13,7 @@ from judgescope.statistics.declared import correlation, declare, percent, scale_
 from judgescope.statistics.jackknife import NO_INTERVAL, SLACK, Scale
 from judgescope.statistics.kappa import confusion_counts, kappas
 from judgescope.statistics.means import SHARE, share
-from judgescope.statistics.resampling import Replicated, Sample, replicated
+from judgescope.statistics.resampling import Replicated, Sample, deleted_counts, replicated
 from judgescope.statistics.result import LABEL_NOT_GIVEN, LABEL_NOT_USED, NOTHING, ONE_LABEL
 
 ORDER: Final = 2.5
@@ -176,7 +176,9 @@ class _Labelled:
         """Return the statistics of all labels together, by name."""
         if not self.people.size:
             return dict.fromkeys(TOGETHER, self.sample.undefined(NOTHING))
-        tables = dot(self.sample.rows, self.counts)
+        rows, counts = self.sample.rows, self.counts.astype(np.float64)
+        deleted = deleted_counts(rows, counts)
+        tables = dot(rows, counts) if deleted is None else deleted
         by_people, by_judge = tables.sum(axis=2), tables.sum(axis=1)
         used = by_people[0] > 0
         of_two = used.size == 2

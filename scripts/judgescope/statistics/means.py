@@ -10,6 +10,7 @@ from judgescope.statistics.jackknife import NO_INTERVAL, PLAIN, PROPORTION, Boun
 from judgescope.statistics.resampling import (
     NO_WIDTH,
     Replicated,
+    deleted_counts,
     whole_and_resamples,
     with_interval,
 )
@@ -56,8 +57,12 @@ def share(
     if n == 0:
         nothing = Estimate.undefined(why, n_missing=missing, method=averaged)
         return Replicated(nothing, np.full(len(rows), np.nan))
-    with np.errstate(invalid="ignore"):
-        replicates = dot(rows[1:], sums) / dot(rows[1:], size)
+    deleted = deleted_counts(rows, np.stack([sums, size], axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if deleted is None:
+            replicates = dot(rows[1:], sums) / dot(rows[1:], size)
+        else:
+            replicates = deleted[1:, 0] / deleted[1:, 1]
     value = float(hits.sum() / total.sum())
     result = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=averaged)
     return with_interval(Replicated(result, np.append(value, replicates), size, scale, ends), units)

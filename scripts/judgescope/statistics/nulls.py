@@ -71,6 +71,9 @@ def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
     """
     ratings = np.full(gold.size, np.nan)
     rated = ~np.isnan(gold)
+    if (n := int(rated.sum())) > 1 and np.unique(source[rated]).size == n:
+        ratings[rated] = _dealt_to_each(gold[rated], order[rated])
+        return ratings
     for one in np.unique(source[rated]):
         own, others = rated & (source == one), rated & (source != one)
         n = int(others.sum())
@@ -83,6 +86,15 @@ def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
         ) // 2
         ratings[own] = np.sort(gold[others])[np.minimum(middle, n - 1)]
     return ratings
+
+
+def _dealt_to_each(gold: Floats, order: Floats) -> Floats:
+    """Return the same where each text is a source of its own: gold, order (texts,), all rated."""
+    n, places, ranked = gold.size - 1, np.sort(order), np.sort(gold)
+    upto = np.searchsorted(places, order, "right") - 1  # without the text itself
+    middle = np.minimum((np.searchsorted(places, order, "left") + upto) // 2, n - 1)
+    own = np.searchsorted(ranked, gold)
+    return np.asarray(ranked[middle + (middle >= own)])
 
 
 def p_within(

@@ -1,5 +1,6 @@
 """Replicates: sources deleted one at a time, for intervals and tests, or resampled, for ranks."""
 
+import weakref
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple, Self
 
@@ -46,8 +47,48 @@ def whole_and_resamples(source: Codes, weights: Weights) -> Floats:
     n_sources = int(source.max(initial=-1)) + 1 if weights is None else weights.shape[1]
     if source.size and not 0 <= source.min() <= source.max() < n_sources:
         raise ValueError(f"source code {source.max()} is outside 0..{n_sources - 1}")
-    resamples = np.empty((0, n_sources)) if weights is None else weights
-    return np.vstack([np.ones((1, n_sources)), resamples])
+    return np.ones((1, n_sources)) if weights is None else _stacked(weights).rows
+
+
+class _Stacked(NamedTuple):
+    """The weights with their first row of ones, and whether each of the others deletes a source."""
+
+    weights: weakref.ref[Codes]
+    rows: Floats
+    deletes: bool
+
+
+_last: list[_Stacked] = []
+"""The last stack: most numbers of a dataset have the same weights, which may be hundreds of MB."""
+
+
+def _stacked(weights: Codes) -> _Stacked:
+    if not _last or _last[0].weights() is not weights:
+        n, n_sources = weights.shape
+        rows = np.vstack([np.ones((1, n_sources)), weights])
+        rows.flags.writeable = False
+        deletes = n == n_sources and bool(
+            weights.min(initial=0) >= 0
+            and not weights.diagonal().any()
+            and (weights.sum(axis=1) == n - 1).all()
+            and weights.max(initial=0) <= 1
+        )
+        _last[:] = [_Stacked(weakref.ref(weights, lambda _: _last.clear()), rows, deletes)]
+    return _last[0]
+
+
+def deleted_counts(rows: Floats, counts: Floats) -> Floats | None:
+    """Return sum_s w_rs c_s.. of whole numbers (sources, ...) where rows delete a source each.
+
+    That is the total, then the total less each source's own, to the bit what the product would be.
+    None for other weights, and for numbers that are not whole.
+    """
+    if not (_last and rows is _last[0].rows and _last[0].deletes):
+        return None
+    if not (counts == np.rint(counts)).all():
+        return None
+    total = counts.sum(axis=0)
+    return np.concatenate([total[None], total - counts])
 
 
 def percentile_interval(
@@ -156,7 +197,8 @@ class Sample(NamedTuple):
         """Return the weighted sum of each quantity (n,) in each row: (quantities, rows)."""
         n_sources = self.rows.shape[1]
         by_source = [np.bincount(self.source, weights=v, minlength=n_sources) for v in quantities]
-        return dot(np.stack(by_source), self.rows.T)
+        counts = deleted_counts(self.rows, np.stack(by_source, axis=1))
+        return dot(np.stack(by_source), self.rows.T) if counts is None else counts.T
 
     def undefined(self, why: str, *, n: int | None = None) -> Replicated:
         """Return the undefined result; `n` counts the targets unless given."""

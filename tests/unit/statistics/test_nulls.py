@@ -156,3 +156,20 @@ def test_a_taste_for_systems_passes_its_test_no_more_often_than_it_may() -> None
         x = taste + rng.normal(size=SOURCE.size)
         false += nulls.p_systems(x, y, SOURCE, SYSTEM, every, pooled=False) <= 0.025
     assert false / studies <= 0.025 + 3 * (0.025 * 0.975 / studies) ** 0.5
+
+
+def test_labels_are_dealt_alike_whether_sources_have_one_text_or_several() -> None:
+    rng = np.random.default_rng(6)
+    for n in (1, 2, 3, 25):
+        gold, order = rng.integers(0, 3, n).astype(float), rng.integers(0, 6, n).astype(float)
+        gold[rng.random(n) < 0.2] = np.nan
+        source = rng.permutation(n)
+        one_by_one = np.full(n, np.nan)
+        for text in np.flatnonzero(~np.isnan(gold)):
+            others = np.flatnonzero(~np.isnan(gold) & (np.arange(n) != text))
+            if others.size:
+                below = int((order[others] < order[text]).sum())
+                upto = int((order[others] <= order[text]).sum())
+                place = min((below + upto) // 2, others.size - 1)
+                one_by_one[text] = np.sort(gold[others])[place]
+        np.testing.assert_array_equal(nulls.dealt(gold, order, source), one_by_one)

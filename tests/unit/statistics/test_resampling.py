@@ -8,10 +8,12 @@ from scipy.stats import binomtest
 from scipy.stats import t as student
 
 from deleted import jackknife_t
+from judgescope.statistics.arrays import dot
 from judgescope.statistics.jackknife import NOT_SMOOTH, PLAIN, Scale, bounds_of_alike, deletions
 from judgescope.statistics.means import share
 from judgescope.statistics.resampling import (
     Replicated,
+    deleted_counts,
     few_not_modal,
     mean_rows,
     percentile_interval,
@@ -231,3 +233,15 @@ def test_a_rare_other_rating_is_warned_of() -> None:
     ratings[18] = np.nan
     assert few_not_modal(ratings, source).startswith("warning: 9 sources")
     assert few_not_modal(np.full(48, np.nan), source) == ""
+
+
+def test_counts_without_each_source_are_those_of_the_weights_to_the_bit() -> None:
+    rng = np.random.default_rng(4)
+    weights, counts = deletions(30), rng.integers(0, 9, (30, 2, 3)).astype(float)
+    rows = whole_and_resamples(np.arange(30), weights)
+    np.testing.assert_array_equal(deleted_counts(rows, counts), dot(rows, counts))
+    assert whole_and_resamples(np.arange(30), weights) is rows and not rows.flags.writeable
+    assert deleted_counts(rows, counts + 0.5) is None
+    drawn = source_weights(rng, 30, 30)
+    others = whole_and_resamples(np.arange(30), drawn)
+    assert deleted_counts(others, counts) is None and deleted_counts(rows, counts) is None

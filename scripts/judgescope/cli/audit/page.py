@@ -13,7 +13,7 @@ from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import ROLES
 from judgescope.cli.terminal import plain
 from judgescope.core.paths import WORKFLOW
-from judgescope.methods.claims.base import AGREEMENT, BAR
+from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS
 from judgescope.report.cells import figures
 from judgescope.report.elements import Block, Facts, Section, Text
 from judgescope.report.report import Dataset, Judge, Report
@@ -24,6 +24,7 @@ from judgescope.report.sections.trust import (
     answer,
     claims,
     evidence,
+    number,
     reasons,
     sentence,
 )
@@ -36,6 +37,8 @@ MOST_LINES: Final = 10
 """The verdict has no more lines."""
 MEETS, MISSES, CANNOT_TELL = range(3)
 """The exit codes: every judge meets every bar (or none is stated), one misses, cannot tell."""
+FEW_NUMBERS: Final = 2
+"""A short line on a judge has no more of them."""
 STATUS: Final = {Outcome.MEETS: MEETS, Outcome.MISSES: MISSES}
 """Outcome of a bar -> exit code; of any other outcome, that of what cannot be told."""
 VERDICTS: Final = {MEETS: "meets", MISSES: "misses", CANNOT_TELL: "cannot tell"}
@@ -88,7 +91,7 @@ def as_text(findings: Findings) -> str:
     """Return the page for a terminal."""
     verdict = _wrapped(_verdict(findings, sentence))
     if len(verdict) > MOST_LINES:
-        verdict = _wrapped(_verdict(findings, answer))
+        verdict = _wrapped(_verdict(findings, _short))
     if len(verdict) > MOST_LINES:
         verdict = [*verdict[: MOST_LINES - 1], "… --json and --html have the rest"]
     parts = [
@@ -130,6 +133,16 @@ def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
             f"people: one rater agrees with the others on {findings.report.aspect(row.aspect)} by "
             f"{label(row.statistic)} {figures(row)}."
         )
+
+
+def _short(report: Report, judge: Judge, of_judge: Sequence[Claim]) -> str:
+    """Return the judge's answer with the numbers that decide: of its bars, else of agreement."""
+    bars = [claim for claim in of_judge if claim.kind.startswith(BAR)]
+    shown = bars or [claim for claim in of_judge if claim.kind in (AGREEMENT, LABELS)]
+    numbers = [f"{claim.subject}: {number(claim)}" for claim in shown if number(claim)]
+    if len(numbers) > FEW_NUMBERS:
+        numbers = [*numbers[:FEW_NUMBERS], f"and {len(numbers) - FEW_NUMBERS} more"]
+    return " ".join([answer(report, judge, of_judge), *(f"{one}." for one in numbers)])
 
 
 def _supports(findings: Findings) -> Iterator[str]:

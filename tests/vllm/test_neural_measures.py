@@ -1,0 +1,69 @@
+"""BERTScore and BARTScore by tiny random models: equal to what is computed word by word."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from running import HOME
+
+pytestmark = pytest.mark.vllm
+PROGRAM = HOME / "config" / "programs" / "neural_measures.py"
+MAKER = HOME / "tests" / "support" / "tiny_neural.py"
+TEXT, OTHER = "the cat sat", "a cat sat on the mat"
+
+
+@pytest.fixture
+def python() -> str:
+    interpreter = os.environ.get("JUDGESCOPE_PYTHON_VLLM")
+    if not interpreter:
+        pytest.skip("JUDGESCOPE_PYTHON_VLLM names no interpreter with torch: make test-vllm")
+    return interpreter
+
+
+def test_scores_are_those_of_the_formulas_and_a_text_is_nearest_to_itself(
+    tmp_path: Path, python: str
+) -> None:
+    made = subprocess.run(
+        [python, str(MAKER), str(tmp_path), TEXT, OTHER], capture_output=True, text=True, check=True
+    )
+    expected = json.loads(made.stdout.splitlines()[-1])
+    targets = [
+        {"id": 1, "text": TEXT, "source": OTHER, "references": [OTHER]},
+        {"id": 2, "text": TEXT, "source": OTHER, "references": [OTHER, TEXT]},
+        {"id": 3, "text": TEXT, "source": None, "references": []},
+        {"id": 4, "text": " ", "source": OTHER, "references": [OTHER]},
+    ]
+    lines = "".join(json.dumps(target) + "\n" for target in targets)
+    for measure, folder, more in (("bertscore", "roberta", ["1"]), ("bartscore", "bart", [])):
+        weights = tmp_path / folder / "model.safetensors"
+        done = subprocess.run(  # our interpreter has no torch: the program starts again
+            [sys.executable, str(PROGRAM), measure, str(weights), *more],
+            input=lines,
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PATH": os.environ["PATH"], "JUDGESCOPE_PYTHON_TRAIN": python},
+        )
+        told = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
+        assert told[1]["score"] == pytest.approx(expected[measure], abs=1e-5)
+        assert "there is no" in told[3]["error"] and told[4]["error"] == "the text is empty"
+        if measure == "bertscore":
+            assert told[2]["score"] == pytest.approx(1, abs=1e-5)
+            assert told[1]["score"] < 0.999
+
+
+def test_a_layer_that_the_model_lacks_ends_the_program(tmp_path: Path, python: str) -> None:
+    subprocess.run([python, str(MAKER), str(tmp_path), TEXT, OTHER], check=True)
+    weights = tmp_path / "roberta" / "model.safetensors"
+    done = subprocess.run(
+        [python, str(PROGRAM), "bertscore", str(weights), "17"],
+        input="",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1 and "layer 17: the model has layers 1 to 2" in done.stderr

@@ -19,7 +19,6 @@ from judgescope.core.names import (
 from judgescope.perturb.specs import Addition
 from judgescope.perturb.targets import TOP, inert
 from judgescope.plan.study import Plan
-from judgescope.prompts import plain
 from judgescope.schema.cards import (
     Analyses,
     Anchoring,
@@ -282,16 +281,17 @@ def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
     card = _attack(plan, name)
     text = card.text
     if TOP in text:
-        tops = {plan.scale_of(dataset, aspect).max for aspect in plan.judged_on(dataset, name)}
+        scales = [plan.scale_of(dataset, aspect) for aspect in plan.judged_on(dataset, name)]
+        tops = {str(scale.shown(scale.max)) for scale in scales}
         if len(tops) > 1:
             raise UserError(
                 "this attack names the top of the scale, and the aspects of "
                 f"{dataset} have different scales",
                 where=f"perturbations/{name}.yaml, key text",
-                got=[plain(top) for top in sorted(tops)],
+                got=sorted(tops),
                 todo=f"name `aspects` of one scale, or write no {TOP}",
             )
-        text = text.replace(TOP, str(plain(tops.pop())))
+        text = text.replace(TOP, tops.pop())
     return Addition(text=inert(text) if degree == "inert" else text, position=card.position)
 
 

@@ -1,6 +1,7 @@
 """What cards of judges may say of aspects that people rate by labels alone; controls in labels."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,11 @@ from judgescope.core.errors import UserError
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.controls import build
 from judgescope.plan.checks.judges import check_judge
+from judgescope.plan.generators import addition
+from judgescope.plan.notices import unordered
+from judgescope.plan.specs import results
 from judgescope.schema.cards import ControlModel, Dataset, Judge, RecordedModel, Scale
+from study import Study
 
 COLUMNS = {"item": "id", "source": "q", "text": "a"}
 POINTS = {"min": 1, "max": 5, "step": 1}
@@ -115,3 +120,40 @@ def test_shuffled_labels_are_the_lower_median_or_the_majority() -> None:
     ordered = Scale(labels=KINDS.labels)
     assert Counter(answers("shuffled", ordered, split)) == {"no": 2, "yes": 1}
     assert Counter(answers("shuffled", KINDS, split)) == {"yes": 1, "needs_ratings": 2}
+
+
+def test_an_attack_names_the_best_label(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = Study(
+        tmp_path,
+        study="s",
+        datasets=["demo-answers"],
+        aspects=[],
+        judges=["random"],
+        perturbations=["claimed-verdict"],
+        methods=["robustness"],
+    )
+    study.write()
+    assert "pass" in addition(study.plan(), "demo-answers", "claimed-verdict", "attack").text
+
+
+def test_methods_that_compare_values_leave_labels_without_an_order_out_and_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    keys = {"labels": ["praise", "question"], "ordered": False}
+    study = Study(
+        tmp_path, study="s", datasets=["ours"], aspects=[], judges=["random"], perturbations=[]
+    )
+    study.change("datasets", "demo-answers", dataset="ours", aspects={"correctness": keys})
+    study.amend("datasets", "ours", columns={"item": "i", "source": "q", "text": "t"})
+    plan = study.plan(methods=["agreement", "perspectives"])
+    [line] = unordered(plan)
+    assert line.startswith("left out of perspectives: correctness, whose labels have no order")
+    aspects = {
+        table: set(results.statistics(plan, table, "ours").aspects)
+        for table in results.tables_of(plan)
+    }
+    assert "labels" in aspects
+    with_it = {"agreement", "comparison", "labels", "verdicts", "cost", "coverage"}
+    assert {table for table, names in aspects.items() if names} == with_it

@@ -27,6 +27,8 @@ LEAST_EVEN: Final = 8.0
 SLACK: Final = 1e-12
 """Numbers that differ by less are equal but for rounding."""
 NO_INTERVAL: Final = "no interval"
+TOO_FEW: Final = f"{NO_INTERVAL}: too few cases"
+"""Of a statistic that rests on no source as far as an interval goes: its sizes are 0."""
 HANGS: Final = f"{NO_INTERVAL}: depends on source #"
 """The code of a source follows, without which the value is undefined; tables show its name."""
 ROUGH: Final = f"{NO_INTERVAL}: a minimum, rank or mode is not smooth"
@@ -185,6 +187,8 @@ def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> s
     """Return why there is no interval, "" where there may be one."""
     if scale.kind == "rough":
         return ROUGH
+    if n == 0:
+        return TOO_FEW
     if n < (FEWEST_CLUSTERS if scale.kind == "binomial" else FEWEST_SOURCES):
         return f"{NO_INTERVAL}: {n} sources"
     lost = np.flatnonzero(used)[~np.isfinite(deleted)]

@@ -235,7 +235,8 @@ class _Labelled:
         )
         if not few or result.estimate.value is None or self.weights is None:
             return result
-        note = f"{NO_INTERVAL}: people or the judge give a label to {rarest.sum()} texts only"
+        few_texts = f"{rarest.sum()} texts, fewer than {FEWEST_CASES}"
+        note = f"{NO_INTERVAL}: people or the judge give a label to {few_texts}"
         return result._replace(rows=values, sizes=np.zeros(sizes.size)).with_note(note)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deleted import jackknife_t, proportion
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.jackknife import TOO_FEW, deletions
 from judgescope.statistics.labels import (
     FEWEST_CASES,
     TOGETHER,
@@ -19,6 +19,7 @@ from judgescope.statistics.labels import (
     on_labels,
     strict_majority,
 )
+from judgescope.statistics.means import mean_over
 from judgescope.statistics.proportion import clopper_pearson
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import Replicated
@@ -206,8 +207,9 @@ def test_a_label_of_few_texts_leaves_a_value_without_an_interval(
     for name in none:
         one = told[name].estimate
         assert one.value is not None and one.ci_low is one.ci_high is None
-        assert f"give a label to {few} texts only" in one.note
+        assert f"give a label to {few} texts, fewer than 5" in one.note
         assert told[name].p_above(0.0) is None  # no claim rests on it
+        assert mean_over([told[name]] * 2, averaged="raters").estimate.note == TOO_FEW
     assert {name for name in TOGETHER if told[name].estimate.ci_low is None} == {*none}
 
 

@@ -1,6 +1,7 @@
 """The progress of jobs that ask a model: the last line about it in each job's log."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,14 @@ UNREAD = ".unread"
 """The suffix of the file beside a log that counts unreadable replies (cli/unread_replies.py)."""
 TAIL = 8192
 """Bytes at a log's end in which the lines are looked for."""
-QUIET = 60.0
+QUIET = 10.0
 """Seconds between two lines about one job where lines cannot be written over."""
+STALLED = 2
+"""Lines about failed attempts since the last progress that are shown: one attempt may fail and
+succeed a second later, two lines are seconds without a reply."""
+BAR = 20
+"""Characters of a bar."""
+COUNTS = re.compile(r"(\d+) of (\d+)")
 
 
 def job_name(rule: str, wildcards: Mapping[str, str]) -> str:
@@ -32,12 +39,13 @@ class _Job:
     shown_at: float
     shown: str = ""
 
-    def line(self) -> str | None:
-        """Return the job's progress, None if it asks for nothing."""
+    def line(self, *, drawn: bool = False) -> str | None:
+        """Return the job's progress, with a bar if it is `drawn`; None if it asks for nothing."""
         progress, (count, _) = progress_of(self.log), unread(self.log)
         if progress is None:
             return None
-        return f"   {self.name}: {progress}{f', {count} unread' if count else ''}"
+        bar = bar_of(progress) if drawn else ""
+        return f"   {self.name}: {bar}{progress}{f', {count} unread' if count else ''}"
 
 
 class Asking:
@@ -61,7 +69,7 @@ class Asking:
 
     def lines(self) -> list[str]:
         """Return a line for each job that is asking."""
-        return [line for job in list(self._jobs.values()) if (line := job.line())]
+        return [line for job in list(self._jobs.values()) if (line := job.line(drawn=True))]
 
     def news(self) -> Iterator[str]:
         """Yield the lines that changed, of each job no more than one in QUIET seconds."""
@@ -100,15 +108,26 @@ def unread(log: Path) -> tuple[int, list[str]]:
 def progress_of(log: Path) -> str | None:
     """Return the last complete line of progress in a log, None if there is none.
 
-    A later line about failed attempts, or the only one, is added.
+    The last line about failed attempts is added if nothing was answered yet, or lately.
     """
     progress = failed = b""
+    failures = 0
     for line in _tail(log):
         if line.startswith(BEGINS) and OF in line:
-            progress, failed = line.removeprefix(BEGINS), b""
+            progress, failed, failures = line.removeprefix(BEGINS), b"", 0
         elif line.startswith(FAILED):
-            failed = line
+            failures += 1
+            failed = line if failures >= STALLED or not progress else b""
     return b"; ".join(filter(None, (progress, failed))).decode("utf-8", "replace") or None
+
+
+def bar_of(progress: str) -> str:
+    """Return a bar of how many replies of those wanted are there, "" if that is not said."""
+    counts = COUNTS.match(progress)
+    if counts is None or not int(counts[2]):
+        return ""
+    filled = BAR * int(counts[1]) // int(counts[2])
+    return f"[{'#' * filled}{'.' * (BAR - filled)}] "
 
 
 def _tail(log: Path) -> list[bytes]:

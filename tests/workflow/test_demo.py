@@ -50,6 +50,15 @@ def test_the_command_says_where_the_report_is_and_who_judged(demo: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_show_without_a_table_repeats_the_main_results(demo: Path) -> None:
+    done = run("-m", "judgescope", "show", "config/config.yaml", cwd=demo, home=demo)
+    assert done.returncode == 0, done.stdout
+    head, _, tables = done.stdout.partition("\ntables, each shown by its name:\n")
+    assert "rouge-l" in head and "report: results/demo/report/index.html" in head
+    assert "agreement " in tables and "cost " in tables
+
+
 def test_a_third_of_the_planned_faults_is_missed_by_every_lexical_judge(demo: Path) -> None:
     found = [
         row

@@ -60,6 +60,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "replies dump": ("replies dump replies.parquet",),
     "replies import": (f"replies import replies.parquet {MINE}",),
     "replies prune": (f"replies prune {MINE}", f"replies prune {MINE} --yes"),
+    "completion": ("completion bash", "completion zsh", "completion fish"),
     "batch submit": (f"batch submit {MINE}",),
     "batch status": (f"batch status {MINE}",),
     "batch fetch": (f"batch fetch {MINE}",),

@@ -18,6 +18,7 @@ from judgescope.cli import (
     audit,
     batch,
     compare,
+    completion,
     data,
     distill,
     export,
@@ -46,6 +47,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.excepthook import show_without_secrets
 from judgescope.core.paths import HOME
 from judgescope.schema.cards import PILOT
+from judgescope.schema.loading import nearest_file
 
 Arguments = argparse.Namespace
 RENAMES = HOME / "docs" / "renames.csv"
@@ -56,6 +58,7 @@ GROUPS = {
     "replies and money": ("replies", "batch"),
     "people": ("people",),
     "training": ("distill",),
+    "shell": ("completion",),
 }
 """The commands, in the order of the help."""
 
@@ -170,6 +173,7 @@ def command_line() -> argparse.ArgumentParser:
     batch.add_commands(commands)
     distill.add_commands(commands, _study)
     people.add_commands(commands)
+    completion.add_commands(commands, command_line)
     command = commands.add_parser(
         "spotcheck",
         help="write a page with a sample of perturbed texts",
@@ -208,9 +212,11 @@ def _add_study(command: argparse.ArgumentParser, act: object) -> None:
 def _study(text: str) -> Path:
     """Return a study's file; the value of a Snakemake option may stand in its place."""
     if Path(text).suffix not in {".yaml", ".yml"}:
+        near = nearest_file(Path(text))
+        meant = f" Did you mean {near}?" if near else ""
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not the YAML file of a study. Name the study first, or join a Snakemake "
-            "option and its value: --cores=4"
+            f"{text!r} is not the YAML file of a study.{meant} Name the study first, or join a "
+            "Snakemake option and its value: --cores=4"
         )
     return Path(text)
 

@@ -29,7 +29,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Add the command `show` to a parser's subcommands; it sets `act`."""
     parser = commands.add_parser("show", help="print the numbers of a study's tables")
     parser.add_argument("study", type=Path, help="the study's YAML file")
-    parser.add_argument("table", nargs="?", help="a table; default: list the tables")
+    parser.add_argument(
+        "table", nargs="?", help="a table; default: the main results, and a list of the tables"
+    )
     add_filters(parser, FILTERS)
     parser.add_argument("--notes", action="store_true", help="print each number's method and note")
     parser.set_defaults(act=show)
@@ -45,7 +47,7 @@ def add_filters(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
 
 
 def show(args: argparse.Namespace) -> int:
-    """Print a table's rows, or list the tables of a study; they must exist."""
+    """Print a table's rows, or the main results of a study and its tables; they must exist."""
     tables = tables_of(args.study)
     wanted = wanted_of(args)
     if args.table is None and wanted:
@@ -57,6 +59,11 @@ def show(args: argparse.Namespace) -> int:
         )
     check_rows(args.rows)
     if args.table is None:
+        from judgescope.cli.context import results_folder
+        from judgescope.cli.summary import summary
+
+        print(summary(results_folder(args.study)).strip())
+        print("\ntables, each shown by its name:\n")
         print("\n".join(overview(tables)))
     else:
         rows = rows_of(tables, args.table)

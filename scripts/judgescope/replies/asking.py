@@ -68,7 +68,9 @@ class Progress:
             left = round(seconds / self.done * (self.total - self.done))
             hours, minutes = left // 3600, left // 60
             time = f"{hours} h {minutes % 60} min" if hours else f"{minutes} min {left % 60} s"
-            parts += [f"{time} left", f"tokens/s {read} in, {written} out"]
+            speed = self.done / seconds
+            rate = f"{speed:.0f}/s" if speed >= 10 else f"{speed:.2g}/s"
+            parts += [rate, f"{time} left", f"tokens/s {read} in, {written} out"]
         return PROGRESS + ", ".join(parts)
 
 

@@ -157,12 +157,22 @@ def _fault(error: yaml.YAMLError) -> str:
 
 
 def _absent(path: Path) -> UserError:
-    """Name the YAML file that was meant: one beside it, or a study."""
-    folders = [path.parent, STUDIES.parent, STUDIES]
-    files = {file.stem: str(file) for folder in folders for file in sorted(folder.glob("*.yaml"))}
+    near = nearest_file(path)
+    todo = f"name its file: {near}" if near else "name the file with its folder"
+    allowed = _files_near(path).values()
+    return UserError("there is no such file", where=str(path), allowed=allowed, todo=todo)
+
+
+def nearest_file(path: Path) -> str | None:
+    """Return the YAML file that was meant: one beside it, or a study; None if none is similar."""
+    files = _files_near(path)
     near = get_close_matches(path.stem, files, n=1)
-    todo = f"name its file: {files[near[0]]}" if near else "name the file with its folder"
-    return UserError("there is no such file", where=str(path), allowed=files.values(), todo=todo)
+    return files[near[0]] if near else None
+
+
+def _files_near(path: Path) -> dict[str, str]:
+    folders = [path.parent, STUDIES.parent, STUDIES]
+    return {file.stem: str(file) for folder in folders for file in sorted(folder.glob("*.yaml"))}
 
 
 def _collect_lines(node: yaml.Node, keys: KeyPath, lines: Lines, path: Path) -> None:

@@ -42,6 +42,15 @@ def test_an_unknown_command_names_the_nearest(
     assert hint in error_of(words, monkeypatch, capsys)
 
 
+def test_a_study_without_its_file_is_suggested(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(running.HOME)
+    said = error_of(["run", "sumeval"], monkeypatch, capsys)
+    assert "Did you mean config/studies/summeval.yaml? Name the study first" in said
+    assert "mean" not in error_of(["run", "xyzzy"], monkeypatch, capsys)
+
+
 def test_a_command_like_no_other_names_all(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -114,7 +114,9 @@ def test_the_command(tmp_path: Path) -> None:
     assert status == 1 and "no tables yet" in said and "judgescope run" in said
     place = tmp_path / "results" / "small" / "tables" / "agreement.parquet"
     write_table("results", table_of("results", ROWS), place)
-    assert told() == (0, "agreement  3 rows  pearson, spearman\n")
+    status, said = told()
+    assert status == 0 and said.endswith("\n\nagreement  3 rows  pearson, spearman\n")
+    assert said.startswith("report: results/small/report/index.html\n")
     status, said = told("agreement", "--judge", "two")
     assert status == 0 and "1 of 3 rows; all: dataset d, judge two" in said
     status, said = told("agreemnt")

@@ -256,7 +256,7 @@ def test_the_log_tells_how_far_how_fast_and_how_long(capsys: pytest.CaptureFixtu
     progress = Progress(300)
     for draw in range(150):
         progress.count(Reply("k", draw, "4", usage={"prompt": 100, "completion": 2}))
-    told = "150 of 300, 0 refused, 1 min 0 s left, tokens/s 250 in, 5 out"
+    told = "150 of 300, 0 refused, 2.5/s, 1 min 0 s left, tokens/s 250 in, 5 out"
     assert progress.line(60) == f"replies: {told}"
     progress.count(Reply("k", 150, "refused", status="error"))
     assert capsys.readouterr().out == ""

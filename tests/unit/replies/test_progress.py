@@ -48,7 +48,7 @@ def test_a_line_tells_count_refusals_money_speed_and_time_left(
         progress.count(reply(draw))
     clock.now += 6
     progress.count(Reply("k", 9, "no", status="error"))
-    told = "10 of 100, 1 refused, 0.0027 US$, 0 min 54 s left, tokens/s 150 in, 30 out"
+    told = "10 of 100, 1 refused, 0.0027 US$, 1.7/s, 0 min 54 s left, tokens/s 150 in, 30 out"
     assert capsys.readouterr().out == f"replies: {told}\n"
 
 
@@ -98,19 +98,23 @@ def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
     ]
 
 
-def test_failed_attempts_stand_beside_how_far_it_is_until_more_comes(tmp_path: Path) -> None:
+def test_failed_attempts_are_no_alarm_while_replies_come(tmp_path: Path) -> None:
+    """One line about them may be of an attempt that succeeded since; two are seconds of nothing."""
     failed = "attempts failed: 2, the last with: HTTP 503\n"
     assert progress_of(log(tmp_path, START, failed)) == failed.strip()
+    assert progress_of(log(tmp_path, failed, SOME, failed)) == "3 of 9, 0 refused"
     both = f"3 of 9, 0 refused; {failed.strip()}"
-    assert progress_of(log(tmp_path, failed, SOME, failed)) == both
-    assert progress_of(log(tmp_path, failed, SOME, failed, MORE)) == "5 of 9, 1 refused"
+    assert progress_of(log(tmp_path, failed, SOME, failed, failed)) == both
+    assert progress_of(log(tmp_path, SOME, failed, failed, MORE, failed)) == "5 of 9, 1 refused"
 
 
-def test_of_a_job_a_line_comes_once_a_minute_and_only_if_it_is_new(tmp_path: Path) -> None:
+def test_of_a_job_a_line_comes_every_ten_seconds_and_only_if_it_is_new(tmp_path: Path) -> None:
     clock = Clock()
     asking = Asking(clock)
     asking.begin(1, "d m", [str(log(tmp_path, SOME))])
-    assert asking.lines() == ["   d m: 3 of 9, 0 refused"] and list(asking.news()) == []
+    bar = f"[{'#' * 6}{'.' * 14}]"
+    assert asking.lines() == [f"   d m: {bar} 3 of 9, 0 refused"]
+    assert list(asking.news()) == [] and QUIET == 10
     clock.now += QUIET
     assert list(asking.news()) == ["   d m: 3 of 9, 0 refused"]
     clock.now += QUIET
@@ -189,7 +193,7 @@ def test_a_terminal_shows_a_line_for_each_asking_job_and_one_for_all(
     handler.look()
     log(tmp_path, MORE)
     handler.look()
-    assert screen.rows() == ["   api d m: 5 of 9, 1 refused"]
+    assert screen.rows() == [f"   api d m: [{'#' * 11}{'.' * 9}] 5 of 9, 1 refused"]
     handler.emit(event(LogEvent.JOB_FINISHED, job_id=1))
     handler.emit(event(LogEvent.PROGRESS, done=4, total=4))
     first, last = screen.rows()

@@ -71,6 +71,11 @@ def test_a_lenient_judge_is_said_to_let_bad_answers_through_before_anything_else
     assert "demo-strict lets" not in page
 
 
+def test_the_first_figure_is_of_labels_where_no_aspect_has_ranks(recorded: Study) -> None:
+    page = first_page(recorded)
+    assert "Labels. The highest on Correctness, and better than chance: demo-points" in page
+
+
 def test_a_bar_says_how_many_more_texts_of_which_label_and_ratings_would_tell(
     recorded: Study,
 ) -> None:

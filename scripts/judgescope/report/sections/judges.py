@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from judgescope.methods.claims.base import AGREEMENT, BAR
+from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS
 from judgescope.report.cells import UNDEFINED, Cell, estimate, figures, of_few, short
 from judgescope.report.charts import svg
 from judgescope.report.elements import (
@@ -276,7 +276,7 @@ def _bars(report: Report) -> Iterator[str]:
             who = [f"`{claim.judge}`{_needed(claim)}" for claim in part]
             few = listed(who) if len(who) <= FEW else plural(len(who), "judge")
             parts += [f"{verb}: {few}"] if who else []
-        yield f"Required: {bar}. {'; '.join(parts)}."
+        yield f"Required: {bar}; {'; '.join(parts)}."
 
 
 def _needed(claim: Claim) -> str:
@@ -288,13 +288,14 @@ def _needed(claim: Claim) -> str:
 
 
 def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
-    """Return agreement with intervals, beside that of one rater and of the controls."""
-    every = [
-        one
-        for dataset in report.datasets
-        for one in measures(report, dataset)
-        if one.kind == AGREEMENT
-    ]
+    """Return agreement with intervals, beside that of one rater and of the controls.
+
+    Where no aspect has a rank correlation, it is that of labels.
+    """
+    known = [one for dataset in report.datasets for one in measures(report, dataset)]
+    kinds = {one.kind for one in known}
+    kind = AGREEMENT if AGREEMENT in kinds else LABELS
+    every = [one for one in known if one.kind == kind]
     real = [judge for judge in ranked if not judge.control][:MOST_DRAWN]
     shown = [one for one in every if any(not of_few(row) for row in one.defined(real))]
     if not shown:
@@ -327,12 +328,18 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
     keys = [Key("●", "blue", "judge, with 95 % interval")]
     keys += [Key("┆", "green", "one rater")] if any(p.people is not None for p in panels) else []
     keys += [Key("■", "red", "controls, lowest to highest")] if any(p.band for p in panels) else []
-    return Figure("Agreement", drawn, summary, keys, _numbers(report, every))
+    return Figure(
+        "Agreement" if kind == AGREEMENT else "Labels",
+        drawn,
+        summary,
+        keys,
+        _numbers(report, every),
+    )
 
 
 def _agrees(report: Report, judge: Judge, measure: Measure) -> bool:
     """Return whether a judge's claim of agreement on a measure's aspect holds."""
-    place = (AGREEMENT, measure.dataset.id, measure.aspect)
+    place = (measure.kind, measure.dataset.id, measure.aspect)
     mine = claims(report, judge)
     return any(
         claim.outcome in GOOD

@@ -24,6 +24,8 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "init": (
         "init summaries.csv",
         "init summaries.csv --yes",
+        "init summaries.csv --provider openai --max-usd 5 --yes",
+        "init summaries.csv --recorded replies.jsonl --reply answer --yes",
         "init summaries.csv --text summary --source article --system model \\\n"
         "      --rating fluency=rater_1,rater_2 --scale 1:5:1 \\\n"
         "      --endpoint http://127.0.0.1:8000/v1 --model some-org/some-model --key-env MY_KEY "

@@ -1,16 +1,21 @@
 """`judgescope init`: what columns hold, what is asked, what is refused, what is written."""
 
+import argparse
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import running
 from init_setup import ROWS, card, here, init, written
-from judgescope.cli.init.flags import key_name, read_scale
+from judgescope.cli.init import add_commands, begin
+from judgescope.cli.init.flags import PROVIDERS, key_name, read_scale
 from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.paths import HOME
 
 __all__ = ["here"]
 
@@ -228,24 +233,137 @@ def test_an_unusable_file_of_a_key_is_an_error_that_shows_no_key(
     assert not written()
 
 
-def test_questions_take_what_is_guessed_and_ask_again(
+def test_any_line_is_changed_and_a_wrong_answer_shows_the_table_again(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    columns = ["sumary", "", "", "", "", ""]
-    ratings = ["fluency=remark", "fluency=fluency_rater1 pace=fluency_rater2"]
-    scales = ["", "5:1", "1:7:1", "", "How fast it reads."]
-    end = ["h/v1", "http://127.0.0.1:9/v1", "m", "sk-secret-1", "MY_KEY", "a b", ".1 .2"]
-    assert init(answers=["mine.csv", *columns, *ratings, *scales, *end, "other", "y"]) == 0
+    """Lines: 1-5 roles, 6 ratings, 7 and 8 scales, 9 a meaning, 10 scores, 11 endpoint, …"""
+    ratings = ["6", "fluency=remark", "6", "fluency=fluency_rater1 pace=fluency_rater2"]
+    scales = ["8", "5:1", "8", "1:7:1", "99", "", "How fast it reads."]
+    end = [
+        "11",
+        "h/v1",
+        "11",
+        "http://127.0.0.1:9/v1",
+        "",
+        "m",
+        "13",
+        "sk-secret-1",
+        "13",
+        "MY_KEY",
+    ]
+    end += ["14", "a b", "14", ".1 .2", "15", "much", "15", "2.5", "16", "other"]
+    answers = ["mine.csv", "1", "sumary", *ratings, *scales, *end, "", "y"]
+    assert init(answers=answers) == 0
     said = capsys.readouterr().out
-    assert "nearest: summary" in said and "there is no aspect card 'pace'" in said
-    assert "sk-secret" not in said
+    assert "nearest: summary" in said and "no line of this number: 99" in said
+    assert "sk-secret" not in said and "a rating is not a number" in said
     assert card("datasets", "other")["columns"]["ratings"]["pace"] == ["fluency_rater2"]
+    assert card("datasets", "other")["aspects"]["pace"]["max"] == 7
+    assert card("aspects", "pace")["definition"] == "How fast it reads."
     assert card("models", "m")["api_key_env"] == "MY_KEY"
+    assert card("models", "m")["price"] == {"input": 0.1, "output": 0.2}
+    assert card("studies", "other")["max_usd"] == 2.5
 
 
-def test_no_at_the_end_writes_nothing(here: Path) -> None:
-    assert init("mine.csv", answers=[*[""] * 7, "-", "", "n"]) == 1
-    assert written() == []
+def test_no_question_comes_twice_in_a_row(here: Path) -> None:
+    asked: list[str] = []
+    wrong = iter(["", "-", "1", "nothing", "7", "five", "1", "", "", "-", "q"])
+
+    def ask(question: str) -> str:
+        asked.append(question)
+        return next(wrong)
+
+    parser = argparse.ArgumentParser()
+    add_commands(parser.add_subparsers())
+    words = ["init", "mine.csv", "--rating", "pace=fluency_rater1"]
+    assert begin(parser.parse_args(words), ask) == 1
+    assert len(asked) == 11 and all(one != after for one, after in pairwise(asked))
+    assert "meaning of pace" in asked[1] and written() == []
+
+
+@pytest.mark.parametrize("typed", [["q"], ["1", "quit"], ["1", "article", "q"], ["", "n"]])
+def test_quitting_leaves_no_trace(typed: list[str], here: Path) -> None:
+    assert init("mine.csv", answers=typed) == 1
+    assert [path.name for path in here.iterdir()] == ["mine.csv"]
+
+
+def test_back_takes_a_change_back_and_enter_leaves_a_line(here: Path) -> None:
+    answers = ["1", "remark", "2", "-", "4", "article", "b", "b", "b", "1", "b", "2", "", "b"]
+    assert init("mine.csv", answers=[*answers, "", "y"]) == 0
+    columns = card("datasets", "mine")["columns"]
+    assert (columns["text"], columns["source"]) == ("summary", "article")
+    assert "item" not in columns
+
+
+def test_a_column_that_gets_a_role_leaves_the_one_it_had(here: Path) -> None:
+    answers = ["10", "fluency_rater2", "3", "article", "4", "remark", "2", "-", "q"]
+    assert init("mine.csv", answers=answers) == 1
+    answers = ["10", "fluency_rater2", "", "y"]
+    assert init("mine.csv", answers=["8", "fluency_rater2", "", "y"]) == 0
+    assert card("datasets", "mine")["columns"]["ratings"] == {"fluency": ["fluency_rater1"]}
+    assert card("models", "rater-2")["rows"]["scores"] == {"fluency": "fluency_rater2"}
+
+
+def test_what_a_run_cannot_read_is_told_before_the_table_comes_again(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert init("mine.csv", answers=["7", "1:4:1", "", "7", "1:5:1", "", "y"]) == 0
+    assert "a rating is outside the scale" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_provider_is_a_copy_of_the_card_that_ships(provider: str, here: Path) -> None:
+    own = ["--endpoint", "https://mine.example.org/v1"] if "azure" in provider else []
+    assert init("mine.csv", "--yes", "--provider", provider, "--model", "my-own", *own) == 0
+    shipped = yaml.safe_load((HOME / "config" / "models" / f"{provider}.yaml").read_text("utf-8"))
+    shipped |= {"model": "my-own", "base_url": own[1] if own else shipped["base_url"]}
+    del shipped["name"]
+    assert card("models", "my-own") == shipped
+    reasons = "reasoning_effort" in shipped.get("extra_body", {})
+    assert card("judges", "my-own")["max_tokens"] == (4096 if reasons else 1024)
+
+
+def test_a_provider_needs_what_only_its_user_knows(here: Path) -> None:
+    with pytest.raises(UserErrors) as caught:
+        init("mine.csv", "--yes", "--provider", "azure")
+    assert "--endpoint" in str(caught.value) and "--model" in str(caught.value)
+    assert not written()
+
+
+def test_a_metric_is_a_judge_and_no_rating(here: Path) -> None:
+    words = ["--metric", "fluency_rater2", "--max-usd", "3"]
+    assert init("mine.csv", "--yes", *words) == 0
+    assert card("datasets", "mine")["columns"]["ratings"] == {"fluency": ["fluency_rater1"]}
+    assert card("studies", "mine")["judges"][0] == "rater-2"
+    assert card("studies", "mine")["max_usd"] == 3
+    with pytest.raises(UserError, match="no ratings of this aspect"):
+        init("mine.csv", "--yes", "--study", "o", "--metric", "pace=fluency_rater2")
+
+
+def test_recorded_replies_are_a_judge(here: Path) -> None:
+    rows = [{**row, "reply": f"Rating: {at}"} for at, row in enumerate(ROWS, start=1)]
+    Path("asked.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert init("mine.csv", "--yes", "--recorded", "asked.jsonl") == 0
+    assert card("models", "asked")["rows"] == {
+        "source": ["article"],
+        "text": "summary",
+        "system": "model",
+        "reply": "reply",
+    }
+    assert card("judges", "asked") == {"judge": "asked", "model": "asked", "parser": "score"}
+    for words, said in (
+        (["--recorded", "asked.jsonl", "--reply", "repli"], "no such column"),
+        (["--reply", "reply"], "about a file of replies"),
+        (
+            [
+                *("--recorded", "asked.jsonl", "--rating", "fluency=fluency_rater1"),
+                *("--rating", "coherence=fluency_rater2"),
+            ],
+            "no column says which aspect",
+        ),
+    ):
+        with pytest.raises(UserError, match=said):
+            init("mine.csv", "--yes", "--study", "other", *words)
 
 
 @pytest.mark.heavy
@@ -253,6 +371,7 @@ def test_without_a_terminal_or_flags_it_says_what_to_do(here: Path) -> None:
     done = running.run("-m", "judgescope", "init", "mine.csv", cwd=here)
     assert done.returncode == 1 and "questions need a terminal" in done.stdout
     assert "--yes" in done.stdout and written() == []
+    assert "rating      fluency: fluency_rater1, fluency_rater2" in done.stdout
 
 
 @pytest.mark.heavy

@@ -1,20 +1,17 @@
 """The command `judgescope init`: a new study on a user's own table of texts and ratings."""
 
 import argparse
-import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from judgescope.cli.context import INTERRUPTED
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import (
     CONFIG,
     NOT_STATED,
-    Endpoint,
+    NewCards,
     Wanted,
     card_path,
     cards_of,
@@ -24,6 +21,7 @@ from judgescope.cli.init.cards import (
 )
 from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import ROLES, Guess, missing_words
+from judgescope.cli.init.interview import Ask, interview, unused
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -31,11 +29,6 @@ from judgescope.data.rated import Rated
 from judgescope.schema.loading import Cards
 from judgescope.statistics.jackknife import FEWEST_SOURCES
 
-Ask = Callable[[str], str]
-"""A question -> the line that was typed."""
-NONE = "-"
-"""The answer for: no such column."""
-T = TypeVar("T")
 TABLE_OPTIONS = {
     "--text": ("COLUMN", "the text that is judged"),
     "--source": ("COLUMN", "the source of the text; repeat it for several columns"),
@@ -54,14 +47,23 @@ TABLE_OPTIONS = {
     "--task": (None, "such as summarization, dialogue, translation"),
 }
 JUDGE_OPTIONS = {
+    "--provider": ("NAME", f"a provider with a card that ships: {', '.join(flags.PROVIDERS)}"),
     "--endpoint": ("URL", "the URL of an OpenAI-compatible endpoint: …/v1"),
     "--model": ("NAME", "the model's name at the endpoint"),
     "--key-env": ("VARIABLE", "the NAME of the environment variable that holds the key"),
     "--key-file": ("FILE", "a file with the key alone, in place of --key-env"),
     "--form": (None, "the prompt; default: analyze-rate"),
     "--judge": ("CARD", "a judge with an existing card"),
+    "--metric": (
+        "[ASPECT=]COLUMN",
+        "a judge's or metric's scores in the table; repeat it for more",
+    ),
+    "--recorded": ("FILE", "a file of a judge's replies to the texts"),
+    "--reply": ("COLUMN", "the column of the replies in that file"),
+    "--max-usd": ("US$", "what the study may cost in all"),
 }
-REPEATED = {"--source", "--references", "--rating", "--scale", "--define", "--judge"}
+YES = {"", "y", "yes"}
+REPEATED = {"--source", "--references", "--rating", "--scale", "--define", "--judge", "--metric"}
 
 
 # --- the command -----------------------------------------------------------------------------
@@ -84,7 +86,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
             if flag in REPEATED:
                 group.add_argument(flag, metavar=metavar, action="append", default=[], help=about)
             else:
-                group.add_argument(flag, metavar=metavar, help=about)
+                choices = flags.PROVIDERS if flag == "--provider" else None
+                kind = Path if flag == "--recorded" else str
+                group.add_argument(flag, metavar=metavar, choices=choices, type=kind, help=about)
     table.add_argument("--mean", action="store_true", help="the ratings are means over raters")
     table.add_argument("--planned", action="store_true", help="the ratings are not by people")
     judge.add_argument(
@@ -109,6 +113,9 @@ def init(args: argparse.Namespace) -> int:
         except (EOFError, KeyboardInterrupt):
             print("\nNothing was written.")
             return INTERRUPTED
+    if args.file is not None:  # what is guessed shows which options are needed
+        table = flags.load_table(args.file, Cards([CONFIG, HOME / "config"]))
+        print("\n".join(described(_scaled(flags.wanted_of(args, table), table), table)), flush=True)
     raise UserError(
         "questions need a terminal",
         where="judgescope init",
@@ -124,28 +131,51 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         raise UserError("no table is named", where="judgescope init", todo="judgescope init FILE")
     table = flags.load_table(args.file, Cards([CONFIG, HOME / "config"]))
     wanted = flags.wanted_of(args, table)
+    wanted = _scaled(wanted, table)
     if ask is None:
-        table.study(wanted.study)
-        flags.check_complete(wanted, table)
-        wanted = replace(wanted, scales=flags.scales_of(wanted.columns, table.rows, wanted.scales))
-    print("\n".join(described(wanted, table)))
-    if ask is not None:
-        wanted = _interview(wanted, table, ask)
-        flags.check_complete(wanted, table)
-    cards = cards_of(replace(wanted, missing=missing_in(wanted.columns, table)))
-    check_new(cards)
-    data = tried(cards, HOME)
+        print("\n".join(described(wanted, table)), flush=True)
+        cards, data = _read(wanted, table)
+    else:
+        accepted = _accepted(wanted, table, ask)
+        if accepted is None:
+            print("Nothing was written.")
+            return 1
+        wanted, cards, data = accepted
     counts = f"{len(data.outputs)} texts of {len(data.items)} items, {len(data.ratings)} ratings"
     print(f"\na run will read: {counts}")
     for problem in [*data.problems, *_notes(data)]:
         print(f"  note: {plain(problem)}")
-    if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in {"", "y", "yes"}:
+    if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in YES:
         print("Nothing was written.")
         return 1
     for path in write(cards):
         print(f"written: {path}")
     print("\n".join(_next_steps(wanted)))
     return 0
+
+
+def _scaled(wanted: Wanted, table: Table) -> Wanted:
+    return replace(wanted, scales=flags.scales_of(wanted.columns, table.rows, wanted.scales))
+
+
+def _accepted(wanted: Wanted, table: Table, ask: Ask) -> tuple[Wanted, NewCards, Rated] | None:
+    """Return what a person accepts and a run can read; None when the person quits."""
+    while (changed := interview(wanted, table, ask)) is not None:
+        try:
+            return changed, *_read(changed, table)
+        except (UserError, UserErrors) as error:
+            print(error)
+            wanted = changed
+    return None
+
+
+def _read(wanted: Wanted, table: Table) -> tuple[NewCards, Rated]:
+    """Return the new cards, and the data as a run reads them; raise what makes them unusable."""
+    table.study(wanted.study)
+    flags.check_complete(wanted, table)
+    cards = cards_of(replace(wanted, missing=missing_in(wanted.columns, table)))
+    check_new(cards)
+    return cards, tried(cards, HOME)
 
 
 def missing_in(columns: Guess, table: Table) -> list[str]:
@@ -183,15 +213,13 @@ def described(wanted: Wanted, table: Table) -> Iterator[str]:
         named = (f"{column}{f' ({aspect})' * (aspect != '*')}" for aspect, column in scores.items())
         yield f"  judge       {name}: {plain(', '.join(named))}"
     yield f"  task        {columns.task}"
-    if left := [column for column in table.columns if column not in columns.used]:
-        yield f"  not used    {plain(', '.join(column or '(no name)' for column in left))}"
-        for reason in table.nearly_ratings(columns.used):
-            yield f"  note: not read as ratings: {plain(reason)}"
+    yield from unused(columns, table)
 
 
 def _next_steps(wanted: Wanted) -> Iterator[str]:
     study, endpoint = card_path("study", wanted.study), wanted.endpoint
-    if endpoint is None and not wanted.judges and not wanted.columns.judges:
+    judged = wanted.judges or wanted.columns.judges or wanted.replies
+    if endpoint is None and not judged:
         yield "The study has no LLM judge yet, only metrics and controls. Add a judge card to the"
         yield "study's `judges`; `judgescope init` with --endpoint and --model writes one."
     yield "\nnext:"
@@ -200,124 +228,3 @@ def _next_steps(wanted: Wanted) -> Iterator[str]:
     yield f"  judgescope check {study}    # counts and prices the requests, sends none"
     yield f"  judgescope run {study}      # sends requests, computes, writes the report"
     yield f"  judgescope show {study}     # prints the numbers"
-
-
-# --- questions on a terminal -----------------------------------------------------------------
-
-
-def _interview(wanted: Wanted, table: Table, ask: Ask) -> Wanted:
-    """Return what is wanted after all questions; each answer is checked at once."""
-    print("Enter accepts the value in [brackets], - means none.\n")
-    columns = _ask_columns(wanted.columns, table, ask)
-    columns = replace(columns, ratings=_ask_ratings(columns, table, ask))
-    scales = dict(flags.scales_of(columns, table.rows, wanted.scales))
-    for name, guessed in scales.items():
-        question = f"scale of {name}, {table.described(columns.ratings[name])}"
-        scales[name] = _until(ask, question, flags.scale_text(guessed), flags.read_scale)
-    definitions = dict(wanted.definitions)
-    for name in flags.undefined(columns, definitions, table):
-        print(f"\n  there is no aspect card {name!r}; {table.nearest_aspect(name)}")
-        question = f"the meaning of {name}, in a sentence for judges"
-        definitions[name] = _until(ask, question, "", partial(flags.define, name))
-    endpoint = wanted.endpoint or (None if wanted.judges else _ask_endpoint(ask))
-    study = _until(ask, "\nname of the study", wanted.study, table.study)
-    return replace(
-        wanted,
-        study=study,
-        columns=columns,
-        scales=scales,
-        definitions=definitions,
-        endpoint=endpoint,
-    )
-
-
-def _ask_columns(guess: Guess, table: Table, ask: Ask) -> Guess:
-    """Ask for the columns of every role; a column that is taken is no longer proposed."""
-    taken: dict[str, list[str]] = {}
-    for role, about in (
-        ("text", "the judged text"),
-        ("source", "the source of the text; several: a, b"),
-        ("references", "reference texts; several: a, b"),
-        ("item", "the id that rows of one source share"),
-        ("system", "the system that wrote the text"),
-    ):
-        used = {column for group in taken.values() for column in group}
-        guessed = [column for column in guess.columns_of(role) if column not in used]
-        usual = ", ".join(guessed) or NONE
-
-        def check(
-            answer: str, role: str = role, guessed: list[str] = guessed, usual: str = usual
-        ) -> list[str]:
-            if answer == usual:
-                names = guessed
-            elif role in ("source", "references") and answer not in table.columns:
-                names = [name.strip() for name in answer.split(",") if name.strip()]
-            else:
-                names = [answer] if answer else []
-            if role == "text" and not names:
-                raise UserError("a study needs a column with the judged text", where=role)
-            for name in names:
-                flags.check_column(name, table.columns, role)
-                flags.check_free(name, taken, role)
-            return names
-
-        taken[role] = _until(ask, f"{role} ({about})", usual, check)
-    text, item, system = (next(iter(taken[role]), None) for role in ("text", "item", "system"))
-    source, references = taken["source"], taken["references"]
-    return replace(guess, text=text, source=source, references=references, item=item, system=system)
-
-
-def _ask_ratings(columns: Guess, table: Table, ask: Ask) -> dict[str, list[str]]:
-    """Ask for the aspects and the columns of their ratings."""
-    used = replace(columns, ratings={}).used
-    free = {name: [c for c in group if c not in used] for name, group in columns.ratings.items()}
-    guessed = {name: group for name, group in free.items() if group}
-    usual = shlex.join(flags.rating_text(name, group) for name, group in guessed.items())
-
-    def check(answer: str) -> dict[str, list[str]]:
-        if answer == usual and guessed:
-            return guessed
-        if answer in table.columns or answer.partition("=")[2] in table.columns:
-            return flags.read_ratings([answer], table)  # one rating needs no quotes
-        try:
-            words = shlex.split(answer)
-        except ValueError:
-            todo = "put a name with spaces in quotes: 'fluency=Fluency score'"
-            raise UserError(
-                "a quote is not closed", where="ratings", got=answer, todo=todo
-            ) from None
-        return flags.read_ratings(words, table)
-
-    return _until(ask, "ratings (aspect=column,column … with a column per rater)", usual, check)
-
-
-def _ask_endpoint(ask: Ask) -> Endpoint | None:
-    """Ask which model judges; none: measures and controls alone."""
-    url = _until(ask, "\nendpoint of a model (http://…/v1)", NONE, flags.address)
-    if not url:
-        return None
-    model = _until(ask, "the model's name at the endpoint", "", flags.model_name)
-    key = _until(ask, "NAME of the variable that holds its key (not the key)", NONE, flags.key_name)
-    price = _until(ask, "US$ per million tokens: of prompts, of replies", NONE, _price)
-    return Endpoint(url, model, key, price=price)
-
-
-def _price(answer: str) -> tuple[float, float] | None:
-    if not answer:
-        return None
-    try:
-        prompts, replies = map(float, answer.replace(",", " ").split())
-    except ValueError:
-        raise UserError("two numbers", where="price", got=answer, allowed="like .15, .6") from None
-    return prompts, replies
-
-
-def _until(ask: Ask, question: str, usual: str, check: Callable[[str], T]) -> T:
-    """Ask until an answer passes its check; an empty one is the usual one, `-` is none."""
-    while True:
-        shown = f"{question} [{plain(usual)}]: " if usual else f"{question}: "
-        answer = ask(shown).strip() or usual
-        try:
-            return check("" if answer == NONE else answer)
-        except (UserError, UserErrors) as error:
-            print(error)

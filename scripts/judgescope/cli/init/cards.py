@@ -43,6 +43,21 @@ class Endpoint:
     price: tuple[float, float] | None = None
     form: str = "analyze-rate"
     draws: int = 1
+    card: Mapping[str, Any] = field(default_factory=dict)
+    """The provider's card that ships: keys that are not stated here are its own."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Return the limit of a reply: what a model reasons counts as part of it."""
+        return 4096 if "reasoning_effort" in self.card.get("extra_body", {}) else 1024
+
+
+@dataclass(frozen=True)
+class Replies:
+    """A file of a judge's replies, and the keys of its rows in the card."""
+
+    file: Path
+    rows: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,9 @@ class Wanted:
     definitions: Mapping[str, str] = field(default_factory=dict)
     endpoint: Endpoint | None = None
     judges: tuple[str, ...] = ()
+    replies: Replies | None = None
+    """Of a judge that was asked already."""
+    max_usd: float | None = None
     ratings: str = "human"
     missing: Sequence[str] = ()
     measures: Sequence[str] = tuple(MEASURES)
@@ -86,8 +104,13 @@ def cards_of(wanted: Wanted) -> NewCards:
             "form": endpoint.form,
             "draws": endpoint.draws,
             "temperature": 1 if endpoint.draws > 1 else 0,
-            "max_tokens": 1024,
+            "max_tokens": endpoint.max_tokens,
         }
+        judges.append(name)
+    if wanted.replies is not None:
+        name = judge_id(slug(wanted.replies.file.stem))
+        cards["model", name] = _replies(wanted, name, wanted.replies)
+        cards["judge", name] = {"judge": name, "model": name, "parser": "score"}
         judges.append(name)
     for judge, scores in wanted.columns.judges.items():
         name = judge_id(judge)
@@ -104,6 +127,7 @@ def cards_of(wanted: Wanted) -> NewCards:
         "judges": list(dict.fromkeys([*judges, *wanted.measures])),
         "methods": [*wanted.methods],
         **({"require": dict(wanted.require)} if wanted.require else {}),
+        **({} if wanted.max_usd is None else {"max_usd": wanted.max_usd}),
     }
     return cards
 
@@ -126,6 +150,16 @@ def _recorded(wanted: Wanted, name: str, scores: Mapping[str, str]) -> Card:
         "dataset": wanted.study,
         "files": os.path.relpath(wanted.file, CONFIG / FOLDERS["model"]),
         "rows": {key: value for key, value in rows.items() if value},
+    }
+
+
+def _replies(wanted: Wanted, name: str, replies: Replies) -> Card:
+    return {
+        "model": name,
+        "engine": "recorded",
+        "dataset": wanted.study,
+        "files": os.path.relpath(replies.file, CONFIG / FOLDERS["model"]),
+        "rows": dict(replies.rows),
     }
 
 
@@ -169,9 +203,11 @@ def _dataset(wanted: Wanted) -> Card:
 
 
 def _model(endpoint: Endpoint, name: str) -> Card:
-    card: Card = {"model": name, "engine": "openai", "base_url": endpoint.url}
+    card: Card = {**endpoint.card, "model": name, "engine": "openai", "base_url": endpoint.url}
     if endpoint.model != name:
         card["name"] = endpoint.model
+    else:
+        card.pop("name", None)
     if endpoint.key_env:
         card["api_key_env"] = endpoint.key_env
     if endpoint.key_file:

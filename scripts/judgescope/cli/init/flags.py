@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from judgescope.cli.init.cards import Endpoint, Wanted, check_study
+from judgescope.cli.init.cards import Endpoint, Replies, Wanted, check_study
 from judgescope.cli.init.guess import (
     ROLES,
     Guess,
@@ -18,16 +18,19 @@ from judgescope.cli.init.guess import (
     columns_of,
     guess,
     is_missing,
+    judges_of,
     numbers,
     scale,
 )
 from judgescope.core.api_keys import KeySource
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.paths import HOME
 from judgescope.core.secrets import LONG
 from judgescope.core.slugs import slug
 from judgescope.data.rows import Row, read_rows
+from judgescope.schema.cards import FOLDERS
 from judgescope.schema.cards.models import ADDRESS
-from judgescope.schema.loading import Cards
+from judgescope.schema.loading import Cards, load_yaml
 
 NEARLY_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+|inf(inity)?)", re.I)
 """A number, perhaps with a decimal comma, or infinite."""
@@ -36,6 +39,16 @@ MAX_CELL = 40
 VARIABLE = re.compile(r"[A-Za-z_]\w*")
 MARKED = re.compile(r"(sk|hf|gsk|xai)[-_].{8,}")
 """A part of an address or a name that may be a key, with the prefix of some providers."""
+PROVIDERS = (
+    *("openai", "openai-reasoning", "azure", "azure-token", "anthropic", "gemini", "openrouter"),
+    *("ollama", "vllm", "llama-cpp"),
+)
+"""Models' cards that ship, one for each way to ask a provider."""
+YOURS = "YOUR-"
+"""What a provider's card has in place of a name that only the user knows."""
+REPLIES = ("reply", "judgment", "judgement", "completion", "response", "raw", "output")
+"""Names of a column of judges' replies, the plainest first."""
+ASPECT_COLUMNS = ("aspect", "criterion", "dimension")
 Scale = Mapping[str, float]
 
 
@@ -125,7 +138,10 @@ def wanted_of(args: argparse.Namespace, table: Table) -> Wanted:
     rated = [column for group in ratings.values() for column in group]
     for column in rated:
         check_free(column, named, "--rating")
-    columns = guess(table.rows, {**named, "ratings": rated}, table.aspects)
+    metrics = [_metric(text, table, [*named.values(), rated]) for text in args.metric]
+    scored = [column for _, column in metrics]
+    columns = guess(table.rows, {**named, "ratings": [*rated, *scored]}, table.aspects)
+    columns = _with_metrics(columns, metrics, ratings or columns.ratings)
     if args.rating:
         columns = replace(columns, ratings=ratings, means=False)
     columns = replace(columns, means=columns.means or args.mean, task=args.task or columns.task)
@@ -137,10 +153,110 @@ def wanted_of(args: argparse.Namespace, table: Table) -> Wanted:
         definitions=dict(_definition(text, table.aspects) for text in args.define),
         endpoint=_endpoint(args),
         judges=tuple(args.judge),
+        replies=_replies(args, columns),
+        max_usd=cap(args.max_usd) if args.max_usd is not None else None,
         ratings="planned" if args.planned else "human",
         licence=args.licence,
         citation=args.citation,
     )
+
+
+def _metric(text: str, table: Table, taken: Iterable[Iterable[str]]) -> tuple[str, str]:
+    """Return aspect, or *, and column of `[ASPECT=]COLUMN`, a column of numbers."""
+    aspect, equals, rest = text.partition("=")
+    named = bool(equals) and text not in table.columns
+    column = rest if named else text
+    check_column(column, table.columns, "--metric")
+    check_free(column, {"something else": [c for group in taken for c in group]}, "--metric")
+    check_numbers(column, table)
+    return slug(aspect) if named else "*", column
+
+
+def _with_metrics(
+    columns: Guess, metrics: Iterable[tuple[str, str]], aspects: Collection[str]
+) -> Guess:
+    """Return the columns with those of metrics as judges; aspects are those that people rated."""
+    judges = {judge: dict(scores) for judge, scores in columns.judges.items()}
+    for aspect, column in metrics:
+        if aspect != "*" and aspect not in aspects:
+            what = "no ratings of this aspect"
+            raise UserError(what, where="--metric", got=aspect, allowed=aspects)
+        new = judges_of([column], aspects) if aspect == "*" else {slug(column): {aspect: column}}
+        for judge, scores in new.items():
+            judges.setdefault(judge, {}).update(scores)
+    return replace(columns, judges=judges)
+
+
+def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
+    """Return how the rows of a file of replies find their texts."""
+    if args.recorded is None:
+        if args.reply is not None:
+            todo = "name the file: --recorded FILE"
+            raise UserError("this option is about a file of replies", where="--reply", todo=todo)
+        return None
+    file: Path = args.recorded
+    table = load_table(file, Cards([]))
+    reply = args.reply or next((name for name in REPLIES if name in table.columns), None)
+    if reply is None:
+        what, todo = "cannot tell which column has the judge's replies", "name it: --reply COLUMN"
+        raise UserError(what, where=str(file), allowed=table.columns, todo=todo)
+    check_column(reply, table.columns, "--reply")
+    found = guess(table.rows, {"ratings": [reply]})
+    text, system = (
+        _same(columns.text, found.text, table),
+        _same(columns.system, found.system, table),
+    )
+    item = _same(columns.item, found.item, table)
+    source = columns.source if set(columns.source) <= set(table.columns) else found.source
+    if item is None and text is None:
+        raise UserError(
+            "no column says which text a reply is about",
+            where=str(file),
+            allowed=table.columns,
+            todo="add the column of the texts, or of the ids of items (--item) and systems",
+        )
+    rows: dict[str, Any] = {"item": item} if item else {"source": source, "text": text}
+    aspect = next((name for name in ASPECT_COLUMNS if name in table.columns), None)
+    if aspect is None and len(columns.ratings) > 1:
+        raise UserError(
+            "no column says which aspect a reply is about",
+            where=str(file),
+            allowed=ASPECT_COLUMNS,
+            todo="add the column, or name the ratings of one aspect: --rating ASPECT=COLUMN",
+        )
+    rows |= {"system": system, "aspect": aspect, "reply": reply}
+    return Replies(file, {key: value for key, value in rows.items() if value})
+
+
+def _same(name: str | None, guessed: str | None, table: Table) -> str | None:
+    """Return the column of the same name as in the user's table, else the guessed one."""
+    if name is None:
+        return None
+    return name if name in table.columns else guessed
+
+
+def cap(text: str) -> float:
+    """Return a limit in US$; raise UserError for none."""
+    try:
+        limit = float(text)
+        if not (math.isfinite(limit) and limit >= 0):
+            raise ValueError
+    except ValueError:
+        raise UserError(
+            "a limit in US$ is a number", where="--max-usd", got=text, allowed="like 5"
+        ) from None
+    return limit
+
+
+def price(text: str) -> tuple[float, float] | None:
+    """Return the prices of two numbers, US$ per million tokens of prompts and of replies."""
+    if not text:
+        return None
+    try:
+        prompts, replies = map(float, text.replace(",", " ").split())
+    except ValueError:
+        raise UserError("two numbers", where="price", got=text, allowed="like .15, .6") from None
+    return prompts, replies
 
 
 def check_column(name: str, columns: Iterable[str], where: str) -> None:
@@ -316,6 +432,11 @@ def check_complete(wanted: Wanted, table: Table) -> None:
         unknown("--text", "which column has the texts that are judged")
     if columns.item is None and not columns.source:
         unknown("--source or --item", "which rows are about one source")
+    if (endpoint := wanted.endpoint) is not None:
+        for flag, value in (("--endpoint", endpoint.url), ("--model", endpoint.model)):
+            if YOURS in value:
+                what, todo = "the provider's card has a placeholder", "name yours in its place"
+                errors.append(UserError(what, where=flag, got=value, todo=todo))
     if not columns.ratings:
         passed = table.nearly_ratings([columns.text or "", *columns.source])
         more = f"; skipped: {', '.join(passed)}" if passed else ""
@@ -347,15 +468,15 @@ def check_complete(wanted: Wanted, table: Table) -> None:
 
 def _endpoint(args: argparse.Namespace) -> Endpoint | None:
     """Return the endpoint of the flags; raise UserError where they say half of one."""
-    if (args.endpoint is None) != (args.model is None):
+    if args.provider is None and (args.endpoint is None) != (args.model is None):
         missing = "--model" if args.model is None else "--endpoint"
         raise UserError("an endpoint and its model belong together", where=missing)
     options = ("key_env", "key_file", "price", "form", "draws")
     more = {name: value for name in options if (value := getattr(args, name)) is not None}
-    if args.endpoint is None:
+    if args.endpoint is None and args.provider is None:
         if more:
             flags = ", ".join(f"--{name.replace('_', '-')}" for name in more)
-            todo = "add --endpoint and --model, or drop this option"
+            todo = "add --endpoint and --model, or --provider, or drop this option"
             raise UserError("this option configures an endpoint", where=flags, todo=todo)
         return None
     if args.key_env and args.key_file:
@@ -364,7 +485,22 @@ def _endpoint(args: argparse.Namespace) -> Endpoint | None:
     if args.key_file is not None:
         more["key_file"] = key_file(args.key_file, args.model)
     more["price"] = tuple(args.price) if args.price else None
-    return Endpoint(address(args.endpoint), model_name(args.model), **more)
+    if args.provider is None:
+        return Endpoint(address(args.endpoint), model_name(args.model), **more)
+    shipped = provided(args.provider)
+    return replace(
+        shipped,
+        url=address(args.endpoint or shipped.url),
+        model=model_name(args.model or shipped.model),
+        **{**more, "key_env": more["key_env"] or (None if args.key_file else shipped.key_env)},
+    )
+
+
+def provided(provider: str) -> Endpoint:
+    """Return the endpoint of a provider's card that ships."""
+    card, _ = load_yaml(HOME / "config" / FOLDERS["model"] / f"{provider}.yaml")
+    rest = {key: value for key, value in card.items() if key not in {"model", "api_key_env"}}
+    return Endpoint(card["base_url"], card["name"], card.get("api_key_env"), card=rest)
 
 
 def key_name(text: str) -> str | None:

@@ -1,0 +1,257 @@
+"""Questions of `judgescope init` on a terminal: one numbered table; any line may be changed.
+
+What is typed is checked at once. A wrong answer prints its error and shows the table again, so that
+no question comes twice in a row.
+"""
+
+import shlex
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from judgescope.cli.init import flags
+from judgescope.cli.init.cards import Endpoint, Wanted
+from judgescope.cli.init.flags import Table
+from judgescope.cli.init.guess import ROLES, Guess, judges_of
+from judgescope.cli.terminal import plain
+from judgescope.core.errors import UserError, UserErrors
+
+Ask = Callable[[str], str]
+"""A question -> the line that was typed."""
+NONE = "-"
+"""The answer for: nothing, such as no column."""
+BACK = {"b", "back"}
+QUIT = {"q", "quit"}
+ABOUT = {
+    "text": "the column of the judged text",
+    "source": "the column of the text's source; several: a, b",
+    "references": "the column of reference texts; several: a, b",
+    "item": "the column of the id that rows of one source share",
+    "system": "the column of the system that wrote the text",
+}
+SEVERAL = {"source", "references"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the table: what it is, what it is now, and how an answer changes it."""
+
+    name: str
+    value: str
+    question: str
+    change: Callable[[str], Wanted]
+    """An answer, empty for nothing -> what is wanted then; raises UserError."""
+    needed: bool = False
+    """Nothing can be written before it has a value."""
+
+
+def interview(wanted: Wanted, table: Table, ask: Ask) -> Wanted | None:
+    """Return what is wanted when the table is accepted; None when the person quits."""
+    before: list[Wanted] = []
+    while True:
+        lines = list(_lines(wanted, table))
+        print("\n".join(_shown(lines, wanted, table)))
+        typed = ask("\na number changes its line, Enter accepts, b takes back, q quits: ").strip()
+        line = _chosen(typed, lines)
+        if typed.lower() in QUIT:
+            return None
+        if typed.lower() in BACK:
+            wanted = before.pop() if before else wanted
+        elif not typed and line is None:
+            return wanted
+        elif line is None:
+            print(f"  no line of this number: {plain(typed)}")
+        else:
+            answer = ask(f"{line.name}: {line.question} (- none, Enter leaves it): ").strip()
+            if answer.lower() in QUIT and answer not in table.columns:
+                return None
+            if not answer or (answer.lower() in BACK and answer not in table.columns):
+                continue
+            try:
+                changed = line.change("" if answer == NONE else answer)
+            except (UserError, UserErrors) as error:
+                print(error)
+            else:
+                before.append(wanted)
+                wanted = changed
+
+
+def _chosen(typed: str, lines: list[Line]) -> Line | None:
+    """Return the line of a number; without one the first that is needed and has no value."""
+    if not typed:
+        return next((line for line in lines if line.needed and not line.value), None)
+    number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 4 else 0
+    return lines[number - 1] if 0 < number <= len(lines) else None
+
+
+def _shown(lines: list[Line], wanted: Wanted, table: Table) -> Iterator[str]:
+    """Yield the table: a number, a name and a value in each line."""
+    yield f"\n{table.file}: {len(table.rows)} rows, {len(table.columns)} columns"
+    width = max(len(line.name) for line in lines)
+    for number, line in enumerate(lines, start=1):
+        value = plain(line.value) or ("(needed)" if line.needed else NONE)
+        yield f"  {number:>2}  {line.name:{width}}  {value}"
+    yield from unused(wanted.columns, table)
+
+
+def unused(columns: Guess, table: Table) -> Iterator[str]:
+    """Yield the columns without a role, and which of them nearly hold ratings."""
+    if left := [column for column in table.columns if column not in columns.used]:
+        yield f"  not used    {plain(', '.join(column or '(no name)' for column in left))}"
+        for reason in table.nearly_ratings(columns.used):
+            yield f"  note: not read as ratings: {plain(reason)}"
+
+
+def _lines(wanted: Wanted, table: Table) -> Iterator[Line]:
+    columns = wanted.columns
+    for role in ROLES:
+        value = ", ".join(columns.columns_of(role))
+        needed = role == "text" or (role == "item" and not columns.source)
+        yield Line(role, value, ABOUT[role], partial(_role, wanted, table, role), needed)
+    ratings = shlex.join(flags.rating_text(name, group) for name, group in columns.ratings.items())
+    about = "aspect=column,column … with a column per rater"
+    yield Line("ratings", ratings, about, partial(_ratings, wanted, table), True)
+    for name, group in columns.ratings.items():
+        about = f"worst:best:step; {table.described(group)}"
+        scale = flags.scale_text(wanted.scales[name])
+        yield Line(f"scale of {name}", scale, about, partial(_scale, wanted, name), True)
+    for name in flags.undefined(columns, (), table):
+        about = f"in a sentence for judges, as it has no card; {table.nearest_aspect(name)}"
+        meaning = wanted.definitions.get(name, "")
+        yield Line(f"meaning of {name}", meaning, about, partial(_meaning, wanted, name), True)
+    scored = ", ".join(c for scores in columns.judges.values() for c in scores.values())
+    about = "columns of judges' or metrics' scores; several: a, b"
+    yield Line("scores", scored, about, partial(_scores, wanted, table))
+    yield from _endpoint_lines(wanted)
+    yield Line("study", wanted.study, "its name", partial(_study, wanted, table), True)
+
+
+def _endpoint_lines(wanted: Wanted) -> Iterator[Line]:
+    """Yield the lines of the model that judges; one line while there is none."""
+    about = f"http://…/v1, or a provider: {', '.join(flags.PROVIDERS)}"
+    endpoint = wanted.endpoint
+    url = endpoint.url if endpoint else ""
+    yield Line("endpoint", url, about, partial(_endpoint, wanted))
+    if endpoint is None:
+        return
+    about = "its name at the endpoint"
+    yield Line("model", endpoint.model, about, partial(_model, wanted, endpoint), True)
+    about = "the NAME of the variable that holds the key (not the key)"
+    yield Line("key", endpoint.key_env or "", about, partial(_key, wanted, endpoint))
+    price = " ".join(f"{part:g}" for part in endpoint.price or ())
+    about = "US$ per million tokens: of prompts, of replies"
+    yield Line("price", price, about, partial(_price, wanted, endpoint))
+    cap = "" if wanted.max_usd is None else f"{wanted.max_usd:g}"
+    yield Line("max US$", cap, "what the study may cost in all", partial(_cap, wanted))
+
+
+# --- changes -----------------------------------------------------------------------------------
+
+
+def _role(wanted: Wanted, table: Table, role: str, answer: str) -> Wanted:
+    names = _names(answer, table, role in SEVERAL)
+    columns = _freed(wanted.columns, names)
+    value = names if role in SEVERAL else next(iter(names), None)
+    return _with(wanted, table, Guess(**{**vars(columns), role: value}))
+
+
+def _names(answer: str, table: Table, several: bool) -> list[str]:
+    """Return the columns that an answer names; a name with a comma is one where it is a column."""
+    whole = not several or answer in table.columns
+    names = [answer] if whole else [name.strip() for name in answer.split(",")]
+    names = [name for name in names if name]
+    for name in names:
+        flags.check_column(name, table.columns, "the answer")
+    return names
+
+
+def _freed(columns: Guess, names: Collection[str]) -> Guess:
+    """Return the columns without those that get another role."""
+
+    def left(group: list[str]) -> list[str]:
+        return [column for column in group if column not in names]
+
+    single = {
+        role: next(iter(left(columns.columns_of(role))), None)
+        for role in ("text", "item", "system")
+    }
+    judges = {
+        judge: {aspect: column for aspect, column in scores.items() if column not in names}
+        for judge, scores in columns.judges.items()
+    }
+    lists = {"source": left(columns.source), "references": left(columns.references)}
+    ratings = {name: left(group) for name, group in columns.ratings.items() if left(group)}
+    kept = {judge: scores for judge, scores in judges.items() if scores}
+    return Guess(**{**vars(columns), **single, **lists, "ratings": ratings, "judges": kept})
+
+
+def _with(wanted: Wanted, table: Table, columns: Guess) -> Wanted:
+    """Return other columns, with the scales of aspects whose ratings are the same."""
+    old = wanted.columns.ratings
+    kept = {
+        name: wanted.scales[name]
+        for name, group in columns.ratings.items()
+        if old.get(name) == group
+    }
+    return replace(wanted, columns=columns, scales=flags.scales_of(columns, table.rows, kept))
+
+
+def _ratings(wanted: Wanted, table: Table, answer: str) -> Wanted:
+    if answer in table.columns or answer.partition("=")[2] in table.columns:
+        words = [answer]  # one rating needs no quotes
+    else:
+        try:
+            words = shlex.split(answer)
+        except ValueError:
+            todo = "put a name with spaces in quotes: 'fluency=Fluency score'"
+            what = "a quote is not closed"
+            raise UserError(what, where="ratings", got=answer, todo=todo) from None
+    ratings = flags.read_ratings(words, table)
+    freed = _freed(wanted.columns, {column for group in ratings.values() for column in group})
+    return _with(wanted, table, replace(freed, ratings=ratings, means=False))
+
+
+def _scale(wanted: Wanted, name: str, answer: str) -> Wanted:
+    return replace(wanted, scales={**wanted.scales, name: flags.read_scale(answer)})
+
+
+def _meaning(wanted: Wanted, name: str, answer: str) -> Wanted:
+    return replace(wanted, definitions={**wanted.definitions, name: flags.define(name, answer)})
+
+
+def _scores(wanted: Wanted, table: Table, answer: str) -> Wanted:
+    names = _names(answer, table, several=True)
+    for name in names:
+        flags.check_numbers(name, table)
+    freed = _freed(replace(wanted.columns, judges={}), names)
+    return _with(wanted, table, replace(freed, judges=judges_of(names, freed.ratings)))
+
+
+def _endpoint(wanted: Wanted, answer: str) -> Wanted:
+    if not answer:
+        return replace(wanted, endpoint=None)
+    if answer in flags.PROVIDERS:
+        return replace(wanted, endpoint=flags.provided(answer))
+    return replace(wanted, endpoint=Endpoint(flags.address(answer), ""))
+
+
+def _model(wanted: Wanted, endpoint: Endpoint, answer: str) -> Wanted:
+    return replace(wanted, endpoint=replace(endpoint, model=flags.model_name(answer)))
+
+
+def _key(wanted: Wanted, endpoint: Endpoint, answer: str) -> Wanted:
+    return replace(
+        wanted, endpoint=replace(endpoint, key_env=flags.key_name(answer), key_file=None)
+    )
+
+
+def _price(wanted: Wanted, endpoint: Endpoint, answer: str) -> Wanted:
+    return replace(wanted, endpoint=replace(endpoint, price=flags.price(answer)))
+
+
+def _cap(wanted: Wanted, answer: str) -> Wanted:
+    return replace(wanted, max_usd=flags.cap(answer) if answer else None)
+
+
+def _study(wanted: Wanted, table: Table, answer: str) -> Wanted:
+    return replace(wanted, study=table.study(answer))

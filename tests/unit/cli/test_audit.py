@@ -151,6 +151,10 @@ BROKEN: dict[str, tuple[Rows, str]] = {
         [{**row, "human": f"{row['human']},5"} for row in two()],
         ",5', which is no number",
     ),
+    "braces": (
+        [{"human": row["human"], "judge {form}": row["judge"]} for row in two()],
+        "braces in its name",
+    ),
     "one row": (two()[:1], "one row shows no agreement"),
     "texts twice": ([{**row, "model": "s0"} for row in made()], "two texts of the same system"),
 }
@@ -217,8 +221,8 @@ def test_where_names_say_who_are_people_the_rest_is_a_judge(page: Page) -> None:
 
 
 def test_what_data_say_is_text_in_the_terminal_and_on_the_page(page: Page) -> None:
-    bad = "judge <script>alert(1)</script>\x1b[31m {{7*7}} __import__('os')"
-    rows = [{"human": row["human"], bad: row["judge"]} for row in two()]
+    bad = "judge <script>alert(1)</script>\x1b[31m __import__('os')"
+    rows = [{"human {{7*7}}": row["human"], bad: row["judge"]} for row in two()]
     status, said = page(rows, "--html", "page.html", name="mine.jsonl")
     html = Path("page.html").read_text(encoding="utf-8")
     assert status == 0 and "\x1b" not in said
@@ -280,3 +284,9 @@ def test_0_and_1_are_labels_unless_a_scale_is_stated(page: Page) -> None:
     ]
     assert "balanced_accuracy" in page(rows, "--json")[1]
     assert "balanced_accuracy" not in page(rows, "--json", "--scale", "0:1:1")[1]
+
+
+def test_numbers_beyond_all_bounds_are_no_ratings(page: Page) -> None:
+    rows = [{"human": 10**400, "judge": row["judge"]} for row in two()]
+    status, said = page(rows, name="mine.jsonl")
+    assert status == 3 and "people's ratings" in said

@@ -274,6 +274,11 @@ def _checked(table: Table, columns: Guess) -> Guess:
         raise UserErrors(errors)
     judged = [column for scores in columns.judges.values() for column in scores.values()]
     rated = [column for group in columns.ratings.values() for column in group]
+    for name in judged:
+        if "{" in name:
+            what = "a judge's column has braces in its name, which cards fill in"
+            todo = "give the column another name"
+            errors.append(UserError(what, where=where, got=name, todo=todo))
     for whose, names in (("judges' scores", judged), ("people's ratings", rated)):
         if all(len({*(numbers(table.rows, name) or ())}) == 1 for name in names):
             errors.append(_constant(table, whose, names))

@@ -262,7 +262,7 @@ def number(cell: Any) -> float | None:
     """Return a cell as a finite number, None if it is none."""
     try:
         value = float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return value if math.isfinite(value) else None
 

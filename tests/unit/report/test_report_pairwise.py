@@ -54,3 +54,43 @@ def test_more_judges_than_signs_are_all_in_the_table(tmp_path: Path) -> None:
     )
     lines = [line.head for body in figure.table.bodies for line in body.lines]
     assert sorted(lines) == sorted(study.JUDGES)
+
+
+def test_people_stand_beside_judges_and_each_system_has_its_strength(tmp_path: Path) -> None:
+    place: Row = {"aspect": "fluency", "level": "pooled"}
+    system: Row = {"aspect": "fluency", "level": "by_system"}
+    tables = blocks(
+        tmp_path,
+        study.row("news", "human", "vote_agreement_ties", 0.8, **place),
+        study.row("news", "alpha", "vote_agreement_ties", 0.6, **place),
+        study.row("news", "alpha", "longer_excess", 0.25, **place),
+        *(
+            study.row("news", judge, "strength", value, **system, system_subset=name)
+            for judge, value in (("human", 1.5), ("alpha", -0.5))
+            for name in ("gpt", "llama")
+        ),
+        study.row("news", "alpha", "accuracy_comparison", 0.75, **system),
+    )
+    choices, strengths = tables[-2:]
+    lines = {
+        line.head: [cell.text for cell in line.cells] for b in choices.bodies for line in b.lines
+    }
+    assert lines["people"][0] == "80\u202f%" and lines["alpha"] == ["60\u202f%", "25\u202f%"]
+    assert [column.text for column in strengths.columns] == ["people", "alpha"]
+    rows = {
+        line.head: [cell.text for cell in line.cells] for b in strengths.bodies for line in b.lines
+    }
+    assert rows["gpt"] == ["1.5", "−0.5"] and rows["pairs in order"][1] == "75\u202f%"
+
+
+def test_peoples_own_position_is_not_the_worst_judges(tmp_path: Path) -> None:
+    place: Row = {"aspect": "fluency", "level": "pooled"}
+    rates = {"human": 0.95, "alpha": 0.6}
+    figure = blocks(
+        tmp_path,
+        *(
+            study.row("news", judge, "first_position_rate", v, **place)
+            for judge, v in rates.items()
+        ),
+    )[0]
+    assert "(alpha, fluency)" in figure.summary and [key.text for key in figure.keys] == ["alpha"]

@@ -14,6 +14,7 @@ from judgescope.statistics.labels import on_labels
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.order import (
     best_of_n,
+    comparison_accuracy,
     first_position_rate,
     ordered_systems,
     right_in_both_orders,
@@ -134,6 +135,8 @@ def of_people(study: EvaluationData, aspect: str) -> Iterator[Named]:
     pairs, weights = Pairs.of(study.systems, aspect), study.weights
     for name, one in agreement_of_people(pairs.people, pairs.source, weights).items():
         yield name, POOLED, {}, one.estimate
+    for name, each in _left_out(pairs).items():
+        yield name, POOLED, {}, each
     given = np.isfinite(pairs.people)
     votes, shown, pair = pairs.people[given], pairs.shown[given], np.nonzero(given)[1]
     source = pairs.source[pair]
@@ -145,6 +148,19 @@ def of_people(study: EvaluationData, aspect: str) -> Iterator[Named]:
         first, second = (study.systems.system[place[pair]] for place in pairs.places)
         compared = Comparisons(first, second, votes, shown.astype(np.int64), source)
         yield from _strengths(study.systems, compared)
+
+
+def _left_out(pairs: Pairs) -> dict[str, Estimate]:
+    """Return how often a rater chooses as most of the others do, over all raters; empty of one."""
+    people = pairs.people
+    if len(people) < 2:
+        return {}
+    others = [np.sign(net_votes(np.delete(people, rater, axis=0))) for rater in range(len(people))]
+    given = np.isfinite(people)
+    source = np.broadcast_to(pairs.source, people.shape)[given]
+    return comparison_accuracy(
+        people[given], np.array(others)[given], source, pairs.panel.study.weights
+    )
 
 
 def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterator[Named]:

@@ -79,6 +79,9 @@ def test_both_tie_rules_and_ours() -> None:
     people = rows["human", "vote_agreement_ties", "pooled"]
     assert (people["value"], people["n"]) == (pytest.approx(1 / 3), 45)
     assert rows["human", "first_position_rate", "pooled"]["value"] == 1.0
+    # two raters choose the first text against the other one's choice and a tie; the third ties
+    half = rows["human", "accuracy_comparison_half", "pooled"]
+    assert (half["value"], half["n"]) == (pytest.approx((1 + 1 + 0.5) / 3), 45)
 
 
 def test_a_judge_of_the_first_place_is_right_in_one_order_only() -> None:

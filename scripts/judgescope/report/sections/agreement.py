@@ -41,7 +41,7 @@ PAIRS = (
     *("order_consistency", POSITION, "nontransitive_share"),
     *("accuracy_comparison", "accuracy_comparison_half", "tie_rate"),
 )
-RIGHT, STRENGTH = "accuracy_comparison", "strength"
+RIGHT, HALF_CREDIT, STRENGTH = "accuracy_comparison", "accuracy_comparison_half", "strength"
 ORDERS = {"as_listed": "as listed", "swapped": "swapped"}
 CHOICES = (
     *("vote_agreement_ties", "vote_agreement_decided", "kappa_nominal"),
@@ -260,9 +260,10 @@ def pairwise(report: Report) -> Section | None:
 def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
     """Yield how judges go with people's choices and order systems; nothing without such rows."""
     present = rows.names("statistic")
-    columns = statistic_columns([name for name in CHOICES if name in present])
-    if not columns:
+    shown = [name for name in CHOICES if name in present]
+    if not shown:
         return
+    columns = statistic_columns([HALF_CREDIT, *shown])
     if len(rows.where(level=tuple(ORDERS))):
         columns += [
             Column(
@@ -270,7 +271,7 @@ def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
             )
             for level, name in ORDERS.items()
         ]
-    people = Entry("people", {"judge": PEOPLE}, "among themselves")
+    people = Entry("people", {"judge": PEOPLE}, "each with the others")
     groups = [
         group
         for aspect in dataset.aspects

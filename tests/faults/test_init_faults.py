@@ -64,6 +64,12 @@ def test_an_index_is_no_rating() -> None:
     assert guess([{"text": "t", "q": 5 - at} for at in range(5)]).ratings == {"q": ["q"]}
 
 
+def test_pass_and_fail_are_labels_and_not_broken_ratings(here: Path) -> None:
+    lines = [[*line[:3], "Pass" if at % 2 else "fail"] for at, line in enumerate(LINES)]
+    said = refused(table("article,model,summary,Verdict (Anna)", lines))
+    assert "Verdict (Anna) (fail, pass)" in said and "judgescope audit FILE --write DIR" in said
+
+
 def test_one_column_has_one_role(here: Path) -> None:
     assert "can have only one role" in refused(
         "mine.csv", "--text", "summary", "--source", "summary"

@@ -226,5 +226,6 @@ def _next_steps(wanted: Wanted) -> Iterator[str]:
     if endpoint is not None and endpoint.key_env:
         yield f"  export {endpoint.key_env}=…          # the key is never written anywhere"
     yield f"  judgescope check {study}    # counts and prices the requests, sends none"
-    yield f"  judgescope run {study}      # sends requests, computes, writes the report"
+    sends = "" if endpoint is None and not wanted.judges else "sends requests, "
+    yield f"  judgescope run {study}      # {sends}computes, writes the report"
     yield f"  judgescope show {study}     # prints the numbers"

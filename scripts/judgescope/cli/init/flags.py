@@ -94,6 +94,15 @@ class Table:
                 reasons.append(f"{column} (row {number} has {got}, which is no number)")
         return reasons
 
+    def two_words(self, used: Iterable[str]) -> list[str]:
+        """Return the unused columns that hold just two words, such as `Verdict (fail, pass)`."""
+        words = {
+            column: sorted({str(row[column]).strip().lower() for _, row in self.filled(column)})
+            for column in self.columns
+            if column not in set(used) and numbers(self.rows, column) is None
+        }
+        return [f"{column} ({', '.join(two)})" for column, two in words.items() if len(two) == 2]
+
     def filled(self, column: str) -> list[tuple[int, Row]]:
         """Return the rows in which a column's cell is not missing, with their numbers."""
         rows = zip(self.numbers, self.rows, strict=True)
@@ -437,7 +446,17 @@ def check_complete(wanted: Wanted, table: Table) -> None:
             if YOURS in value:
                 what, todo = "the provider's card has a placeholder", "name yours in its place"
                 errors.append(UserError(what, where=flag, got=value, todo=todo))
-    if not columns.ratings:
+    if not columns.ratings and (labels := table.two_words(columns.used)):
+        errors.append(
+            UserError(
+                "no column has ratings in numbers; columns of two words are labels",
+                where=str(table.file),
+                got=", ".join(labels),
+                todo="with a judge's labels or scores in the table, `judgescope audit FILE --write "
+                "DIR` makes a study of labels; else write its card: docs/guide/labels.md",
+            )
+        )
+    elif not columns.ratings:
         passed = table.nearly_ratings([columns.text or "", *columns.source])
         more = f"; skipped: {', '.join(passed)}" if passed else ""
         unknown("--rating", f"which columns have ratings{more}")

@@ -63,6 +63,9 @@ UNUSED: Final = {
     "token count": RATING,
     "Batch": RATING,
     "reviewer comments": TEXT,
+    "Target language": "name",
+    "Reference notes": TEXT,
+    "Correct?": "name",
     "Unnamed: 0": RATING,
 }
 JUDGES: Final = {

@@ -41,6 +41,11 @@ NOUNS = {
 """Role -> last words of a name that indicate it: `Generated Summary` is a text."""
 FILLERS = {"name", "text", "texts", "txt", "content", "body", "string", "column"}
 """Last words of a name that say nothing of its role."""
+REMARKS = {
+    *("rationale", "reason", "explanation", "comment", "comments", "remark", "notes", "feedback"),
+    *("language", "lang", "type", "category", "topic", "title", "url", "label"),
+}
+"""Last words of a name that say that a column is about a text: `Target language`."""
 IDS = {"id", "ids", "uid", "uuid", "key"}
 ROLES = ("text", "source", "references", "item", "system")
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
@@ -99,6 +104,8 @@ OWNER = re.compile(r"^\s*[^\W\d_]+['’]s?\s+")
 """Who rated, at its beginning: `Anna's fluency`."""
 MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing"}
 """What people write where a rating is missing, in lower case."""
+MOST_LABELS = 2
+"""Different cells of a column that may be labels: `Correct?` is yes or no, and no reference."""
 ALL = "overall"
 """The aspect of ratings whose columns name none."""
 LONG = 40
@@ -191,7 +198,9 @@ def _roles(
         indicated = role_of(column)
         if indicated is None or indicated in named or roles[indicated]:
             continue
-        if indicated in ("item", "system") or numbers(rows, column) is None:
+        different = len({str(row.get(column)) for row in rows})
+        texts = numbers(rows, column) is None and different > MOST_LABELS
+        if indicated in ("item", "system") or texts:
             take(indicated, column)
     if not roles["text"]:
         take("text", _longest(rows, left()))
@@ -208,7 +217,7 @@ def role_of(column: str) -> str | None:
     while len(words) > 1 and words[-1] in FILLERS:
         words = words[:-1]
     systems = NOUNS["system"].split()
-    if not words or PEOPLE.intersection(words) or "rationale" in words:
+    if not words or PEOPLE.intersection(words) or words[-1] in REMARKS:
         return None
     if REFERENCES.intersection(words):
         return "references"

@@ -290,3 +290,14 @@ def test_numbers_beyond_all_bounds_are_no_ratings(page: Page) -> None:
     rows = [{"human": 10**400, "judge": row["judge"]} for row in two()]
     status, said = page(rows, name="mine.jsonl")
     assert status == 3 and "people's ratings" in said
+
+
+def test_a_fault_of_the_program_is_no_missed_bar(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("of the test")
+
+    monkeypatch.setattr(table, "wanted_of", fail)
+    status, said = page(two(), "--require", "spearman=.5")
+    assert status == 3 and "ZeroDivisionError: of the test" in said

@@ -88,6 +88,8 @@ def audit(args: argparse.Namespace) -> int:
         print(f"a file cannot be read or written: {reason}", file=sys.stderr)
     except MemoryError:
         print("memory ran out", file=sys.stderr)
+    except Exception:  # a fault of this program is no missed bar, as Python's own code 1 would say
+        sys.excepthook(*sys.exc_info())
     return BROKEN
 
 

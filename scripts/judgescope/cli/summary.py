@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judgescope.cli.terminal import aligned
 from judgescope.engines.recorded import join_lines, read_joins
-from judgescope.methods.claims.base import BAR, VERDICT
+from judgescope.methods.claims.base import BAR, CAUGHT, LABELS, PAIRS, PASSED, VERDICT
 from judgescope.methods.cost import FREE
 from judgescope.methods.differences import OVERALL
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
@@ -32,6 +32,14 @@ HEADINGS = {
     ("effective_judges", "pooled"): "effective judges",
 }
 """Statistic and level of perspectives, robustness or ensemble -> the heading of its column."""
+CHOSEN = {
+    (CAUGHT, "tnr"): "bad texts found",
+    (PASSED, "tpr"): "good texts found",
+    (LABELS, "balanced_accuracy"): "balanced accuracy",
+    (PAIRS, "half_credit"): "better text chosen",
+    (PAIRS, "accuracy_comparison"): "better text chosen",
+}
+"""Form and statistic of a claim on labels or on pairs -> the heading of its column."""
 WITH_PEOPLE = {
     *(("kappa_linear", "direct"), ("accuracy_adjacent_half", "direct"), ("alpha_pair", "")),
 }
@@ -81,7 +89,13 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
         for row in agreement
         if row["statistic"] == "verdict" and "hinted" in row["note"].split("; ")
     }
-    parts = [_table(dataset, rows, hinted) for dataset, rows in _by_dataset(_of_aspects(out))]
+    labels = [
+        {**row, "aspect": f"{row['aspect']}, {CHOSEN[row['form'], row['statistic']]}"}
+        for row in _of_labels(verdicts)
+    ]
+    title = "labels and choices held against people's; "
+    parts = [_table(dataset, rows, hinted, title) for dataset, rows in _by_dataset(labels)]
+    parts += [_table(dataset, rows, hinted) for dataset, rows in _by_dataset(_of_aspects(out))]
     for table, rows in _averages(out).items():
         means = [{**row, "aspect": HEADINGS[row["statistic"], row["level"]]} for row in rows]
         title = f"{table}, means over aspects; "
@@ -99,7 +113,13 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
 
 def headlines(out: Path) -> list[Row]:
     """Return the rows whose numbers end a run."""
-    return [*_of_aspects(out), *chain.from_iterable(_averages(out).values())]
+    labels = _of_labels(_rows(out, "verdicts"))
+    return [*labels, *_of_aspects(out), *chain.from_iterable(_averages(out).values())]
+
+
+def _of_labels(verdicts: Sequence[Row]) -> list[Row]:
+    """Return the numbers that decide claims on labels and on choices between two texts."""
+    return [row for row in verdicts if (row["form"], row["statistic"]) in CHOSEN]
 
 
 def _of_aspects(out: Path) -> list[Row]:

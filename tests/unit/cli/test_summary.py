@@ -37,3 +37,18 @@ def test_means_over_all_datasets_replace_those_of_each(tmp_path: Path) -> None:
     assert "\nnews: perspectives" in told and "\ntalk: perspectives" in told
     told = summary(written(tmp_path, "perspectives", rows))
     assert "\nnews" not in told and "\noverall: perspectives" in told
+
+
+def test_what_decides_claims_on_labels_and_pairs_is_shown(tmp_path: Path) -> None:
+    rows = [
+        row("news", "good", statistic, value, aspect="truth", form=form, level="pooled", n=30)
+        for form, statistic, value in (
+            *(("caught", "tnr", 0.6), ("labels", "balanced_accuracy", 0.7)),
+            *(("pairs", "half_credit", 0.8), ("pairs", "p_claim", 0.01)),
+        )
+    ]
+    lines = summary(written(tmp_path, "verdicts", rows)).splitlines()
+    assert lines[1] == "news: labels and choices held against people's; 95 % intervals"
+    for heading in ("bad texts found", "balanced accuracy", "better text chosen"):
+        assert f"truth, {heading}" in lines[2]
+    assert all(f"{value:.2f} [" in lines[3] for value in (0.6, 0.7, 0.8)) and "0.01" not in lines[3]

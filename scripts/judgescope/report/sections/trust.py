@@ -351,12 +351,13 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
         return "Nothing that decides a claim was measured."
     kinds = {
         kind: Counter(claim.outcome for claim in every if claim.kind.partition(" ")[0] == kind)
-        for kind in (BAR, AGREEMENT, LABELS, PERTURBATION)
+        for kind in (BAR, AGREEMENT, LABELS, PAIRS, PERTURBATION)
     }
     counted = {*kinds, *FOUND}
     others = [claim for claim in every if claim.kind.partition(" ")[0] not in counted]
     parts = [*misses(report, every), *_of_bars(kinds[BAR])]
     parts += _of_aspects(kinds[AGREEMENT] + kinds[LABELS])
+    parts += _of_pairs(kinds[PAIRS])
     parts += _of_perturbations(kinds[PERTURBATION])
     if others:
         held = sum(claim.outcome in GOOD for claim in others)
@@ -414,6 +415,13 @@ def _of_aspects(outcomes: Counter[Outcome]) -> Iterator[str]:
         yield f"better than chance or length on none of {aspects}" + (
             f", worse on {worse}" if worse else ""
         )
+
+
+def _of_pairs(outcomes: Counter[Outcome]) -> Iterator[str]:
+    if outcomes:
+        held = sum(outcomes[one] for one in GOOD)
+        aspects = plural(outcomes.total(), "aspect")
+        yield f"finds the better of two texts on {held or 'none'} of {aspects}"
 
 
 def _of_perturbations(outcomes: Counter[Outcome]) -> Iterator[str]:

@@ -242,7 +242,7 @@ def test_a_rating_that_is_missing_is_counted_and_told(folder: Path, cell: str) -
 # --- the real command ------------------------------------------------------------------------
 
 TOLD = [
-    ("check", "a key that comes twice in the study"),
+    ("check", "a duplicate key in the study"),
     ("run", "an unknown key"),
     ("run", "a rating above the scale"),
     ("check", "two scores of one text"),

@@ -136,7 +136,7 @@ def test_a_nearly_numeric_column_says_why_it_is_no_rating(
 ) -> None:
     lines: list[list[object]] = [*LINES[:3], [*LINES[3][:3], cell]]
     told = refused(table("article,model,summary,fluency", lines))
-    assert f"fluency (row 5 has '{cell}', which is no number)" in told
+    assert f"fluency (row 5 has '{cell}', which is not a number)" in told
     both = [[*row, 1 + at % 3] for at, row in enumerate(lines)]
     assert init(table("article,model,summary,fluency,coherence", both, "b.csv"), "--yes") == 0
     assert f"not read as ratings: fluency (row 5 has '{cell}'" in capsys.readouterr().out
@@ -155,7 +155,7 @@ def test_a_rating_may_be_missing_as_people_say_it(
 def test_words_in_the_place_of_ratings_are_explained(here: Path) -> None:
     lines = [[*row[:3], "good"] for row in LINES]
     told = refused(table("article,model,summary,fluency,remark", [[*one, "fine"] for one in lines]))
-    assert "skipped: fluency (row 2 has 'good', which is no number)" in told
+    assert "skipped: fluency (row 2 has 'good', which is not a number)" in told
 
 
 def test_a_count_is_no_rating_unless_it_is_named(here: Path) -> None:

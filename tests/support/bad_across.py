@@ -73,17 +73,17 @@ IDS: list[Case] = [
     (
         "a judge without a card",
         {STUDY: {"judges": ["akser"]}},
-        ["no judge card", "study.yaml, key judges", "'akser'", "nearest: asked"],
+        ["unknown judge card", "study.yaml, key judges", "'akser'", "nearest: asked"],
     ),
     (
         "a dataset without a card",
         {STUDY: {"datasets": ["mina"]}},
-        ["no dataset card", "study.yaml, key datasets", "nearest: mine"],
+        ["unknown dataset card", "study.yaml, key datasets", "nearest: mine"],
     ),
     (
         "a model without a card",
         {JUDGE: {"model": "lop"}},
-        ["no model card", "judges/asked.yaml, key model", "nearest: loop"],
+        ["unknown model card", "judges/asked.yaml, key model", "nearest: loop"],
     ),
     (
         "an aspect without a card",
@@ -94,17 +94,17 @@ IDS: list[Case] = [
                 "columns": BASE[DATASET]["columns"] | {"ratings": {"clariti": "ann"}},
             }
         },
-        ["no aspect card", "datasets/mine.yaml, key aspects", "nearest: clarity"],
+        ["unknown aspect card", "datasets/mine.yaml, key aspects", "nearest: clarity"],
     ),
     (
         "a perturbation without a card",
         {STUDY: {"perturbations": ["thorn"]}},
-        ["no perturbation card", "study.yaml, key perturbations", "nearest: torn"],
+        ["unknown perturbation card", "study.yaml, key perturbations", "nearest: torn"],
     ),
     (
         "a prompt without a file",
         {JUDGE: {"form": "plane"}},
-        ["no prompt", "judges/asked.yaml, key form", "nearest: plain"],
+        ["unknown prompt", "judges/asked.yaml, key form", "nearest: plain"],
     ),
     (
         "a prompt that climbs",
@@ -114,12 +114,12 @@ IDS: list[Case] = [
     (
         "weights without a card",
         {STUDY: {"weights": "mine"}},
-        ["no weights card", "study.yaml, key weights"],
+        ["unknown weights card", "study.yaml, key weights"],
     ),
     (
         "a drafter without a card",
         {STUDY: {"drafter": "lop"}},
-        ["no model card", "study.yaml, key drafter", "nearest: loop"],
+        ["unknown model card", "study.yaml, key drafter", "nearest: loop"],
     ),
     (
         "an aspect that nothing rates",
@@ -134,7 +134,7 @@ IDS: list[Case] = [
     (
         "expectations without a card",
         {STUDY: {"methods": ["confusion"], "confusion": {"expectations": "table-12"}}},
-        ["no expectations card", "key confusion.expectations", "nearest: table-21"],
+        ["unknown expectations card", "key confusion.expectations", "nearest: table-21"],
     ),
     (
         "caps of a model without a card",
@@ -204,12 +204,12 @@ ACROSS: list[Case] = [
                 "parent": "clarity",
             },
         },
-        ["above itself", "upper.yaml, key parent", "'clarity'"],
+        ["its own ancestor", "upper.yaml, key parent", "'clarity'"],
     ),
     (
         "a parent without a card",
         {ASPECT: {"parent": "readabilty"}},
-        ["no aspect card", "clarity.yaml, key parent", "nearest: readability"],
+        ["unknown aspect card", "clarity.yaml, key parent", "nearest: readability"],
     ),
     (
         "a generator that cannot write",

@@ -51,7 +51,7 @@ NOT_YAML: list[Case] = [
         {DATASET: "dataset: mine\nratings:\n  1:30: clock\n"},
         ["mine.yaml:3, key ratings.1:30", "90", "base 60", "quotes"],
     ),
-    ("no study", {STUDY: None}, ["there is no such file", STUDY]),
+    ("no study", {STUDY: None}, ["file not found", STUDY]),
     ("a folder for a study", {STUDY: FOLDER}, [STUDY, "folder"]),
     ("an empty study", {STUDY: ""}, ["a mapping", STUDY]),
     ("an empty card", {JUDGE: ""}, ["a mapping", "asked.yaml"]),
@@ -70,19 +70,19 @@ NOT_YAML: list[Case] = [
         ["not YAML", "asked.yaml", "line 2"],
     ),
     (
-        "a key that comes twice",
+        "a duplicate key",
         {JUDGE: "judge: asked\nmodel: a\nform: b\nmodel: loop\n"},
-        ["a key comes twice", "asked.yaml:4, key model", "lines 2 and 4"],
+        ["duplicate key", "asked.yaml:4, key model", "lines 2 and 4"],
     ),
     (
-        "a key that comes twice within",
+        "a duplicate key within",
         {MODEL: "model: loop\nengine: openai\nlimits:\n  timeout: 1\n  timeout: 2\n"},
-        ["a key comes twice", "loop.yaml:5, key limits.timeout"],
+        ["duplicate key", "loop.yaml:5, key limits.timeout"],
     ),
     (
-        "a key that comes twice in the study",
+        "a duplicate key in the study",
         {STUDY: "study: bad\nseed: 1\nseed: 2\n"},
-        ["a key comes twice", "study.yaml:3, key seed"],
+        ["duplicate key", "study.yaml:3, key seed"],
     ),
     (
         "latin-1",
@@ -359,37 +359,49 @@ FORMS: list[Case] = [
     *(
         (f"a prompt {told}", {FORM: content}, ["prompts/plain.jinja", *words])
         for told, content, words in [
-            ("that stays open", "Rate:\n{{ text", ["plain.jinja:2", "no template"]),
-            ("with a block that stays open", "{% if text %}{{ text }}", ["no template", "endif"]),
-            ("with an unknown tag", "{% rate %}{{ text }}", ["no template", "rate"]),
-            ("with an unknown filter", "{{ text|loud }}", ["plain.jinja:1", "no template", "loud"]),
-            ("with an unknown name", "{{ text }}{{ txt }}", ["cannot be filled", "txt"]),
+            ("that stays open", "Rate:\n{{ text", ["plain.jinja:2", "not a valid template"]),
+            (
+                "with a block that stays open",
+                "{% if text %}{{ text }}",
+                ["not a valid template", "endif"],
+            ),
+            ("with an unknown tag", "{% rate %}{{ text }}", ["not a valid template", "rate"]),
+            (
+                "with an unknown filter",
+                "{{ text|loud }}",
+                ["plain.jinja:1", "not a valid template", "loud"],
+            ),
+            ("with an unknown name", "{{ text }}{{ txt }}", ["cannot be rendered", "txt"]),
             ("that does not show the text", "Rate it.", ["does not show the text", "{{ text }}"]),
             ("that is empty", "", ["does not show the text"]),
-            ("that divides by zero", "{{ text }}{{ 1 // 0 }}", ["cannot be filled", "zero"]),
-            ("that calls what is none", "{{ text() }}", ["cannot be filled", "callable"]),
+            ("that divides by zero", "{{ text }}{{ 1 // 0 }}", ["cannot be rendered", "zero"]),
+            ("that calls what is none", "{{ text() }}", ["cannot be rendered", "callable"]),
             (
                 "that reaches for Python",
                 "{{ text }}{{ text.__class__.__mro__ }}",
-                ["cannot be filled", "unsafe"],
+                ["cannot be rendered", "unsafe"],
             ),
             (
                 "that includes itself",
                 "{{ text }}{% include 'plain.jinja' %}",
-                ["cannot be filled", "recursion"],
+                ["cannot be rendered", "recursion"],
             ),
-            ("that extends itself", "{% extends 'plain.jinja' %}{{ text }}", ["cannot be filled"]),
+            (
+                "that extends itself",
+                "{% extends 'plain.jinja' %}{{ text }}",
+                ["cannot be rendered"],
+            ),
             (
                 "that counts without end",
                 "{{ text }}{% for i in range(10**9) %}x{% endfor %}",
-                ["cannot be filled", "range"],
+                ["cannot be rendered", "range"],
             ),
         ]
     ),
     (
         "a prompt that includes nothing",
         {FORM: "{{ text }}{% include 'plane.jinja' %}"},
-        ["no prompt", "prompts/plain.jinja", "'plane'", "nearest: plain"],
+        ["unknown prompt", "prompts/plain.jinja", "'plane'", "nearest: plain"],
     ),
     (
         "prompts that include each other",
@@ -397,7 +409,7 @@ FORMS: list[Case] = [
             FORM: "{{ text }}{% include 'other.jinja' %}",
             "config/prompts/other.jinja": "{% include 'plain.jinja' %}",
         },
-        ["prompts/plain.jinja", "cannot be filled", "recursion"],
+        ["prompts/plain.jinja", "cannot be rendered", "recursion"],
     ),
     (
         "a prompt in latin-1",
@@ -407,11 +419,11 @@ FORMS: list[Case] = [
     (
         "a prompt of 5000 letters",
         {JUDGE: {"form": "x" * 5000}},
-        ["no prompt", "judges/asked.yaml, key form"],
+        ["unknown prompt", "judges/asked.yaml, key form"],
     ),
     (
         "a folder for a prompt",
         {FORM: FOLDER},
-        ["no prompt", "judges/asked.yaml, key form", "'plain'"],
+        ["unknown prompt", "judges/asked.yaml, key form", "'plain'"],
     ),
 ]

@@ -308,7 +308,7 @@ def test_without_examples_nothing_is_trained(jobs: Jobs) -> None:
     (jobs.folder / "nothing.jsonl").write_text("")
     spec = jobs.spec("none", train=str(jobs.folder / "nothing.jsonl"))
     told = jobs.refused("train_judge", spec, checkpoints="none-kept")
-    assert "no example to learn from" in told and "nothing.jsonl" in told
+    assert "no training examples" in told and "nothing.jsonl" in told
 
 
 def test_a_loss_that_is_no_number_ends_the_training(jobs: Jobs) -> None:

@@ -85,7 +85,7 @@ def test_without_perturbation_no_reference_is_improved(
     ("keys", "message"),
     [
         ({"model": "lexical"}, "this model cannot write"),
-        ({"form": "improve-nothing"}, "there is no prompt of this name"),
+        ({"form": "improve-nothing"}, "unknown prompt"),
         ({"form": "blind"}, "shows neither the source nor the reference"),
     ],
 )

@@ -24,7 +24,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
     "unknown judge": (
         {"judges": ["rouge-11"]},
         None,
-        ["no judge card of this name", "'rouge-11'", "nearest: rouge-1", "key judges"],
+        ["unknown judge card", "'rouge-11'", "nearest: rouge-1", "key judges"],
     ),
     "unknown aspect": (
         {"aspects": ["naturalnes"]},
@@ -65,7 +65,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
     "scale of an aspect that is none": (
         {},
         ("datasets", "demo-dialogue", {"aspects": {"naturallness": {"min": 1, "max": 5}}}),
-        ["no aspect card of this name", "nearest: naturalness"],
+        ["unknown aspect card", "nearest: naturalness"],
     ),
     "wrong form": (
         {},
@@ -75,7 +75,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
     "wrong rule": (
         {},
         ("perturbations", "reordering", {"rule": "reorder_sentence"}),
-        ["no such rule", "nearest: reorder_sentences"],
+        ["unknown rule", "nearest: reorder_sentences"],
     ),
     "wrong k": (
         {},

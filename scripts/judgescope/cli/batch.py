@@ -277,7 +277,7 @@ def import_batch(args: Arguments) -> int:
     plan, _ = plan_and_results(args.study)
     for path in args.files:
         if not path.is_file():
-            raise UserError("there is no such file", where=str(path))
+            raise UserError("file not found", where=str(path))
     with ExitStack() as stack:
         readers = []
         for card, jobs in of_endpoints(plan):

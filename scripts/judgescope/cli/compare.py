@@ -65,7 +65,7 @@ def compare(args: argparse.Namespace) -> int:
     judges, table = args.judges, args.table
     if len(judges) > 2 or (args.other is None and len(set(judges)) != 2):
         raise UserError(
-            "a comparison needs two sides",
+            "a comparison needs two studies or two judges",
             where="--judges",
             got=" ".join(judges) or None,
             allowed="two studies, or two judges of one study, or a judge of each study",

@@ -206,7 +206,7 @@ def check_output(path: Path, suffixes: Iterable[str], *, todo: str | None = None
             allowed=allowed,
         )
     if not path.parent.is_dir():
-        raise UserError("there is no such folder", where=str(path), got=str(path.parent))
+        raise UserError("folder not found", where=str(path), got=str(path.parent))
     if todo is not None and path.exists():
         raise UserError("this file exists already", where=str(path), todo=todo)
 

@@ -64,7 +64,8 @@ def fetch_cards(args: argparse.Namespace) -> int:
             raise UserError(
                 "the files of this card cannot be fetched",
                 where=f"card {name}",
-                todo=card.obtain or "get them yourself, and let the card's `files` name them",
+                todo=card.obtain
+                or "download them yourself, and name them under `files` in the card",
             )
     fetch_all([(name, card, _absent(card)) for name, card in cards])
     return 0
@@ -108,4 +109,4 @@ def _cards(names: Sequence[str]) -> Iterator[tuple[str, Published]]:
                 yield name, card
     if unknown := set(names) - found:
         allowed = [name for name, _ in _cards([])]
-        raise UserError("there is no such card", where="data", got=min(unknown), allowed=allowed)
+        raise UserError("unknown card", where="data", got=min(unknown), allowed=allowed)

@@ -67,7 +67,7 @@ def distill(args: argparse.Namespace) -> int:
 def write_card(plan: "Plan", adapter: Path, path: Path) -> list[str]:
     """Write the card of a model with the adapter that a study has trained; return the next steps.
 
-    Raises UserError if it is not trained yet, or a card of this name exists.
+    Raises UserError if it is not trained yet, or a card with this name exists.
     """
     from judgescope.engines.factory import adapter_in
     from judgescope.engines.vllm.options import located, room

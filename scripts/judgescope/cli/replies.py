@@ -228,7 +228,7 @@ def store_folder(args: Arguments, *, new: bool = False) -> Path:
     if args.study and not args.store:
         folder = Path(plan_and_results(args.study)[0].study.store)
     if not new and not folder.is_dir():
-        raise UserError("there is no store here", where=str(folder), todo="name it by --store")
+        raise UserError("no store found", where=str(folder), todo="name it with --store")
     return folder
 
 

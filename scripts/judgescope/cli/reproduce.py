@@ -98,9 +98,7 @@ def reproduce(args: argparse.Namespace) -> int:
     """
     shelf = {path.stem: path for path in sorted(SHELF.glob("*.yaml"))}
     if unknown := sorted({*args.names} - {*shelf}):
-        raise UserError(
-            "nothing published has this name", where="reproduce", got=unknown[0], allowed=shelf
-        )
+        raise UserError("unknown publication", where="reproduce", got=unknown[0], allowed=shelf)
     names = [*shelf] if args.all else args.names
     outcomes = []
     for name in names:
@@ -168,7 +166,7 @@ def _figure(
     chosen = {name: text for name, text in printed.items() if name not in NOT_FILTERS}
     hits = [r for r in rows if all(str(r.get(n) or "") == text for n, text in chosen.items())]
     if len(hits) > 1:
-        raise UserError(f"{len(hits)} rows are chosen by one figure", where=where, got=chosen)
+        raise UserError(f"one figure selects {len(hits)} rows", where=where, got=chosen)
     value = hits[0].get(printed.get("of") or "value") if hits else None
     ours = float(str(value)) if value is not None else None
     shown = {name: text for name, text in chosen.items() if text and name != "table"}
@@ -180,7 +178,7 @@ def _compared(
 ) -> Figure:
     if reason not in {"", *REASONS}:
         raise UserError(
-            "this is no reason for a difference",
+            "unknown reason for a difference",
             where=f"{card.publication}: {' '.join(where.values())}",
             got=reason,
             allowed=REASONS,
@@ -207,7 +205,7 @@ def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
     names = sorted({"agreement" if table == PAIRS else table for table in tables})
     files = {table: folder / "tables" / f"{table}.parquet" for table in names}
     if snakemake(path, [*map(str, files.values())], ["--quiet", "all"]):
-        raise UserError("the study did not end", where=str(path))
+        raise UserError("the study failed", where=str(path))
     rows = [
         {**row, "table": table, "count": _count(row)}
         for table, file in files.items()

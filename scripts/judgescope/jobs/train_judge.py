@@ -34,7 +34,7 @@ def _trained(spec: TrainSpec, card: str, folder: TrainingFolder) -> None:
     train = examples(Path(spec.train), chat, longest)
     if not train:
         raise UserError(
-            "there is no example to learn from",
+            "there are no training examples",
             where=spec.train,
             todo="look at how many of the teacher's replies could be read",
         )

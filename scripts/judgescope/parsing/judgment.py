@@ -120,7 +120,7 @@ def stand_in(policy: Policy, scale: Scale, rng: "Generator | None" = None) -> fl
     grid = scale.grid()
     if policy == "zero":
         if not has_zero(scale):
-            raise ValueError("0 is no value of this scale")
+            raise ValueError("0 is not a value of this scale")
         return 0.0
     if policy == "drop":
         return None

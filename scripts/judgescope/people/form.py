@@ -388,7 +388,7 @@ def read_responses(
     if faults:
         raise UserErrors(faults)
     if not responses:
-        raise UserError("there are no answers", where=str(folder), todo="put the files here")
+        raise UserError("no answers found", where=str(folder), todo="put the files here")
     return list(responses.values())
 
 

@@ -113,7 +113,7 @@ def used_keys(plan: Plan, *, whole: bool) -> dict[str, Keys]:
 
 def _unknown(plan: Plan, missing: Iterable[str]) -> UserError:
     return UserError(
-        "not all texts of this study are there: which replies it uses is not known",
+        "some texts of this study do not exist yet, so the replies that it uses are unknown",
         where=f"study {plan.study.study}",
         got=", ".join(missing),
         todo="run the study first",

@@ -135,7 +135,7 @@ def _models(cards: Cards, named: Mapping[str, str]) -> dict[str, Model]:
     }
     if DERIVED in models:
         raise UserError(
-            "no model can have this id: files of judges that are made from others have it",
+            "this model id is reserved for judges that are made from others",
             where=f"models/{DERIVED}.yaml, key model",
             got=DERIVED,
             todo="give the model card another id",
@@ -229,7 +229,7 @@ def _judges(
         for judge in named:
             if judge.judge in {*judges, *derived, *RESERVED}:
                 raise UserError(
-                    "two judges have one id, or one that tables use otherwise",
+                    "this judge id is reserved or used twice",
                     where=f"{source}, key judges",
                     got=judge.judge,
                 )
@@ -272,10 +272,10 @@ def _check_parents(cards: Cards, aspect: Aspect) -> None:
         where = f"aspects/{above[-1].aspect}.yaml, key parent"
         if parent in (card.aspect for card in above):
             raise UserError(
-                "an aspect stands above itself",
+                "an aspect is its own ancestor",
                 where=where,
                 got=parent,
-                todo="leave `parent` out of the one that stands highest",
+                todo="remove the key `parent` from the highest of these aspects",
             )
         above.append(cards.read("aspect", parent, where=where))
 
@@ -294,7 +294,7 @@ def _criteria(
     for criterion in study.criteria:
         if criterion not in worded | shared:
             raise UserError(
-                "no aspect of the study has this wording, nor is there a criterion card",
+                "unknown criterion: neither a wording of an aspect nor a criterion card",
                 where=f"{source}, key criteria",
                 got=criterion,
                 allowed=sorted(worded | shared),
@@ -335,7 +335,7 @@ def _given_sets(
     bringing = [card for card in datasets.values() if card.gives_texts]
     if named and len(bringing) == len(datasets):
         raise UserError(
-            "the study's datasets bring their texts: there is nothing to perturb",
+            "all datasets of the study provide constructed texts: there is nothing to perturb",
             where=f"{source}, key perturbations",
             got=min(named),
             todo="leave the perturbations out, or add a dataset with references",
@@ -351,7 +351,7 @@ def _given_sets(
     for given in sets:
         if given.perturbation in named or given.perturbation in given_sets:
             raise UserError(
-                "texts that a dataset brings have the id of other texts",
+                "two sets of texts have the same id",
                 where=f"{source}, keys datasets and perturbations",
                 got=given.perturbation,
                 todo="give the perturbation or the dataset another id",

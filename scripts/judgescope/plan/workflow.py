@@ -61,7 +61,7 @@ def read_study(
     """Return the jobs of the study in `config`, which Snakemake has read from `files`."""
     if not (WORKFLOW / "rules").is_dir():
         raise UserError(
-            "the installed package has no cards and no rules beside it",
+            "the installed package lacks the cards and rules of the workflow",
             where=f"judgescope in {Path(sys.prefix).name}",
             todo="install it from a clone: pip install --editable <clone>",
         )
@@ -123,7 +123,7 @@ def _check(environ: Mapping[str, str], purpose: str, where: str, stage: str) -> 
     variable = f"JUDGESCOPE_PYTHON_{stage.upper()}"
     if not os.access(environ[variable], os.X_OK):
         raise UserError(
-            f"there is no environment {purpose}",
+            f"no environment {purpose} is installed",
             where=where,
             got=environ[variable],
             todo=f"make env-{stage}, or name its interpreter: export {variable}=…",

@@ -83,12 +83,12 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
             undeclared(tree)  # compiles it: every filter is known
         except TemplateSyntaxError as error:
             raise UserError(
-                f"this prompt is no template: {error.message}",
+                f"this prompt is not a valid template: {error.message}",
                 where=f"prompts/{name}:{error.lineno}",
             ) from None
         except (OverflowError, RecursionError) as error:
             raise UserError(
-                f"this prompt is no template: {error}", where=f"prompts/{name}"
+                f"this prompt is not a valid template: {error}", where=f"prompts/{name}"
             ) from None
         included = {include for include in meta.find_referenced_templates(tree) if include}
         waiting |= dict.fromkeys(included - templates.keys(), f"prompts/{name}")
@@ -128,7 +128,7 @@ def _file(name: str, folders: list[Path], where: str) -> str:
             ) from None
     known = {path.name for folder in folders for path in (folder / "prompts").glob(f"*{SUFFIX}")}
     raise UserError(
-        "there is no prompt of this name",
+        "unknown prompt",
         where=where,
         got=name.removesuffix(SUFFIX),
         allowed=[other.removesuffix(SUFFIX) for other in known],
@@ -241,7 +241,7 @@ def rendered(form: str, templates: Templates, **values: object) -> str:
             return "".join(pieces)
     except FAULTS as error:
         raise UserError(
-            f"this prompt cannot be filled: {str(error) or type(error).__name__}",
+            f"this prompt cannot be rendered: {str(error) or type(error).__name__}",
             where=f"prompts/{form}{SUFFIX}",
             allowed=list(values),
         ) from None

@@ -160,7 +160,7 @@ def _absent(path: Path) -> UserError:
     near = nearest_file(path)
     todo = f"name its file: {near}" if near else "name the file with its folder"
     allowed = _files_near(path).values()
-    return UserError("there is no such file", where=str(path), allowed=allowed, todo=todo)
+    return UserError("file not found", where=str(path), allowed=allowed, todo=todo)
 
 
 def nearest_file(path: Path) -> str | None:
@@ -188,7 +188,7 @@ def _collect_lines(node: yaml.Node, keys: KeyPath, lines: Lines, path: Path) -> 
             here = (*keys, cast(str, key.value))
             if here in lines:
                 raise UserError(
-                    "a key comes twice",
+                    "duplicate key",
                     where=f"{path}:{line}, key {_dotted(here)}",
                     todo=f"keep one of lines {lines[here]} and {line}",
                 )
@@ -385,14 +385,14 @@ def _words(annotation: Any) -> list[str]:
 
 
 def write_new_card(card: dict[str, Any], path: Path) -> None:
-    """Write a card that a command made; UserError where a card of this name exists."""
+    """Write a card that a command made; UserError where a card with this name exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(yaml.safe_dump(card, sort_keys=False))
     except FileExistsError:
         raise UserError(
-            "a card of this name exists", where=str(path), todo="choose another name"
+            "a card with this name exists", where=str(path), todo="choose another name"
         ) from None
 
 
@@ -414,7 +414,7 @@ class Cards:
             if path.is_file():
                 return path
         raise UserError(
-            f"there is no {kind} card of this name",
+            f"unknown {kind} card",
             where=where,
             got=name,
             allowed=self.names(kind),

@@ -230,7 +230,7 @@ def write_table(name: str, table: pa.Table, path: str | Path) -> None:
     """Check `table` against schema and keys of table `name` and write it, all or nothing.
 
     The file appears under its name only when it is whole. Raises ValueError on another schema or
-    on a key that comes twice.
+    on a duplicate key.
     """
     write_parts(name, [table], path)
 

@@ -149,13 +149,13 @@ BROKEN: dict[str, tuple[Rows, str]] = {
     "words": ([{**row, "judge": ["4", "four"][at == 9]} for at, row in enumerate(two())], "'four'"),
     "decimal comma": (
         [{**row, "human": f"{row['human']},5"} for row in two()],
-        ",5', which is no number",
+        ",5', which is not a number",
     ),
     "braces": (
         [{"human": row["human"], "judge {form}": row["judge"]} for row in two()],
         "braces in its name",
     ),
-    "one row": (two()[:1], "one row shows no agreement"),
+    "one row": (two()[:1], "agreement needs two rows or more"),
     "texts twice": ([{**row, "model": "s0"} for row in made()], "two texts of the same system"),
 }
 
@@ -172,11 +172,11 @@ def test_input_that_cannot_be_used_is_named_with_code_3(page: Page, fault: str) 
     ("words", "said"),
     [
         (["--judge", "jugde"], "nearest: judge"),
-        (["--require", "spearman"], "a bar is a statistic and a number"),
+        (["--require", "spearman"], "a bar must be a statistic and a number"),
         (["--require", "spearmann=.5"], "nearest: spearman"),
         (["--scale", "1:2"], "outside the scale"),
         (["--human", "human", "--judge", "human"], "only one role"),
-        (["--html", "no/folder.html"], "no such folder"),
+        (["--html", "no/folder.html"], "folder not found"),
     ],
 )
 def test_wrong_words_are_named_with_code_3(page: Page, words: list[str], said: str) -> None:

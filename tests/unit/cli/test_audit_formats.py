@@ -201,7 +201,7 @@ def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
         (lm_eval("hash"), "a.jsonl", "this version of results of lm-evaluation-harness"),
         (alpaca(), "a.json", "choices between two texts"),
         ({"some": "object"}, "a.json", "neither a list of rows nor of a known tool"),
-        ({**inspect(), "samples": [{}]}, "a.json", "these results lack what their format has"),
+        ({**inspect(), "samples": [{}]}, "a.json", "these results lack a part of their format"),
     ],
 )
 def test_other_versions_and_formats_are_refused(
@@ -239,7 +239,7 @@ def test_a_folder_of_logs_is_one_table(tmp_path: Path) -> None:
         ([], "no log of Inspect in JSON", "logs"),
         ([inspect(), {"some": "object"}], "this is not a log of Inspect", "log-1.json"),
         ([inspect(), inspect(3)], "this version of results of Inspect is not known", "log-1.json"),
-        ([{**inspect(), "samples": [{}]}], "these results lack what their format has", "logs"),
+        ([{**inspect(), "samples": [{}]}], "these results lack a part of their format", "logs"),
     ],
 )
 def test_a_folder_of_other_files_is_refused(

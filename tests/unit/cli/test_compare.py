@@ -123,12 +123,12 @@ def test_the_command(tmp_path: Path) -> None:
     status, text = said(str(three), "--judges", "b", "--statistic", "pearson")
     assert status == 1 and "the filters leave no row" in text and "allowed: a\n" in text
     wrong = {
-        "a comparison needs two sides": [],
+        "a comparison needs two studies or two judges": [],
         "no such judge": ["--judges", "a", "c"],
         "both files describe one study": [str(one)],
-        "no such table": ["--judges", "a", "b", "--table", "agreemnt"],
+        "does not have this table": ["--judges", "a", "b", "--table", "agreemnt"],
         "no row of agreement has this statistic": ["--judges", "a", "b", "--statistic", "persn"],
-        "there is no such file": [str(tmp_path / "no.yaml")],
+        "file not found": [str(tmp_path / "no.yaml")],
     }
     for reason, words in wrong.items():
         status, text = said(*words)

@@ -87,7 +87,7 @@ def test_a_card_without_an_address(repository: Repository) -> None:
 
 
 def test_an_unknown_card(repository: Repository) -> None:
-    with pytest.raises(UserError, match="no such card") as error:
+    with pytest.raises(UserError, match="unknown card") as error:
         data("fetch", "mines")
     assert error.value.nearest() == "mine"
 

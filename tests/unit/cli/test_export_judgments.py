@@ -224,7 +224,7 @@ def test_the_command(out: Path, tmp_path: Path) -> None:
         assert "judgescope run s.yaml" in said
     for words, why in (
         (("card", "c.txt"), "type of file"),
-        (("card", "nowhere/c.md"), "no such folder"),
+        (("card", "nowhere/c.md"), "folder not found"),
     ):
         status, said = say(*words)
         assert status == 1 and why in said

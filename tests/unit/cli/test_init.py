@@ -133,15 +133,15 @@ def test_a_new_aspect_has_a_card_of_its_own(here: Path) -> None:
 
 
 WRONG: dict[str, tuple[list[str], str, str | None]] = {
-    "column": (["--text", "sumary"], "the table has no such column", "summary"),
+    "column": (["--text", "sumary"], "the table does not have this column", "summary"),
     "words": (["--rating", "fluency=remark"], "a rating is not a number", None),
-    "aspect": (["--rating", "fluncy=fluency_rater1"], "no aspect card of this name", "fluency"),
+    "aspect": (["--rating", "fluncy=fluency_rater1"], "this aspect has no card", "fluency"),
     "scale": (["--scale", "five"], "worst and a best", None),
     "other": (["--scale", "coherence=1:5"], "no ratings of this aspect", None),
     "range": (["--scale", "1:4:1"], "a rating is outside the scale", None),
-    "half": (["--endpoint", "http://h/v1"], "belong together", None),
+    "half": (["--endpoint", "http://h/v1"], "must be given together", None),
     "url": (["--endpoint", "h/v1", "--model", "m"], "this is not the URL", None),
-    "judge": (["--judge", "rulez"], "there is no judge card of this name", "rules"),
+    "judge": (["--judge", "rulez"], "unknown judge card", "rules"),
     "form": (
         ["--endpoint", "http://h/v1", "--model", "m", "--form", "score-olny"],
         "score-olny",
@@ -180,7 +180,7 @@ def test_a_scale_may_be_written_in_several_ways(text: str) -> None:
 
 
 def test_a_missing_file_names_what_is_there(here: Path) -> None:
-    with pytest.raises(UserError, match="no such file") as caught:
+    with pytest.raises(UserError, match="file not found") as caught:
         init("mine.cvs", "--yes")
     assert caught.value.nearest() == "mine.csv"
     Path("empty.csv").write_text("text,score\n")
@@ -191,7 +191,7 @@ def test_a_missing_file_names_what_is_there(here: Path) -> None:
 def test_nothing_is_overwritten(here: Path) -> None:
     assert init("mine.csv", "--yes") == 0
     before = {path: Path(path).read_bytes() for path in written()}
-    with pytest.raises(UserError, match="a card of this name exists"):
+    with pytest.raises(UserError, match="a card with this name exists"):
         init("mine.csv", "--yes")
     end = ["--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]
     Path("config/models").mkdir()
@@ -218,7 +218,7 @@ def test_a_file_of_a_key_is_named_in_the_card_by_its_absolute_path(here: Path) -
     [
         (0o644, ["--key-file", "key.txt"], "other users can read the key"),
         (0o600, ["--key-file", "sk-secret"], "no such file"),
-        (0o600, ["--key-file", "key.txt", "--key-env", "MY_KEY"], "one source of the key"),
+        (0o600, ["--key-file", "key.txt", "--key-env", "MY_KEY"], "only one source"),
     ],
     ids=["open to others", "no file", "two sources"],
 )
@@ -352,7 +352,7 @@ def test_recorded_replies_are_a_judge(here: Path) -> None:
     }
     assert card("judges", "asked") == {"judge": "asked", "model": "asked", "parser": "score"}
     for words, said in (
-        (["--recorded", "asked.jsonl", "--reply", "repli"], "no such column"),
+        (["--recorded", "asked.jsonl", "--reply", "repli"], "does not have this column"),
         (["--reply", "reply"], "about a file of replies"),
         (
             [

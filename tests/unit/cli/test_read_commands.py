@@ -38,7 +38,7 @@ def test_replies_are_a_line_each_that_cannot_move_the_cursor() -> None:
     ("name", "reason"),
     [
         ("r.csv", "does not write this type of file"),
-        ("no/r.jsonl", "no such folder"),
+        ("no/r.jsonl", "folder not found"),
         ("there.jsonl", "exists already"),
     ],
 )
@@ -63,7 +63,7 @@ def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> Non
 
     assert "judgescope run study.yaml" in said("replies", "show", "study.yaml")
     assert "this study perturbs no text" in said("spotcheck", "study.yaml")
-    assert "there is no such file" in said("spotcheck", "none.yaml")
+    assert "file not found" in said("spotcheck", "none.yaml")
 
 
 @pytest.mark.slow

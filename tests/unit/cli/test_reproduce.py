@@ -87,7 +87,7 @@ def test_a_figure_may_differ_for_a_listed_reason_only(shelf: Path) -> None:
     path.write_text(text.replace("1.2498,", "1.3,error in the paper"), encoding="utf-8")
     assert run("confusion-table-4") == 0
     path.write_text(text.replace("1.2498,", "1.3,bad luck"), encoding="utf-8")
-    with pytest.raises(UserError, match="no reason for a difference"):
+    with pytest.raises(UserError, match="unknown reason for a difference"):
         run("confusion-table-4")
 
 
@@ -104,12 +104,12 @@ def test_a_figure_chooses_one_row() -> None:
     row |= {"statistic": "alpha_ordinal", "level": "pooled", "value": 0.49821}
     outcome = reproduce.against(path, [row, {**row, "level": "by_source"}])
     assert [figure.equal for figure in outcome.figures].count(True) == 1 and outcome.failed
-    with pytest.raises(UserError, match="2 rows are chosen"):
+    with pytest.raises(UserError, match="one figure selects 2 rows"):
         reproduce.against(path, [row, row])
 
 
 def test_an_unknown_name(here: Path) -> None:
-    with pytest.raises(UserError, match="nothing published") as error:
+    with pytest.raises(UserError, match="unknown publication") as error:
         run("hana")
     assert error.value.nearest() == "hanna"
 

@@ -262,7 +262,7 @@ def test_texts_that_a_model_writes_are_asked_for_only_when_told(
 def test_a_file_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="does not write"):
         check_output(tmp_path / "targets.xlsx", WRITERS)
-    with pytest.raises(UserError, match="no such folder"):
+    with pytest.raises(UserError, match="folder not found"):
         check_output(tmp_path / "nowhere" / "targets.csv", WRITERS)
 
 

@@ -116,7 +116,7 @@ def test_a_choice_of_a_text_that_is_not_in_the_row(tmp_path: Path) -> None:
         ({"texts": []}, "belong together"),
         ({"text": "answer_a"}, "or a `text` with its ratings"),
         ({"systems": ["model_a"]}, "a column for each"),
-        ({"choices": {"answer_c": "C"}}, "no column of `texts`"),
+        ({"choices": {"answer_c": "C"}}, "not a column of `texts`"),
         ({"preferences": {"fluency": "winner"}}, "not one of `aspects`"),
         ({"preferences": {"overall": ["winner", "voter"]}}, "one column per aspect"),
     ],

@@ -108,7 +108,8 @@ def test_a_card_names_the_certificates_that_it_trusts(
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"), [(None, "no such file"), (b"text", "no certificate"), (b"", "no cert")]
+    ("content", "problem"),
+    [(None, "file not found"), (b"text", "no certificate"), (b"", "no cert")],
 )
 def test_a_file_without_a_certificate_is_refused_before_anything_is_asked(
     endpoint: Endpoint, tmp_path: Path, content: bytes | None, problem: str

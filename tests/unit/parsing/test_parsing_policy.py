@@ -91,7 +91,7 @@ def test_a_request_too_long_for_the_model_is_told_from_other_errors(told: str, r
 def test_a_judge_names_a_parser_that_exists_and_is_for_judges(name: str) -> None:
     judge = Judge.model_validate({"judge": "j", "model": "m", "form": "f", "parser": name})
     model = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1")
-    with pytest.raises(UserError, match="there is no such parser") as error:
+    with pytest.raises(UserError, match="unknown parser") as error:
         check_judge(judge, model, {})
     assert "judges/j.yaml, key parser" in str(error.value) and "chiang-lee" in str(error.value)
     check_judge(judge.model_copy(update={"parser": "result"}), model, {})

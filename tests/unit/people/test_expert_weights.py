@@ -87,7 +87,7 @@ def test_weights_are_the_shares_of_votes_and_a_study_uses_them(
     path = tmp_path / "config" / "weights" / "ours.yaml"
     write_new_card(card.model_dump(mode="json"), path)
     assert read_card("weights", path).voters == {"story": 3}
-    with pytest.raises(UserError, match="a card of this name exists"):
+    with pytest.raises(UserError, match="a card with this name exists"):
         write_new_card(card.model_dump(mode="json"), path)
     monkeypatch.chdir(tmp_path)
     weights = plan_of(weights="ours").weights
@@ -139,5 +139,5 @@ def test_a_voter_who_changed_a_mind_and_a_file_cut_short_are_told(tmp_path: Path
     assert "conflicting responses from the same voter" in str(errors.value)
     assert "this is not a file of answers" in str(errors.value)
     (tmp_path / "none").mkdir()
-    with pytest.raises(UserError, match="there are no answers"):
+    with pytest.raises(UserError, match="no answers found"):
         read(plan_of(), tmp_path / "none", "ours")

@@ -359,7 +359,7 @@ def test_the_commands(study: VotesStudy) -> None:
     assert made.returncode == 0 and "8 pages with 480 questions" in made.stdout, made.stdout
     read_ = ("-m", "judgescope", "people", "pairs", "import", str(study.write()), "answers")
     nothing = run(*read_, cwd=study.folder)
-    assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
+    assert nothing.returncode == 1 and "no answers found" in nothing.stdout
     plan = study.plan()
     for page in study.pages(plan, each=10, voters=2):
         study.answer(plan, page, honest)

@@ -221,7 +221,7 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     assert "rows: 2 pages with 44 questions" in rows.stdout
     assert "news, row: only 22 of 100 pairs available" in rows.stdout
     nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
-    assert nothing.returncode == 1 and "there are no answers" in nothing.stdout
+    assert nothing.returncode == 1 and "no answers found" in nothing.stdout
     plan = study.plan()
     for page in study.ask(plan)[0]:
         study.judge(plan, page, lambda pair: "better" if pair.group == ORIGINAL else "same")

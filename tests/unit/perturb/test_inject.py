@@ -151,7 +151,7 @@ def test_a_kind_of_error_that_does_not_exist_is_refused_with_the_nearest(
         **{"study": "rows", "datasets": ["demo-news"], "judges": ["rules"]},
         **{"methods": ["perspectives"], "perturbations": ["local-rule-fluency"]},
     }
-    with pytest.raises(UserError, match="there is no such kind of error") as error:
+    with pytest.raises(UserError, match="unknown kind of error") as error:
         load_plan(study, HOME, source="study.yaml")
     assert "nearest: spelling" in str(error.value)
 

@@ -78,7 +78,7 @@ def test_a_card_names_checks_that_exist_and_none_of_drafts(
         **{"study": "checks", "datasets": ["demo-news"], "judges": ["rules"]},
         **{"methods": ["discernment"], "perturbations": ["negation"]},
     }
-    with pytest.raises(UserError, match="there is no such check") as error:
+    with pytest.raises(UserError, match="unknown check") as error:
         load_plan(study, HOME, source="study.yaml")
     assert "perturbations/negation.yaml:4, key checks" in str(error.value)
 

@@ -76,7 +76,7 @@ def test_ratings_between_the_steps_and_in_words() -> None:
         ({"shots": {"n": 5}}, "shows analyses"),
         ({"form": "score-shots"}, "the form score-shots shows no analyses"),
         ({"shots": {"n": 1, "analyses": {"model": "lexical", "form": "analysis"}}}, "cannot write"),
-        ({"shots": {"n": 1, "analyses": {"model": "judge", "form": "none"}}}, "no prompt of this"),
+        ({"shots": {"n": 1, "analyses": {"model": "judge", "form": "none"}}}, "unknown prompt"),
         ({"shots": {"n": 1, "analyses": {"model": "judge", "form": "blind"}}}, "show the rating"),
     ],
 )

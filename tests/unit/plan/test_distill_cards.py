@@ -165,7 +165,7 @@ def test_of_what_is_learnt_from_only_the_sample_is_scored_elsewhere(folder: Path
 def test_replies_are_not_dropped_while_the_adapter_they_are_of_is_not_there(folder: Path) -> None:
     """Without it the keys of the judge's replies are not known, and all would seem unused."""
     plan = planned(small(folder))
-    with pytest.raises(UserError, match="which replies it uses is not known") as error:
+    with pytest.raises(UserError, match="so the replies that it uses are unknown") as error:
         used_keys(plan, whole=True)
     assert "distill/adapter" in str(error.value)
     trained(16)

@@ -267,7 +267,7 @@ def config_of(study: AskedStudy, **keys: Any) -> dict[str, Any]:
     [
         (
             "lop",
-            ["no model card of this name", "nearest: loop", "where: study.yaml:5, key drafter"],
+            ["unknown model card", "nearest: loop", "where: study.yaml:5, key drafter"],
         ),
         (
             "lexical",

@@ -58,13 +58,16 @@ def test_a_study_that_can_run_is_planned(tmp_path: Path, monkeypatch: pytest.Mon
         ({"model": "control"}, "this model cannot write"),
         ({"anchors": {**ANCHORS, "model": "control"}}, "this model cannot write"),
         ({"anchors": {**ANCHORS, "model": "comparator", "judge": "nobody"}}, "need a judge"),
-        ({"anchors": {**ANCHORS, "model": "comparator", "form": "score-only"}}, "cannot be filled"),
+        (
+            {"anchors": {**ANCHORS, "model": "comparator", "form": "score-only"}},
+            "cannot be rendered",
+        ),
         ({"anchors": {**ANCHORS, "model": "comparator", "form": "compare"}}, "the source_b that"),
-        ({"form": "reordered"}, "there is no prompt of this name"),
+        ({"form": "reordered"}, "unknown prompt"),
         ({"aspects": ["grace"]}, "has an aspect"),
         (
             {"model": None, "errors": ["typo"], "rating": "errors", "anchors": None},
-            "there is no such kind of error",
+            "unknown kind of error",
         ),
     ],
 )

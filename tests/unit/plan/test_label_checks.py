@@ -59,7 +59,7 @@ def checked(datasets: dict[str, Dataset], **keys: Any) -> None:
         (
             {"labels": ["fail", "pass"]},
             {"scale": {"labels": ["bad", "good"]}},
-            "the judge's labels are not those of people",
+            "the judge's labels differ from people's",
             "scale",
         ),
     ],

@@ -52,7 +52,7 @@ def test_zero_stands_for_a_missing_draw_only_where_it_is_a_rating() -> None:
     filled = scores(answers("4", "?", "?", "?"), {"policy": "zero", "seed": 7}, Scale(0, 5, 1))
     assert filled == [(4.0, 0), (0.0, 1), (0.0, 1), (0.0, 1), (None, 1)]
     assert has_zero(Scale(-1, 1, None)) and not has_zero(Scale(-1, 2, 1.5))
-    with pytest.raises(ValueError, match="no value of this scale"):
+    with pytest.raises(ValueError, match="not a value of this scale"):
         scores(answers(*SAID), {"policy": "zero", "seed": 7})
 
 
@@ -60,7 +60,7 @@ def test_zero_stands_for_a_missing_draw_only_where_it_is_a_rating() -> None:
 def test_a_study_with_zero_needs_scales_that_have_it() -> None:
     told: dict[str, Any] = {"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]}
     told |= {"judges": ["score-only"], "missing": "zero"}
-    with pytest.raises(UserError, match="0 is no value of this scale") as caught:
+    with pytest.raises(UserError, match="0 is not a value of this scale") as caught:
         load_plan(told, HOME, source="study.yaml")
     assert "judge score-only" in str(caught.value) and "1 to 5" in str(caught.value)
     load_plan(told | {"judges": ["length"]}, HOME, source="study.yaml")  # a control lacks nothing

@@ -14,8 +14,8 @@ from rehearsal_setup import planned
     ("form", "says"),
     [
         ("Rate this.", "does not show the text"),
-        ("{{ text }} {{ txet }}", "cannot be filled: 'txet' is undefined"),
-        ("{{ text }} {{ text / 2 }}", "cannot be filled: unsupported operand"),
+        ("{{ text }} {{ txet }}", "cannot be rendered: 'txet' is undefined"),
+        ("{{ text }} {{ text / 2 }}", "cannot be rendered: unsupported operand"),
     ],
 )
 def test_a_form_that_cannot_work_is_found_before_anything_is_asked(
@@ -36,7 +36,7 @@ def test_a_form_is_tried_with_all_that_it_is_given(
 def test_a_reason_that_only_the_second_attempt_has_is_tried_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UserError, match="cannot be filled"):
+    with pytest.raises(UserError, match="cannot be rendered"):
         planned(monkeypatch, tmp_path, "{{ text }}{% if problem %}{{ why }}{% endif %}", "writer")
 
 

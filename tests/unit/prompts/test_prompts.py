@@ -158,10 +158,10 @@ def test_the_users_form_goes_before_the_shipped_and_may_include_it(tmp_path: Pat
     ("text", "told"),
     [
         ("{{ txt }}", "'txt' is undefined"),
-        ("{{ text.format.__globals__ }}", "cannot be filled"),
-        ("{{ ''.__class__.__mro__ }}", "cannot be filled"),
-        ("{% if %}", "is no template"),
-        ('{% include "nothing.jinja" %}', "no prompt of this name"),
+        ("{{ text.format.__globals__ }}", "cannot be rendered"),
+        ("{{ ''.__class__.__mro__ }}", "cannot be rendered"),
+        ("{% if %}", "is not a valid template"),
+        ('{% include "nothing.jinja" %}', "unknown prompt"),
     ],
 )
 def test_a_template_that_cannot_be_filled_is_named(tmp_path: Path, text: str, told: str) -> None:

@@ -22,7 +22,7 @@ def test_letters_stay_as_they_are_and_blank_ends_go(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["{{ labels.append('x') }}", "{{ labels.clear() }}"])
 def test_a_form_cannot_change_what_it_is_given(tmp_path: Path, form: str) -> None:
     labels = ["bad", "good"]
-    with pytest.raises(UserError, match="cannot be filled"):
+    with pytest.raises(UserError, match="cannot be rendered"):
         filled(tmp_path, form, labels=labels)
     assert labels == ["bad", "good"]
 
@@ -44,7 +44,7 @@ def test_a_name_that_is_not_given_tells_those_that_are(tmp_path: Path) -> None:
     ],
 )
 def test_a_form_that_fails_as_a_program_is_the_users_error(tmp_path: Path, form: str) -> None:
-    with pytest.raises(UserError, match=r"cannot be filled: .+") as error:
+    with pytest.raises(UserError, match=r"cannot be rendered: .+") as error:
         filled(tmp_path, form, text="", source=None)
     assert error.value.where == "prompts/mine.jinja"
 
@@ -60,5 +60,5 @@ def test_a_form_that_is_not_utf8_is_named_with_the_byte(tmp_path: Path) -> None:
 def test_a_form_includes_no_file_that_a_text_names(tmp_path: Path) -> None:
     """Only names written in a form are read; a value names nothing."""
     (tmp_path / "secret").write_text("secret", encoding="utf-8")
-    with pytest.raises(UserError, match="cannot be filled"):
+    with pytest.raises(UserError, match="cannot be rendered"):
         filled(tmp_path, "{% include text %}", text="../secret")

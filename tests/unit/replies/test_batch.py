@@ -266,9 +266,7 @@ def _tools(folder: Path, judgescope: Any) -> None:
     journal.write_bytes(journal.read_bytes() + b"not ours\n")
     told = judgescope("replies", "verify", "--store", "elsewhere", status=1)
     assert f"{journal.relative_to(folder)}:193: " in told and "'not ours" in told
-    assert "there is no store here" in judgescope(
-        "replies", "stats", "--store", "nowhere", status=1
-    )
+    assert "no store found" in judgescope("replies", "stats", "--store", "nowhere", status=1)
     judgescope("replies", "compact", "study.yaml")
     judgescope("replies", "prune", "study.yaml", "--yes")
     for path in folder.glob("results/asked/replies/*/*.json"):

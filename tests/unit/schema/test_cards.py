@@ -120,7 +120,7 @@ def test_unknown_key_deep_inside_a_card(tmp_path: Path) -> None:
         ),
         ("aspect", "- a\n- b\n", ["must be a mapping"]),
         ("aspect", "aspect: [\n", ["not YAML"]),
-        ("aspect", "aspect: a\naspect: b\n", ["a key comes twice", "lines 1 and 2"]),
+        ("aspect", "aspect: a\naspect: b\n", ["duplicate key", "lines 1 and 2"]),
     ],
 )
 def test_wrong_cards(tmp_path: Path, kind: str, text: str, parts: list[str]) -> None:
@@ -148,7 +148,7 @@ def test_first_folder_wins_and_nearest_name_is_told(tmp_path: Path) -> None:
     cards = Cards([tmp_path, CONFIG])
     assert cards.read("aspect", "fluency", where="here").name == "Mine"
     assert cards.read("aspect", "coherence", where="here").aspect == "coherence"
-    with pytest.raises(UserError, match="no aspect card") as caught:
+    with pytest.raises(UserError, match="unknown aspect card") as caught:
         cards.read("aspect", "flunecy", where="study x, key aspects")
     assert "nearest: fluency" in str(caught.value) and "study x" in str(caught.value)
 

@@ -160,10 +160,14 @@ LED = {"combine": "supervisor", "supervisor": {"model": "loop"}}
             "a supervisor merges errors, and this judge lists none",
         ),
         ({**LED, "supervisor": {"model": "lexical"}}, None, "lexical"),
-        ({**LED, "supervisor": {"model": "loop", "form": "no"}}, None, "no prompt of this name"),
+        ({**LED, "supervisor": {"model": "loop", "form": "no"}}, None, "unknown prompt"),
         ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ lists }}", "the text that"),
         ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ text }}", "the errors that"),
-        ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ aspect }}", "cannot be fill"),
+        (
+            {**LED, "supervisor": {"model": "loop", "form": "own"}},
+            "{{ aspect }}",
+            "cannot be rendered",
+        ),
     ],
 )
 def test_what_no_ensemble_can_be(
@@ -212,5 +216,5 @@ def test_no_ensemble_has_the_name_of_all(tmp_path: Path, monkeypatch: pytest.Mon
         **{"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]},
         "judges": ["rules", "length", "all"],
     }
-    with pytest.raises(UserError, match="or one that tables use otherwise"):
+    with pytest.raises(UserError, match="reserved or used twice"):
         load_plan(study, running.HOME, source="s.yaml")

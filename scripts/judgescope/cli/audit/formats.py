@@ -64,7 +64,7 @@ def results_of(content: object, file: Path) -> Results | None:
 
 def _lacking(where: str, error: Exception) -> UserError:
     return UserError(
-        "these results lack what their format has",
+        "these results lack a part of their format",
         where=where,
         got=f"{type(error).__name__}: {error}"[:80],
         todo="write them again with the tool, or bring scores and ratings into a CSV or JSONL "

@@ -89,7 +89,7 @@ def _unfolded(table: Table, long: Long, roles: Guess, keys: Sequence[str]) -> tu
         text = texts.setdefault(key, {column: row.get(column) for column in keys})
         if (before := first.setdefault((key, f"{rater} {aspect}"), number)) != number:
             raise UserError(
-                "a rater has rated a text twice",
+                "two ratings of one text by the same rater",
                 where=f"{table.file}, rows {before} and {number}",
                 got=rater,
                 todo="keep one of the rows, or name the columns that tell texts apart: --item, "

@@ -46,7 +46,7 @@ def bars(texts_of_bars: Sequence[str]) -> dict[str, float]:
             value = math.nan
         if not name or not math.isfinite(value) or name in required:
             raise UserError(
-                "a bar is a statistic and a number, once",
+                "a bar must be a statistic and a number, stated once",
                 where="--require",
                 got=text,
                 allowed="like spearman=.5 or kappa_linear.pooled=.4",

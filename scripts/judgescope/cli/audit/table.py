@@ -164,7 +164,7 @@ def read(file: Path) -> tuple[Table, Results | None]:
         raise _too_much(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
     if len(table.rows) < 2:
         todo = "an audit needs at least two rated texts, and an interval ten"
-        raise UserError("one row shows no agreement", where=str(file), got="1 row", todo=todo)
+        raise UserError("agreement needs two rows or more", where=str(file), got="1 row", todo=todo)
     return table, results
 
 

@@ -43,7 +43,7 @@ def tables_of(
     """
     if table not in report.tables:
         raise UserError(
-            "the study has no such table", where="table", got=table, allowed=report.tables
+            "the study does not have this table", where="table", got=table, allowed=report.tables
         )
     rows = report.tables[table]
     check_wanted(table, wanted, lambda name: _values(rows, name))

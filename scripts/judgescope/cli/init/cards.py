@@ -232,7 +232,7 @@ def check_study(name: str) -> None:
     if taken:
         results = taken[0] == RESULTS / name
         raise UserError(
-            "results of this name exist" if results else "a card of this name exists",
+            "results with this name exist" if results else "a card with this name exists",
             where=str(taken[0]),
             got=name,
             todo="choose another name: --study NAME",
@@ -251,7 +251,7 @@ def check_new(cards: NewCards) -> None:
             "aspect": "leave out its --define: the card is used as it is",
         }[kind]
         if (path := card_path(kind, name)).exists():
-            errors.append(UserError("a card of this name exists", where=str(path), todo=todo))
+            errors.append(UserError("a card with this name exists", where=str(path), todo=todo))
     if errors:
         raise UserErrors(errors)
 

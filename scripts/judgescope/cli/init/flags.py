@@ -91,7 +91,7 @@ class Table:
             if bad and (2 * near >= len(filled) or named):
                 number, cell = bad[0]
                 got = repr(str(cell)[:MAX_CELL])
-                reasons.append(f"{column} (row {number} has {got}, which is no number)")
+                reasons.append(f"{column} (row {number} has {got}, which is not a number)")
         return reasons
 
     def two_words(self, used: Iterable[str]) -> list[str]:
@@ -123,7 +123,7 @@ def load_table(file: Path, cards: Cards) -> Table:
     if not file.is_file():
         folder = file.parent
         beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-        raise UserError("there is no such file", where=str(folder), got=file.name, allowed=beside)
+        raise UserError("file not found", where=str(folder), got=file.name, allowed=beside)
     numbered = list(read_rows(file))
     if not numbered:
         raise UserError("this table has no rows", where=str(file))
@@ -271,7 +271,9 @@ def price(text: str) -> tuple[float, float] | None:
 def check_column(name: str, columns: Iterable[str], where: str) -> None:
     """Raise UserError, with the nearest name, for a column that the table does not have."""
     if name not in set(columns):
-        raise UserError("the table has no such column", where=where, got=name, allowed=columns)
+        raise UserError(
+            "the table does not have this column", where=where, got=name, allowed=columns
+        )
 
 
 def check_free(name: str, taken: Mapping[str, Iterable[str]], where: str) -> None:
@@ -419,7 +421,7 @@ def _definition(text: str, aspects: Collection[str]) -> tuple[str, str]:
 def define(name: str, text: str) -> str:
     """Return the definition of a new aspect; raise UserError for an empty one."""
     if not text.strip():
-        raise UserError("judges need its definition", where=f"aspect {name}")
+        raise UserError("judges need a definition of this aspect", where=f"aspect {name}")
     return text.strip()
 
 
@@ -469,7 +471,7 @@ def check_complete(wanted: Wanted, table: Table) -> None:
     for name in lacking:
         group = columns.ratings[name]
         error = UserError(
-            "there is no aspect card of this name",
+            "this aspect has no card",
             where=f"column {group[0]}",
             got=name,
             allowed=table.aspects,
@@ -489,7 +491,7 @@ def _endpoint(args: argparse.Namespace) -> Endpoint | None:
     """Return the endpoint of the flags; raise UserError where they say half of one."""
     if args.provider is None and (args.endpoint is None) != (args.model is None):
         missing = "--model" if args.model is None else "--endpoint"
-        raise UserError("an endpoint and its model belong together", where=missing)
+        raise UserError("--endpoint and --model must be given together", where=missing)
     options = ("key_env", "key_file", "price", "form", "draws")
     more = {name: value for name in options if (value := getattr(args, name)) is not None}
     if args.endpoint is None and args.provider is None:
@@ -499,7 +501,7 @@ def _endpoint(args: argparse.Namespace) -> Endpoint | None:
             raise UserError("this option configures an endpoint", where=flags, todo=todo)
         return None
     if args.key_env and args.key_file:
-        raise UserError("name one source of the key", where="--key-env and --key-file")
+        raise UserError("the key can have only one source", where="--key-env and --key-file")
     more["key_env"] = key_name(args.key_env or "")
     if args.key_file is not None:
         more["key_file"] = key_file(args.key_file, args.model)
@@ -568,7 +570,7 @@ def address(text: str) -> str:
 def model_name(text: str) -> str:
     """Return a model's name; what looks like a key is refused, and not shown."""
     if not text:
-        raise UserError("there is no default", where="the model's name")
+        raise UserError("a name is required", where="the model's name")
     for part in text.split("/"):
         _check_open(part, "--model")
     return text

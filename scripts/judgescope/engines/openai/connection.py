@@ -52,7 +52,7 @@ def trusted(card: OpenAIModel) -> ssl.SSLContext | None:
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         missing = isinstance(error, FileNotFoundError)
         raise UserError(
-            "this file holds no certificate in PEM" if not missing else "there is no such file",
+            "this file holds no certificate in PEM" if not missing else "file not found",
             where=f"models/{card.model}.yaml, key ca_file",
             got=card.ca_file,
             todo="name the file with the certificate of the authority that signs the endpoint's",

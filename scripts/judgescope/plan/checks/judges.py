@@ -92,7 +92,7 @@ def check_judge(
 
 def _check_parser(judge: Judge, model: Model, where: str) -> None:
     named = [judge.parser] if judge.parser is not None else []
-    check_known(named, card_parsers(), "there is no such parser", where=f"{where}, key parser")
+    check_known(named, card_parsers(), "unknown parser", where=f"{where}, key parser")
     if computes(model) and judge.parser not in {None, "number"}:
         raise UserError(
             "this judge returns numbers, which need no parser",
@@ -115,7 +115,7 @@ def _check_prompted(judge: Judge, model: Model, where: str) -> None:
             )
     if judge.stop and "stop" in getattr(model, "extra_body", {}):
         raise UserError(
-            "two cards set where replies end",
+            "both cards set stop strings",
             where=f"{where}, key stop; models/{model.model}.yaml, key extra_body.stop",
             todo="leave one of them out",
         )
@@ -252,7 +252,7 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
         scale = judge.scale_on(name)
         if scale is not None and scale.categorical and scale.labels != people.labels:
             raise UserError(
-                "the judge's labels are not those of people",
+                "the judge's labels differ from people's",
                 where=f"{where}, key scale",
                 got=", ".join(scale.labels),
                 allowed=f"{rating}: {', '.join(people.labels)}",

@@ -254,7 +254,7 @@ def check_expectations(plan: Plan, source: str) -> None:
         expected = [known[name] for name in perturbations & known.keys()]
         if perturbations and not any(aspects & {*card.drop, *card.same} for card in expected):
             raise UserError(
-                f"the card expects nothing of any perturbation of {dataset}",
+                f"the card has no expectation for the perturbations of {dataset}",
                 where=f"{source}, key confusion.expectations",
                 got=plan.expectations.expectations,
                 allowed=known,
@@ -293,7 +293,7 @@ def check_missing(plan: Plan, source: str) -> None:
         scale = scale_of(plan, cell.dataset, cell.judge, cell.aspect, cell.perturbation)
         if scale is not None and not has_zero(Scale(scale.min, scale.max, scale.step)):
             raise UserError(
-                "0 is no value of this scale, and cannot stand for a missing judgment",
+                "0 is not a value of this scale, so it cannot replace a missing judgment",
                 where=f"{source}, key missing",
                 got=f"zero (judge {cell.judge}, dataset {cell.dataset}, aspect {cell.aspect}: "
                 f"{scale.min:g} to {scale.max:g})",

@@ -39,19 +39,19 @@ def check_perturbation(
             allowed=sorted(rated),
             todo="name one of them, or leave the perturbation out of the study",
         )
-    problem = "there is no dataset card of this name"
+    problem = "unknown dataset card"
     check_known(card.datasets, datasets, problem, where=f"{where}, key datasets")
     if isinstance(card, RulePerturbation):
         _check_rule(card, where)
     elif isinstance(card, MadePerturbation):
-        check_known(card.checks, CHECKS, "there is no such check", where=f"{where}, key checks")
+        check_known(card.checks, CHECKS, "unknown check", where=f"{where}, key checks")
     if isinstance(card, RulePerturbation | GradedPerturbation):
-        problem = "there is no such kind of error"
+        problem = "unknown kind of error"
         check_known(card.errors, ERRORS, problem, where=f"{where}, key errors")
 
 
 def _check_rule(card: RulePerturbation, where: str) -> None:
-    check_known([card.rule], RULES, "there is no such rule", where=f"{where}, key rule")
+    check_known([card.rule], RULES, "unknown rule", where=f"{where}, key rule")
     if card.level != RULES[card.rule].level:
         raise UserError(
             f"the rule {card.rule} works on another level",
@@ -125,8 +125,8 @@ def _check_anchors(
             where=f"{where}, key anchors.judge",
             got=anchors.judge,
             allowed=list(plan.judges),
-            todo="name a judge that is no control, has no `scale`, `hint` or analyses, in a study "
-            "without `criteria`; or leave it out",
+            todo="name a judge that is not a control, without `scale`, `hint` or analyses, in a "
+            "study without `criteria`; or leave it out",
         )
 
 

@@ -300,7 +300,7 @@ class ColumnMapping(Card):
         if self.systems and len(self.systems) != len(self.texts):
             raise ValueError("`systems` names a column for each one of `texts`")
         if unknown := sorted(self.choices.keys() - {*self.texts, TIE}):
-            raise ValueError(f"`choices` of {unknown[0]}, which is no column of `texts`")
+            raise ValueError(f"`choices` of {unknown[0]}, which is not a column of `texts`")
         if self.rater and any(len(columns) > 1 for columns in self.preferences.values()):
             raise ValueError("with `rater` a row holds one rater's choice: one column per aspect")
         return self

@@ -107,7 +107,7 @@ class Decoding(Card):
     top_p: Asking[float] = Field(1.0, gt=0, le=1)
     """Only the most likely tokens with this total probability."""
     max_tokens: Asking[int] = Field(512, ge=1)
-    """Maximum tokens of a reply; a cut reply is no answer."""
+    """Maximum tokens of a reply; a reply that is cut counts as truncated, without a score."""
     seed: Asking[Literal["request", "study"]] = "request"
     """Where a draw's seed comes from: `request`: the request alone, so that every study shares its
     replies; `study`: the study's seed too."""
@@ -396,7 +396,7 @@ class Supervisor(Decoding):
     form: Slug = "merge-errors"
     """The instruction, a file of config/prompts that shows `lists`."""
     max_tokens: int = Field(2048, ge=1)
-    """Maximum tokens of a reply; a cut reply is no list."""
+    """Maximum tokens of a reply; a reply that is cut counts as truncated, without a list."""
 
 
 class DerivedJudge(Card):

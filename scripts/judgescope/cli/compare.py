@@ -47,7 +47,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "differences where the study has computed them.",
     )
     parser.add_argument("study", type=Path, help="the study's YAML file")
-    parser.add_argument("other", type=Path, nargs="?", help="another study's")
+    parser.add_argument("other", type=Path, nargs="?", help="the YAML file of a second study")
     parser.add_argument(
         "--judges",
         nargs="+",

@@ -12,7 +12,7 @@ from judgescope.statistics.resampling import NO_WIDTH
 FLAT = "°"
 NO_WIDTH_TOLD = (
     f"{FLAT} No width: the value is the same without any one source, or differs in ties alone. "
-    "That is no certainty: other sources may differ."
+    "This does not mean certainty: other sources may differ."
 )
 SHADE_STEPS = (0.1, 0.25, 0.5, 0.75)
 """Shares at which the next shade begins."""

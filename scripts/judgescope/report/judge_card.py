@@ -66,9 +66,9 @@ SETTINGS_LEAD = (
 )
 STANDING_LEAD = "What the first page says of it, with the number and the test behind each claim."
 NUMBERS_LEAD = (
-    "All that the result tables say of this judge: value, 95 % interval, n, what is missing, "
-    "and what has to be known of it. A dash has its reason below. Where a number stands with "
-    "and without the texts that are references, it is the one without."
+    "All numbers of this judge in the result tables: value, 95 % interval, n, missing "
+    "observations and notes. The reason for a dash is below it. Numbers that exist with and "
+    "without the texts that are references are shown without them."
 )
 Setting = tuple[str, str, str]
 """Key, value, and what the key means."""
@@ -137,7 +137,7 @@ def _kind(report: CardReport, judge: Judge) -> str:
 def _costs(report: Report, judge: Judge) -> str:
     rows = report.rows("cost").where(judge=judge.id)
     if free(rows):
-        return "Nothing: no token is bought for it."
+        return "It costs nothing: it sends no requests."
     replies = round(total(rows, "replies"))
     price = price_per_1000(rows)
     if price is None:

@@ -112,7 +112,7 @@ class LabelledTexts:
 
     def moved(self, codes: Floats, text: Codes) -> Floats:
         """Return the balanced accuracy where other texts' labels stand in each text's place."""
-        own = np.append(codes[self.rated], np.nan)  # the last: of no text
+        own = np.append(codes[self.rated], np.nan)  # the last entry: no text
         return balanced_accuracies(self.gold[self.rated], own[text], self.q)
 
     def as_rater(self, codes: Floats) -> tuple[Estimate | None, float]:

@@ -127,7 +127,7 @@ class Classified:
 
         index (texts,): which of the texts that `text` has these are.
         """
-        codes = np.full(answers.size + 1, -1)  # the last: of no text
+        codes = np.full(answers.size + 1, -1)  # the last entry: no text
         given = ~np.isnan(answers)
         codes[:-1][given] = class_codes(answers[given], self.classes)
         gold = class_codes(self.gold, self.classes)

@@ -227,8 +227,8 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
 def repeatability(report: Report) -> Section | None:
     """Return per dataset a table of what several draws of one judgment have in common."""
     lead = (
-        "Several replies to one question: how often they differ, and how many must be averaged "
-        "for 95 % of the correlation with people that endless draws would reach."
+        "Several replies to the same request: how often they differ, and how many must be averaged "
+        "to reach 95 % of the correlation with people that infinitely many would have."
     )
 
     def table(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:

@@ -24,14 +24,14 @@ WRITERS = {
 }
 """What begins a writer's name -> what it writes."""
 COST_LEAD = (
-    "What the replies behind this report cost when they were bought, whoever paid then, by the "
-    "usage that the endpoints told. A judge's row is what it would cost alone; the last row "
-    "counts a reply once, though several judges read it."
+    "The price of the replies behind this report, from the token usage that endpoints reported "
+    "when the replies were requested. A judge's row is its cost if it ran alone; the last row "
+    "counts every reply once, even if several judges read it."
 )
 TRADEOFF_LEAD = (
-    "Each panel sets what 1,000 judgments cost when they were bought against one of the "
-    "headline measures. The dashed line is the best control: below it, money buys nothing. Where "
-    "intervals cross, the dearer judge is not shown to be better."
+    "Each panel plots the cost of 1,000 judgments against one of the headline measures. The "
+    "dashed line is the best control: a judge below it is no better than that control. Where "
+    "intervals overlap, the more expensive judge is not shown to be better."
 )
 
 

@@ -33,14 +33,13 @@ MEASURES = [(name, level) for level in LEVELS for name in ("pearson", "spearman"
 LEAD = (
     "An ensemble's score is the mean of its members' scores (Kartáč et al. 2025). Does it agree "
     "with people more than its members do, with how many members, and which of them does it need? "
-    "Members whose errors go together are worth fewer judges than they are: as many as their "
-    "effective number says."
+    "Members with correlated errors are worth fewer independent judges: their effective number."
 )
 BEST_NOTE = (
-    "The best member is chosen on the same data as it is measured: its value is likely too "
-    "high, and what the ensemble has more too low."
+    "The best member is chosen on the same data on which it is evaluated: its value is likely too "
+    "high, and the ensemble's advantage too low."
 )
-ERROR_NOTE = "What people's own ratings err is in every member's error, and counts as shared."
+ERROR_NOTE = "Errors in people's ratings enter every member's error, and count as shared."
 STUDENT = {
     "student": "alone",
     "student_difference": "all members less it",
@@ -58,9 +57,9 @@ TRAIN, HELD_OUT = "train", "held_out"
 SPLITS = {TRAIN: "replies of one step", HELD_OUT: "replies that are held out"}
 LOSSES = ("held_out_loss_before", "held_out_loss_after", "held_out_loss_change")
 DISTILLED_LEAD = (
-    "A small model was taught to say what its teacher says: the errors that it lists, and its "
-    "score, from 0 to 100. What is held out was not taught. Its loss tells how well the model "
-    "foresees the teacher's words, not whether it judges well: see Agreement for that."
+    "A small model was trained to reproduce its teacher's error lists and scores, from 0 to 100. "
+    "Held-out replies were not used for training. Their loss shows how well the model predicts the "
+    "teacher's words, not whether it judges well: see Agreement for that."
 )
 
 

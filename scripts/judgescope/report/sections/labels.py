@@ -51,7 +51,7 @@ def _aspect(
     shown = [*(SHARES if len(labels) == 2 else ()), *WHOLE]
     known = {*rows.names("statistic")}
     spec = TableSpec(
-        f"{name}: labels {', '.join(labels)}; the last one is the positive one.",
+        f"{name}: labels {', '.join(labels)}; the last label is the positive class.",
         statistic_columns([one for one in shown if one in known], aspect=aspect),
         level=LEVEL,
         source="tables/labels.csv",

@@ -53,9 +53,9 @@ QUESTION = "Does a judge find a known rating, and a known order (Hu et al. 2025)
 SOURCE = "tables/perspectives.csv"
 LEAD = (
     "Correlation with the mean rating of all texts is the traditional view. The direct view keeps "
-    "the texts on whose rating all raters agree, and asks two questions apart: does the judge find "
-    "that rating (κ, CEM-ORD), and does it order texts of one source that are rated differently? "
-    "Judges that are good at one need not be good at the other. Error-injection "
+    "the texts on whose rating all raters agree, and asks two separate questions: does the judge "
+    "find that rating (κ, CEM-ORD), and does it order texts of one source that are rated "
+    "differently? Judges that are good at one need not be good at the other. Error-injection "
     "chains, each text with one more error than the last, ask the second question without ratings; "
     "graded sets, texts of every rating made with more or fewer errors, ask the first."
 )

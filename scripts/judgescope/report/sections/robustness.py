@@ -46,26 +46,26 @@ REASONS = ("sentiment", "rationale_length")
 OVER_FORMS = "sentiment_forms"
 CHANGES = ("difference_sentiment", "p_sentiment", "difference_rationale_length")
 LEAD = (
-    "How far do a judge's ratings depend on the form of the prompt and on a rating in it "
-    "(Chaudhary et al. 2024)? Forms ask about the same texts; some give the judge a rating first, "
-    "a wrong one or people's own. A judge that follows a wrong rating as readily as a right one "
-    "follows ratings, not texts."
+    "How much do a judge's ratings depend on the form of the prompt and on a rating in it "
+    "(Chaudhary et al. 2024)? All forms ask about the same texts; some give the judge a rating "
+    "first, either a wrong one or people's. A judge that follows a wrong rating as readily as a "
+    "right one follows the hint, not the text."
 )
 SHIFTED, OBEYED, P = "injection_shift", "obey_rate", "p_injection"
 ATTACK, INERT = "attack", "inert"
 INJECTED = {ATTACK: "attacks", INERT: "inert texts in their place"}
 ATTACK_LEAD = (
-    "Each attack adds something to every original that claims the top of the scale. A note of no "
-    "meaning, of the same length and in the same place, tells what added text does by itself: the "
-    "difference of the two is what the words of the attack do."
+    "Each attack adds a text to every original that claims the top of the scale. A meaningless "
+    "note of the same length in the same place shows the effect of added text by itself: the "
+    "difference between the two is the effect of the attack's words."
 )
 READ = {"openai", "vllm", "llama", "recorded"}
 """Engines whose judges may be a model that reads a form; a recorded score has none."""
 FORM_STATISTICS = ("pearson", "spearman", "kendall_b")
 FORMS_LEAD = (
-    "The same model judges the same texts in several ways: by what it is asked to write, by how "
-    "its words are drawn, by how many rated texts it is shown. A difference is that from the "
-    "model's first judge in the study, with its paired interval."
+    "The same model judges the same texts in several ways, which differ in the requested output, "
+    "the sampling, or the number of rated examples. Differences are from the model's first judge "
+    "in the study, with paired intervals."
 )
 Models = dict[str, list[Judge]]
 

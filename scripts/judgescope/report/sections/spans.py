@@ -40,18 +40,18 @@ SOURCE = "tables/spans.csv"
 MOST_ERRORS, MOST_MARKINGS = 40, 400
 """Errors that are shown of a marked text, and marked texts of a dataset."""
 LEAD = (
-    "Some judges list errors and quote where they are (Kartáč et al. 2025). Is what they quote in "
-    "the text, and, where people marked errors too, is it what people marked? An annotation is "
-    "one list of errors with its verdict: a judge's reply, or what an ensemble makes of its "
-    f"members' lists. Every one counts, also several of one text. Below the tables are {DRAWN} "
-    f"texts of each dataset with the errors in them, spread over its aspects, but at least {LEAST} "
-    "for each aspect."
+    "Some judges list errors and quote the erroneous words (Kartáč et al. 2025). Do the quotes "
+    "occur in the text, and do they match the errors that people marked? An annotation is one list "
+    "of errors with its verdict: a judge's reply, or the list that an ensemble merges from its "
+    "members' lists. Every annotation counts, also several of the same text. Below the tables are "
+    f"{DRAWN} texts of each dataset with their errors, spread over its aspects, but at least "
+    f"{LEAST} for each aspect."
 )
 COMPARED = (
-    "Errors that people marked are of no aspect, so that each of a judge's lists is compared with "
-    "all of them. A span whose words are not found counts as wrong; an error that quotes no words "
-    "is left out. Words that stand in a text several times are taken for their first place unless "
-    "they are quoted again.",
+    "Errors that people marked have no aspect, so each of a judge's lists is compared with all of "
+    "them. A span whose words are not in the text counts as wrong; an error without a quote is "
+    "left out. Words that occur several times in a text are located at their first occurrence, "
+    "and at the next one if they are quoted again.",
 )
 HINT = (
     "Texts drawn by the study's seed, with the first annotation of each judge. The darker, the "
@@ -107,7 +107,7 @@ def _of_set(report: Report, dataset: Dataset, rows: Rows, cell: str, names: Sequ
 def _agreement(
     report: Report, dataset: Dataset, rows: Rows, level: str, forms: Mapping[str, str]
 ) -> Table:
-    """Return precision, recall and F1 of spans that are compared in some forms."""
+    """Return precision, recall and F1 of spans for some ways to match them."""
     part = rows.where(statistic=AGREED, level=level)
     (cell,) = part.names("cell")  # people mark errors in one set of texts
     return TableSpec(

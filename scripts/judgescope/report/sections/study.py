@@ -55,8 +55,8 @@ PREFIX = "count_"
 NAMED = 4
 """Judges or statistics that are named of a reason for an undefined number."""
 UNMEASURED_LEAD = (
-    "A number that is not defined is left out, never replaced: these are all of them, by table and "
-    "reason. What was planned of judgments and came to nothing stands under Coverage."
+    "An undefined number is left out, never replaced: this section lists all of them, by table and "
+    "reason. Coverage lists the planned judgments without a score."
 )
 
 
@@ -149,8 +149,8 @@ class Tally:
 def coverage(report: Report) -> Section | None:
     """Return per dataset a row per judge and, folded, a row per cell."""
     lead = (
-        "No number hides what is missing behind it: these are all judgments that were planned of "
-        "texts that exist, by outcome. A reply that could not be read is never a score."
+        "All judgments that were planned for existing texts, by outcome. A reply that could not be "
+        "read never counts as a score."
     )
     return section_of(report, "coverage", "Coverage", lead, _coverage)
 

@@ -109,7 +109,7 @@ class SubAspect(Card):
 
 
 class AspectInTask(Card):
-    """What is said of an aspect in one task, in place of what is said in all."""
+    """The wording of an aspect in one task, in place of its general wording."""
 
     definition: str | None = None
     """The definition for this task."""

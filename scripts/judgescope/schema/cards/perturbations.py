@@ -248,7 +248,7 @@ class AttackPerturbation(BasePerturbation):
     position: Literal["start", "end"] = "end"
     """Position of the addition: before or after the text."""
     degrees: dict[Literal["attack", "inert"], Degree] = dict.fromkeys(ATTACKS, Degree())  # type: ignore[assignment]
-    """Both always: the attack, and a note of no meaning of the same length in its place."""
+    """Always both: the attack, and a meaningless note of the same length in its place."""
     always: ClassVar[PerturbationKind | None] = "attack"
 
     @model_validator(mode="after")

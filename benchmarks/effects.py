@@ -165,12 +165,12 @@ def apart_twelve(rng: np.random.Generator) -> bool:
 
 
 def apart_crossed(rng: np.random.Generator) -> bool:
-    """Wanted cells half above and half below the others, as large on average: AUC .5."""
+    """KeyTable cells half above and half below the others, as large on average: AUC .5."""
     return apart(rng, np.array([1.2, 0.2, 1.2, 0.2, 0.7, 0.7, 0.7, 0.7]), np.arange(8) < 4)
 
 
 def apart_shown(rng: np.random.Generator) -> bool:
-    """Wanted cells drop by .9, others by .3."""
+    """KeyTable cells drop by .9, others by .3."""
     return apart(rng, np.where(np.arange(12) < 6, 0.9, 0.3), np.arange(12) < 6)
 
 

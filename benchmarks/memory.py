@@ -44,11 +44,11 @@ def plan(folder: Path) -> None:
     made = Job(folder, 15 * TEXTS, base_url=NOWHERE)
     start = time.perf_counter()
     job = planned(made.spec(10, ASPECTS), made.model)
-    found = Store(folder / "store", "static").find(job.wanted)
+    found = Store(folder / "store", "static").find(job.key_table)
     first = next(job.work(found))
     spent = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    count = job.wanted.slots
+    count = job.key_table.slots
     characters = sum(one.characters for one in job.counts(found))
     print(
         f"{count:,} requests of {characters / count:,.0f} characters planned, keyed and put in "

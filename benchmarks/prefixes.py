@@ -70,7 +70,7 @@ def prepare(url: str, data: Path) -> tuple[str, Orders, OpenAIModel]:
     model = plan.models["it"]
     assert isinstance(model, OpenAIModel)
     job = planned(judging.ask(plan, name, "it"), model)
-    found = Store(Path("store"), "it").find(job.wanted)
+    found = Store(Path("store"), "it").find(job.key_table)
     draws = tuple(range(DRAWS))
     asked = [
         (shown[0].system or "", Work(request, draws))

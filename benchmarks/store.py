@@ -21,7 +21,7 @@ import numpy as np
 
 from judgescope.engines.requests import Reply
 from judgescope.replies.compaction import compact
-from judgescope.replies.lookup import Wanted
+from judgescope.replies.lookup import KeyTable
 from judgescope.replies.store import DAY, Store
 
 REPLIES, JOURNALS = 1_500_000, 16
@@ -46,7 +46,7 @@ def replies(keys: bytes) -> list[Reply]:
 def main() -> None:
     """Print a line per figure."""
     keys = os.urandom(32 * REPLIES)
-    wanted = Wanted(np.frombuffer(keys, "S32"), np.ones(REPLIES, np.int64))
+    wanted = KeyTable(np.frombuffer(keys, "S32"), np.ones(REPLIES, np.int64))
     with tempfile.TemporaryDirectory() as folder:
         spent = 0.0
         for part in range(JOURNALS):
@@ -61,7 +61,7 @@ def main() -> None:
         [path] = shard.iterdir()
         print(f"compacting: {spent:.1f} s, to {path.stat().st_size / 1e6:,.0f} MB")
         opening(folder, wanted, "a compacted file")
-        few = Wanted(wanted.keys[:: REPLIES // 24][:24], np.ones(24, np.int64))
+        few = KeyTable(wanted.keys[:: REPLIES // 24][:24], np.ones(24, np.int64))
         spent = timed(lambda: Store(Path(folder), "m").find(few))
         print(f"opening the same for {few.slots} of them: {spent:.1f} s")
     print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
@@ -74,7 +74,7 @@ def written(folder: Path, told: list[Reply]) -> None:
             store.append(reply)
 
 
-def opening(folder: str, wanted: Wanted, what: str) -> None:
+def opening(folder: str, wanted: KeyTable, what: str) -> None:
     """Print what it takes to find every reply."""
     spent = timed(lambda: Store(Path(folder), "m").find(wanted))
     found = Store(Path(folder), "m").find(wanted)

@@ -43,7 +43,7 @@ class Asked:
         self.store = Store(folder / "store", MODEL.served_name)
 
     def looked(self) -> Looked:
-        return Looked(self.job, self.store.find(self.job.wanted))
+        return Looked(self.job, self.store.find(self.job.key_table))
 
     def lines(self) -> list[Row]:
         return [json.loads(line) for line in batch.lines(MODEL, [self.looked()])]

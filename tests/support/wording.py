@@ -20,8 +20,13 @@ MAX_LINES = 15
 """The lines between the first and the last use of a local variable that may have such a name."""
 SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-UNUSED = re.compile(r"\bpapers? 00[0-9]\b|\bmetajudge\b", re.IGNORECASE)
-"""What no text calls anything: papers by number, the former name."""
+UNUSED = re.compile(
+    r"\bpapers? 00[0-9]\b|\bmetajudge\b"
+    r"|(?<=[\"'])there (?:is|are) no such\b|\b(?:key|column|row) comes twice\b|\bis no template\b"
+    r"|\bexists already\b",
+    re.IGNORECASE,
+)
+"""What no text says: papers by number, the former name, errors that read as translated."""
 FREE = {"docs/renames.csv", "tests/support/wording.py", "tests/unit/repository/test_wording.py"}
 """Files that say what things were called."""
 

@@ -26,7 +26,7 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
         ("tnr=.8", "labels") if columns == "labels" else ("spearman=.5", "agreement")
     )
     args = command_line().parse_args(["audit", str(file), "--require", bar])
-    wanted, sheet = table.wanted_of(args, study.bars(args.require))
+    wanted, sheet = table.draft_of(args, study.bars(args.require))
     here = study.made(wanted, sheet, tmp_path / "study")
     report = study.computed(here, tmp_path / "results")
     done = run("-m", "judgescope", "run", str(here.card), "--cores=1", cwd=here.folder)

@@ -17,7 +17,7 @@ from judgescope.cli.unread_replies import ENOUGH, SUFFIX, Tally, Watch
 from judgescope.engines.requests import Reply
 from judgescope.parsing.judgment import Judgment
 from judgescope.replies.journal import KEY
-from judgescope.replies.lookup import Wanted
+from judgescope.replies.lookup import KeyTable
 from judgescope.replies.planning import Note
 from judgescope.replies.store import Store
 from scripted import Body, Said, reply, serve
@@ -40,7 +40,7 @@ class Followed:
 
     def __init__(self, folder: Path) -> None:
         self.store = Store(folder, "m")
-        wanted = Wanted.from_counts({key(number): 1 for number in range(1, 200)})
+        wanted = KeyTable.from_counts({key(number): 1 for number in range(1, 200)})
         start = self.store.shard / self.store.start
         import numpy as np
 

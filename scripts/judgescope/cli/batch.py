@@ -85,7 +85,7 @@ def _probe(plan: "Plan") -> None:
 
     for card, jobs in of_endpoints(plan):
         store = _store(plan, card)
-        missing = any(job.job.wanted.slots > store.find(job.job.wanted).count for job in jobs)
+        missing = any(job.job.key_table.slots > store.find(job.job.key_table).count for job in jobs)
         if not missing or not card.probe or read_findings(store, card) is not None:
             continue
         judges = [judge for judge in plan.judges.values() if judge.model == card.model]
@@ -265,7 +265,7 @@ def _print_supervisors(plan: "Plan") -> None:
 def _searched(store: "Store", jobs: "Iterable[StudyJob]") -> "list[Looked]":
     from judgescope.replies.batch import Looked
 
-    return [Looked(job.job, store.find(job.job.wanted)) for job in jobs]
+    return [Looked(job.job, store.find(job.job.key_table)) for job in jobs]
 
 
 def import_batch(args: Arguments) -> int:

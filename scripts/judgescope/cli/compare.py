@@ -77,7 +77,7 @@ def compare(args: argparse.Namespace) -> int:
     sides = []
     for files, name, judge in zip((tables, others), names, (judges or [None]) * 2, strict=False):
         every = show.rows_of(files, table)
-        rows = show.chosen(table, every, show.wanted_of(args))
+        rows = show.chosen(table, every, show.filters_of(args))
         sides.append(_side(name, rows, every, judge) if judge else Side(name, rows))
     name = PAIRED.get(table, table)
     paired = show.rows_of(tables, name) if args.other is None and name in tables else None

@@ -208,7 +208,7 @@ def check_output(path: Path, suffixes: Iterable[str], *, todo: str | None = None
     if not path.parent.is_dir():
         raise UserError("folder not found", where=str(path), got=str(path.parent))
     if todo is not None and path.exists():
-        raise UserError("this file exists already", where=str(path), todo=todo)
+        raise UserError("this file already exists", where=str(path), todo=todo)
 
 
 def write_json_lines(rows: Iterable[Mapping[str, object]], path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgescope.cli.context import check_output, plan_and_results, write_json_lines
-from judgescope.cli.show import check_rows, check_wanted, rows_left
+from judgescope.cli.show import check_filters, check_rows, rows_left
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
 from judgescope.core.names import BATCH
@@ -99,9 +99,9 @@ def read(args: Arguments) -> int:
             where=str(out / "replies"),
             todo=f"judgescope run {args.study}",
         )
-    wanted = {name: getattr(args, name) for name in FILTERS if getattr(args, name)}
-    check_wanted("the replies", wanted, lambda name: {row[name] for row in rows if row[name]})
-    rows = [row for row in rows if all(row[name] in values for name, values in wanted.items())]
+    filters = {name: getattr(args, name) for name in FILTERS if getattr(args, name)}
+    check_filters("the replies", filters, lambda name: {row[name] for row in rows if row[name]})
+    rows = [row for row in rows if all(row[name] in values for name, values in filters.items())]
     print("\n".join(summary(rows)))
     if args.file is not None:
         from judgescope.core.files import whole
@@ -167,7 +167,7 @@ def _stored(plan: "Plan", job: "StudyJob") -> "Callable[[Cell], list[Row]]":
 
     @cache
     def search() -> "StoredReplies":
-        return Store(Path(plan.study.store), job.card.served_name).find(job.job.wanted)
+        return Store(Path(plan.study.store), job.card.served_name).find(job.job.key_table)
 
     return lambda cell: job.job.rows(cell, search(), so_far=True)
 

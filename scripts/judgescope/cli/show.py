@@ -13,7 +13,7 @@ from judgescope.statistics.result import NO_AGREEMENT
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-Wanted = Mapping[str, Sequence[str]]
+Filters = Mapping[str, Sequence[str]]
 """Column -> the values to keep."""
 NUMBERS = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied")
 PLACES = [
@@ -49,11 +49,11 @@ def add_filters(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
 def show(args: argparse.Namespace) -> int:
     """Print a table's rows, or the main results of a study and its tables; they must exist."""
     tables = tables_of(args.study)
-    wanted = wanted_of(args)
-    if args.table is None and wanted:
+    filters = filters_of(args)
+    if args.table is None and filters:
         raise UserError(
             "no table is named",
-            where=f"--{next(iter(wanted))}",
+            where=f"--{next(iter(filters))}",
             allowed=tables,
             todo=f"name it first, before any option: judgescope show {args.study} <table> --…",
         )
@@ -67,11 +67,11 @@ def show(args: argparse.Namespace) -> int:
         print("\n".join(overview(tables)))
     else:
         rows = rows_of(tables, args.table)
-        print("\n".join(lines(args.table, rows, wanted, limit=args.rows, notes=args.notes)))
+        print("\n".join(lines(args.table, rows, filters, limit=args.rows, notes=args.notes)))
     return 0
 
 
-def wanted_of(args: argparse.Namespace) -> dict[str, list[str]]:
+def filters_of(args: argparse.Namespace) -> dict[str, list[str]]:
     """Return the filters that are given on the command line."""
     return {name: values for name in FILTERS if (values := getattr(args, name, None))}
 
@@ -118,13 +118,13 @@ def overview(tables: Mapping[str, Path]) -> list[str]:
     return aligned(body, titled=False)
 
 
-def lines(table: str, rows: "DataFrame", wanted: Wanted, *, limit: int, notes: bool) -> list[str]:
-    """Return the rows that have the wanted values, as aligned lines, up to a limit (0: all).
+def lines(table: str, rows: "DataFrame", filters: Filters, *, limit: int, notes: bool) -> list[str]:
+    """Return the rows that have the filters values, as aligned lines, up to a limit (0: all).
 
     What all have in common is in the first line. An undefined number is followed by its reason.
     Raises UserError for a value that no row has.
     """
-    kept = chosen(table, rows, wanted)
+    kept = chosen(table, rows, filters)
     shown = kept.head(limit or len(kept))
     varied, common = varied_columns(kept, PLACES)
     texts = shown[["method", "note"]].fillna("")
@@ -187,21 +187,21 @@ def no_agreement(rows: "DataFrame", second: str | None = None) -> list[str]:
     return [f"hint: {', '.join(sorted(judges))}: {NO_AGREEMENT}"] if judges else []
 
 
-def chosen(table: str, rows: "DataFrame", wanted: Wanted) -> "DataFrame":
-    """Return the rows with the wanted values; raise UserError for a value that no row has."""
-    check_wanted(table, wanted, lambda name: set(rows[name].dropna()) - {""})
-    for name, values in wanted.items():
+def chosen(table: str, rows: "DataFrame", filters: Filters) -> "DataFrame":
+    """Return the rows with the filters values; raise UserError for a value that no row has."""
+    check_filters(table, filters, lambda name: set(rows[name].dropna()) - {""})
+    for name, values in filters.items():
         rows = rows[rows[name].isin(values)]
     return rows
 
 
-def check_wanted(
+def check_filters(
     table: str,
-    wanted: Mapping[str, Sequence[str | int]],
+    filters: Mapping[str, Sequence[str | int]],
     known: Callable[[str], Collection[str | int]],
 ) -> None:
-    """Raise UserError for a wanted value that no row has; `known` gives those of a column."""
-    for name, values in wanted.items():
+    """Raise UserError for a filters value that no row has; `known` gives those of a column."""
+    for name, values in filters.items():
         for value in values:
             if value not in (available := known(name)):
                 raise UserError(

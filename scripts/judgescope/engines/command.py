@@ -40,7 +40,7 @@ SHOWN = 300  # characters of a program's output that an error shows
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
-class DrawWanted(NamedTuple):
+class MissingDraw(NamedTuple):
     """One line of a program's input: a draw of a request."""
 
     request: Request
@@ -125,7 +125,7 @@ class CommandEngine:
 
     def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
-        draws = (DrawWanted(work.request, draw) for work in missing for draw in work.draws)
+        draws = (MissingDraw(work.request, draw) for work in missing for draw in work.draws)
         guard = Guard(patience=0)  # ends the programs of a job that is killed
         self.environment |= guard.environment
         try:
@@ -136,7 +136,7 @@ class CommandEngine:
             guard.close()
         return []
 
-    async def _all(self, draws: Iterator[DrawWanted], keep: Keep) -> None:
+    async def _all(self, draws: Iterator[MissingDraw], keep: Keep) -> None:
         task = asyncio.current_task()
         assert task is not None
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -147,7 +147,7 @@ class CommandEngine:
         except* UserError as errors:
             raise errors.exceptions[0] from None
 
-    async def _work(self, draws: Iterator[DrawWanted], keep: Keep) -> None:
+    async def _work(self, draws: Iterator[MissingDraw], keep: Keep) -> None:
         while batch := list(islice(draws, self.card.batch)):
             await _Start(self, batch, keep).run()
 
@@ -162,7 +162,7 @@ class CommandEngine:
 
 
 class _Start:
-    def __init__(self, engine: CommandEngine, batch: list[DrawWanted], keep: Keep) -> None:
+    def __init__(self, engine: CommandEngine, batch: list[MissingDraw], keep: Keep) -> None:
         self.engine, self.batch, self.keep = engine, batch, keep
         self.waiting = {draw.ident: draw for draw in batch}
         self.answered: set[str] = set()

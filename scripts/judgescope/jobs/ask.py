@@ -15,7 +15,7 @@ from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Probed
 from judgescope.replies.asking import complete
 from judgescope.replies.budget import spending
-from judgescope.replies.lookup import StoredReplies, Wanted
+from judgescope.replies.lookup import KeyTable, StoredReplies
 from judgescope.replies.planning import Job, planned, write_note
 from judgescope.replies.probing import read_findings, try_out
 from judgescope.replies.specs import AskSpec
@@ -34,31 +34,31 @@ def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -
     with Store(Path(store), model.served_name) as shard:
         findings = read_findings(shard, endpoint) if endpoint else None
         job = planned(spec, model, findings)
-        replies = shard.find(_wanted(job, part))
+        replies = shard.find(_key_table(job, part))
         with spending(budget, shard, model) as allowed:
-            missing = replies.count < replies.wanted.slots
+            missing = replies.count < replies.key_table.slots
             engine = asking(model, allowed)
             if endpoint and endpoint.probe and findings is None and missing:
                 judges = [Judge(**judge) for judge in spec.judges.values()]
                 findings = try_out(shard, cast(Probed, engine), judges)
                 job = planned(spec, model, findings)
-                replies = shard.find(_wanted(job, part))
+                replies = shard.find(_key_table(job, part))
             if missing:
                 name = ".".join(filter(None, (model.model, part)))
                 log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
                 write_note(log, spec.dataset, job, shard)
             complete(replies, job.work(replies), shard, engine, model.price)
         if part:  # the same bytes as long as the part asks the same
-            keys = hashlib.sha256(replies.wanted.keys.tobytes()).hexdigest()
+            keys = hashlib.sha256(replies.key_table.keys.tobytes()).hexdigest()
             note = canonical({"replies": replies.count, "keys": keys}) + "\n"
             write_text(Path(paths.part(spec.dataset, model.model, part)), note)
         else:
             _write(spec, job, replies)
 
 
-def _wanted(job: Job, part: str) -> Wanted:
+def _key_table(job: Job, part: str) -> KeyTable:
     """Return all that a job wants, or a part of it such as 2-of-8."""
-    return job.part(*map(int, part.split("-of-"))) if part else job.wanted
+    return job.part(*map(int, part.split("-of-"))) if part else job.key_table
 
 
 def _write(spec: AskSpec, job: Job, replies: StoredReplies) -> None:

@@ -110,7 +110,7 @@ class Estimate:
         endpoint = self.card if isinstance(self.card, ProbedModel) else None
         findings = read_findings(self.store, endpoint) if endpoint else None
         job = planned(spec, self.card, findings, texts)
-        replies = self.store.find(job.wanted)
+        replies = self.store.find(job.key_table)
         self._spell(job, replies)
         for count in job.counts(replies):
             sample = _sampled(job, replies, count.judge)
@@ -210,13 +210,13 @@ def _sampled(job: Job, stored: StoredReplies, judge: str) -> Sample:
     complete = requests[stored.lacking()[requests] == 0]
     total = Sample()
     for number in complete[:: max(1, len(complete) // SAMPLE)].tolist():
-        first, draws = int(stored.wanted.first[number]), int(stored.wanted.draws[number])
+        first, draws = int(stored.key_table.first[number]), int(stored.key_table.draws[number])
         replies = [stored.reply(slot) for slot in range(first, first + draws)]
         usages = [reply.usage for reply in replies if reply.usage and reply.status == "ok"]
         if len(usages) < len(replies):
             continue
         prompts = sum(bool(usage.get("prompt")) for usage in usages)
-        size = int(job.characters[stored.wanted.representative[number]]) * prompts
+        size = int(job.characters[stored.key_table.representative[number]]) * prompts
         sums = [sum(usage.get(name) or 0 for usage in usages) for name in ("prompt", "completion")]
         more = Sample(len(replies), prompts, size, *sums)
         total = Sample(*map(sum, zip(total, more, strict=True)))

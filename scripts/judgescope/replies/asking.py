@@ -11,7 +11,7 @@ from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Ask, Reply, Request, Work, request_of
 from judgescope.prompts import Templates, messages
 from judgescope.replies.budget import spending
-from judgescope.replies.lookup import Draw, StoredReplies, Wanted
+from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.specs import ModelSpec, PromptSpec, WriterSpec
 from judgescope.replies.store import Store
@@ -77,12 +77,12 @@ class Progress:
 def complete(
     stored: StoredReplies, work: Iterable[Work], store: Store, ask: Ask, price: Price | None = None
 ) -> None:
-    """Ask for the work, so that every wanted reply is stored; `price` is for the progress.
+    """Ask for the work, so that every planned reply is stored; `price` is for the progress.
 
     Every reply is in the journal before this returns or raises. Raises UserError for draws that
     failed for a transient reason.
     """
-    present, total = stored.count, stored.wanted.slots
+    present, total = stored.count, stored.key_table.slots
     print(f"replies: {present} in the store, {total - present} to request", flush=True)
     if stored.skipped:
         print(f"skipped invalid lines in the store: {stored.skipped}")
@@ -117,10 +117,10 @@ def obtain(
     for request in requests:
         if request.key not in largest or request.draws > largest[request.key].draws:
             largest[request.key] = request
-    wanted = Wanted.from_counts({key: request.draws for key, request in largest.items()})
-    stored = store.find(wanted)
+    key_table = KeyTable.from_counts({key: request.draws for key, request in largest.items()})
+    stored = store.find(key_table)
     ordered = sorted(largest.values(), key=lambda request: (request.prompt, request.key))
-    work = (Work(request, stored.missing(wanted.index(request.key))) for request in ordered)
+    work = (Work(request, stored.missing(key_table.index(request.key))) for request in ordered)
     complete(stored, (piece for piece in work if piece.draws), store, ask, price)
     return dict(stored.replies())
 

@@ -18,7 +18,7 @@ from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import ABSENT, REFUSED, OpenAIEngine
 from judgescope.engines.openai.wire import NoReplyError, body, message_of, read_replies
 from judgescope.engines.requests import Reply, Request
-from judgescope.replies.lookup import StoredReplies, Wanted
+from judgescope.replies.lookup import KeyTable, StoredReplies
 from judgescope.replies.planning import Job
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
@@ -29,15 +29,15 @@ CUSTOM_ID = re.compile(r"([0-9a-f]{64})-([0-9]{1,6})")
 
 
 class Requests(Protocol):
-    """What replies are read for: the wanted keys, and the request of each."""
+    """What replies are read for: the requested keys, and the request of each."""
 
     @property
-    def wanted(self) -> Wanted:
-        """Return the wanted keys and draws."""
+    def key_table(self) -> KeyTable:
+        """Return the requested keys and draws."""
         ...
 
     def request(self, index: int) -> Request:
-        """Return the request of the wanted key at a place."""
+        """Return the request of the key at an index of the key table."""
         ...
 
 
@@ -201,7 +201,7 @@ class _Reader:
         if not stored.lacks(key, draw):
             self.results.known += 1
             return True
-        reply = self._reply(row, job.request(job.wanted.index(key)), draw)
+        reply = self._reply(row, job.request(job.key_table.index(key)), draw)
         if reply is not None and reply.status == "error":
             self.refusals.append(reply)
         elif reply is not None:

@@ -42,7 +42,7 @@ from judgescope.replies.ledger import (
     caps_on,
     shown,
 )
-from judgescope.replies.lookup import Wanted
+from judgescope.replies.lookup import KeyTable
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel, Price
@@ -124,7 +124,7 @@ class Sent:
         for key, draw in sent.draws():
             counts[key] = max(counts[key], draw + 1)
         self.keys = sorted(counts)
-        self.wanted = Wanted.from_counts(counts)
+        self.key_table = KeyTable.from_counts(counts)
         with sent.path.open("rb") as file:
             self._logprobs = bool(orjson.loads(file.readline())["body"].get("logprobs"))
 
@@ -372,7 +372,7 @@ class Batches:
         sent = Sent(each)
         try:
             with Store(self.store, self.card.served_name) as store:
-                sought = [(sent, store.find(sent.wanted))]
+                sought = [(sent, store.find(sent.key_table))]
                 results = batch.read(files, [(self.card, store, sought)], engine=BATCH)
         except UserError:  # every request was refused: nothing is stored, and the batch is over
             self._close(each, spent)

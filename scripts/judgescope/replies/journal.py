@@ -1,6 +1,6 @@
 """The lines of journals: their format, and how millions of them are scanned.
 
-A line is `{"key":"…","draw":…,…,"crc":"…"}`, the key first, so that unwanted lines are skipped
+A line is `{"key":"…","draw":…,…,"crc":"…"}`, the key first, so that other lines are skipped
 unread. `crc` is a checksum of all before it, in eight hex digits. A line whose writing was
 interrupted ends with CUT.
 """
@@ -23,7 +23,7 @@ Keys = NDArray[np.bytes_]
 """Keys, 32 bytes each; NumPy hides the NULs at their ends, but compares whole keys."""
 KEY = np.dtype("S32")
 Counts = NDArray[np.int64]
-Chosen = Callable[[Keys], NDArray[np.bool_]]  # tells which keys are wanted
+Chosen = Callable[[Keys], NDArray[np.bool_]]  # which keys are requested
 
 HEAD = b'{"key":"'
 DIGEST = 16

@@ -1,4 +1,4 @@
-"""Which replies are wanted and where they lie: a few bytes a reply, however long replies are."""
+"""The requested keys and where their replies lie: a few bytes a reply, however long it is."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -25,8 +25,8 @@ from judgescope.replies.shard import Files, Place, files_of
 Draw = tuple[str, int]  # (key, draw)
 
 
-class Wanted:
-    """Keys, each once and ascending, and the number of draws wanted of each.
+class KeyTable:
+    """Keys, each once and ascending, and the number of draws requested of each.
 
     Of equal keys the most draws count; `representative` is the number of the first one with these
     draws, counted from 0 or given by `numbers`. All draws form one row of `slots`: draw d of key k
@@ -44,20 +44,20 @@ class Wanted:
 
     @classmethod
     def from_counts(cls, draws: Mapping[str, int]) -> Self:
-        """Return the wanted draws of a mapping: key in hex -> how many."""
+        """Return the table of a mapping: key in hex -> how many."""
         keys = np.array([bytes.fromhex(key) for key in draws], KEY)
         return cls(keys, np.fromiter(draws.values(), np.int64, len(draws)))
 
     def indices(self, keys: Keys) -> Counts:
-        """Return the index of each key among the wanted ones, -1 for an unwanted key."""
+        """Return the index of each key in the table, -1 for a key that it lacks."""
         return indices_in(self.keys, keys)
 
     def has(self, keys: Keys) -> NDArray[np.bool_]:
-        """Return which of the keys are wanted."""
+        """Return which of the keys are in the table."""
         return self.indices(keys) >= 0
 
     def index(self, key: str) -> int:
-        """Return the index of a wanted key."""
+        """Return the index of a key of the table."""
         return int(self.keys.searchsorted(bytes.fromhex(key)))
 
 
@@ -72,7 +72,7 @@ def indices_in(ascending: Keys, keys: Keys) -> Counts:
 def having(keys: Keys | None) -> Chosen:
     """Return the test whether keys are among these; None has no keys."""
     members = np.empty(0, KEY) if keys is None else keys
-    return Wanted(members, np.ones(len(members), np.int64)).has
+    return KeyTable(members, np.ones(len(members), np.int64)).has
 
 
 def joined(keys_of_studies: Iterable[Mapping[str, Keys]]) -> dict[str, Keys]:
@@ -92,7 +92,7 @@ class _Error(NamedTuple):
 
 
 class StoredReplies:
-    """The wanted replies of a shard: where each lies; it is read when it is needed.
+    """The replies of a shard to the keys of a table: where each lies; it is read when it is needed.
 
     Of several replies to one draw (two processes asked at once) a reply precedes an error, then
     the first by its bytes counts, in whatever order they were written.
@@ -101,8 +101,8 @@ class StoredReplies:
     error is to be requested again.
     """
 
-    def __init__(self, shard: Path, wanted: Wanted) -> None:
-        self.shard, self.wanted = shard, wanted
+    def __init__(self, shard: Path, key_table: KeyTable) -> None:
+        self.shard, self.key_table = shard, key_table
         self.scan()
 
     def scan(self) -> None:
@@ -118,13 +118,13 @@ class StoredReplies:
         self.files = Files()
         self.skipped = 0
         self.forgotten: dict[Draw, int] = {}
-        slots = self.wanted.slots
+        slots = self.key_table.slots
         self._file = np.full(slots, -1, np.int32)
         self._offset, self._length = np.zeros(slots, np.int64), np.zeros(slots, np.int32)
         self._refused: set[int] = set()
         errors: list[_Error] = []
         for path in files_of(self.shard):
-            for file, block in self.files.placed(path, self.wanted.has):
+            for file, block in self.files.placed(path, self.key_table.has):
                 self._take(block, file, errors)
         for error in errors:
             if error.attempt > self.forgotten.get(error.draw, 0):
@@ -133,11 +133,11 @@ class StoredReplies:
     def _take(self, block: Block, file: int, errors: list[_Error]) -> None:
         """Note the replies of a block; errors wait until every line that forgets one is read."""
         self.skipped += block.skipped
-        places = self.wanted.indices(block.keys)
-        wanted = places >= 0
-        first = self.wanted.first[places[wanted]].tolist()
-        draws = self.wanted.draws[places[wanted]].tolist()
-        starts, ends = block.starts[wanted].tolist(), block.ends[wanted].tolist()
+        places = self.key_table.indices(block.keys)
+        listed = places >= 0
+        first = self.key_table.first[places[listed]].tolist()
+        draws = self.key_table.draws[places[listed]].tolist()
+        starts, ends = block.starts[listed].tolist(), block.ends[listed].tolist()
         replies: list[tuple[int, int, int]] = []
         for start, end, slot, most in zip(starts, ends, first, draws, strict=True):
             line = read_line(block.data[start:end])
@@ -190,21 +190,23 @@ class StoredReplies:
         self._file[slot], self._offset[slot], self._length[slot] = position
 
     def add(self, reply: Reply, path: Path, offset: int, length: int) -> None:
-        """Note where a new reply was written; a draw that is not wanted is ignored."""
-        key = self.wanted.index(reply.key)
-        if reply.draw < self.wanted.draws[key]:
-            slot = int(self.wanted.first[key]) + reply.draw
+        """Note where a new reply was written; a draw that the table lacks is ignored."""
+        key = self.key_table.index(reply.key)
+        if reply.draw < self.key_table.draws[key]:
+            slot = int(self.key_table.first[key]) + reply.draw
             self._put(slot, Place(self.files.number(path), offset, length), refused=False)
 
     @property
     def count(self) -> int:
-        """Return how many of the wanted replies exist."""
+        """Return how many replies of the table exist."""
         return int(np.count_nonzero(self._file >= 0))
 
     def lacking(self) -> Counts:
-        """Return how many draws of each wanted key are missing, in the order of the keys."""
-        owner = np.searchsorted(self.wanted.first, np.flatnonzero(self._file < 0), side="right") - 1
-        return np.bincount(owner, minlength=len(self.wanted.keys))
+        """Return how many draws of each key are missing, in the order of the keys."""
+        owner = (
+            np.searchsorted(self.key_table.first, np.flatnonzero(self._file < 0), side="right") - 1
+        )
+        return np.bincount(owner, minlength=len(self.key_table.keys))
 
     def has(self, slot: int) -> bool:
         """Return whether a slot has a reply."""
@@ -212,16 +214,16 @@ class StoredReplies:
 
     def missing(self, index: int) -> tuple[int, ...]:
         """Return the missing draws of the key at a place."""
-        first = self.wanted.first[index]
-        files = self._file[first : first + self.wanted.draws[index]].tolist()
+        first = self.key_table.first[index]
+        files = self._file[first : first + self.key_table.draws[index]].tolist()
         return tuple(draw for draw, file in enumerate(files) if file < 0)
 
     def lacks(self, key: str, draw: int) -> bool | None:
-        """Return whether a draw is wanted and missing; None if it is not wanted."""
-        place = self.wanted.indices(np.array([bytes.fromhex(key)], KEY))[0]
-        if place < 0 or draw >= self.wanted.draws[place]:
+        """Return whether a draw is missing; None if the table lacks it."""
+        place = self.key_table.indices(np.array([bytes.fromhex(key)], KEY))[0]
+        if place < 0 or draw >= self.key_table.draws[place]:
             return None
-        return bool(self._file[self.wanted.first[place] + draw] < 0)
+        return bool(self._file[self.key_table.first[place] + draw] < 0)
 
     def _line(self, slot: int) -> bytes:
         try:

@@ -31,7 +31,7 @@ from judgescope.replies.judging import (
     rows,
     shown,
 )
-from judgescope.replies.lookup import StoredReplies, Wanted, indices_in
+from judgescope.replies.lookup import KeyTable, StoredReplies, indices_in
 from judgescope.replies.probing import Findings, able
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
@@ -87,19 +87,19 @@ class Job:
         self._parts = rank[parts]
 
     @cached_property
-    def wanted(self) -> Wanted:
+    def key_table(self) -> KeyTable:
         """Return every key once, with the most draws that a cell wants of it."""
         draws = [np.full(len(cell), cell.judge.draws) for cell in self._questions]
-        return Wanted(self.keys, np.concatenate([np.empty(0, np.int64), *draws]))
+        return KeyTable(self.keys, np.concatenate([np.empty(0, np.int64), *draws]))
 
     def places(self, judge: str) -> Counts:
-        """Return the places of a judge's keys among the wanted ones, each once."""
+        """Return the places of a judge's keys among those of the key table, each once."""
         keys = [
             self.keys[self._first[number] : self._first[number + 1]]
             for number, (_, name, _) in enumerate(self.cells)
             if name == judge
         ]
-        return np.unique(self.wanted.indices(np.concatenate(keys)))
+        return np.unique(self.key_table.indices(np.concatenate(keys)))
 
     def work(self, stored: StoredReplies) -> Iterator[Work]:
         """Yield the requests that lack a draw, each made when it is due.
@@ -108,30 +108,30 @@ class Job:
         and the next, and so on), then by key. So requests with a common prefix lie together, in an
         order that depends on nothing else.
         """
-        wanted = stored.wanted
-        for place in self._ordered(wanted, np.flatnonzero(stored.lacking())).tolist():
-            request = self._request(int(wanted.representative[place]))
-            key = bytes(wanted.keys[place]).ljust(KEY.itemsize, b"\0")
+        key_table = stored.key_table
+        for place in self._ordered(key_table, np.flatnonzero(stored.lacking())).tolist():
+            request = self._request(int(key_table.representative[place]))
+            key = bytes(key_table.keys[place]).ljust(KEY.itemsize, b"\0")
             vars(request)["key"] = key.hex()  # as planned: to make it again takes a third
             yield Work(request, stored.missing(place))
 
-    def part(self, number: int, count: int) -> Wanted:
-        """Return the `number`-th, from 1, of `count` parts of what is wanted.
+    def part(self, number: int, count: int) -> KeyTable:
+        """Return the `number`-th, from 1, of `count` parts of the key table.
 
         Prompts that begin alike stay together, and no part depends on the contents of the store.
         """
-        wanted = self.wanted
-        parts = np.array_split(self._ordered(wanted, np.arange(len(wanted.keys))), count)
+        key_table = self.key_table
+        parts = np.array_split(self._ordered(key_table, np.arange(len(key_table.keys))), count)
         part = parts[number - 1]
-        return Wanted(wanted.keys[part], wanted.draws[part], wanted.representative[part])
+        return KeyTable(key_table.keys[part], key_table.draws[part], key_table.representative[part])
 
-    def _ordered(self, wanted: Wanted, places: Counts) -> Counts:
-        parts = self._parts[wanted.representative[places]]
+    def _ordered(self, key_table: KeyTable, places: Counts) -> Counts:
+        parts = self._parts[key_table.representative[places]]
         return places[np.lexsort(parts.T[::-1])]
 
     def request(self, index: int) -> Request:
-        """Return the request of the wanted key at a place."""
-        return self._request(int(self.wanted.representative[index]))
+        """Return the request of the key at an index of the key table."""
+        return self._request(int(self.key_table.representative[index]))
 
     def _request(self, number: int) -> Request:
         cell = int(np.searchsorted(self._first, number, side="right")) - 1
@@ -143,7 +143,7 @@ class Job:
         """Return the rows of a cell's reply file; `so_far`: without the missing replies."""
         place = self._places[cell]
         keys = self.keys[self._first[place] : self._first[place + 1]]
-        slots: list[int] = stored.wanted.first[stored.wanted.indices(keys)].tolist()
+        slots: list[int] = stored.key_table.first[stored.key_table.indices(keys)].tolist()
 
         def reply_to(number: int, draw: int) -> Reply | None:
             slot = slots[number] + draw
@@ -152,21 +152,21 @@ class Job:
         return rows(self.cells[cell], reply_to)
 
     def cell_numbers(self) -> Counts:
-        """Return for each wanted key the number of the first cell that wants it."""
-        numbers = self.wanted.representative
+        """Return for each key of the key table the number of the first cell that wants it."""
+        numbers = self.key_table.representative
         return np.searchsorted(self._first, numbers, side="right") - 1
 
     def counts(self, stored: StoredReplies) -> list[Count]:
-        """Return for each judge how many draws are wanted and missing."""
+        """Return for each judge how many draws are planned and missing."""
         judges = list(dict.fromkeys(judge for _, judge, _ in self.cells))
         owners = [judges.index(judge) for _, judge, _ in self.cells]
         owner = np.array(owners, np.int64)[self.cell_numbers()]
         lacking = stored.lacking()
         incomplete = lacking > 0
-        characters = self.characters[self.wanted.representative] * incomplete
+        characters = self.characters[self.key_table.representative] * incomplete
         sums = [
             np.bincount(owner, column, minlength=len(judges)).astype(int).tolist()
-            for column in (self.wanted.draws, lacking, incomplete, characters)
+            for column in (self.key_table.draws, lacking, incomplete, characters)
         ]
         return [Count(*row) for row in zip(judges, *sums, strict=True)]
 
@@ -314,7 +314,7 @@ class Note:
 def write_note(log: Path, dataset: str, job: Job, store: Store) -> None:
     """Write a job's note beside its log, before it asks; the file NOTE appears last."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    np.save(log.with_suffix(KEYS), job.wanted.keys)
+    np.save(log.with_suffix(KEYS), job.key_table.keys)
     np.save(log.with_suffix(CELLS), job.cell_numbers())
     start = str(store.shard / store.start)
     note = {"dataset": dataset, "start": start, "cells": list(job.cells)}

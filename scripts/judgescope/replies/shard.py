@@ -23,7 +23,7 @@ from judgescope.replies import journal
 from judgescope.replies.journal import KEY, Block, Chosen, Keys
 
 JOURNAL, COMPACTED = ".jsonl", ".parquet"
-ROWS = 4096  # lines of a row group; a group without a wanted key is not read
+ROWS = 4096  # lines of a row group; a group without a requested key is not read
 MOST_UNFOLDED = 2 << 30  # bytes of memory that a row group may take
 SCHEMA = pa.schema(
     [("model", pa.string()), ("key", pa.binary(32)), ("draw", pa.int32()), ("line", pa.binary())]
@@ -113,16 +113,16 @@ def _group(
         raise _foreign(path, ["lines without a key"])
     parts = [np.frombuffer(chunk.buffers()[1], KEY)[: len(chunk)] for chunk in column.chunks]
     keys: Keys = np.concatenate([np.empty(0, KEY), *parts])
-    wanted = np.ones(len(keys), bool) if chosen is None else chosen(keys)
-    if not wanted.any():
+    kept = np.ones(len(keys), bool) if chosen is None else chosen(keys)
+    if not kept.any():
         return
     rest = file.read_row_group(group, ["model", "line"], use_threads=False)
     if rest["model"].null_count or rest["line"].null_count:
         raise _foreign(path, ["lines without a model or without content"])
     models = np.array(rest["model"].to_pylist(), object)
     lines = np.array(rest["line"].to_pylist(), object)
-    for model in dict.fromkeys(models[wanted]):
-        of_model = wanted & (models == model)
+    for model in dict.fromkeys(models[kept]):
+        of_model = kept & (models == model)
         data: list[bytes] = lines[of_model].tolist()
         ends = np.cumsum([len(line) for line in data])
         starts = np.concatenate([[0], ends[:-1]])

@@ -17,7 +17,7 @@ from judgescope.core.slugs import slug
 from judgescope.engines.requests import Reply
 from judgescope.replies.inspection import check
 from judgescope.replies.journal import CUT, ReplyLine, forgetting, line_of, read_line
-from judgescope.replies.lookup import Draw, StoredReplies, Wanted
+from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
 from judgescope.replies.shard import blocks, files_of
 
 SYNC_SECONDS = 1.0
@@ -75,27 +75,27 @@ class Store:
         self._torn = self._full = False
         self._reserve = self.shard / RESERVE
 
-    def find(self, wanted: Wanted) -> StoredReplies:
-        """Look up the wanted replies."""
-        stored = StoredReplies(self.shard, wanted)
+    def find(self, key_table: KeyTable) -> StoredReplies:
+        """Look up the replies to the keys of a table."""
+        stored = StoredReplies(self.shard, key_table)
         self.skipped, self.forgotten = stored.skipped, stored.forgotten
         self.proven |= stored.count > 0
         return stored
 
-    def read(self, wanted: Mapping[str, int]) -> dict[Draw, Reply]:
-        """Return the replies to the wanted keys, draws 0 to wanted[key] - 1."""
-        return dict(self.find(Wanted.from_counts(wanted)).replies())
+    def read(self, draws: Mapping[str, int]) -> dict[Draw, Reply]:
+        """Return the replies to keys, draws 0 to draws[key] - 1."""
+        return dict(self.find(KeyTable.from_counts(draws)).replies())
 
     def errors(self) -> dict[Draw, Reply]:
         """Return every error that was not forgotten or replaced by a reply."""
-        wanted: dict[str, int] = {}
+        draws: dict[str, int] = {}
         for path in files_of(self.shard):
             for block in blocks(path):
                 for data in block.lines():
                     line = read_line(data) if b'"status":"error"' in data else None
                     if isinstance(line, ReplyLine) and line.status == "error":
-                        wanted[line.key] = max(line.draw + 1, wanted.get(line.key, 0))
-        replies = self.read(wanted).items()
+                        draws[line.key] = max(line.draw + 1, draws.get(line.key, 0))
+        replies = self.read(draws).items()
         return {draw: reply for draw, reply in replies if reply.status == "error"}
 
     def ready(self) -> None:

@@ -236,7 +236,7 @@ def test_a_study_is_written_once_and_nothing_else(page: Page, tmp_path: Path) ->
     assert kinds == {"aspects", "datasets", "judges", "models", "studies"}
     assert not (Path("study") / "results").exists()
     status, said = page(made(), "--write", "study")
-    assert status == 3 and "exists already" in said
+    assert status == 3 and "already exists" in said
     assert page(made())[0] == 0 and sorted(p.name for p in tmp_path.iterdir()) == [
         "mine.csv",
         "study",
@@ -298,6 +298,6 @@ def test_a_fault_of_the_program_is_no_missed_bar(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("of the test")
 
-    monkeypatch.setattr(table, "wanted_of", fail)
+    monkeypatch.setattr(table, "draft_of", fail)
     status, said = page(two(), "--require", "spearman=.5")
     assert status == 3 and "ZeroDivisionError: of the test" in said

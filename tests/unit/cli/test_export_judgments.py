@@ -214,7 +214,7 @@ def test_the_command(out: Path, tmp_path: Path) -> None:
         "tiny", texts=False
     )
     status, said = say("judgments", "j.parquet")
-    assert status == 1 and "exists already" in said and "--force" in said
+    assert status == 1 and "already exists" in said and "--force" in said
     assert say("judgments", "j.parquet", "--texts", "--force")[0] == 0
     assert pq.read_schema(tmp_path / "j.parquet").names == schema(texts=True).names
     assert say("judgments", "j.csv")[0] == 0 and (tmp_path / "j.csv.dictionary.md").is_file()

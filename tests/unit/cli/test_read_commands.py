@@ -39,7 +39,7 @@ def test_replies_are_a_line_each_that_cannot_move_the_cursor() -> None:
     [
         ("r.csv", "does not write this type of file"),
         ("no/r.jsonl", "folder not found"),
-        ("there.jsonl", "exists already"),
+        ("there.jsonl", "already exists"),
     ],
 )
 def test_a_file_that_cannot_be_written_is_named_first(

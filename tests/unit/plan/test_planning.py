@@ -16,7 +16,7 @@ from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.prompts import Form, load, messages, rated
 from judgescope.replies.asking import complete
 from judgescope.replies.judging import Questions, shown
-from judgescope.replies.lookup import StoredReplies, Wanted
+from judgescope.replies.lookup import KeyTable, StoredReplies
 from judgescope.replies.planning import Job
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
@@ -50,7 +50,7 @@ def plan(*cells: Questions) -> Job:
 
 
 def nothing(job: Job, folder: Path) -> StoredReplies:
-    return Store(folder, "it").find(job.wanted)
+    return Store(folder, "it").find(job.key_table)
 
 
 # --- keys ---
@@ -270,7 +270,7 @@ class Model:
 def ask(job: Job, folder: Path) -> tuple[Model, StoredReplies]:
     model = Model()
     with Store(folder, "it") as store:
-        found = store.find(job.wanted)
+        found = store.find(job.key_table)
         complete(found, job.work(found), store, model)
     return model, found
 
@@ -298,7 +298,7 @@ def test_equal_questions_are_asked_once_with_the_most_draws(tmp_path: Path) -> N
     [first, *_] = job.work(nothing(job, tmp_path))
     assert (first.draws, first.request.draws) == ((0, 1, 2), 3)
     model, found = ask(job, tmp_path)
-    assert len(model.asked) == 20 and job.wanted.slots == found.count == 60
+    assert len(model.asked) == 20 and job.key_table.slots == found.count == 60
     assert [len(job.rows(name, found)) for name in job.cells] == [20, 60]
 
 
@@ -320,13 +320,13 @@ def test_counts_tell_each_judge_and_shared_draws_once(tmp_path: Path) -> None:
 def test_a_study_without_a_text_asks_nothing(tmp_path: Path) -> None:
     model, found = ask(plan(cell([])), tmp_path)
     assert model.asked == [] and found.count == 0
-    assert plan().wanted.slots == 0
+    assert plan().key_table.slots == 0
 
 
 def test_places_among_wanted_keys_are_found_whatever_bytes_a_key_has() -> None:
     """A key may end in zeros, and NumPy does not show those."""
     keys = ["00" * 32, "00" * 31 + "01", "ab" * 31 + "00", "ab" * 32, "ff" * 32]
-    wanted = Wanted.from_counts(dict.fromkeys(keys[1:], 2))
+    wanted = KeyTable.from_counts(dict.fromkeys(keys[1:], 2))
     looked = np.array([bytes.fromhex(key) for key in keys], "S32")
     assert wanted.indices(looked).tolist() == [-1, 0, 1, 2, 3]
     assert [wanted.index(key) for key in keys[1:]] == [0, 1, 2, 3]

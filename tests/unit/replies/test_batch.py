@@ -252,7 +252,7 @@ def _tools(folder: Path, judgescope: Any) -> None:
     assert "errors: 0; notes: 0" in judgescope("replies", "verify", "study.yaml")
     assert "192 lines" in judgescope("replies", "dump", "all.parquet")
     assert "192 lines" in judgescope("export", "study.yaml", "replies", "study.parquet")
-    assert "exists already" in judgescope(
+    assert "already exists" in judgescope(
         "export", "study.yaml", "replies", "study.parquet", status=1
     )
     told = judgescope("replies", "import", "all.parquet", "--store", "elsewhere")

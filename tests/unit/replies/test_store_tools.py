@@ -16,7 +16,7 @@ from judgescope.replies.compaction import Compacted, Imported, compact, export, 
 from judgescope.replies.inspection import stats, verify
 from judgescope.replies.journal import Keys
 from judgescope.replies.ledger import FOLDER, Account, Amount, Ledger
-from judgescope.replies.lookup import Wanted
+from judgescope.replies.lookup import KeyTable
 from judgescope.replies.retry import forget_errors
 from judgescope.replies.shard import files_of, shards
 from judgescope.replies.store import DAY, Store
@@ -213,14 +213,14 @@ def test_compactions_and_writers_at_once_lose_nothing(tmp_path: Path) -> None:
 
 def test_a_reader_whose_journal_was_compacted_finds_the_reply_elsewhere(tmp_path: Path) -> None:
     write(tmp_path, reply(1, "one"), reply(2, "two"))
-    found = Store(tmp_path, "m").find(Wanted.from_counts({KEYS[1]: 1, KEYS[2]: 1}))
+    found = Store(tmp_path, "m").find(KeyTable.from_counts({KEYS[1]: 1, KEYS[2]: 1}))
     compact(tmp_path / "m")
     assert [found.reply(slot).text for slot in (0, 1)] == ["one", "two"]
 
 
 def test_a_reply_that_was_taken_away_is_told(tmp_path: Path) -> None:
     path = write(tmp_path, reply(1, "one"))
-    found = Store(tmp_path, "m").find(Wanted.from_counts({KEYS[1]: 1}))
+    found = Store(tmp_path, "m").find(KeyTable.from_counts({KEYS[1]: 1}))
     path.unlink()
     with pytest.raises(UserError, match="was removed"):
         found.reply(0)
@@ -310,8 +310,8 @@ def test_what_is_no_shard_is_left_out(tmp_path: Path) -> None:
 # --- sharing ---
 
 
-def only(*numbers: int) -> dict[str, Wanted]:
-    return {"m": Wanted.from_counts({KEYS[number]: 1 for number in numbers})}
+def only(*numbers: int) -> dict[str, KeyTable]:
+    return {"m": KeyTable.from_counts({KEYS[number]: 1 for number in numbers})}
 
 
 def test_an_exported_store_is_the_same_elsewhere(tmp_path: Path) -> None:
@@ -335,7 +335,9 @@ def test_of_a_study_its_keys_alone_are_exported(tmp_path: Path) -> None:
     assert export(here, file, chosen) == 5
     merge(file, tmp_path / "there")
     assert {key for key, _ in read(tmp_path / "there")} == {KEYS[1], KEYS[4]}
-    assert export(here, tmp_path / "none.parquet", {"m": Wanted.from_counts({KEYS[9]: 1}).has}) == 0
+    assert (
+        export(here, tmp_path / "none.parquet", {"m": KeyTable.from_counts({KEYS[9]: 1}).has}) == 0
+    )
     assert not (tmp_path / "none.parquet").exists()
 
 
@@ -380,7 +382,7 @@ def test_what_is_not_kept_goes_and_a_journal_of_today_stays(tmp_path: Path) -> N
     new = write(tmp_path, reply(7, "today"), old=False)
 
     def keep(keys: Keys) -> np.ndarray:
-        return Wanted.from_counts({KEYS[2]: 1, KEYS[3]: 1}).has(keys)
+        return KeyTable.from_counts({KEYS[2]: 1, KEYS[3]: 1}).has(keys)
 
     done = compact(tmp_path / "m", keep=keep)
     assert (done.lines, list(done.left)) == (2, [new])

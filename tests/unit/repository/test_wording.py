@@ -43,7 +43,15 @@ def test_an_empty_name_that_lives_long_is_noticed(last: str, noticed: bool) -> N
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("x\n(paper 003)", [(2, "paper 003")]), ("Papers 001", [(1, "Papers 001")]), ("a paper", [])],
+    [
+        ("x\n(paper 003)", [(2, "paper 003")]),
+        ("Papers 001", [(1, "Papers 001")]),
+        ("a paper", []),
+        ('UserError("there is no such card")', [(1, "there is no such")]),
+        ("Where there are no such errors", []),
+        ("a key comes twice", [(1, "key comes twice")]),
+        ("the prompt is no template", [(1, "is no template")]),
+    ],
 )
 def test_a_word_that_is_not_used_is_noticed(text: str, words: list[tuple[int, str]]) -> None:
     assert list(unused_words(text)) == words

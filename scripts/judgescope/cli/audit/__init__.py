@@ -100,11 +100,11 @@ def _audit(args: argparse.Namespace) -> int:
     require = study.bars(args.require)
     if args.html is not None:
         check_output(args.html, [".html"])
-    wanted, sheet = table.wanted_of(args, require)
+    draft, sheet = table.draft_of(args, require)
     with TemporaryDirectory(prefix="judgescope-") as folder:
-        made = study.made(wanted, sheet, args.write or Path(folder))
+        made = study.made(draft, sheet, args.write or Path(folder))
         results = study.computed(made, Path(folder) / "results")
-    findings = page.Findings(wanted, sheet, results)
+    findings = page.Findings(draft, sheet, results)
     if args.html is not None:
         args.html.write_text(page.as_html(findings), encoding="utf-8", newline="\n")
     print(page.as_json(findings) if args.json else page.as_text(findings))

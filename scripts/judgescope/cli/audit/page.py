@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any, Final
 
 from judgescope.cli.init import described
-from judgescope.cli.init.cards import Wanted
+from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import ROLES
 from judgescope.cli.terminal import plain
@@ -48,7 +48,7 @@ VERDICTS: Final = {MEETS: "meets", MISSES: "misses", CANNOT_TELL: "cannot tell"}
 class Findings:
     """What an audit findings: the study that the file makes, its rows, and the results."""
 
-    wanted: Wanted
+    draft: StudyDraft
     table: Table
     report: Report
 
@@ -114,9 +114,9 @@ def _listed(texts: Iterator[str]) -> Iterator[str]:
 
 def _columns(findings: Findings) -> Iterator[str]:
     """Yield what each column was taken for, as `init` says it, without roles that none has."""
-    item = findings.wanted.columns.item
+    item = findings.draft.columns.item
     unused = {"-", item if item not in findings.table.columns else "-"}
-    for line in described(findings.wanted, findings.table):
+    for line in described(findings.draft, findings.table):
         role, *_, last = line.split()
         if role != "task" and not (role in ROLES and last in unused):
             yield line
@@ -124,7 +124,7 @@ def _columns(findings: Findings) -> Iterator[str]:
 
 def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
     """Yield whether bars are met, then a line for each judge, in `words`, then for people."""
-    if findings.wanted.require:
+    if findings.draft.require:
         yield f"Stated bars: {VERDICTS[findings.status]} (exit code {findings.status})."
     for judge in findings.judges:
         yield plain(f"{judge.id}: {words(findings.report, judge, findings.claims[judge.id])}")
@@ -146,7 +146,7 @@ def _short(report: Report, judge: Judge, of_judge: Sequence[Claim]) -> str:
 
 
 def _supports(findings: Findings) -> Iterator[str]:
-    columns, counts = findings.wanted.columns, findings.dataset.counts
+    columns, counts = findings.draft.columns, findings.dataset.counts
     raters = {name: len(group) for name, group in columns.ratings.items()}
     level = {claim.row.level for of in findings.claims.values() for claim in of}
     how = "within sources" if "by_source" in level else "over all texts"
@@ -166,13 +166,13 @@ def _supports(findings: Findings) -> Iterator[str]:
 
 
 def _systems(findings: Findings) -> int:
-    column = findings.wanted.columns.system
+    column = findings.draft.columns.system
     return len({str(row.get(column)) for row in findings.table.rows}) if column else 1
 
 
 def _adds(findings: Findings) -> Iterator[str]:
     """Yield what a column that the file does not have would add."""
-    columns = findings.wanted.columns
+    columns = findings.draft.columns
     if max(map(len, columns.ratings.values())) < 2 and not columns.means:
         yield (
             "a second rater: how well people agree with each other, and whether the judge is as "
@@ -198,7 +198,7 @@ def _adds(findings: Findings) -> Iterator[str]:
 
 def as_json(findings: Findings) -> str:
     """Return all that the page says, and the numbers, as JSON."""
-    columns = findings.wanted.columns
+    columns = findings.draft.columns
     content = {
         "file": str(findings.table.file),
         "rows": len(findings.table.rows),
@@ -218,7 +218,7 @@ def as_json(findings: Findings) -> str:
         "people": [_numbers(row) for row in findings.people],
         "supports": list(_supports(findings)),
         "adds": list(_adds(findings)),
-        "verdict": VERDICTS[findings.status] if findings.wanted.require else None,
+        "verdict": VERDICTS[findings.status] if findings.draft.require else None,
         "exit_code": findings.status,
     }
     return json.dumps(content, indent=2)

@@ -17,7 +17,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from judgescope.cli.init.cards import Wanted, card_path, cards_of, write
+from judgescope.cli.init.cards import StudyDraft, card_path, cards_of, write
 from judgescope.cli.init.flags import Table
 from judgescope.core.cells import pack
 from judgescope.core.errors import UserError, UserErrors
@@ -68,27 +68,25 @@ class Made:
     """The file that the user named."""
 
 
-def made(wanted: Wanted, table: Table, folder: Path) -> Made:
+def made(draft: StudyDraft, table: Table, folder: Path) -> Made:
     """Write data and cards into a folder; UserError where something of them is there."""
     folder.mkdir(parents=True, exist_ok=True)
     with chdir(folder):
-        if wanted.file.exists():
+        if draft.file.exists():
             raise UserError(
-                "this file exists already", where=str(folder / wanted.file), todo="name another DIR"
+                "this file already exists", where=str(folder / draft.file), todo="name another DIR"
             )
-        cards = cards_of(wanted)
-        wanted.file.parent.mkdir(parents=True, exist_ok=True)
+        cards = cards_of(draft)
+        draft.file.parent.mkdir(parents=True, exist_ok=True)
         write(cards)
-        wanted.file.write_text("".join(_lines(wanted, table)), encoding="ascii")
-    return Made(
-        folder, wanted.study, card_path("study", wanted.study), wanted.file, str(table.file)
-    )
+        draft.file.write_text("".join(_lines(draft, table)), encoding="ascii")
+    return Made(folder, draft.study, card_path("study", draft.study), draft.file, str(table.file))
 
 
-def _lines(wanted: Wanted, table: Table) -> Iterator[str]:
+def _lines(draft: StudyDraft, table: Table) -> Iterator[str]:
     """Yield the rows as JSON lines, with the columns that are used."""
-    named = dict.fromkeys([*wanted.columns.columns_of("item"), *table.columns])
-    used = [column for column in named if column in wanted.columns.used]
+    named = dict.fromkeys([*draft.columns.columns_of("item"), *table.columns])
+    used = [column for column in named if column in draft.columns.used]
     for row in table.rows:
         yield json.dumps({name: _cell(row.get(name)) for name in used}, default=str) + "\n"
 

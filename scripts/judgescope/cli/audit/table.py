@@ -10,7 +10,7 @@ from judgescope.cli.audit.formats import Results, folder_of_logs, results_of
 from judgescope.cli.audit.labels import FAIL_PASS, Pair, in_numbers, is_labelled, read_as
 from judgescope.cli.audit.long import unfolded
 from judgescope.cli.init import flags, missing_in
-from judgescope.cli.init.cards import Wanted
+from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.flags import Scale, Table, check_column, check_free
 from judgescope.cli.init.guess import (
     ALL,
@@ -37,7 +37,7 @@ ROW: Final = "row"
 EVERY: Final = "*"
 
 
-def wanted_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[Wanted, Table]:
+def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[StudyDraft, Table]:
     """Return the study that a table makes, and its rows; UserError for one that makes none."""
     table, results = read(args.file)
     table, words = in_numbers(table)
@@ -52,7 +52,7 @@ def wanted_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[W
         stated = {**results.scales, **stated}
     scales = flags.scales_of(columns, table.rows, stated)
     labelled = _labels(table, columns, words, stated)
-    wanted = Wanted(
+    draft = StudyDraft(
         study=slug(table.file.stem),
         file=Path("data", f"{slug(table.file.stem)}.jsonl"),
         columns=columns,
@@ -71,7 +71,7 @@ def wanted_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[W
         ],
         require=require,
     )
-    return wanted, table
+    return draft, table
 
 
 def _labels(

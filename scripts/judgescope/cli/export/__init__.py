@@ -82,8 +82,8 @@ def export_tables(args: argparse.Namespace) -> int:
     if args.file is not None:
         _check_new(args, *WRITERS)
     report = report_of(args.study)
-    wanted = {name: values for name in FILTERS if (values := getattr(args, name))}
-    tables = tables_of(report, args.table, wanted, args.columns)
+    filters = {name: values for name in FILTERS if (values := getattr(args, name))}
+    tables = tables_of(report, args.table, filters, args.columns)
     if args.file is None:
         print("\n\n".join("\n".join(printed(table)) for table in tables.values()))
         return 0

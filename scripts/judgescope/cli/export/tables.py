@@ -8,7 +8,7 @@ from typing import NoReturn
 from judgescope.cli.export import ACROSS, FILTERS
 from judgescope.cli.export.latex import document
 from judgescope.cli.export.markdown import blocks
-from judgescope.cli.show import check_wanted
+from judgescope.cli.show import check_filters
 from judgescope.core.errors import UserError
 from judgescope.core.paths import WORKFLOW
 from judgescope.report.cells import Cell, estimate
@@ -20,7 +20,7 @@ from judgescope.report.tables import AVERAGE, PLANNED, judge_bodies
 from judgescope.report.words import LEVELS, count, label, spoken
 from judgescope.statistics.result import NO_AGREEMENT
 
-Wanted = Mapping[str, Sequence[str | int]]
+Filters = Mapping[str, Sequence[str | int]]
 """Column -> the values to keep."""
 DIFFERENCES = (*FILTERS, "form", "aspect_b", "criterion_b", "k_b", "system_subset")
 """The columns in which two numbers of one cell can differ."""
@@ -33,32 +33,32 @@ ENOUGH_SYSTEMS = 8
 
 
 def tables_of(
-    report: Report, table: str, wanted: Wanted, across: str | None = None
+    report: Report, table: str, filters: Filters, across: str | None = None
 ) -> dict[str, Table]:
-    """Return label -> table for every dataset, statistic and level of the rows that are wanted.
+    """Return label -> table for every dataset, statistic and level of the rows that are filters.
 
     `across` is one of ACROSS; default: aspects, or perturbations where all rows have one aspect.
     Raises UserError for an unknown table or value, without a statistic where there are several,
-    where no row has all that is wanted, and where two rows would share a cell.
+    where no row has all that is filters, and where two rows would share a cell.
     """
     if table not in report.tables:
         raise UserError(
             "the study does not have this table", where="table", got=table, allowed=report.tables
         )
     rows = report.tables[table]
-    check_wanted(table, wanted, lambda name: _values(rows, name))
+    check_filters(table, filters, lambda name: _values(rows, name))
     statistics = rows.names("statistic")
-    if "statistic" not in wanted and len(statistics) > 1:
+    if "statistic" not in filters and len(statistics) > 1:
         raise UserError(
             f"{table} has several statistics",
             where="--statistic",
             allowed=statistics,
             todo="name one",
         )
-    chosen = _having(rows, wanted)
+    chosen = _having(rows, filters)
     if not len(chosen):
-        _refuse(table, rows, wanted)
-    order = [*wanted.get("statistic", statistics)]
+        _refuse(table, rows, filters)
+    order = [*filters.get("statistic", statistics)]
     places = dict.fromkeys((row.dataset, row.statistic, row.level) for row in chosen)
     made = {}
     for dataset, statistic, level in sorted(places, key=lambda place: order.index(place[1])):
@@ -68,25 +68,25 @@ def tables_of(
     return made
 
 
-def _having(rows: Rows, wanted: Wanted) -> Rows:
-    return rows.where(**{name: tuple(values) for name, values in wanted.items()})
+def _having(rows: Rows, filters: Filters) -> Rows:
+    return rows.where(**{name: tuple(values) for name, values in filters.items()})
 
 
 def _values(rows: Rows, name: str) -> set[str | int]:
     return {getattr(row, name) for row in rows} - {"", 0}
 
 
-def _refuse(table: str, rows: Rows, wanted: Wanted) -> NoReturn:
+def _refuse(table: str, rows: Rows, filters: Filters) -> NoReturn:
     """Raise UserError that says which values of each column fit all the other filters."""
     fitting = []
-    for name in wanted:
-        others = {other: values for other, values in wanted.items() if other != name}
+    for name in filters:
+        others = {other: values for other, values in filters.items() if other != name}
         if values := _values(_having(rows, others), name):
             fitting.append(f"{_option(name)} {', '.join(sorted(map(str, values)))}")
     raise UserError(
         f"no row of {table} matches all filters",
         where=f"table {table}",
-        got=" ".join(f"{_option(name)} {' '.join(map(str, v))}" for name, v in wanted.items()),
+        got=" ".join(f"{_option(name)} {' '.join(map(str, v))}" for name, v in filters.items()),
         allowed="; or ".join(fitting) or None,
         todo="drop or change a filter",
     )

@@ -12,7 +12,7 @@ from judgescope.cli.init.cards import (
     CONFIG,
     NOT_STATED,
     NewCards,
-    Wanted,
+    StudyDraft,
     card_path,
     cards_of,
     check_new,
@@ -115,7 +115,7 @@ def init(args: argparse.Namespace) -> int:
             return INTERRUPTED
     if args.file is not None:  # what is guessed shows which options are needed
         table = flags.load_table(args.file, Cards([CONFIG, HOME / "config"]))
-        print("\n".join(described(_scaled(flags.wanted_of(args, table), table), table)), flush=True)
+        print("\n".join(described(_scaled(flags.draft_of(args, table), table), table)), flush=True)
     raise UserError(
         "questions need a terminal",
         where="judgescope init",
@@ -130,17 +130,17 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
     if args.file is None:
         raise UserError("no table is named", where="judgescope init", todo="judgescope init FILE")
     table = flags.load_table(args.file, Cards([CONFIG, HOME / "config"]))
-    wanted = flags.wanted_of(args, table)
-    wanted = _scaled(wanted, table)
+    draft = flags.draft_of(args, table)
+    draft = _scaled(draft, table)
     if ask is None:
-        print("\n".join(described(wanted, table)), flush=True)
-        cards, data = _read(wanted, table)
+        print("\n".join(described(draft, table)), flush=True)
+        cards, data = _read(draft, table)
     else:
-        accepted = _accepted(wanted, table, ask)
+        accepted = _accepted(draft, table, ask)
         if accepted is None:
             print("Nothing was written.")
             return 1
-        wanted, cards, data = accepted
+        draft, cards, data = accepted
     counts = f"{len(data.outputs)} texts of {len(data.items)} items, {len(data.ratings)} ratings"
     print(f"\na run will read: {counts}")
     for problem in [*data.problems, *_notes(data)]:
@@ -150,30 +150,32 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         return 1
     for path in write(cards):
         print(f"written: {path}")
-    print("\n".join(_next_steps(wanted)))
+    print("\n".join(_next_steps(draft)))
     return 0
 
 
-def _scaled(wanted: Wanted, table: Table) -> Wanted:
-    return replace(wanted, scales=flags.scales_of(wanted.columns, table.rows, wanted.scales))
+def _scaled(draft: StudyDraft, table: Table) -> StudyDraft:
+    return replace(draft, scales=flags.scales_of(draft.columns, table.rows, draft.scales))
 
 
-def _accepted(wanted: Wanted, table: Table, ask: Ask) -> tuple[Wanted, NewCards, Rated] | None:
+def _accepted(
+    draft: StudyDraft, table: Table, ask: Ask
+) -> tuple[StudyDraft, NewCards, Rated] | None:
     """Return what a person accepts and a run can read; None when the person quits."""
-    while (changed := interview(wanted, table, ask)) is not None:
+    while (changed := interview(draft, table, ask)) is not None:
         try:
             return changed, *_read(changed, table)
         except (UserError, UserErrors) as error:
             print(error)
-            wanted = changed
+            draft = changed
     return None
 
 
-def _read(wanted: Wanted, table: Table) -> tuple[NewCards, Rated]:
+def _read(draft: StudyDraft, table: Table) -> tuple[NewCards, Rated]:
     """Return the new cards, and the data as a run reads them; raise what makes them unusable."""
-    table.study(wanted.study)
-    flags.check_complete(wanted, table)
-    cards = cards_of(replace(wanted, missing=missing_in(wanted.columns, table)))
+    table.study(draft.study)
+    flags.check_complete(draft, table)
+    cards = cards_of(replace(draft, missing=missing_in(draft.columns, table)))
     check_new(cards)
     return cards, tried(cards, HOME)
 
@@ -199,14 +201,14 @@ def _notes(rated: Rated) -> Iterator[str]:
         )
 
 
-def described(wanted: Wanted, table: Table) -> Iterator[str]:
+def described(draft: StudyDraft, table: Table) -> Iterator[str]:
     """Yield what each column is taken for."""
-    columns = wanted.columns
+    columns = draft.columns
     yield f"{table.file}: {len(table.rows)} rows, {len(table.columns)} columns"
     for role in ROLES:
         yield f"  {role:<12}{plain(', '.join(columns.columns_of(role))) or '-'}"
     for name, group in columns.ratings.items():
-        scale = wanted.scales.get(name)
+        scale = draft.scales.get(name)
         ends = f"scale {flags.scale_text(scale)}; " if scale else ""
         yield f"  rating      {name}: {plain(', '.join(group))} ({ends}{table.described(group)})"
     for name, scores in columns.judges.items():
@@ -216,9 +218,9 @@ def described(wanted: Wanted, table: Table) -> Iterator[str]:
     yield from unused(columns, table)
 
 
-def _next_steps(wanted: Wanted) -> Iterator[str]:
-    study, endpoint = card_path("study", wanted.study), wanted.endpoint
-    judged = wanted.judges or wanted.columns.judges or wanted.replies
+def _next_steps(draft: StudyDraft) -> Iterator[str]:
+    study, endpoint = card_path("study", draft.study), draft.endpoint
+    judged = draft.judges or draft.columns.judges or draft.replies
     if endpoint is None and not judged:
         yield "The study has no LLM judge yet, only metrics and controls. Add a judge card to the"
         yield "study's `judges`; `judgescope init` with --endpoint and --model writes one."
@@ -226,6 +228,6 @@ def _next_steps(wanted: Wanted) -> Iterator[str]:
     if endpoint is not None and endpoint.key_env:
         yield f"  export {endpoint.key_env}=…          # the key is never written anywhere"
     yield f"  judgescope check {study}    # counts and prices the requests, sends none"
-    sends = "" if endpoint is None and not wanted.judges else "sends requests, "
+    sends = "" if endpoint is None and not draft.judges else "sends requests, "
     yield f"  judgescope run {study}      # {sends}computes, writes the report"
     yield f"  judgescope show {study}     # prints the numbers"

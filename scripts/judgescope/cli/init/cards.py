@@ -61,7 +61,7 @@ class Replies:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class StudyDraft:
     """A new study: its table, what the columns hold, and who judges."""
 
     study: str
@@ -87,15 +87,15 @@ class Wanted:
     citation: str = NOT_STATED
 
 
-def cards_of(wanted: Wanted) -> NewCards:
+def cards_of(draft: StudyDraft) -> NewCards:
     """Return the new cards that a study needs, its own last."""
     cards: NewCards = {
         ("aspect", name): {"aspect": name, "name": _title(name), "definition": text}
-        for name, text in wanted.definitions.items()
+        for name, text in draft.definitions.items()
     }
-    cards["dataset", wanted.study] = _dataset(wanted)
-    judges = list(wanted.judges)
-    if (endpoint := wanted.endpoint) is not None:
+    cards["dataset", draft.study] = _dataset(draft)
+    judges = list(draft.judges)
+    if (endpoint := draft.endpoint) is not None:
         name = slug(endpoint.model)
         cards["model", name] = _model(endpoint, name)
         cards["judge", name] = {
@@ -107,27 +107,27 @@ def cards_of(wanted: Wanted) -> NewCards:
             "max_tokens": endpoint.max_tokens,
         }
         judges.append(name)
-    if wanted.replies is not None:
-        name = judge_id(slug(wanted.replies.file.stem))
-        cards["model", name] = _replies(wanted, name, wanted.replies)
+    if draft.replies is not None:
+        name = judge_id(slug(draft.replies.file.stem))
+        cards["model", name] = _replies(draft, name, draft.replies)
         cards["judge", name] = {"judge": name, "model": name, "parser": "score"}
         judges.append(name)
-    for judge, scores in wanted.columns.judges.items():
+    for judge, scores in draft.columns.judges.items():
         name = judge_id(judge)
-        cards["model", name] = _recorded(wanted, name, scores)
-        cards["judge", name] = _judge(wanted, judge, scores)
+        cards["model", name] = _recorded(draft, name, scores)
+        cards["judge", name] = _judge(draft, judge, scores)
         judges.append(name)
-    if wanted.measures:
-        judges += ["rouge-l"] if wanted.columns.references else []
-        judges += ["rouge-l-source"] if wanted.columns.source else []
-    cards["study", wanted.study] = {
-        "study": wanted.study,
+    if draft.measures:
+        judges += ["rouge-l"] if draft.columns.references else []
+        judges += ["rouge-l-source"] if draft.columns.source else []
+    cards["study", draft.study] = {
+        "study": draft.study,
         "seed": 1,
-        "datasets": [wanted.study],
-        "judges": list(dict.fromkeys([*judges, *wanted.measures])),
-        "methods": [*wanted.methods],
-        **({"require": dict(wanted.require)} if wanted.require else {}),
-        **({} if wanted.max_usd is None else {"max_usd": wanted.max_usd}),
+        "datasets": [draft.study],
+        "judges": list(dict.fromkeys([*judges, *draft.measures])),
+        "methods": [*draft.methods],
+        **({"require": dict(draft.require)} if draft.require else {}),
+        **({} if draft.max_usd is None else {"max_usd": draft.max_usd}),
     }
     return cards
 
@@ -138,34 +138,34 @@ def judge_id(judge: str) -> str:
     return f"{judge}-recorded" if shipped or judge in TAKEN else judge
 
 
-def _recorded(wanted: Wanted, name: str, scores: Mapping[str, str]) -> Card:
+def _recorded(draft: StudyDraft, name: str, scores: Mapping[str, str]) -> Card:
     """Return the card of scores in the table, joined by item, or by source and text."""
-    guess = wanted.columns
+    guess = draft.columns
     by_text = {"source": guess.source, "text": guess.text}
     keys = {"item": guess.item} if guess.item else by_text
-    rows = {**keys, "system": guess.system, "scores": dict(scores), "missing": [*wanted.missing]}
+    rows = {**keys, "system": guess.system, "scores": dict(scores), "missing": [*draft.missing]}
     return {
         "model": name,
         "engine": "recorded",
-        "dataset": wanted.study,
-        "files": os.path.relpath(wanted.file, CONFIG / FOLDERS["model"]),
+        "dataset": draft.study,
+        "files": os.path.relpath(draft.file, CONFIG / FOLDERS["model"]),
         "rows": {key: value for key, value in rows.items() if value},
     }
 
 
-def _replies(wanted: Wanted, name: str, replies: Replies) -> Card:
+def _replies(draft: StudyDraft, name: str, replies: Replies) -> Card:
     return {
         "model": name,
         "engine": "recorded",
-        "dataset": wanted.study,
+        "dataset": draft.study,
         "files": os.path.relpath(replies.file, CONFIG / FOLDERS["model"]),
         "rows": dict(replies.rows),
     }
 
 
-def _judge(wanted: Wanted, judge: str, scores: Mapping[str, str]) -> Card:
+def _judge(draft: StudyDraft, judge: str, scores: Mapping[str, str]) -> Card:
     name = judge_id(judge)
-    card: Card = {"judge": name, "model": name, **wanted.judge_keys.get(judge, {})}
+    card: Card = {"judge": name, "model": name, **draft.judge_keys.get(judge, {})}
     if "*" not in scores:
         card["aspects"] = list(scores)
     return card
@@ -175,8 +175,8 @@ def _title(name: str) -> str:
     return name.replace("-", " ").replace("_", " ").capitalize()
 
 
-def _dataset(wanted: Wanted) -> Card:
-    guess, source = wanted.columns, wanted.columns.source
+def _dataset(draft: StudyDraft) -> Card:
+    guess, source = draft.columns, draft.columns.source
     columns = {
         "item": guess.item,
         "source": source[0] if len(source) == 1 else source,
@@ -187,18 +187,18 @@ def _dataset(wanted: Wanted) -> Card:
     }
     hidden = {} if source else {"source_visible": False}
     return {
-        "dataset": wanted.study,
-        "name": _title(wanted.study),
+        "dataset": draft.study,
+        "name": _title(draft.study),
         "task": guess.task,
         "format": "table",
-        "files": os.path.relpath(wanted.file, CONFIG / FOLDERS["dataset"]),
+        "files": os.path.relpath(draft.file, CONFIG / FOLDERS["dataset"]),
         "columns": {name: value for name, value in columns.items() if value},
-        **({"ratings": wanted.ratings} if wanted.ratings != "human" else {}),
+        **({"ratings": draft.ratings} if draft.ratings != "human" else {}),
         **({"raters": "mean"} if guess.means else {}),
-        **({"missing": list(wanted.missing)} if wanted.missing else {}),
-        "aspects": {name: {**wanted.scales[name], **hidden} for name in guess.ratings},
-        "licence": wanted.licence,
-        "citation": wanted.citation,
+        **({"missing": list(draft.missing)} if draft.missing else {}),
+        "aspects": {name: {**draft.scales[name], **hidden} for name in guess.ratings},
+        "licence": draft.licence,
+        "citation": draft.citation,
     }
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from judgescope.cli.init.cards import Endpoint, Replies, Wanted, check_study
+from judgescope.cli.init.cards import Endpoint, Replies, StudyDraft, check_study
 from judgescope.cli.init.guess import (
     ROLES,
     Guess,
@@ -134,7 +134,7 @@ def load_table(file: Path, cards: Cards) -> Table:
 # --- what the flags say ----------------------------------------------------------------------
 
 
-def wanted_of(args: argparse.Namespace, table: Table) -> Wanted:
+def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
     """Return the study that the flags describe, with guesses where they say nothing."""
     named: dict[str, list[str]] = {}
     for role in ROLES:
@@ -154,7 +154,7 @@ def wanted_of(args: argparse.Namespace, table: Table) -> Wanted:
     if args.rating:
         columns = replace(columns, ratings=ratings, means=False)
     columns = replace(columns, means=columns.means or args.mean, task=args.task or columns.task)
-    return Wanted(
+    return StudyDraft(
         study=table.study(args.study) if args.study else slug(table.file.stem),
         file=table.file,
         columns=columns,
@@ -430,9 +430,9 @@ def undefined(columns: Guess, defined: Iterable[str], table: Table) -> list[str]
     return [name for name in columns.ratings if name not in {*table.aspects, *defined}]
 
 
-def check_complete(wanted: Wanted, table: Table) -> None:
+def check_complete(draft: StudyDraft, table: Table) -> None:
     """Raise UserErrors for what neither flags nor guesses say."""
-    columns, errors = wanted.columns, []
+    columns, errors = draft.columns, []
 
     def unknown(flag: str, what: str) -> None:
         error = f"cannot tell {what}"
@@ -443,7 +443,7 @@ def check_complete(wanted: Wanted, table: Table) -> None:
         unknown("--text", "which column has the texts that are judged")
     if columns.item is None and not columns.source:
         unknown("--source or --item", "which rows are about one source")
-    if (endpoint := wanted.endpoint) is not None:
+    if (endpoint := draft.endpoint) is not None:
         for flag, value in (("--endpoint", endpoint.url), ("--model", endpoint.model)):
             if YOURS in value:
                 what, todo = "the provider's card has a placeholder", "name yours in its place"
@@ -462,7 +462,7 @@ def check_complete(wanted: Wanted, table: Table) -> None:
         passed = table.nearly_ratings([columns.text or "", *columns.source])
         more = f"; skipped: {', '.join(passed)}" if passed else ""
         unknown("--rating", f"which columns have ratings{more}")
-    lacking = undefined(columns, wanted.definitions, table)
+    lacking = undefined(columns, draft.definitions, table)
     others = [
         f"--rating {shlex.quote(rating_text(name, group))}"
         for name, group in columns.ratings.items()

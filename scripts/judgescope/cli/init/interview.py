@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from judgescope.cli.init import flags
-from judgescope.cli.init.cards import Endpoint, Wanted
+from judgescope.cli.init.cards import Endpoint, StudyDraft
 from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import ROLES, Guess, judges_of
 from judgescope.cli.terminal import plain
@@ -39,26 +39,26 @@ class Line:
     name: str
     value: str
     question: str
-    change: Callable[[str], Wanted]
-    """An answer, empty for nothing -> what is wanted then; raises UserError."""
+    change: Callable[[str], StudyDraft]
+    """An answer, empty for nothing -> what is draft then; raises UserError."""
     needed: bool = False
     """Nothing can be written before it has a value."""
 
 
-def interview(wanted: Wanted, table: Table, ask: Ask) -> Wanted | None:
-    """Return what is wanted when the table is accepted; None when the person quits."""
-    before: list[Wanted] = []
+def interview(draft: StudyDraft, table: Table, ask: Ask) -> StudyDraft | None:
+    """Return what is draft when the table is accepted; None when the person quits."""
+    before: list[StudyDraft] = []
     while True:
-        lines = list(_lines(wanted, table))
-        print("\n".join(_shown(lines, wanted, table)))
+        lines = list(_lines(draft, table))
+        print("\n".join(_shown(lines, draft, table)))
         typed = ask("\na number changes its line, Enter accepts, b takes back, q quits: ").strip()
         line = _chosen(typed, lines)
         if typed.lower() in QUIT:
             return None
         if typed.lower() in BACK:
-            wanted = before.pop() if before else wanted
+            draft = before.pop() if before else draft
         elif not typed and line is None:
-            return wanted
+            return draft
         elif line is None:
             print(f"  no line of this number: {plain(typed)}")
         else:
@@ -72,8 +72,8 @@ def interview(wanted: Wanted, table: Table, ask: Ask) -> Wanted | None:
             except (UserError, UserErrors) as error:
                 print(error)
             else:
-                before.append(wanted)
-                wanted = changed
+                before.append(draft)
+                draft = changed
 
 
 def _chosen(typed: str, lines: list[Line]) -> Line | None:
@@ -84,14 +84,14 @@ def _chosen(typed: str, lines: list[Line]) -> Line | None:
     return lines[number - 1] if 0 < number <= len(lines) else None
 
 
-def _shown(lines: list[Line], wanted: Wanted, table: Table) -> Iterator[str]:
+def _shown(lines: list[Line], draft: StudyDraft, table: Table) -> Iterator[str]:
     """Yield the table: a number, a name and a value in each line."""
     yield f"\n{table.file}: {len(table.rows)} rows, {len(table.columns)} columns"
     width = max(len(line.name) for line in lines)
     for number, line in enumerate(lines, start=1):
         value = plain(line.value) or ("(needed)" if line.needed else NONE)
         yield f"  {number:>2}  {line.name:{width}}  {value}"
-    yield from unused(wanted.columns, table)
+    yield from unused(draft.columns, table)
 
 
 def unused(columns: Guess, table: Table) -> Iterator[str]:
@@ -102,57 +102,57 @@ def unused(columns: Guess, table: Table) -> Iterator[str]:
             yield f"  note: not read as ratings: {plain(reason)}"
 
 
-def _lines(wanted: Wanted, table: Table) -> Iterator[Line]:
-    columns = wanted.columns
+def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
+    columns = draft.columns
     for role in ROLES:
         value = ", ".join(columns.columns_of(role))
         needed = role == "text" or (role == "item" and not columns.source)
-        yield Line(role, value, ABOUT[role], partial(_role, wanted, table, role), needed)
+        yield Line(role, value, ABOUT[role], partial(_role, draft, table, role), needed)
     ratings = shlex.join(flags.rating_text(name, group) for name, group in columns.ratings.items())
     about = "aspect=column,column … with a column per rater"
-    yield Line("ratings", ratings, about, partial(_ratings, wanted, table), True)
+    yield Line("ratings", ratings, about, partial(_ratings, draft, table), True)
     for name, group in columns.ratings.items():
         about = f"worst:best:step; {table.described(group)}"
-        scale = flags.scale_text(wanted.scales[name])
-        yield Line(f"scale of {name}", scale, about, partial(_scale, wanted, name), True)
+        scale = flags.scale_text(draft.scales[name])
+        yield Line(f"scale of {name}", scale, about, partial(_scale, draft, name), True)
     for name in flags.undefined(columns, (), table):
         about = f"in a sentence for judges, as it has no card; {table.nearest_aspect(name)}"
-        meaning = wanted.definitions.get(name, "")
-        yield Line(f"meaning of {name}", meaning, about, partial(_meaning, wanted, name), True)
+        meaning = draft.definitions.get(name, "")
+        yield Line(f"meaning of {name}", meaning, about, partial(_meaning, draft, name), True)
     scored = ", ".join(c for scores in columns.judges.values() for c in scores.values())
     about = "columns of judges' or metrics' scores; several: a, b"
-    yield Line("scores", scored, about, partial(_scores, wanted, table))
-    yield from _endpoint_lines(wanted)
-    yield Line("study", wanted.study, "its name", partial(_study, wanted, table), True)
+    yield Line("scores", scored, about, partial(_scores, draft, table))
+    yield from _endpoint_lines(draft)
+    yield Line("study", draft.study, "its name", partial(_study, draft, table), True)
 
 
-def _endpoint_lines(wanted: Wanted) -> Iterator[Line]:
+def _endpoint_lines(draft: StudyDraft) -> Iterator[Line]:
     """Yield the lines of the model that judges; one line while there is none."""
     about = f"http://…/v1, or a provider: {', '.join(flags.PROVIDERS)}"
-    endpoint = wanted.endpoint
+    endpoint = draft.endpoint
     url = endpoint.url if endpoint else ""
-    yield Line("endpoint", url, about, partial(_endpoint, wanted))
+    yield Line("endpoint", url, about, partial(_endpoint, draft))
     if endpoint is None:
         return
     about = "its name at the endpoint"
-    yield Line("model", endpoint.model, about, partial(_model, wanted, endpoint), True)
+    yield Line("model", endpoint.model, about, partial(_model, draft, endpoint), True)
     about = "the NAME of the variable that holds the key (not the key)"
-    yield Line("key", endpoint.key_env or "", about, partial(_key, wanted, endpoint))
+    yield Line("key", endpoint.key_env or "", about, partial(_key, draft, endpoint))
     price = " ".join(f"{part:g}" for part in endpoint.price or ())
     about = "US$ per million tokens: of prompts, of replies"
-    yield Line("price", price, about, partial(_price, wanted, endpoint))
-    cap = "" if wanted.max_usd is None else f"{wanted.max_usd:g}"
-    yield Line("max US$", cap, "what the study may cost in all", partial(_cap, wanted))
+    yield Line("price", price, about, partial(_price, draft, endpoint))
+    cap = "" if draft.max_usd is None else f"{draft.max_usd:g}"
+    yield Line("max US$", cap, "what the study may cost in all", partial(_cap, draft))
 
 
 # --- changes -----------------------------------------------------------------------------------
 
 
-def _role(wanted: Wanted, table: Table, role: str, answer: str) -> Wanted:
+def _role(draft: StudyDraft, table: Table, role: str, answer: str) -> StudyDraft:
     names = _names(answer, table, role in SEVERAL)
-    columns = _freed(wanted.columns, names)
+    columns = _freed(draft.columns, names)
     value = names if role in SEVERAL else next(iter(names), None)
-    return _with(wanted, table, Guess(**{**vars(columns), role: value}))
+    return _with(draft, table, Guess(**{**vars(columns), role: value}))
 
 
 def _names(answer: str, table: Table, several: bool) -> list[str]:
@@ -185,18 +185,18 @@ def _freed(columns: Guess, names: Collection[str]) -> Guess:
     return Guess(**{**vars(columns), **single, **lists, "ratings": ratings, "judges": kept})
 
 
-def _with(wanted: Wanted, table: Table, columns: Guess) -> Wanted:
+def _with(draft: StudyDraft, table: Table, columns: Guess) -> StudyDraft:
     """Return other columns, with the scales of aspects whose ratings are the same."""
-    old = wanted.columns.ratings
+    old = draft.columns.ratings
     kept = {
-        name: wanted.scales[name]
+        name: draft.scales[name]
         for name, group in columns.ratings.items()
         if old.get(name) == group
     }
-    return replace(wanted, columns=columns, scales=flags.scales_of(columns, table.rows, kept))
+    return replace(draft, columns=columns, scales=flags.scales_of(columns, table.rows, kept))
 
 
-def _ratings(wanted: Wanted, table: Table, answer: str) -> Wanted:
+def _ratings(draft: StudyDraft, table: Table, answer: str) -> StudyDraft:
     if answer in table.columns or answer.partition("=")[2] in table.columns:
         words = [answer]  # one rating needs no quotes
     else:
@@ -207,51 +207,49 @@ def _ratings(wanted: Wanted, table: Table, answer: str) -> Wanted:
             what = "a quote is not closed"
             raise UserError(what, where="ratings", got=answer, todo=todo) from None
     ratings = flags.read_ratings(words, table)
-    freed = _freed(wanted.columns, {column for group in ratings.values() for column in group})
-    return _with(wanted, table, replace(freed, ratings=ratings, means=False))
+    freed = _freed(draft.columns, {column for group in ratings.values() for column in group})
+    return _with(draft, table, replace(freed, ratings=ratings, means=False))
 
 
-def _scale(wanted: Wanted, name: str, answer: str) -> Wanted:
-    return replace(wanted, scales={**wanted.scales, name: flags.read_scale(answer)})
+def _scale(draft: StudyDraft, name: str, answer: str) -> StudyDraft:
+    return replace(draft, scales={**draft.scales, name: flags.read_scale(answer)})
 
 
-def _meaning(wanted: Wanted, name: str, answer: str) -> Wanted:
-    return replace(wanted, definitions={**wanted.definitions, name: flags.define(name, answer)})
+def _meaning(draft: StudyDraft, name: str, answer: str) -> StudyDraft:
+    return replace(draft, definitions={**draft.definitions, name: flags.define(name, answer)})
 
 
-def _scores(wanted: Wanted, table: Table, answer: str) -> Wanted:
+def _scores(draft: StudyDraft, table: Table, answer: str) -> StudyDraft:
     names = _names(answer, table, several=True)
     for name in names:
         flags.check_numbers(name, table)
-    freed = _freed(replace(wanted.columns, judges={}), names)
-    return _with(wanted, table, replace(freed, judges=judges_of(names, freed.ratings)))
+    freed = _freed(replace(draft.columns, judges={}), names)
+    return _with(draft, table, replace(freed, judges=judges_of(names, freed.ratings)))
 
 
-def _endpoint(wanted: Wanted, answer: str) -> Wanted:
+def _endpoint(draft: StudyDraft, answer: str) -> StudyDraft:
     if not answer:
-        return replace(wanted, endpoint=None)
+        return replace(draft, endpoint=None)
     if answer in flags.PROVIDERS:
-        return replace(wanted, endpoint=flags.provided(answer))
-    return replace(wanted, endpoint=Endpoint(flags.address(answer), ""))
+        return replace(draft, endpoint=flags.provided(answer))
+    return replace(draft, endpoint=Endpoint(flags.address(answer), ""))
 
 
-def _model(wanted: Wanted, endpoint: Endpoint, answer: str) -> Wanted:
-    return replace(wanted, endpoint=replace(endpoint, model=flags.model_name(answer)))
+def _model(draft: StudyDraft, endpoint: Endpoint, answer: str) -> StudyDraft:
+    return replace(draft, endpoint=replace(endpoint, model=flags.model_name(answer)))
 
 
-def _key(wanted: Wanted, endpoint: Endpoint, answer: str) -> Wanted:
-    return replace(
-        wanted, endpoint=replace(endpoint, key_env=flags.key_name(answer), key_file=None)
-    )
+def _key(draft: StudyDraft, endpoint: Endpoint, answer: str) -> StudyDraft:
+    return replace(draft, endpoint=replace(endpoint, key_env=flags.key_name(answer), key_file=None))
 
 
-def _price(wanted: Wanted, endpoint: Endpoint, answer: str) -> Wanted:
-    return replace(wanted, endpoint=replace(endpoint, price=flags.price(answer)))
+def _price(draft: StudyDraft, endpoint: Endpoint, answer: str) -> StudyDraft:
+    return replace(draft, endpoint=replace(endpoint, price=flags.price(answer)))
 
 
-def _cap(wanted: Wanted, answer: str) -> Wanted:
-    return replace(wanted, max_usd=flags.cap(answer) if answer else None)
+def _cap(draft: StudyDraft, answer: str) -> StudyDraft:
+    return replace(draft, max_usd=flags.cap(answer) if answer else None)
 
 
-def _study(wanted: Wanted, table: Table, answer: str) -> Wanted:
-    return replace(wanted, study=table.study(answer))
+def _study(draft: StudyDraft, table: Table, answer: str) -> StudyDraft:
+    return replace(draft, study=table.study(answer))

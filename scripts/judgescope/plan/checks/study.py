@@ -189,6 +189,19 @@ def check_caps(study: Study, models: Mapping[str, Model], source: str) -> None:
 # ---- what needs the plan ------------------------------------------------------------------------
 
 
+def _check_no_text_is_read(plan: Plan, dataset: Dataset) -> None:
+    """A table without a column of texts is for scores that exist, and for controls."""
+    engines = {name: plan.models[judge.model].engine for name, judge in plan.judges.items()}
+    reading = [name for name, engine in engines.items() if engine not in {"control", "recorded"}]
+    if reading:
+        raise UserError(
+            "these judges read texts, and no column of the dataset holds any",
+            where=f"datasets/{dataset.dataset}.yaml, key columns.text",
+            got=", ".join(reading),
+            todo="map `columns.text`, or leave these judges out",
+        )
+
+
 def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
     """Check that there is something of a dataset to judge, and what its perturbations need."""
     sets = plan.target_sets(dataset.dataset)
@@ -201,6 +214,8 @@ def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
             if dataset.gives_texts
             else "add the method discernment and a perturbation of its task, or leave it out",
         )
+    if dataset.columns and not dataset.has_texts:
+        _check_no_text_is_read(plan, dataset)
     for name, degree in plan.perturbed(dataset.dataset, "attack"):
         addition(plan, dataset.dataset, name, degree)  # raises UserError
     lacking = dataset.select.original == "none" and plan.study.references is None

@@ -468,7 +468,7 @@ class Dataset(Published):
         """Return whether the data has texts at all, or only what was said of them."""
         columns = self.columns
         mapped = columns is None or columns.text is not None or bool(columns.texts)
-        return FORMATS[self.format].has_texts and mapped
+        return FORMATS[self.format].has_texts and (mapped or "data" not in self.files)
 
     def _check_columns(self, columns: ColumnMapping) -> None:
         for key, named in (("ratings", columns.ratings), ("preferences", columns.preferences)):

@@ -371,5 +371,9 @@ ACROSS: list[Case] = [
         columns(ratings={"clarrity": "ann"}),
         ["mine.yaml", "ratings of clarrity"],
     ),
-    ("texts in no column", columns(text=None), ["mine.yaml", "key columns.text", "map `columns.text`"]),
+    (
+        "texts in no column",
+        columns(text=None),
+        ["mine.yaml", "key columns.text", "map `columns.text`"],
+    ),
 ]

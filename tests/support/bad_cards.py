@@ -201,12 +201,12 @@ WORDS: list[Case] = [
     (
         "a required key",
         {JUDGE: {"model": None}},
-        ["a required key is missing", "asked.yaml", "'model'"],
+        ["a judge needs `model`", "asked.yaml"],
     ),
     (
         "a required key of a scale",
         scale(max=None) | {DATASET: {"aspects": {"clarity": {"min": 1}}}},
-        ["a required key is missing", "key aspects.clarity.max"],
+        ["max missing", "key aspects.clarity"],
     ),
     (
         "a required key of the study",

@@ -58,12 +58,13 @@ def _choice_rows(study: EvaluationData) -> Iterator[Row]:
     for aspect in study.preferences:
         for name, level, columns, estimate in of_people(study, aspect):
             yield study.row(PEOPLE, aspect, name, level, estimate, **columns)
-    compared, known = votes_of(study) | scored_votes(study), dict[tuple[str, str], Votes]()
+    scored, known = scored_votes(study), dict[tuple[str, str], Votes]()
+    compared = votes_of(study) | scored
     for judge, aspect in product(study.spec.judges, study.spec.aspects):
         card, chosen = study.spec.judges[judge], split(aspect)[0] in study.preferences
         panel = study.systems.given(judge)
         votes: Votes = compared.get(("systems", judge, aspect), {})
-        if votes and not card.compares:
+        if ("systems", judge, aspect) in scored:
             pairs = judged(panel, aspect, votes)
             accuracy = comparison_accuracy(
                 pairs.verdict, np.sign(pairs.ahead), pairs.source, study.weights

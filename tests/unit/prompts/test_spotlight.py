@@ -35,7 +35,9 @@ OPEN = re.compile(r"<data-([0-9a-f]{16})>\n(.*?)\n</data-\1>", re.S)
 
 
 def subject(name: str, text: str, source: str | None = "SOURCE") -> Subject:
-    return Subject(f"i:{name}", "i", name, "systems", text, source, ("REFERENCE",))
+    return Subject(
+        f"i:{name}", "i", name, "systems", text, source, ("REFERENCE",), original="REFERENCE"
+    )
 
 
 TEXTS = [subject("a", "TEXT-A"), subject("b", "TEXT-B")]

@@ -93,6 +93,7 @@ ifneq ($(HERE),$(CURDIR))
 endif
 
 .venv/here:
+	test ! -h .venv || rm .venv # a link to another checkout's environment: not that one is cleared
 	$(PYTHON) -m venv --clear .venv
 	echo $(CURDIR) > $@
 

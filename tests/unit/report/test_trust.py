@@ -82,7 +82,7 @@ def said(told: Report, name: str = "alpha") -> str:
         ("not_shown", ["chance", "length"], "Not shown", ["not above chance", "texts' length"]),
         ("not_shown", ["holm"], "Not shown", ["p 0.031", "Holm over 4"]),
         ("not_shown", ["systems"], "Not shown", ["taste for systems"]),
-        ("below", ["brevity"], "Worse than chance", ["below minus the texts' length"]),
+        ("below", ["brevity"], "Worse than chance", ["below a preference for short texts"]),
         ("no_claim", ["no_interval"], "No claim", ["too few sources"]),
     ],
 )

@@ -157,7 +157,7 @@ OF_KIND = {
 WHY = {
     "chance": "not above chance",
     "length": "no better than the texts' length",
-    "brevity": "no better than minus the texts' length",
+    "brevity": "no better than a preference for short texts",
     "systems": "a taste for systems would do as well",
     "within": "it may know the source alone",
     "lost": "not with the lost replies at the worst end",
@@ -177,7 +177,7 @@ WHY = {
 WORSE = {
     "chance": "below chance",
     "length": "below the texts' length",
-    "brevity": "below minus the texts' length",
+    "brevity": "below a preference for short texts",
 }
 """Reason of a judge that is worse than this -> its words."""
 RESTS_ON = {"these_systems", "few_systems"}

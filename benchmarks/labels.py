@@ -156,8 +156,9 @@ def chance_alarms(base: float, sources: int, studies: int) -> float:
     return alarms / studies
 
 
-def table(studies: int, sizes: Sequence[int] = SIZES) -> Iterator[str]:
-    """Yield the lines of the table, in Markdown."""
+def table(studies: int, sizes: Sequence[int] = ()) -> Iterator[str]:
+    """Yield the lines of the table, in Markdown; `sizes` are SIZES by default."""
+    sizes = sizes or SIZES
     yield f"| world | statistic | {' | '.join(f'{n} sources' for n in sizes)} |"
     yield f"|---|---|{'---|' * len(sizes)}"
     worlds: list[tuple[Draw, str]] = [(labelled, world) for world in WORLDS]

@@ -137,7 +137,7 @@ def study_of(rng: np.random.Generator, sources: int, systems: int, judges: int) 
         spec_of(names),
         pa.table({"item": items}),
         pa.table(texts),
-        pa.table({**rated, "rater": ["a"] * n, "value": ratings}),
+        pa.table({**rated, "target_b": [None] * n, "rater": ["a"] * n, "value": ratings}),
         pa.concat_tables(scores),
         pa.table({}),
         pa.table({}),

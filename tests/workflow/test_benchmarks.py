@@ -30,6 +30,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "clients": ({"REQUESTS": 200, "OF_THE_CLIENT": 20, "CONNECTIONS": [4]}, []),
     "dag": ({"REPLIES": 200}, ["500"]),
     "explore": ({"ITEMS": 15, "SYSTEMS": 4, "JUDGES": 5, "ASPECTS": 2, "COUNT": 600}, []),
+    "labels": ({"SIZES": [12], "TRUTH_SOURCES": 60, "TRUTH_STUDIES": 2}, ["2"]),
     "memory": ({"ASPECTS": 2, "TEXTS": 20}, []),
     "prefixes": ({"ITEMS": 1, "DRAWS": 1}, []),
     "priced": ({"WORDINGS": ["term"]}, []),

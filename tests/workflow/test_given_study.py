@@ -80,7 +80,7 @@ def test_an_id_is_never_too_long(tmp_path: Path) -> None:
         ({"methods": ["agreement"], "judges": ["length"]}, "add the method perspectives"),
         (
             {"datasets": ["bridges", "demo-news"], "perturbations": [GLOBAL["neatness"]]},
-            "have the id of other texts",
+            "have the same id",
         ),
     ],
 )

@@ -288,7 +288,7 @@ def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
                 "this attack names the top of the scale, and the aspects of "
                 f"{dataset} have different scales",
                 where=f"perturbations/{name}.yaml, key text",
-                got=sorted(tops),
+                got=", ".join(sorted(tops)),
                 todo=f"name `aspects` of one scale, or write no {TOP}",
             )
         text = text.replace(TOP, tops.pop())

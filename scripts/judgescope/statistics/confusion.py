@@ -101,6 +101,8 @@ DECLARED: Final = declare(
 
 
 ALPHA, POWER = 0.05, 0.8
+MEAN_DECIMALS = 9
+"""Means are compared as scores are rounded."""
 
 
 class Confusion(NamedTuple):
@@ -145,6 +147,8 @@ def _mean(cells: Floats) -> Floats:
 
 
 def _auc(drop: Floats, stay: Floats) -> Floats:
+    # means that differ by round-off, which depends on the processor, are ties
+    drop, stay = drop.round(MEAN_DECIMALS), stay.round(MEAN_DECIMALS)
     if not drop.shape[1] or not stay.shape[1]:
         return np.full(len(drop), np.nan)
     areas = np.empty(len(drop))

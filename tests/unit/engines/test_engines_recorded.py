@@ -405,7 +405,7 @@ def test_recorded_labels_are_words_and_a_number_or_another_word_is_an_error(
     assert answered(1.0, False, "pass", **read_as) == [["1"], ["false"], ["pass"]]
     assert answered(0.7, 0.2, 0.5, threshold=0.5) == [["0.7"], ["0.2"], ["0.5"]]
     for wrong in (1, "pas", True):
-        with pytest.raises(UserError, match="none of the labels") as error:
+        with pytest.raises(UserError, match="not one of the labels") as error:
             answered("pass", wrong, "fail")
         assert error.value.where.endswith("rows.jsonl:2")
         assert error.value.allowed == ["fail", "pass"]

@@ -101,7 +101,7 @@ def test_one_number_is_claimed_only_where_scales_have_one_top(
     path.write_text(yaml.safe_dump(card), encoding="utf-8")
     with pytest.raises(UserError, match="aspects of demo-news have different scales") as error:
         plan(tmp_path, monkeypatch)
-    assert "[5, 7]" in str(error.value)
+    assert "'5, 7'" in str(error.value)
     plan(tmp_path, monkeypatch, perturbations=["ignore-the-above"])  # claims it in words
     plan(tmp_path, monkeypatch, aspects=["coherence", "naturalness"])
 

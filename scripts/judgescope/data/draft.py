@@ -14,7 +14,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.slugs import folded, slugs
 from judgescope.data.files import RoleFiles
 from judgescope.data.rated import Item, Output, Preference, Rated, Rating
-from judgescope.data.rows import Row, pick, read_rows
+from judgescope.data.rows import Row, pick, read_rows, word_of
 from judgescope.schema.cards import Dataset, RatedAspect
 from judgescope.schema.cards.base import plain_word
 
@@ -338,9 +338,7 @@ class Draft:
         """Return the place of a rating in words among the labels; None: missing or no label."""
         if self.is_missing(cell, aspect):
             return None
-        if isinstance(cell, float) and cell.is_integer():
-            cell = int(cell)  # how programs write whole numbers
-        word = str(cell).lower() if isinstance(cell, bool) else str(cell).strip()
+        word = word_of(cell)
         if (code := scale.codes.get(plain_word(word))) is not None:
             return float(code)
         number = isinstance(cell, int | float | Decimal) or _NUMBER.fullmatch(word)

@@ -121,6 +121,13 @@ def _object(row: object, path: Path, number: int) -> Row:
     return row
 
 
+def word_of(cell: object) -> str:
+    """Return a cell as a word: a float without a fraction as an integer, truth in lower case."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).lower() if isinstance(cell, bool) else str(cell).strip()
+
+
 def _parsed(text: str, path: Path, first_line: int) -> Any:
     """Return what JSON says, or raise UserError, also for a duplicate key in an object."""
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from judgescope.core.errors import UserError
 from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft, Files, Key, RowFault
 from judgescope.data.rated import Rated
-from judgescope.data.rows import Row, all_rows, cell_list
+from judgescope.data.rows import Row, all_rows, cell_list, word_of
 from judgescope.schema.cards import ColumnMapping, Dataset, Format
 from judgescope.schema.cards.data import TIE
 
@@ -158,9 +158,7 @@ def _prefer(
     """
     if draft.is_missing(cell, aspect):
         return
-    number = isinstance(cell, float) and cell.is_integer()
-    word = str(int(cell) if number else cell).strip()  # type: ignore[call-overload]
-    chosen = words.get(word.casefold(), set())
+    chosen = words.get(word_of(cell).casefold(), set())
     shown = sorted(word for word, places in words.items() if places and len(places) == 1)
     if len(chosen) != 1 or not chosen <= {*keys, None}:
         what = "no word for a choice" if not chosen else "a choice of a text that is not in the row"

@@ -43,8 +43,10 @@ def read(card: Dataset, files: Files) -> Rated:
 def _add_rated(draft: Draft, files: Files, count: int) -> None:
     """Add the texts of every system, and their ratings."""
     keys: dict[tuple[str, int], Key] = {}
+    [(source, _)] = files["source"]
     for path, fields in files["outputs"]:
-        lines = _of_segments(path, lines_of(path), count)
+        lines = lines_of(path)
+        _check_count(len(lines), count, path, source)
         for number, line in enumerate(lines, start=1):
             with draft.at(path, number):
                 item = numbered(draft.card.dataset, number, count)
@@ -76,22 +78,22 @@ def _add_ratings(draft: Draft, path: Path, aspect: str, keys: dict[tuple[str, in
             draft.rating(key, aspect, MEAN, None if cell.strip() == NO_RATING else cell)
     draft.check()
     for system in sorted(systems):
-        _of_segments(path, [system] * counts[system], len(keys) // len(systems), system)
+        where = f"{path}, system {system}"
+        _check_count(counts[system], len(keys) // len(systems), where, "its texts")
     if left:
         named = ", ".join(sorted(left))
         draft.notes.append(f"{left.total()} ratings of systems without texts left out: {named}")
 
 
-def _of_segments(path: Path, lines: list[str], count: int, system: str = "") -> list[str]:
-    """Return lines, or raise UserError where they are not one for each segment."""
-    if len(lines) != count:
+def _check_count(lines: int, segments: int, where: Path | str, other: Path | str) -> None:
+    """Raise UserError unless a file has one line for each segment, as another one has."""
+    if lines != segments:
         raise UserError(
             "the files of a test set have one line for each segment",
-            where=f"{path}, system {system}" if system else str(path),
-            got=f"{len(lines)} segments",
-            allowed=f"{count}",
+            where=str(where),
+            got=f"{lines} segments",
+            allowed=f"{segments}, as {other}",
         )
-    return lines
 
 
 def _columns(card: Dataset, files: Files) -> Columns:
@@ -108,13 +110,7 @@ def _columns(card: Dataset, files: Files) -> Columns:
     columns += [(path, _documents(path)) for path, _ in files.get("documents", [])]
     (source, source_lines), *others = columns
     for path, lines in others:
-        if len(lines) != len(source_lines):
-            raise UserError(
-                "the files of a test set have one line for each segment",
-                where=str(path),
-                got=f"{len(lines)} segments",
-                allowed=f"{len(source_lines)}, as {source}",
-            )
+        _check_count(len(lines), len(source_lines), path, source)
     return columns
 
 

@@ -16,7 +16,7 @@ from judgescope.data.rated import NO_NAMES
 from judgescope.engines import ENGINES
 from judgescope.engines.base import Answer, EngineInputs, ErrorCounts, Subject, request_key
 from judgescope.engines.subjects import Subjects
-from judgescope.schema.cards import Judge, RatedAspect, RecordedModel
+from judgescope.schema.cards import Judge, Model, RatedAspect, RecordedModel
 from judgescope.schema.loading import adapter
 
 
@@ -76,21 +76,9 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
 
     After the last cell it prints notices, and writes the joins of a recorded model.
     """
-    model = adapter("model").validate_python(spec.model)
+    model: Model = adapter("model").validate_python(spec.model)
     targets = Subjects(spec.results, spec.dataset, spec.seed, spec.sample)
-    engine = import_module(ENGINES[model.engine]).build(
-        model,
-        EngineInputs(
-            seed=spec.seed,
-            dataset=spec.dataset,
-            ratings=targets.ratings,
-            preferences=targets.preferences,
-            counted=spec.counted,
-            folder=Path(spec.folder),
-            data=Path(spec.data),
-            names=targets.names if model.engine == "recorded" else NO_NAMES,
-        ),
-    )
+    engine = _engine(spec, model, targets)
     judges = {name: Judge(**card) for name, card in spec.judges.items()}
     compares = isinstance(model, RecordedModel) and model.rows.compares
 
@@ -116,20 +104,17 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
                 dataset=spec.dataset,
                 other=other,
             )
-            rows += [
-                {
-                    "judge": judge.judge,
-                    "kind": "compare" if other else "rate",
-                    "target": subject.target,
-                    "target_b": other.target if other else None,
-                    "aspect": name,
-                    "criterion": criterion,
-                    "key": key,
-                    "draw": draw,
-                    "provenance": {"model": judge.model, "version": version},
-                }
-                for draw in range(len(draws))
-            ]
+            row = {
+                "judge": judge.judge,
+                "kind": "compare" if other else "rate",
+                "target": subject.target,
+                "target_b": other.target if other else None,
+                "aspect": name,
+                "criterion": criterion,
+                "key": key,
+                "provenance": {"model": judge.model, "version": version},
+            }
+            rows += [{**row, "draw": draw} for draw in range(len(draws))]
             answers += draws
         return Part(perturbation, judge, aspect, rows, answers)
 
@@ -141,3 +126,18 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
         shared = {name for name, judge in judges.items() if judge.share < 1}
         joins = engine.checked_joins(shared, selected=spec.joined.selected)
         write_text(Path(spec.joined.path), canonical(to_builtins(joins)) + "\n")
+
+
+def _engine(spec: EngineSpec, model: Model, targets: Subjects) -> Any:
+    """Return the engine of a model for the spec's dataset."""
+    inputs = EngineInputs(
+        seed=spec.seed,
+        dataset=spec.dataset,
+        ratings=targets.ratings,
+        preferences=targets.preferences,
+        counted=spec.counted,
+        folder=Path(spec.folder),
+        data=Path(spec.data),
+        names=targets.names if isinstance(model, RecordedModel) else NO_NAMES,
+    )
+    return import_module(ENGINES[model.engine]).build(model, inputs)

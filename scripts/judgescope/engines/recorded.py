@@ -20,7 +20,7 @@ from judgescope.data.alttest import annotations
 from judgescope.data.files import resolve
 from judgescope.data.hanna import ENTRY, entries
 from judgescope.data.rated import Names
-from judgescope.data.rows import pick, read_rows
+from judgescope.data.rows import pick, read_rows, word_of
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.base import Answer, EngineInputs, Subject, not_applicable
 from judgescope.schema.cards import ASPECT, Judge, RecordedModel, RecordedRows, Scale
@@ -34,9 +34,6 @@ MAX_LISTED = 4  # a line lists this many judges or aspects; more are counted
 KEY_WIDTH = 80  # characters of a text that an error shows
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII)
 _WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
-
-SWAPPED = "swapped"
-"""The role of files whose rows showed the second text of a comparison first."""
 
 SWAPPED = "swapped"
 """The role of files whose rows showed the second text of a comparison first."""
@@ -55,8 +52,6 @@ Of comparisons those of the text that was shown first, then those of the other.
 """
 Pair = tuple[Subject, Subject]
 """The two texts of a comparison, in the order in which they were shown."""
-Shown = tuple[Subject, Subject | None]
-"""The two texts of a comparison, the first shown first."""
 
 
 class Row(NamedTuple):
@@ -152,8 +147,6 @@ class RecordedEngine:
         self._by_aspect: dict[tuple[str, str], Table] = {}
         self._matches: dict[tuple[str, str, str], _Matches] = defaultdict(_Matches)
         self._changed: dict[str, None] = {}
-        self._words: list[str] = []
-        """The words that scores of the present aspect may be; empty: they are numbers."""
 
     def answer(
         self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
@@ -167,7 +160,8 @@ class RecordedEngine:
         table, matches = self._rows_on(aspect, role), self._matches[judge.judge, aspect, role]
         keys = [self._key(table, aspect, subject) for subject in subjects]
         _check_distinct(table, keys, subjects)
-        path, answers = self._path(judge, aspect), []
+        path, words = self._path(judge, aspect), _words_of(judge, scale)
+        answers = []
         for key, subject in zip(keys, subjects, strict=True):
             rows = self._with_same_text(table.get(key, ()), subject)
             matches.keys[subject.target] = key
@@ -175,8 +169,7 @@ class RecordedEngine:
                 matches.used.add(key)
             else:
                 matches.missing[subject.target] = None
-            self._words = _words_of(judge, scale)
-            answers.append(self._draws(rows, path, judge.draws))
+            answers.append(self._draws(rows, path, judge.draws, words))
             if any(answer.status == "ok" for answer in answers[-1]):
                 matches.scored.add(subject.target)
         return answers
@@ -459,11 +452,14 @@ class RecordedEngine:
         called = self.card.rows.datasets.get(self.dataset)
         return slug(str(name)) == self.dataset if called is None else _name(name) == called
 
-    def _draws(self, rows: Sequence[Row], path: str | None, draws: int) -> list[Answer]:
+    def _draws(
+        self, rows: Sequence[Row], path: str | None, draws: int, words: Sequence[str] = ()
+    ) -> list[Answer]:
+        """Return recorded draws; `words` are what scores may be, none if they are numbers."""
         if not rows:
             return [not_applicable("no_recorded_row")] * draws
         repeated = self.card.rows.repeated
-        if repeated == "mean" and path and len(rows) > 1 and not self._words:
+        if repeated == "mean" and path and len(rows) > 1 and not words:
             each = [self._answer(row.get(path), row) for row in rows]
             values = [float(answer.text) for answer in each if answer.status == "ok"]
             answers = [Answer(repr(fmean(values))) if values else each[0]]
@@ -471,26 +467,10 @@ class RecordedEngine:
             row = rows[-1] if repeated == "last" else rows[0]
             value = row.get(path) if path else None
             recorded = value if isinstance(value, list) else [value]
-            answers = [self._answer(draw, row) for draw in recorded[:draws]]
+            answers = [self._answer(draw, row, words) for draw in recorded[:draws]]
         return answers + [not_applicable("no_recorded_draw")] * (draws - len(answers))
 
-    def _label(self, value: object, row: Row) -> str:
-        """Return a recorded label as it is written."""
-        whole = isinstance(value, float) and value.is_integer()
-        word = str(int(value) if whole else value).strip()  # type: ignore[call-overload]
-        word = word.lower() if isinstance(value, bool) else word
-        if plain_word(word) not in map(plain_word, self._words):
-            raise UserError(
-                "a recorded score is not one of the labels",
-                where=row.where,
-                got=word,
-                allowed=self._words,
-                todo="say in the judge's card which label it is (`read_as`), or list under `rows` "
-                "the values that mean no score (`missing`)",
-            )
-        return word
-
-    def _answer(self, value: object, row: Row) -> Answer:
+    def _answer(self, value: object, row: Row, words: Sequence[str] = ()) -> Answer:
         """Return one draw; an empty text is a reply, but not a score."""
         scored = self.card.rows.reply is None
         if isinstance(value, str) and scored:
@@ -499,8 +479,8 @@ class RecordedEngine:
             return not_applicable("no_value")
         if isinstance(value, float) and math.isnan(value):
             return not_applicable("no_value")
-        if self._words and scored:
-            return Answer(self._label(value, row))
+        if words and scored:
+            return Answer(_label(value, row, words))
         if isinstance(value, str) and (not scored or _is_number(value)):
             return Answer(value)
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
@@ -525,6 +505,21 @@ def _words_of(judge: Judge, scale: Scale) -> list[str]:
     if not scale.categorical or judge.threshold is not None:
         return []
     return [*scale.labels, *judge.read_as]
+
+
+def _label(value: object, row: Row, words: Sequence[str]) -> str:
+    """Return a recorded label as it is written, or raise UserError where it is none of them."""
+    word = word_of(value)
+    if plain_word(word) not in map(plain_word, words):
+        raise UserError(
+            "a recorded score is not one of the labels",
+            where=row.where,
+            got=word,
+            allowed=words,
+            todo="say in the judge's card which label it is (`read_as`), or list under `rows` "
+            "the values that mean no score (`missing`)",
+        )
+    return word
 
 
 def _is_number(text: str) -> bool:

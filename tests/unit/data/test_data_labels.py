@@ -92,6 +92,7 @@ def test_a_scale_that_is_neither_numbers_nor_labels_is_refused(
     [
         ({"read_as": {"ok": "pas"}}, "nearest: 'pass'"),
         ({"read_as": {"fail": "pass"}}, "translates the label 'fail' into another one"),
+        ({"read_as": {"ok": "pass", "OK ": "fail"}}, "has a word twice .*: ok"),
     ],
 )
 def test_a_translation_into_no_label_is_refused(keys: dict[str, Any], problem: str) -> None:

@@ -80,11 +80,38 @@ def test_a_judge_of_points_or_of_peoples_labels_is_taken() -> None:
     checked(datasets, scale={"fluency": {"labels": ["fail", "pass"]}})
 
 
-def test_a_threshold_of_labels_is_refused() -> None:
-    with pytest.raises(ValidationError, match="a threshold is for numbers"):
-        Judge.model_validate(
-            {"judge": "j", "model": "m", "threshold": 1, "scale": {"labels": ["a", "b"]}}
-        )
+@pytest.mark.parametrize(
+    ("scale", "problem"),
+    [
+        ({"labels": ["a", "b"]}, "a threshold is for numbers"),
+        ({"a": POINTS, "b": POINTS | {"best": "min"}}, "a threshold is one number"),
+        ({"a": POINTS, "b": {"min": 0, "max": 1}}, "a threshold is one number"),
+    ],
+)
+def test_a_threshold_needs_one_scale_of_numbers(scale: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        Judge.model_validate({"judge": "j", "model": "m", "threshold": 1, "scale": scale})
+
+
+@pytest.mark.parametrize("key", ["pairs", "orders"])
+def test_recorded_rows_say_which_texts_were_compared_and_how(key: str) -> None:
+    value = {"pairs": "all", "orders": "one"}[key]
+    with pytest.raises(UserError, match="recorded rows say which texts") as error:
+        checked(rated(fluency=POINTS), form="compare", **{key: value})
+    assert "judges/j.yaml, key form" in error.value.where
+    compares = RECORDED.model_copy(
+        update={"rows": RECORDED.rows.model_copy(update={"system_b": "other"})}
+    )
+    card = Judge.model_validate({"judge": "j", "model": "it", "form": "compare", key: value})
+    with pytest.raises(UserError, match="recorded rows say which texts") as error:
+        check_judge(card, compares, rated(fluency=POINTS), ["pairwise"])
+    assert f"judges/j.yaml, key {key}" in error.value.where
+    assert error.value.todo == f"leave `{key}` out"
+
+
+def test_several_models_and_several_columns_are_refused() -> None:
+    with pytest.raises(ValidationError, match="`columns` is for one `model`"):
+        Judge.model_validate({"judge": "j", "models": ["a", "b"], "columns": ["x"]})
 
 
 def test_the_dump_of_a_judge_has_no_key_on_labels_that_its_card_leaves_out() -> None:

@@ -37,37 +37,8 @@ def check_judge(
     problem = f"the engine {model.engine} has no such form"
     known = FORMS.get(model.engine, [judge.form])
     check_known([judge.form], known, problem, where=f"{where}, key form")
-    if isinstance(model, CommandModel) and judge.against not in {None, *model.inputs}:
-        raise UserError(
-            "the model's card says what a program sees",
-            where=f"{where}, key use_reference",
-            got=judge.use_reference,
-            todo=f"leave it out and add `references` to `inputs` of models/{model.model}.yaml",
-        )
-    unpaired = isinstance(model, RecordedModel) and not model.rows.compares
-    if model.engine == "recorded" and (
-        "pairs" in judge.model_fields_set or (judge.form == COMPARE and unpaired)
-    ):
-        raise UserError(
-            "recorded rows say which texts were compared",
-            where=f"{where}, key {'form' if judge.form == COMPARE else 'pairs'}",
-            got=judge.form if judge.form == COMPARE else judge.pairs,
-            todo=f"map `system_b` or `text_b` under `rows` in models/{model.model}.yaml, and leave "
-            "`pairs` out",
-        )
-    if judge.against == "original" and model.engine not in PROMPTED:
-        raise UserError(
-            "`original` is for models that read prompts",
-            where=f"{where}, key use_reference",
-            got=f"{judge.model} (engine {model.engine})",
-            allowed=["true", "false"],
-        )
-    if judge.form == COMPARE and judge.against is not None and model.engine in PROMPTED:
-        raise UserError(
-            "two texts are compared with each other, not with a reference",
-            where=f"{where}, key use_reference",
-            todo="leave `use_reference` out",
-        )
+    _check_reference(judge, model, where)
+    _check_recorded(judge, model, where)
     if judge.hint is not None and (model.engine not in PROMPTED or judge.form == COMPARE):
         raise UserError(
             "a hint needs a model that reads prompts, and a form that rates one text",
@@ -88,6 +59,51 @@ def check_judge(
     if "perspectives" not in methods:
         for scale in judge.scales:
             _check_scale(scale, datasets, where, thresholded=judge.threshold is not None)
+
+
+def _check_reference(judge: Judge, model: Model, where: str) -> None:
+    """Check what a judge's card says that a text is compared with."""
+    if isinstance(model, CommandModel) and judge.against not in {None, *model.inputs}:
+        raise UserError(
+            "the model's card says what a program sees",
+            where=f"{where}, key use_reference",
+            got=judge.use_reference,
+            todo=f"leave it out and add `references` to `inputs` of models/{model.model}.yaml",
+        )
+    if judge.against == "original" and model.engine not in PROMPTED:
+        raise UserError(
+            "`original` is for models that read prompts",
+            where=f"{where}, key use_reference",
+            got=f"{judge.model} (engine {model.engine})",
+            allowed=["true", "false"],
+        )
+    if judge.form == COMPARE and judge.against is not None and model.engine in PROMPTED:
+        raise UserError(
+            "two texts are compared with each other, not with a reference",
+            where=f"{where}, key use_reference",
+            todo="leave `use_reference` out",
+        )
+
+
+def _check_recorded(judge: Judge, model: Model, where: str) -> None:
+    """Check that no card but the model's says which recorded texts were compared, and how."""
+    if not isinstance(model, RecordedModel):
+        return
+    problem = "recorded rows say which texts were compared"
+    if judge.form == COMPARE and not model.rows.compares:
+        raise UserError(
+            problem,
+            where=f"{where}, key form",
+            got=COMPARE,
+            todo=f"map `system_b` or `text_b` under `rows` in models/{model.model}.yaml",
+        )
+    for key in sorted({"pairs", "orders"} & judge.model_fields_set):
+        raise UserError(
+            problem,
+            where=f"{where}, key {key}",
+            got=getattr(judge, key),
+            todo=f"leave `{key}` out",
+        )
 
 
 def _check_parser(judge: Judge, model: Model, where: str) -> None:

@@ -60,7 +60,7 @@ def plain_word(word: str) -> str:
 
 
 def check_read_as(read_as: Mapping[str, str], labels: Sequence[str]) -> None:
-    """Raise ValueError for a translation into no label, or of a label into another one."""
+    """Raise ValueError for a translation into no label, into two, or of a label into another."""
     places = {plain_word(label): label for label in labels}
     for word, label in read_as.items():
         if plain_word(label) not in places:
@@ -73,6 +73,8 @@ def check_read_as(read_as: Mapping[str, str], labels: Sequence[str]) -> None:
         itself = places.get(plain_word(word))
         if itself is not None and itself != places[plain_word(label)]:
             raise ValueError(f"`read_as` translates the label {word!r} into another one: {label!r}")
+    if twice := repeated(map(plain_word, read_as)):
+        raise ValueError(f"`read_as` has a word twice (case and blanks do not count): {twice}")
 
 
 def _as_list(value: object) -> object:
@@ -276,7 +278,10 @@ class Scale(Card):
         return bool(self.labels) and not _GRID & self.model_fields_set
 
     def words(self, read_as: Mapping[str, str]) -> dict[str, int]:
-        """Return word -> its label's place; words as `plain_word` writes them."""
+        """Return word -> its label's place: labels, their English plurals, and `read_as`.
+
+        Words are as `plain_word` writes them.
+        """
         places = {plain_word(label): place for place, label in enumerate(self.labels)}
         read = {plain_word(word): places[plain_word(label)] for word, label in read_as.items()}
         plural = {

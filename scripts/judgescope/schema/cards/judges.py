@@ -310,6 +310,14 @@ class Judge(Decoding):
             raise ValueError("`orders` is for the form compare")
         if bool(self.model) == bool(self.models):
             raise ValueError("a judge needs `model`, or `models` in its place")
+        if self.models and self.columns:
+            raise ValueError("`columns` is for one `model`, and there are several `models`")
+        ends = {(scale.min, scale.max, scale.best) for scale in self.scales}
+        if isinstance(self.threshold, float) and len(ends) > 1:
+            raise ValueError(
+                "a threshold is one number, and `scale` has scales with different ends: make a "
+                "judge for each, or write `threshold: best`"
+            )
         if twice := repeated(self.models):
             raise ValueError(f"models names {twice} twice")
         if self.fallback is not None and self.estimator != "logprob_mean":

@@ -95,3 +95,13 @@ def test_peoples_own_position_is_not_the_worst_judges(tmp_path: Path) -> None:
         ),
     )[0]
     assert "(alpha, fluency)" in figure.summary and [key.text for key in figure.keys] == ["alpha"]
+
+
+def test_every_aspect_is_named_where_people_chose_nothing(tmp_path: Path) -> None:
+    aspects = ("fluency", "coherence")
+    rows = [
+        study.row("news", "alpha", "kappa_orders", 0.5, aspect=aspect, level="pooled")
+        for aspect in aspects
+    ]
+    choices = blocks(tmp_path, *rows)[-1]
+    assert [body.title.lower() for body in choices.bodies] == [*aspects]

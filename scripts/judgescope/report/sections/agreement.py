@@ -272,21 +272,18 @@ def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
             for level, name in ORDERS.items()
         ]
     people = Entry("people", {"judge": PEOPLE}, "each with the others")
-    groups = [
-        group
-        for aspect in dataset.aspects
-        for group in (
-            RowGroup(report.aspect(aspect), {"aspect": aspect}, lines=[people])
-            if len(rows.where(judge=PEOPLE, aspect=aspect))
-            else RowGroup(report.aspect(aspect), {"aspect": aspect}, lines=[]),
-            RowGroup("", {"aspect": aspect}),
-        )
-    ]
+    groups = []
+    for aspect in dataset.aspects:
+        title = report.aspect(aspect)
+        if len(rows.where(judge=PEOPLE, aspect=aspect)):
+            groups.append(RowGroup(title, {"aspect": aspect}, lines=[people]))
+            title = ""
+        groups.append(RowGroup(title, {"aspect": aspect}))
     yield TableSpec(
         f"{dataset.name}: judges and people's choices. An excess is how much more often than people"
         " a judge prefers such texts.",
         columns,
-        [group for group in groups if group.lines != []],
+        groups,
         level="pooled",
         source="tables/pairwise.csv",
         counts=True,

@@ -20,7 +20,7 @@ from judgescope.methods import verdicts
 from judgescope.methods.claims.base import VERDICT
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
-from judgescope.report.sections.trust import GOOD
+from judgescope.report.claims import GOOD
 from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import table_of
 from judgescope.statistics.registry import statistic

@@ -8,7 +8,7 @@ import pytest
 
 import running
 from judgescope.methods.claims.base import HINTED, VERDICT
-from judgescope.report.sections.trust import GOOD
+from judgescope.report.claims import GOOD
 from judgescope.schema.loading import load_yaml
 from running import HOME
 from study import Study

@@ -16,6 +16,7 @@ from judgescope.report.cells import (
     interval,
     words_cell,
 )
+from judgescope.report.claims import claims
 from judgescope.report.elements import (
     Block,
     Body,
@@ -35,7 +36,7 @@ from judgescope.report.rows import Row
 from judgescope.report.sections import agreement, study
 from judgescope.report.sections.cost import free, price_per_1000, total
 from judgescope.report.sections.discernment import style_blocks
-from judgescope.report.sections.trust import answer, claims, evidence, sentence
+from judgescope.report.sections.trust import answer, evidence, sentence
 from judgescope.report.tables import AVERAGE, by_dataset
 from judgescope.report.words import (
     DASH,

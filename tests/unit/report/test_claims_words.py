@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report.sections.trust import claims, verdicts
+from judgescope.report.claims import claims
+from judgescope.report.sections.trust import verdicts
 
 Row = dict[str, Any]
 TYPOS = {"perturbation": "typos", "degree": "minor", "form": "perturbation"}

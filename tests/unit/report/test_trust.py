@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 import report_study as study
+from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Figure, Overview
 from judgescope.report.report import Judge, Report
-from judgescope.report.sections import discernment, judges, trust
-from judgescope.report.sections.trust import Claim, evidence, sentence
+from judgescope.report.sections import discernment, judges
+from judgescope.report.sections.trust import evidence, sentence
 from judgescope.statistics.verdict import Outcome
 
 Row = dict[str, Any]
@@ -67,7 +68,7 @@ def judge(told: Report, name: str = "alpha") -> Judge:
 
 
 def found(told: Report, name: str = "alpha") -> list[Claim]:
-    return trust.claims(told, judge(told, name))
+    return claims(told, judge(told, name))
 
 
 def said(told: Report, name: str = "alpha") -> str:
@@ -81,7 +82,7 @@ def said(told: Report, name: str = "alpha") -> str:
         ("better", ["these_systems: 3"], "Better than chance", ["these systems alone", "3"]),
         ("not_shown", ["chance", "length"], "Not shown", ["not above chance", "texts' length"]),
         ("not_shown", ["holm"], "Not shown", ["p 0.031", "Holm over 4"]),
-        ("not_shown", ["systems"], "Not shown", ["taste for systems"]),
+        ("not_shown", ["systems"], "Not shown", ["preference for systems"]),
         ("below", ["brevity"], "Worse than chance", ["below a preference for short texts"]),
         ("no_claim", ["no_interval"], "No claim", ["too few sources"]),
     ],
@@ -181,7 +182,7 @@ def test_a_judge_that_is_given_a_rating_is_praised_for_nothing(tmp_path: Path) -
     for word in ("Better", "above", "As good", "0.9"):
         assert word not in said(told)
     kinds = [claim.kind for claim in found(told, "beta")]
-    assert trust.FIRST not in kinds  # there is no other judge to be above
+    assert FIRST not in kinds  # there is no other judge to be above
 
 
 @pytest.mark.parametrize(
@@ -203,8 +204,8 @@ def test_nobody_is_called_better_whose_interval_crosses_or_whose_test_says_no(
 ) -> None:
     rows = [*claimed("better", ends=first), *claimed("better", ends=second, judge="beta")]
     told = report(tmp_path, verdicts=rows, comparison=[paired_test(*one) for one in tests])
-    assert (trust.FIRST in [claim.kind for claim in found(told)]) == best
-    assert trust.FIRST not in [claim.kind for claim in found(told, "beta")]
+    assert (FIRST in [claim.kind for claim in found(told)]) == best
+    assert FIRST not in [claim.kind for claim in found(told, "beta")]
 
 
 def test_the_best_of_several_is_claimed_only_where_agreement_itself_holds(tmp_path: Path) -> None:

@@ -15,14 +15,12 @@ from judgescope.cli.terminal import plain
 from judgescope.core.paths import WORKFLOW
 from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS
 from judgescope.report.cells import figures
+from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Block, Facts, Section, Text
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row
 from judgescope.report.sections.trust import (
-    FIRST,
-    Claim,
     answer,
-    claims,
     evidence,
     number,
     reasons,
@@ -158,7 +156,7 @@ def _supports(findings: Findings) -> Iterator[str]:
     if max(raters.values()) > 1:
         yield "whether the judge is as good as one more rater, and how well people agree"
     if (systems := _systems(findings)) >= FEWEST_SYSTEMS:
-        yield f"whether a taste for systems would do as well: {systems} systems"
+        yield f"whether a preference for systems would do as well: {systems} systems"
     elif systems > 1:
         yield f"a claim about these {systems} systems alone: a test needs {FEWEST_SYSTEMS}"
     if columns.text:
@@ -180,8 +178,8 @@ def _adds(findings: Findings) -> Iterator[str]:
         )
     if not columns.system:
         yield (
-            "the system that wrote each text: whether a taste for systems would do as well, and "
-            "whether the judge ranks systems as people do"
+            "the system that wrote each text: whether a preference for systems would do as well, "
+            "and whether the judge ranks systems as people do"
         )
     if not columns.source and findings.dataset.counts.items == findings.dataset.counts.targets:
         yield (

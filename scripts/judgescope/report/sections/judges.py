@@ -6,6 +6,7 @@ from functools import partial
 from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS
 from judgescope.report.cells import UNDEFINED, Cell, estimate, figures, of_few, short
 from judgescope.report.charts import svg
+from judgescope.report.claims import FIRST, GOOD, Claim, claims
 from judgescope.report.elements import (
     Block,
     Body,
@@ -32,15 +33,11 @@ from judgescope.report.sections.cost import ALL, free, price_per_1000, total
 from judgescope.report.sections.legend import BELOW
 from judgescope.report.sections.trust import (
     FEW,
-    FIRST,
-    GOOD,
     STEP_OF,
     STEP_WORDS,
-    Claim,
     Question,
     answer,
     answered,
-    claims,
     deciding,
     evidence,
     figure_of,

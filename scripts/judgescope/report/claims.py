@@ -1,0 +1,198 @@
+"""Claims about every judge, as table `verdicts` has them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from judgescope.methods.claims.base import (
+    AGREEMENT,
+    BAR,
+    CAUGHT,
+    CRITERIA,
+    GRADED,
+    HINTS,
+    LABELS,
+    ORDER,
+    PAIRS,
+    PASSED,
+    PERTURBATION,
+    RATING,
+    SEQUENCE,
+    SPANS,
+    VERDICT,
+)
+from judgescope.report.headline import measures
+from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.rows import Row, Rows
+from judgescope.report.words import LEVELS, label, written
+from judgescope.statistics.verdict import Outcome
+
+FIRST = "first"
+"""The kind of claim that a judge is above every other: of several judges, not of one."""
+PLANNED = "following the planned quality of {}"
+RESPECTS = {
+    AGREEMENT: "agreeing with people on {}",
+    LABELS: "giving people's label on {}",
+    CAUGHT: "finding the texts that people label “%s” on {}",
+    PASSED: "finding the texts that people label “%s” on {}",
+    RATING: "finding people's rating on {}",
+    ORDER: "ordering texts of one source as people do on {}",
+    PAIRS: "choosing the better of two texts by {}",
+    GRADED: "finding the rating of graded texts ({})",
+    SEQUENCE: "ordering the texts of a chain by their errors ({})",
+    SPANS: "marking the words that people mark as faulty ({})",
+    PERTURBATION: "noticing {}",
+    CRITERIA: "lowering the perturbed criterion alone",
+    HINTS: "withstanding false hints",
+    FIRST: "being above every other judge on {}",
+}
+"""Kind -> what the claim is about, with a placeholder for its subject."""
+GOOD = {Outcome.BETTER, Outcome.AS_RATER, Outcome.MEETS, Outcome.NOTICED, Outcome.WITHSTANDS}
+"""Outcomes that speak for a judge."""
+NUMBERS = {
+    AGREEMENT: ("spearman",),
+    LABELS: ("balanced_accuracy",),
+    CAUGHT: ("tnr",),
+    PASSED: ("tpr",),
+    **dict.fromkeys((RATING, GRADED), ("kappa_linear",)),
+    **dict.fromkeys((ORDER, PAIRS, SEQUENCE), ("half_credit",)),
+    SPANS: ("span_f1",),
+    PERTURBATION: ("D_exact",),
+    CRITERIA: ("confusion_auc",),
+    HINTS: ("hint_effect",),
+}
+"""Kind -> the deciding number's statistic; the kind of a bar names its own."""
+FOUND = {CAUGHT: 0, PASSED: 1}
+"""Kind of claim on the texts of one of two labels -> the label's place."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim about a judge on a dataset, as table `verdicts` has it.
+
+    `kind` is what it is about, with the `subject` where there are several; `reasons` are codes;
+    `row` has the deciding number, `others` the further numbers, by statistic.
+    """
+
+    judge: str
+    dataset: str
+    kind: str
+    respect: str
+    subject: str
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    row: Row
+    others: dict[str, Row]
+
+    @property
+    def family(self) -> str:
+        """Return over how many claims Holm's correction was made, "" without."""
+        return self.others[VERDICT].method if VERDICT in self.others else ""
+
+
+def claims(report: Report, judge: Judge) -> list[Claim]:
+    """Return all claims about a judge, by dataset, in the order of the methods."""
+    return report.once(
+        ("claims", judge.id),
+        lambda: [claim for dataset in report.datasets for claim in _claims(report, dataset, judge)],
+    )
+
+
+def _claims(report: Report, dataset: Dataset, judge: Judge) -> Iterator[Claim]:
+    rows = report.rows("verdicts", dataset.id).where(judge=judge.id)
+    for kind in [*RESPECTS, *(form for form in rows.names("form") if form.startswith(BAR))]:
+        for claim in _of_kind(report, dataset, judge, kind, rows.where(form=kind)):
+            yield claim
+            if kind == AGREEMENT and claim.outcome in GOOD:
+                yield from _first(report, dataset, judge, claim)
+
+
+def _of_kind(
+    report: Report, dataset: Dataset, judge: Judge, kind: str, rows: Rows
+) -> Iterator[Claim]:
+    groups: dict[tuple[str, ...], dict[str, Row]] = {}
+    for row in rows:
+        groups.setdefault((row.judged, row.level, row.cell), {})[row.statistic] = row
+    for by_name in groups.values():
+        if VERDICT not in by_name:
+            continue
+        verdict = by_name[VERDICT]
+        outcome, reasons = _outcome(verdict.note)
+        numbers = NUMBERS.get(kind, tuple(kind.split()[1:]))  # of a bar: "bar spearman"
+        row = next((by_name[name] for name in numbers if name in by_name), verdict)
+        yield Claim(
+            judge.id,
+            dataset.id,
+            kind,
+            _respect(dataset, kind, by_name),
+            _subject(report, kind, row),
+            outcome,
+            reasons,
+            row,
+            {name: other for name, other in by_name.items() if name not in numbers},
+        )
+
+
+def _outcome(note: str) -> tuple[Outcome, tuple[str, ...]]:
+    """Return outcome and reasons of a verdict; of a note that has none, no claim, with the note."""
+    outcome, *reasons = note.split("; ")
+    if outcome not in {*Outcome}:
+        return Outcome.NO_CLAIM, (note,)
+    return Outcome(outcome), tuple(reasons)
+
+
+def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
+    """Return what a claim is about, with a place for its subject; of a bar, which bar."""
+    if kind == AGREEMENT and dataset.planned:
+        return PLANNED
+    if kind in FOUND:
+        verdict = by_name[VERDICT]
+        name = dataset.labels_on(verdict.judged)[FOUND[kind]]
+        return RESPECTS[kind] % name.replace("{", "{{").replace("}", "}}")
+    if not kind.startswith(BAR):
+        return RESPECTS[kind]
+    name = kind.split()[1]
+    if BAR not in by_name:
+        return label(name)
+    bar, verdict = by_name[BAR], by_name[VERDICT]
+    level = f", {LEVELS[verdict.level][0]}," if verdict.level in LEVELS else ""
+    subject = " on {}" if verdict.judged else ""
+    return f"{label(name)}{level} {bar.note} {written(name, bar.value or 0.0)}{subject}"
+
+
+def _subject(report: Report, kind: str, row: Row) -> str:
+    """Return what a claim is about among those of its kind."""
+    if kind == PERTURBATION:
+        perturbation = next(
+            perturbation for perturbation in report.perturbations if perturbation.cell == row.cell
+        )
+        return (
+            f"{perturbation.name} ({perturbation.degree})"
+            if perturbation.degree
+            else perturbation.name
+        )
+    if kind == SEQUENCE and row.cell:
+        name = report.perturbation(row.perturbation)
+        return f"{name}, judged by {report.aspect(row.judged)}"
+    return report.aspect(row.judged) if row.judged else ""
+
+
+def _first(report: Report, dataset: Dataset, judge: Judge, claim: Claim) -> Iterator[Claim]:
+    """Yield the claim that a judge is above every other, for that judge alone."""
+    for measure in measures(report, dataset):
+        if measure.kind != AGREEMENT or measure.aspect != claim.row.judged:
+            continue
+        others = [one for one in report.judges if not (one.control or one.hint or one is judge)]
+        known = [one for one in others if measure.defined([one])]
+        if known and all(measure.above(judge, one) for one in known):
+            yield Claim(
+                judge.id,
+                dataset.id,
+                FIRST,
+                RESPECTS[FIRST],
+                claim.subject,
+                Outcome.BETTER,
+                (f"above: {len(known)}",),
+                claim.row,
+                {},
+            )
+        return

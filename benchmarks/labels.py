@@ -25,8 +25,8 @@ from judgescope.statistics.labels import on_labels
 from judgescope.statistics.preferences import (
     Comparisons,
     agreement_of_people,
+    majority,
     mcnemar,
-    settled,
     strengths,
     vote_agreement,
 )
@@ -79,7 +79,7 @@ def voted(rng: np.random.Generator, sources: int, world: str, weights: Any) -> R
     orders = [choices(rng, gap + FIRST * shown) for shown in (1, -1)]
     people = np.stack([choices(rng, gap) for _ in range(3)])
     source, shown = np.arange(sources), np.ones(sources, np.int64)
-    agreed = vote_agreement(settled(*orders), people, source, weights)
+    agreed = vote_agreement(majority(np.stack(orders)), people, source, weights)
     among = agreement_of_people(people, source, weights)
     told = {f"{name}, judge with people": one for name, one in agreed.items()}
     told |= {f"{name}, people": one for name, one in among.items()}

@@ -284,7 +284,6 @@ def discernment(
     checked = discernments.checked_weights(shares, len(aspects))
     sources = _codes(source, len(before), "source")
     _check_lengths(original=len(before), source=sources.size)
-    _check_lengths(original=len(before), source=sources.size)
     every, method = _deletions(sources), discernments.table_method(len(before))
     rows: dict[tuple[str, str], Estimate] = {}
     tests, flat, sizes = [], [], np.zeros(len(every), np.int64)

@@ -1,7 +1,6 @@
 """Biases of a judge: toward length, and toward texts by models of its own family."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -15,7 +14,6 @@ from judgescope.statistics.declared import (
     percent,
     signed_amount,
 )
-from judgescope.statistics.declared import Statistic as Declared
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, Sample
 from judgescope.statistics.result import (
@@ -29,7 +27,6 @@ from judgescope.statistics.result import (
 
 YULE = "Yule 1907"
 ORDER: Final = 6
-excess = partial(Declared, kind="percent", range=SIGNED)
 DECLARED: Final = declare(
     correlation("partial_pearson", "Partial r", "Pearson r given length", YULE),
     correlation("partial_spearman", "Partial ρ", "Spearman ρ given length", YULE, ties="midranks"),
@@ -40,20 +37,22 @@ DECLARED: Final = declare(
         "self_preference", "Self-preference", "extra points for texts of its own model family"
     ),
     percent("longer_chosen", "Longer text chosen", "of decided verdicts on texts of two lengths"),
-    excess(
+    percent(
         "longer_excess",
         "Longer text, more than people",
         "how much more often than people it prefers the longer text; a tie counts half",
+        range=SIGNED,
     ),
     percent(
         "own_family_chosen",
         "Own family chosen",
         "of decided verdicts on a text by a model of its family and one of another",
     ),
-    excess(
+    percent(
         "own_family_excess",
         "Own family, more than people",
         "how much more often than people it prefers its own family; a tie counts half",
+        range=SIGNED,
     ),
 )
 

@@ -68,18 +68,12 @@ LARGEST: Final = 15.0
 """Half of log odds of e to the 30th: what exceeds it goes on without end."""
 
 
-def settled(first: Floats, second: Floats) -> Floats:
-    """Return one vote of both orders of a pair: what both say, else a tie.
-
-    first, second (pairs,): votes in either order of showing; NaN where one is missing. Zheng et al.
-    2023, section 3.4, conservative approach.
-    """
-    both = np.where(first == second, first, 0.0)
-    return np.where(np.isnan(first) | np.isnan(second), np.nan, both)
-
-
 def majority(votes: Floats) -> Floats:
-    """Return whom votes (voters, pairs) favour, as `order.verdicts` has it: (pairs,)."""
+    """Return whom votes (voters, pairs) favour, as `order.verdicts` has it: (pairs,).
+
+    Of one vote in each order two that differ are a tie (Zheng et al. 2023, section 3.4, the
+    conservative approach); where one order is missing the other decides.
+    """
     first, second, neither = ((votes == vote).sum(axis=0) for vote in (1, -1, 0))
     return verdicts(first, second, neither)
 

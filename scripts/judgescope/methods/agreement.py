@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import HUMAN, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     AVERAGE,
@@ -42,7 +42,7 @@ def rows(study: EvaluationData) -> list[Row]:
     aspects = [name for name in aspects if study.spec.aspects[name].ordered]
     for plain, aspect in {split(name)[0]: name for name in aspects}.items():
         for (statistic, level), estimate in human_agreement(study, study.systems, aspect):
-            result.append(study.row("human", plain, statistic, level, estimate))
+            result.append(study.row(HUMAN, plain, statistic, level, estimate))
     for judge in study.spec.judges:
         for systems, panel in study.rated(judge).items():
             judge_rows = _judge_rows(study, panel, judge, aspects)
@@ -158,7 +158,7 @@ def below_controls(
     noted = []
     for row in judge_rows:
         control, value = best.get(same_texts(share_of(row), row)), row["value"]
-        exempt = row["judge"] in controls or row["judge"] == "human" or row["statistic"] in BIASES
+        exempt = row["judge"] in controls or row["judge"] == HUMAN or row["statistic"] in BIASES
         if control and not exempt and value is not None and value < control[0]:
             note = f"warning: below control {control[1]} ({control[0]:.3f})"
             row = row | {"note": clauses(row["note"], note)}

@@ -1,9 +1,11 @@
 """The rows of result tables, and what a method declares at the end of its module."""
 
-from typing import Literal, TypedDict
+from typing import Final, Literal, TypedDict
 
 from msgspec import Struct
 
+HUMAN: Final = "human"
+"""The `judge` of rows on people."""
 Texts = Literal["systems", "once", "graded", "attack"]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from judgescope.core.cells import split
 from judgescope.methods.base import AppliesTo
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
+from judgescope.methods.measures import BY_SYSTEM, POOLED
 from judgescope.statistics.bias import side_chosen, side_excess
 from judgescope.statistics.labels import on_labels
 from judgescope.statistics.means import clustered_mean
@@ -36,7 +37,7 @@ Votes = Mapping[Pair, list[float]]
 """(first text shown, second) -> the votes of all draws: 1, -1, 0 or NaN."""
 Named = tuple[str, str, AppliesTo, Estimate]
 """Statistic, level, further columns, estimate."""
-POOLED, LISTED, SWAPPED, BY_SYSTEM = "pooled", "as_listed", "swapped", "by_system"
+LISTED, SWAPPED = "as_listed", "swapped"
 LISTED_BY_SYSTEM = f"{LISTED}_{BY_SYSTEM}"
 ACCURACY, KAPPA = "accuracy_comparison", "kappa_nominal"
 HALF_CREDIT = f"{ACCURACY}_half"

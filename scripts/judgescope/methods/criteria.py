@@ -7,13 +7,12 @@ import numpy as np
 import pyarrow as pa
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import AppliesTo, Method, Row
+from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet, aligned
 from judgescope.methods.measures import pearson
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
-HUMAN = "human"
 SYSTEMS, TEXTS = "systems", "all"
 """The sets of targets: rated texts of systems, and originals with all their perturbed copies."""
 

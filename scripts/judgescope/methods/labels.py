@@ -7,13 +7,13 @@ more than half of them give. A judge with numbers has labels by the threshold of
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 
 from judgescope.core.cells import split
 from judgescope.methods.agreement import below_controls
-from judgescope.methods.base import AppliesTo, Method, Row
+from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     LARGEST_CEILING,
@@ -35,7 +35,6 @@ from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.thresholds import above_threshold, cross_fitted
 
-HUMAN: Final = "human"
 NOMINAL: Final = "nominal"
 BEST: Final = "best"
 AS_RATER: Final = ("label_accuracy", "balanced_accuracy", "kappa_nominal")
@@ -136,9 +135,8 @@ def _people_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
     gold = truth(ratings)
     source, weights = panel.source, study.weights
 
-    def row(statistic: str, estimate: Estimate, **columns: int) -> Row:
-        applies: AppliesTo = {"k": columns["k"] + 1} if columns else {}
-        return study.row(HUMAN, split(aspect)[0], statistic, POOLED, estimate, **applies)
+    def row(statistic: str, estimate: Estimate, **columns: Unpack[AppliesTo]) -> Row:
+        return study.row(HUMAN, split(aspect)[0], statistic, POOLED, estimate, **columns)
 
     unresolved = int((np.isnan(gold) & np.isfinite(ratings).any(axis=0)).sum())
     if len(ratings) > 1 and not study.spec.aspects[aspect].ordered:
@@ -146,7 +144,7 @@ def _people_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
         yield row("unresolved", Estimate(float(unresolved), n=texts))
     for (name, k), one in by_label(gold, gold, len(labels), source, weights).items():
         if name == "label_share":
-            yield row(name, one.estimate.with_note(labels[k]), k=k)
+            yield row(name, one.estimate.with_note(labels[k]), k=k + 1)
     if len(labels) == 2:
         yield row("base_rate", on_labels(gold, gold, 2, source, weights)["base_rate"].estimate)
     if unrated(study, ratings) or len(ratings) > LARGEST_CEILING:

@@ -8,9 +8,8 @@ from itertools import product
 import numpy as np
 
 from judgescope.core.cells import split
-from judgescope.methods.base import AppliesTo, Method, Row
+from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.choices import (
-    POOLED,
     Pair,
     Pairs,
     Votes,
@@ -28,6 +27,7 @@ from judgescope.methods.evaluation_data import (
     TargetSet,
     set_columns,
 )
+from judgescope.methods.measures import POOLED
 from judgescope.statistics.order import (
     comparison_accuracy,
     first_position_rate,
@@ -38,8 +38,6 @@ from judgescope.statistics.order import (
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
-PEOPLE = "human"
-
 
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of pairwise.csv, per judge, aspect and set of texts."""
@@ -48,7 +46,7 @@ def rows(study: EvaluationData) -> list[Row]:
         panel = study.panel(perturbation).given(judge)
         columns: AppliesTo = {} if perturbation == "systems" else set_columns(perturbation)
         for statistic, distance, estimate in _estimates(panel, aspect, votes):
-            row = study.row(judge, aspect, statistic, "pooled", estimate, **columns | distance)
+            row = study.row(judge, aspect, statistic, POOLED, estimate, **columns | distance)
             result.append(row)
     return [*result, *_choice_rows(study)]
 
@@ -57,7 +55,7 @@ def _choice_rows(study: EvaluationData) -> Iterator[Row]:
     """Yield the rows of people's choices and of recorded comparisons, of texts by systems."""
     for aspect in study.preferences:
         for name, level, columns, estimate in of_people(study, aspect):
-            yield study.row(PEOPLE, aspect, name, level, estimate, **columns)
+            yield study.row(HUMAN, aspect, name, level, estimate, **columns)
     scored, known = scored_votes(study), dict[tuple[str, str], Votes]()
     compared = votes_of(study) | scored
     for judge, aspect in product(study.spec.judges, study.spec.aspects):
@@ -70,7 +68,7 @@ def _choice_rows(study: EvaluationData) -> Iterator[Row]:
                 pairs.verdict, np.sign(pairs.ahead), pairs.source, study.weights
             )
             for statistic, one in accuracy.items():
-                yield study.row(judge, aspect, statistic, "pooled", one)
+                yield study.row(judge, aspect, statistic, POOLED, one)
         if votes and (chosen or card.engine == "recorded"):
             for name, level, columns, estimate in of_judge(panel, judge, aspect, votes):
                 yield study.row(judge, aspect, name, level, estimate, **columns)

@@ -10,7 +10,7 @@ import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.methods.agreement import below_controls
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import HUMAN, Method, Row
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import AVERAGE, Measure, with_floor_note, with_hint_note
@@ -123,13 +123,13 @@ def _people_rows(views: Views) -> Iterator[Row]:
     for plain, people in {split(name)[0]: one for name, one in views.people.items()}.items():
         if people.why:
             nothing = Estimate.undefined(people.why)
-            yield views.study.row("human", plain, "class_count", DIRECT, nothing)
+            yield views.study.row(HUMAN, plain, "class_count", DIRECT, nothing)
             continue
         agreed = people.shared[~np.isnan(people.shared)]
         for k, rating in enumerate(people.classes, start=1):
             number = float(np.isclose(agreed, rating).sum())
             count = Estimate(number, n=agreed.size, note=f"rated {rating:g}")
-            yield views.study.row("human", plain, "class_count", DIRECT, count, k=k)
+            yield views.study.row(HUMAN, plain, "class_count", DIRECT, count, k=k)
 
 
 def _measure_rows(views: Views, judge: str) -> Iterator[Row]:

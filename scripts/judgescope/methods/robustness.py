@@ -10,7 +10,7 @@ import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
-from judgescope.methods.base import AppliesTo, Method, Row
+from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.differences import difference_rows
 from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats, TargetSet
 from judgescope.methods.measures import (
@@ -32,7 +32,6 @@ from judgescope.statistics.permutation import flips_of, mean_test
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
 
-HUMAN = "human"
 NO_FORMS = "the model is asked in only one form"
 SWAPPED_RATIONALES = "permutation of both judges' rationales, 1000, by source, two-sided"
 WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")

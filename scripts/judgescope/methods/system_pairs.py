@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from judgescope.core.cells import split
-from judgescope.methods.base import AppliesTo, Method, Row
+from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
+from judgescope.methods.measures import BY_SYSTEM
 from judgescope.statistics.accuracy import EXACT_SOURCES, SystemPair, system_pairs
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
-HUMAN, LEVEL = "human", "by_system"
 ONE_SIDED = "one-sided, that the first is better; not corrected for the number of pairs"
 PAIRED = "flips of signs by source"
 RANKS = "Wilcoxon rank sum, normal limit, ties corrected"
@@ -47,7 +47,7 @@ def _rows(
     for pair in system_pairs(scores, panel.source, panel.system):
         columns: AppliesTo = {"system_subset": f"{names[pair.first]}+{names[pair.second]}"}
         for statistic, estimate in _estimates(study, pair):
-            yield study.row(judge, aspect, statistic, LEVEL, estimate, **columns)
+            yield study.row(judge, aspect, statistic, BY_SYSTEM, estimate, **columns)
 
 
 def _estimates(study: EvaluationData, pair: SystemPair) -> Iterator[tuple[str, Estimate]]:

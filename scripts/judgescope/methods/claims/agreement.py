@@ -7,16 +7,15 @@ F1 beyond chance, the mean F1 of 200 seeded placements of as many spans of the s
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
-from math import nan
 from typing import Final
 
 import numpy as np
 
 from judgescope.core.cells import split
 from judgescope.core.rng import stream
-from judgescope.methods.base import Row
+from judgescope.methods.base import HUMAN, Row
 from judgescope.methods.claims.base import (
     AGREEMENT,
     CHANCE,
@@ -25,31 +24,29 @@ from judgescope.methods.claims.base import (
     SHARE_GAP,
     SPANS,
     SYSTEMS,
+    BesideRaters,
     Claim,
     SystemPreference,
     at_the_worst_end,
-    compared_with_raters,
     length_nulls,
     lost_share,
     mean_of_sources,
     number,
     p_above,
 )
-from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
+from judgescope.methods.evaluation_data import EvaluationData, Floats
 from judgescope.methods.measures import (
     BY_SOURCE,
     LARGEST_CEILING,
     POOLED,
     against,
-    rater_tables,
     unrated,
 )
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
-from judgescope.methods.specs import present
 from judgescope.statistics.correlation import leaving_out
 from judgescope.statistics.jackknife import ACCURACY, CORRELATION, FEWEST_SOURCES, PLAIN
 from judgescope.statistics.nulls import p_systems, source_correlations
-from judgescope.statistics.raters import as_rater, ceilings, mean_rating
+from judgescope.statistics.raters import ceilings, mean_rating
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONSTANT_JUDGE, NO_SOURCE, NO_SPANS, Estimate
 from judgescope.statistics.spans import Span, placed_at_random
@@ -62,14 +59,10 @@ SPAN_STATISTIC: Final = "span_f1"
 PLACEMENTS: Final = 200
 
 
-@dataclass(frozen=True, eq=False)
-class RatedTexts:
+class RatedTexts(BesideRaters):
     """A panel and people's mean rating of one aspect, with which every judge is compared."""
 
-    study: EvaluationData
-    panel: TargetSet
-    aspect: str
-    _rater_numbers: dict[tuple[bytes, bytes], Replicated] = field(default_factory=dict)
+    statistic = STATISTIC
 
     @cached_property
     def people(self) -> Floats:
@@ -104,24 +97,6 @@ class RatedTexts:
         method = "mean over sources; a source whose texts all have the same score counts as 0"
         counts = Estimate(0.0, n_missing=missing, method=method)
         return mean_of_sources(values, CORRELATION, counts, why)
-
-    @cached_property
-    def _rater_tables(self) -> list[Floats]:
-        return rater_tables(self.study, self.panel, self.aspect)
-
-    def as_rater(self, x: Floats) -> tuple[Estimate | None, float]:
-        """Return a judge's agreement less that of one more rater, and p of being worse."""
-        if not self._rater_tables:
-            return None, nan
-
-        def value(a: Floats, b: Floats) -> Mapping[str, Replicated]:
-            key = a.tobytes(), b.tobytes()
-            if key not in self._rater_numbers:  # raters' numbers are the same beside every judge
-                self._rater_numbers[key] = self.number(a, b)
-            return {STATISTIC: self._rater_numbers[key]}
-
-        gap = as_rater(value, x, self._rater_tables, against="mean")[STATISTIC].difference
-        return compared_with_raters(gap, present(self.study.spec.as_rater).margin)
 
     @cached_property
     def preference(self) -> SystemPreference:
@@ -199,7 +174,7 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
             return {STATISTIC: texts.number(a, b)._replace(scale=PLAIN, ends=None)}
 
         for name, ceiling in ceilings(value, ratings, against="mean").items():
-            yield study.row("human", aspect, name, texts.level, ceiling, form=AGREEMENT)
+            yield study.row(HUMAN, aspect, name, texts.level, ceiling, form=AGREEMENT)
 
 
 def span_claims(study: EvaluationData) -> Iterator[Claim]:

@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan, nan
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from judgescope.core.rng import stream
 from judgescope.methods.base import AppliesTo, Row
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
+from judgescope.methods.measures import rater_tables
+from judgescope.methods.specs import present
 from judgescope.statistics.jackknife import SLACK, Scale
 from judgescope.statistics.nulls import (
     FEWEST_SYSTEMS,
@@ -24,7 +26,7 @@ from judgescope.statistics.nulls import (
     p_moved,
     system_permutations,
 )
-from judgescope.statistics.raters import decided
+from judgescope.statistics.raters import Against, as_rater, decided
 from judgescope.statistics.resampling import Replicated, with_interval
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import (
@@ -255,6 +257,45 @@ def compared_with_raters(gap: Replicated, margin: float) -> tuple[Estimate, floa
     """Return a difference from one more rater with its note, and p of being worse."""
     p = gap.p_above(-margin)
     return gap.estimate.with_note(decided(gap, margin)), nan if p is None else p
+
+
+@dataclass(frozen=True, eq=False)
+class BesideRaters:
+    """The texts of a panel on one aspect, on which every judge is compared with one more rater."""
+
+    study: EvaluationData
+    panel: TargetSet
+    aspect: str
+    _rater_numbers: dict[tuple[bytes, bytes], Replicated] = field(default_factory=dict)
+    statistic: ClassVar[str]
+
+    @property
+    def others(self) -> Against:
+        """Return what a rater is compared with; see `statistics.raters.as_rater`."""
+        return "mean"
+
+    def number(self, x: Floats, y: Floats | None = None) -> Replicated:
+        """Return the deciding number of a judge's values with people's, or with those of y."""
+        raise NotImplementedError
+
+    @cached_property
+    def _rater_tables(self) -> list[Floats]:
+        return rater_tables(self.study, self.panel, self.aspect)
+
+    def as_rater(self, x: Floats) -> tuple[Estimate | None, float]:
+        """Return a judge's deciding number less that of one more rater, and p of being worse."""
+        if not self._rater_tables:
+            return None, nan
+
+        def value(a: Floats, b: Floats) -> Mapping[str, Replicated]:
+            key = a.tobytes(), b.tobytes()
+            if key not in self._rater_numbers:  # raters' numbers are the same beside every judge
+                self._rater_numbers[key] = self.number(a, b)
+            return {self.statistic: self._rater_numbers[key]}
+
+        compared = as_rater(value, x, self._rater_tables, against=self.others)
+        gap = compared[self.statistic].difference
+        return compared_with_raters(gap, present(self.study.spec.as_rater).margin)
 
 
 def lost_share(

@@ -10,10 +10,9 @@ FOUND, passes where the lower end reaches it. A judge that finds exactly nine in
 in at most 2.5 % of studies.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
-from math import nan
 from typing import Final
 
 import numpy as np
@@ -26,20 +25,18 @@ from judgescope.methods.claims.base import (
     LOST,
     PASSED,
     SHARE_GAP,
+    BesideRaters,
     Claim,
     SystemPreference,
-    compared_with_raters,
     length_nulls,
     lost_share,
     p_above,
 )
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
-from judgescope.methods.measures import POOLED, against, rater_tables
-from judgescope.methods.specs import present
+from judgescope.methods.measures import POOLED, against
 from judgescope.statistics.labels import balanced_accuracies, on_labels
 from judgescope.statistics.nulls import dealt
-from judgescope.statistics.raters import as_rater
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import FEW_LOST, Outcome, on_bar
@@ -49,19 +46,20 @@ FOUND: Final = 0.9
 """The share of the texts of one label that a judge should find."""
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledTexts:
+class LabelledTexts(BesideRaters):
     """The texts of a panel, and people's label of each on one aspect."""
 
-    study: EvaluationData
-    panel: TargetSet
-    aspect: str
-    _rater_numbers: dict[tuple[bytes, bytes], Replicated] = field(default_factory=dict)
+    statistic = STATISTIC
+
+    @cached_property
+    def others(self) -> Callable[[Floats], Floats]:
+        """Return the function from ratings to the true label of each text."""
+        return truth_of(self.study, self.aspect)
 
     @cached_property
     def gold(self) -> Floats:
         """Return the true label of each text; (texts,), NaN where there is none."""
-        return truth_of(self.study, self.aspect)(self.panel.ratings(self.aspect))
+        return self.others(self.panel.ratings(self.aspect))
 
     @property
     def q(self) -> int:
@@ -114,22 +112,6 @@ class LabelledTexts:
         """Return the balanced accuracy where other texts' labels stand in each text's place."""
         own = np.append(codes[self.rated], np.nan)  # the last entry: no text
         return balanced_accuracies(self.gold[self.rated], own[text], self.q)
-
-    def as_rater(self, codes: Floats) -> tuple[Estimate | None, float]:
-        """Return a judge's balanced accuracy less that of one more rater, and p of being worse."""
-        tables = rater_tables(self.study, self.panel, self.aspect)
-        if not tables:
-            return None, nan
-
-        def value(a: Floats, b: Floats) -> Mapping[str, Replicated]:
-            key = a.tobytes(), b.tobytes()
-            if key not in self._rater_numbers:
-                self._rater_numbers[key] = self.number(a, b)
-            return {STATISTIC: self._rater_numbers[key]}
-
-        truth = truth_of(self.study, self.aspect)
-        gap = as_rater(value, codes, tables, against=truth)[STATISTIC].difference
-        return compared_with_raters(gap, present(self.study.spec.as_rater).margin)
 
 
 def claims(study: EvaluationData) -> Iterator[Claim]:

@@ -2,14 +2,13 @@
 
 import json
 import re
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from scripted import Body, Said, Script, refusal
+from scripted import Body, Said, Script, refusal, running
 
 Row = dict[str, Any]
 LOST = "lost"
@@ -141,11 +140,5 @@ def serve_batches(script: Script) -> Iterator[BatchEndpoint]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     endpoint = BatchEndpoint(f"http://127.0.0.1:{server.server_port}/v1", script)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
+    with running(server):
         yield endpoint
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

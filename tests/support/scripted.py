@@ -78,6 +78,19 @@ class Endpoint:
 
 
 @contextmanager
+def running(server: ThreadingHTTPServer) -> Iterator[None]:
+    """Let a server answer in a thread until the block ends."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
 def serve(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Endpoint]:
     """Run an endpoint on a free port of loopback until the block ends; with `tls`, on https."""
 
@@ -118,11 +131,5 @@ def serve(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Endp
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     scheme = "https" if tls else "http"
     endpoint = Endpoint(f"{scheme}://127.0.0.1:{server.server_port}/v1", script)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
+    with running(server):
         yield endpoint
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

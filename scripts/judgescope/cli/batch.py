@@ -119,6 +119,13 @@ def fetch(args: Arguments) -> int:
     """Store the replies of batches that have ended; return 1 while one has not."""
     waiting = 0
     for batches, each in _under_way(args.study):
+        if each.record.batch is None:
+            waiting += 1
+            print(
+                f"{each.record.model}, {each.record.requests:,} requests were not sent: "
+                f"judgescope batch submit {args.study} sends them, `batch cancel` drops them"
+            )
+            continue
         state = batches.fetch(each)
         name = f"{each.record.model}, batch {each.record.batch}: {state.status}"
         _print_messages(state)
@@ -137,7 +144,8 @@ def cancel(args: Arguments) -> int:
     """Ask the endpoints to end the study's batches."""
     for batches, each in _under_way(args.study):
         batches.cancel(each)
-        print(f"{each.record.model}, batch {each.record.batch}: to be cancelled")
+        ended = f"batch {each.record.batch}: to be cancelled" if each.record.batch else "not sent"
+        print(f"{each.record.model}, {ended}")
     print(f"judgescope batch fetch {args.study}: stores what was answered, releases the rest")
     return 0
 

@@ -44,7 +44,7 @@ from judgescope.cli.examples import add_examples
 from judgescope.cli.sensitivity import sensitivity
 from judgescope.cli.unread_replies import reading
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.excepthook import show_without_secrets
+from judgescope.core.excepthook import print_exception, show_without_secrets
 from judgescope.core.paths import HOME
 from judgescope.schema.cards import PILOT
 from judgescope.schema.loading import nearest_file
@@ -61,6 +61,8 @@ GROUPS = {
     "shell": ("completion",),
 }
 """The commands, in the order of the help."""
+FAILED = 1
+"""The exit code of an error, unless the command has another (`failed`)."""
 
 
 def main() -> None:
@@ -73,24 +75,39 @@ def main() -> None:
     args, unknown = parser.parse_known_args()
     args.passed = list(split_config(unknown))
     if args.passed and (not getattr(args, "passes_options", False) or _renamed(sys.argv[1:])):
-        parser.error(f"unknown options: {' '.join(args.passed)}")
+        parser.error(_unexpected(args))
+    failed = getattr(args, "failed", FAILED)
     try:
         status = args.act(args)
         sys.stdout.flush()
         sys.exit(status)
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
-        sys.exit(1)
+        sys.exit(failed)
     except BrokenPipeError:  # the reader has closed the pipe: `judgescope show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        sys.exit(failed)
     except OSError as error:
         reason = f"{error.strerror or error}: {error.filename}" if error.filename else str(error)
         print(f"a file cannot be read or written: {reason}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(failed)
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except MemoryError:
+        print("memory ran out", file=sys.stderr)
+        sys.exit(failed)
+    except Exception:  # Python's own code would be 1, which means something else to `audit`
+        print_exception()
+        sys.exit(failed)
+
+
+def _unexpected(args: Arguments) -> str:
+    """Return the error of words that the command does not take."""
+    options = any(word.startswith("-") for word in args.passed)
+    if not options and (several := getattr(args, "more_files", None)):
+        return str(several(args.file, args.passed))
+    return f"unknown {'options' if options else 'arguments'}: {' '.join(args.passed)}"
 
 
 # --- the command line ------------------------------------------------------------------------

@@ -119,7 +119,7 @@ def overview(tables: Mapping[str, Path]) -> list[str]:
 
 
 def lines(table: str, rows: "DataFrame", filters: Filters, *, limit: int, notes: bool) -> list[str]:
-    """Return the rows that have the filters values, as aligned lines, up to a limit (0: all).
+    """Return the rows that pass the filters, as aligned lines, up to a limit (0: all).
 
     What all have in common is in the first line. An undefined number is followed by its reason.
     Raises UserError for a value that no row has.
@@ -188,7 +188,7 @@ def no_agreement(rows: "DataFrame", second: str | None = None) -> list[str]:
 
 
 def chosen(table: str, rows: "DataFrame", filters: Filters) -> "DataFrame":
-    """Return the rows with the filters values; raise UserError for a value that no row has."""
+    """Return the rows that pass the filters; raise UserError for a value that no row has."""
     check_filters(table, filters, lambda name: set(rows[name].dropna()) - {""})
     for name, values in filters.items():
         rows = rows[rows[name].isin(values)]
@@ -200,7 +200,7 @@ def check_filters(
     filters: Mapping[str, Sequence[str | int]],
     known: Callable[[str], Collection[str | int]],
 ) -> None:
-    """Raise UserError for a filters value that no row has; `known` gives those of a column."""
+    """Raise UserError for a filter's value that no row has; `known` gives those of a column."""
     for name, values in filters.items():
         for value in values:
             if value not in (available := known(name)):

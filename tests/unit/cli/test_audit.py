@@ -1,6 +1,5 @@
 """`judgescope audit`: what columns are taken for, exit codes, refusals, the page's three forms."""
 
-import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,20 +9,20 @@ import numpy as np
 import pytest
 
 from audit_setup import Rows, made, passed, two, write
-from judgescope.cli.audit import add_commands, long, table
+from judgescope.cli.audit import long, table
 from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import guess
-from judgescope.cli.main import command_line
+from judgescope.cli.main import main
 
 pytestmark = pytest.mark.heavy
 
 
 def audit(path: Path, *words: str) -> int:
-    parser = argparse.ArgumentParser()
-    add_commands(parser.add_subparsers())
-    args = parser.parse_args(["audit", str(path), *words])
-    status: int = args.act(args)
-    return status
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr("sys.argv", ["judgescope", "audit", str(path), *words])
+        main()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
 
 
 @pytest.fixture
@@ -184,12 +183,26 @@ def test_wrong_words_are_named_with_code_3(page: Page, words: list[str], said: s
     assert status == 3 and said in " ".join(page_said.split())
 
 
-def test_an_unknown_option_is_no_missed_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ["audit", "x.csv", "--json=5"]
-    monkeypatch.setattr("sys.argv", ["judgescope", *words])
-    with pytest.raises(SystemExit) as stopped:
-        command_line().parse_args(words)
-    assert stopped.value.code == 3
+@pytest.mark.parametrize("option", ["--json=5", "--jsn"])
+def test_an_unknown_option_is_no_missed_bar(option: str) -> None:
+    assert audit(Path("x.csv"), option) == 3
+
+
+def test_of_several_files_their_folder_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    status = audit(Path("logs/a.json"), "logs/b.json", "logs/c.json", "logs/d.json")
+    said = capsys.readouterr().err
+    assert status == 3 and "got 4: logs/a.json, logs/b.json, logs/c.json, …" in said
+    assert "judgescope audit logs\n" in said and "option" not in said
+
+
+def test_a_closed_pipe_is_no_missed_bar(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(*_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("os.dup2", lambda *_: None)
+    monkeypatch.setattr("sys.stdout.fileno", lambda: 1, raising=False)
+    monkeypatch.setattr(table, "draft_of", closed)
+    assert page(two())[0] == 3
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(

@@ -185,6 +185,19 @@ def test_the_values_are_those_of_the_tools(tmp_path: Path) -> None:
     assert bench["people (fluency)"] == [human, 3] and bench["gpt-x (fluency)"] == judge
 
 
+def test_every_assertion_of_one_name_is_a_judge(tmp_path: Path) -> None:
+    content = promptfoo()
+    for result in content["results"]["results"]:
+        components = result["gradingResult"]["componentResults"]
+        scored = next(one for one in components if one["assertion"].get("metric") == "helpful")
+        components += [{**scored, "score": scored["score"] / 2}, {**scored, "score": 0.5}]
+    path = tmp_path / "e.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    first = table.read(path)[0].rows[0]
+    scores = [first[name] for name in ("helpful", "helpful 2", "helpful 3")]
+    assert scores == [PAIRS[0][1] / 5, PAIRS[0][1] / 10, 0.5]
+
+
 def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
     made = wanted(judge_bench(7), tmp_path / "d.json")
     assert made.scales == {"fluency": {"min": 1, "max": 7, "step": 1}}
@@ -200,7 +213,9 @@ def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
         (deepeval("metrics"), "a.json", "this version of results of DeepEval is not known"),
         (lm_eval("hash"), "a.jsonl", "this version of results of lm-evaluation-harness"),
         (alpaca(), "a.json", "choices between two texts"),
+        ([1, 2, 3], "a.json", "row"),
         ({"some": "object"}, "a.json", "neither a list of rows nor of a known tool"),
+        ({**inspect(), "samples": []}, "a.json", "0 rows"),
         ({**inspect(), "samples": [{}]}, "a.json", "these results lack a part of their format"),
     ],
 )

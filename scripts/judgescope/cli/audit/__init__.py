@@ -1,15 +1,15 @@
 """The command `judgescope audit`: is a judge any good, by one table of scores and ratings?"""
 
 import argparse
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from judgescope.core.errors import UserError, UserErrors
-
 BROKEN: Final = 3
 """The exit code of input that cannot be used; the others are those of `page.Findings.status`."""
+MOST_NAMED: Final = 2
+"""Surplus files that a message names."""
 ROLES: Final = {
     "--text": "the text that is judged",
     "--source": "the source of the text; repeat it for several columns",
@@ -72,28 +72,21 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--write", type=Path, metavar="DIR", help="keep the cards and the data of a study in DIR"
     )
-    parser.set_defaults(act=audit)
+    parser.set_defaults(act=audit, failed=BROKEN, more_files=_several)
+
+
+def _several(file: Path, more: Sequence[str]) -> str:
+    """Return what to do about several files, as a shell makes of `logs/*.json`."""
+    folder = file if file.is_dir() else file.parent
+    return (
+        f"an audit reads one file, or a folder of Inspect's logs; got {1 + len(more)}: "
+        f"{file}, {', '.join(more[:MOST_NAMED])}{', …' * (len(more) > MOST_NAMED)}; for logs of "
+        f"Inspect name the folder: judgescope audit {folder}"
+    )
 
 
 def audit(args: argparse.Namespace) -> int:
-    """Print the page and return the exit code; errors are printed here, as 1 means: misses."""
-    try:
-        return _audit(args)
-    except (UserError, UserErrors) as error:
-        print(error, file=sys.stderr)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        reason = f"{error.strerror or error}: {error.filename}" if error.filename else str(error)
-        print(f"a file cannot be read or written: {reason}", file=sys.stderr)
-    except MemoryError:
-        print("memory ran out", file=sys.stderr)
-    except Exception:  # a fault of this program is no missed bar, as Python's own code 1 would say
-        sys.excepthook(*sys.exc_info())
-    return BROKEN
-
-
-def _audit(args: argparse.Namespace) -> int:
+    """Print the page and return the exit code."""
     from judgescope.cli.audit import page, study, table  # slow to import
     from judgescope.cli.context import check_output
 

@@ -8,6 +8,7 @@ Content is data: nothing of it is run.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,8 @@ Row = dict[str, Any]
 INSPECT, PROMPTFOO = 2, 3
 """The versions that Inspect logs and promptfoo results state."""
 LM_EVAL: Final = {"doc_id", "doc", "target", "resps", "filtered_resps", "doc_hash"}
-"""Keys of a sample since lm-evaluation-harness 0.4."""
+"""Keys of a sample of lm-evaluation-harness, since the version below."""
+LM_EVAL_VERSION: Final = "0.4"
 GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "no": 0.0}
 """Inspect's grades in letters and words, as its metrics count them."""
 HUMAN: Final = "human"
@@ -228,6 +230,7 @@ def _promptfoo(content: Content, where: str) -> Results:
     for result in results["results"]:
         grading = result.get("gradingResult") or {}
         scores: dict[str, float] = {}
+        seen: Counter[str] = Counter()
         people: dict[str, float] = {}
         for component in grading.get("componentResults") or []:
             assertion = component.get("assertion") or {}
@@ -236,7 +239,8 @@ def _promptfoo(content: Content, where: str) -> Results:
                 people[HUMAN] = component["score"]
             else:
                 name = str(assertion.get("metric") or kind)
-                scores[f"{name} 2" if name in scores else name] = component["score"]
+                seen[name] += 1
+                scores[f"{name} {seen[name]}" if seen[name] > 1 else name] = component["score"]
         names |= dict.fromkeys(scores)
         response = result.get("response") or {}
         rows.append(
@@ -288,20 +292,17 @@ def _deepeval(content: Content, where: str) -> Results:
 # --- lm-evaluation-harness ---------------------------------------------------------------------
 
 
-def _is_lm_eval(content: object) -> bool:
-    return (
-        isinstance(content, list)
-        and bool(content)
-        and isinstance(content[0], dict)
-        and {"doc_id", "doc", "resps"} <= content[0].keys()
-    )
+def _first_has(content: object, keys: set[str]) -> bool:
+    """Return whether content is a list whose first entry is an object with these keys."""
+    first = content[0] if isinstance(content, list) and content else None
+    return isinstance(first, dict) and keys <= first.keys()
 
 
 def _lm_eval(samples: Sequence[Content], where: str) -> Results:
     """Return a row per document: metrics are judges, or the reply itself where it is a number."""
     lacking = sorted(LM_EVAL - samples[0].keys())
-    got = f"samples without {', '.join(lacking)}" if lacking else ""
-    _known(got, "", "lm-evaluation-harness (known: 0.4)", where)
+    version = f"samples without {', '.join(lacking)}" if lacking else LM_EVAL_VERSION
+    _known(version, LM_EVAL_VERSION, "lm-evaluation-harness", where)
     rows: list[Row] = []
     metrics: dict[str, None] = {}
     for sample in samples:
@@ -400,10 +401,6 @@ def _list(value: object) -> list[Any]:
 # --- AlpacaEval --------------------------------------------------------------------------------
 
 
-def _is_alpaca(content: object) -> bool:
-    return isinstance(content, list) and bool(content) and set(content[0]) >= ALPACA
-
-
 def _alpaca(_: object, where: str) -> Results:
     raise UserError(
         "annotations of AlpacaEval are choices between two texts, which an audit does not read yet",
@@ -417,7 +414,7 @@ READERS: Final[list[tuple[Callable[[object], bool], Callable[[Any, str], Results
     (_is_inspect, _inspect),
     (_is_promptfoo, _promptfoo),
     (lambda content: _cases(content) is not None, _deepeval),
-    (_is_lm_eval, _lm_eval),
+    (lambda content: _first_has(content, {"doc_id", "doc", "resps"}), _lm_eval),
     (_is_judge_bench, _judge_bench),
-    (_is_alpaca, _alpaca),
+    (lambda content: _first_has(content, ALPACA), _alpaca),
 ]

@@ -44,7 +44,7 @@ VERDICTS: Final = {MEETS: "meets", MISSES: "misses", CANNOT_TELL: "cannot tell"}
 
 @dataclass(frozen=True)
 class Findings:
-    """What an audit findings: the study that the file makes, its rows, and the results."""
+    """What an audit found: the study that the file makes, its rows, and the results."""
 
     draft: StudyDraft
     table: Table

@@ -15,7 +15,6 @@ from judgescope.cli.init.flags import Scale, Table, check_column, check_free
 from judgescope.cli.init.guess import (
     ALL,
     PEOPLE,
-    ROLES,
     Guess,
     entries,
     guess,
@@ -28,6 +27,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.core.slugs import slug
 from judgescope.data.rows import read_json
+from judgescope.report.words import plural
 from judgescope.schema.loading import Cards
 
 MOST_BYTES: Final = 200_000_000
@@ -41,7 +41,7 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[St
     """Return the study that a table makes, and its rows; UserError for one that makes none."""
     table, results = read(args.file)
     table, words = in_numbers(table)
-    named = _named(args, table)
+    named = flags.named_columns(args, table)
     known = results.columns if results else None
     if results is None:
         table, known = unfolded(table, named)
@@ -164,7 +164,12 @@ def read(file: Path) -> tuple[Table, Results | None]:
         raise _too_much(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
     if len(table.rows) < 2:
         todo = "an audit needs at least two rated texts, and an interval ten"
-        raise UserError("agreement needs two rows or more", where=str(file), got="1 row", todo=todo)
+        raise UserError(
+            "agreement needs two rows or more",
+            where=str(file),
+            got=plural(len(table.rows), "row"),
+            todo=todo,
+        )
     return table, results
 
 
@@ -172,18 +177,6 @@ def _too_much(file: Path, got: str, allowed: str) -> UserError:
     todo = "take a sample of its rows, or make a study of it: judgescope init"
     what = "this file is too large for an audit"
     return UserError(what, where=str(file), got=got, allowed=allowed, todo=todo)
-
-
-def _named(args: argparse.Namespace, table: Table) -> dict[str, list[str]]:
-    """Return role -> the columns that flags name."""
-    named: dict[str, list[str]] = {}
-    for role in ROLES:
-        value = getattr(args, role)
-        for name in [value] if isinstance(value, str) else value or []:
-            check_column(name, table.columns, f"--{role}")
-            check_free(name, named, f"--{role}")
-            named.setdefault(role, []).append(name)
-    return named
 
 
 def _columns(

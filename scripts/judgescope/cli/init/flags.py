@@ -136,13 +136,7 @@ def load_table(file: Path, cards: Cards) -> Table:
 
 def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
     """Return the study that the flags describe, with guesses where they say nothing."""
-    named: dict[str, list[str]] = {}
-    for role in ROLES:
-        value = getattr(args, role)
-        for name in [value] if isinstance(value, str) else value or []:
-            check_column(name, table.columns, f"--{role}")
-            check_free(name, named, f"--{role}")
-            named.setdefault(role, []).append(name)
+    named = named_columns(args, table)
     ratings = read_ratings(args.rating, table) if args.rating else {}
     rated = [column for group in ratings.values() for column in group]
     for column in rated:
@@ -168,6 +162,18 @@ def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
         licence=args.licence,
         citation=args.citation,
     )
+
+
+def named_columns(args: argparse.Namespace, table: Table) -> dict[str, list[str]]:
+    """Return role -> the columns that flags name."""
+    named: dict[str, list[str]] = {}
+    for role in ROLES:
+        value = getattr(args, role)
+        for name in [value] if isinstance(value, str) else value or []:
+            check_column(name, table.columns, f"--{role}")
+            check_free(name, named, f"--{role}")
+            named.setdefault(role, []).append(name)
+    return named
 
 
 def _metric(text: str, table: Table, taken: Iterable[Iterable[str]]) -> tuple[str, str]:

@@ -4,22 +4,20 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from data_samples import REAL, needs_real_data
 from judgescope.parsing.parsers import parse
 from judgescope.statistics.labels import on_labels
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "llmbar"
+DATA = REAL / "llmbar"
 ORDERS = ("swap = False", "swap = True")
 LETTERS = {1.0: "1", -1.0: "2", 0.0: "tie"}
 OTHER = {"1": "2", "2": "1"}
-pytestmark = pytest.mark.skipif(
-    not DATA.is_dir(), reason="recorded judges are not there: ../shared/data/llmbar"
-)
+pytestmark = needs_real_data
 
 
 def judges() -> Iterator[tuple[dict[str, str], list[Any]]]:

@@ -129,7 +129,8 @@ def _compared(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None
         )
     keys = {place: draft.output(item, names[place], texts[place], again=True) for place in there}
     if len({*keys.values()}) < len(there):
-        raise RowFault("a row compares a text with another one of its own system", got=names)
+        problem = "a row compares a text with another one of its own system"
+        raise RowFault(problem, got=", ".join(map(str, names)))
     words = _words(columns, names)
     rater = draft.name(draft.pick(row, columns.rater), "rater") if columns.rater else ""
     for aspect in draft.columns:
@@ -161,9 +162,9 @@ def _prefer(
     chosen = words.get(word_of(cell).casefold(), set())
     shown = sorted(word for word, places in words.items() if places and len(places) == 1)
     if len(chosen) != 1 or not chosen <= {*keys, None}:
-        what = "no word for a choice" if not chosen else "a choice of a text that is not in the row"
+        what = "unknown choice" if not chosen else "a choice of a text that is not in the row"
         raise RowFault(
-            what if len(chosen) < 2 else "a word that chooses two texts",
+            what if len(chosen) < 2 else "a choice of two texts at once",
             got=cell,
             allowed=shown,
             todo="say what it means under `columns.choices` in the dataset's card",

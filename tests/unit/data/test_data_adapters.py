@@ -347,7 +347,7 @@ def test_the_order_of_rows_changes_nothing_but_row_numbers(tmp_path: Path) -> No
     ("keys", "message"),
     [
         ({"columns": {"text": "t"}}, "map one"),
-        ({"columns": {"text": "t", "source": "s", "ratings": {"x": "x"}}}, "ratings of x"),
+        ({"columns": {"text": "t", "source": "s", "ratings": {"x": "x"}}}, "`ratings` names x"),
         ({"files": {"items": "i"}}, "`files` needs the role `data`"),
         ({"files": {"data": "d", "items": "i"}}, "map it"),
         ({"files": {"data": "d", "more": "m"}}, "not more"),

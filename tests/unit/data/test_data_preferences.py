@@ -75,7 +75,7 @@ def test_the_best_of_three_is_preferred_to_the_others(tmp_path: Path) -> None:
     ("row", "what", "got"),
     [
         (["3", "Q", "a", "b", "A.", "", "A", "x"], "fewer than two texts", "answer_a"),
-        (["3", "Q", "a", "b", "A.", "B.", "left", "x"], "no word for a choice", "left"),
+        (["3", "Q", "a", "b", "A.", "B.", "left", "x"], "unknown choice", "left"),
         (["3", "Q", "2", "c", "A.", "B.", "2", "x"], "two texts", "2"),
         (
             ["1", "Why?", "gpt", "llama", "Other.", "Since.", "A", "x"],
@@ -98,7 +98,7 @@ def test_each_fault_is_an_error_with_its_row(
     [error] = caught.value.errors
     assert what in error.what and str(len(ROWS) + 2) in error.where
     assert got is None or error.got == got
-    if what == "no word for a choice":
+    if what == "unknown choice":
         assert {"model_a", "a", "2", "tie"} <= {*(error.allowed or ())}
 
 
@@ -124,3 +124,8 @@ def test_a_choice_of_a_text_that_is_not_in_the_row(tmp_path: Path) -> None:
 def test_columns_that_do_not_fit(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         card(COLUMNS | change)
+
+
+def test_labels_of_an_aspect_on_which_people_chose_are_refused() -> None:
+    with pytest.raises(ValidationError, match="people chose between texts, so overall has no"):
+        card(COLUMNS, aspects={"overall": {"labels": ["lose", "win"]}})

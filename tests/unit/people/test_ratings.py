@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data import read_dataset
+from judgescope.data import Rated, read_dataset
+from judgescope.people.form import Results
 from judgescope.people.ratings import Rating, read
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card
@@ -30,6 +31,17 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RatingsStudy:
 def by_system(question: Rating) -> int:
     """Return 2 for alpha, 3 for beta, 4 for gamma."""
     return 2 + SYSTEMS.index(question.subject.system or "")
+
+
+def written(study: RatingsStudy, results: Results) -> tuple[Dataset, Rated]:
+    """Write what people rated as a dataset; return its card, and it as format table reads it."""
+    folder = study.folder / "config" / "datasets"
+    table, path = results.write(study.out)
+    for file in (table, path):
+        shutil.copy(file, folder)
+    card = read_card("dataset", folder / path.name)
+    assert isinstance(card, Dataset)
+    return card, read_dataset(card, folder, study.folder)
 
 
 # --- pages -----------------------------------------------------------------------------------
@@ -116,18 +128,12 @@ def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -
     found = read(plan, study.out, study.folder / "answers")
     assert (found.responses, found.about) == (2, "48 ratings")
     assert found.lines[1].startswith("news, fluency: 24 ratings, alpha_ordinal 1.000")
-    table, path = found.write(study.out)
-    folder = study.folder / "config" / "datasets"
-    for file in (table, path):
-        shutil.copy(file, folder)
-    card = read_card("dataset", folder / path.name)
-    assert isinstance(card, Dataset)
+    card, rated = written(study, found)
     assert (card.dataset, card.ratings, card.citation) == ("news-rated", "human", "Who, 2020")
     assert {name: scale.source_visible for name, scale in card.aspects.items()} == {
         "fluency": False,
         "adequacy": True,
     }
-    rated = read_dataset(card, folder, study.folder)
     assert {item.references for item in rated.items} == {("One.", "Two.")}
     assert {item.source for item in rated.items} == {f"Source of n{n:02}." for n in range(4)}
     assert {output.system for output in rated.outputs} == set(SYSTEMS)
@@ -159,14 +165,8 @@ def test_labels_are_asked_for_and_come_back_in_words(study: RatingsStudy) -> Non
     study.rate(plan, second, lambda one: SYSTEMS.index(one.subject.system or "") % 2)
     found = read(plan, study.out, study.folder / "answers")
     assert "alpha_nominal 1.000" in " ".join(found.lines)
-    table, path = found.write(study.out)
-    folder = study.folder / "config" / "datasets"
-    for file in (table, path):
-        shutil.copy(file, folder)
-    card = read_card("dataset", folder / path.name)
-    assert isinstance(card, Dataset)
+    card, rated = written(study, found)
     assert card.aspects["fluency"].ordered and not card.aspects["adequacy"].ordered
-    rated = read_dataset(card, folder, study.folder)
     assert Counter(rating.value for rating in rated.ratings) == {0: 32, 1: 16}
 
 

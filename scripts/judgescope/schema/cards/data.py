@@ -473,9 +473,19 @@ class Dataset(Published):
     def _check_columns(self, columns: ColumnMapping) -> None:
         for key, named in (("ratings", columns.ratings), ("preferences", columns.preferences)):
             if unknown := set(named) - set(self.aspects):
-                raise ValueError(f"{key} of {min(unknown)}, which is not one of `aspects`")
+                raise ValueError(
+                    f"`{key}` names {min(unknown)}, which is not one of `aspects`: "
+                    f"{', '.join(self.aspects)}"
+                )
         if columns.texts and (self.ratings == "none" or "data" not in self.files):
-            raise ValueError("`preferences` stand in the role data, and are no `ratings: none`")
+            raise ValueError("`preferences` are in files of the role data, without `ratings: none`")
+        if self.prefers and (
+            named := [name for name, scale in self.aspects.items() if scale.categorical]
+        ):
+            raise ValueError(
+                f"people chose between texts, so {named[0]} has no labels: write "
+                f"{{min: -1, max: 1}} and leave `labels` out"
+            )
         if columns.texts and (absent := sorted(self.aspects.keys() - columns.preferences.keys())):
             raise ValueError(f"no preferences of {absent[0]}, which is one of `aspects`")
         if "items" in self.files and columns.item is None:

@@ -479,12 +479,11 @@ class Dataset(Published):
                 )
         if columns.texts and (self.ratings == "none" or "data" not in self.files):
             raise ValueError("`preferences` are in files of the role data, without `ratings: none`")
-        if self.prefers and (
-            named := [name for name, scale in self.aspects.items() if scale.categorical]
-        ):
+        labelled = [name for name, scale in self.aspects.items() if scale.categorical]
+        if self.prefers and labelled:
             raise ValueError(
-                f"people chose between texts, so {named[0]} has no labels: write "
-                f"{{min: -1, max: 1}} and leave `labels` out"
+                f"people chose between texts, so {labelled[0]} has no labels: write "
+                "{min: -1, max: 1} and leave `labels` out"
             )
         if columns.texts and (absent := sorted(self.aspects.keys() - columns.preferences.keys())):
             raise ValueError(f"no preferences of {absent[0]}, which is one of `aspects`")

@@ -253,10 +253,12 @@ def card(require: dict[str, Any]) -> Study:
         ({"specificity": 0.5}, "specificity", None),
         ({"spearman.by_sources": 0.5}, "by_sources", "by_source"),
         ({"spearman": {"coherense": 0.5}}, "coherense", "coherence"),
+        ({"tnr": 80}, 80, None),
+        ({"spearman": {"coherence": -2}}, -2, None),
     ],
 )
 def test_what_no_study_computes_is_refused(
-    require: dict[str, Any], got: str, nearest: str | None
+    require: dict[str, Any], got: object, nearest: str | None
 ) -> None:
     with pytest.raises(UserError) as error:
         check_bars(card(require), ["coherence", "fluency"], "config.yaml")

@@ -49,6 +49,12 @@ def checked(datasets: dict[str, Dataset], **keys: Any) -> None:
             "a threshold is for aspects that people rate by two labels",
             "threshold",
         ),
+        (
+            {"labels": ["fail", "pass"]},
+            {"scale": POINTS, "threshold": 9},
+            "a threshold outside the judge's scale",
+            "threshold",
+        ),
         (POINTS, {"read_as": {"ok": "pass"}}, "`read_as` is for aspects with labels", "read_as"),
         (
             {"labels": ["fail", "pass"]},
@@ -70,6 +76,15 @@ def test_keys_on_labels_that_do_not_fit_are_refused(
     with pytest.raises(UserError, match=problem) as error:
         checked(rated(fluency=aspect), **keys)
     assert f"judges/j.yaml, key {key}" in error.value.where
+
+
+def test_points_beside_two_labels_need_a_threshold() -> None:
+    with pytest.raises(UserError, match="no aspect of the study's datasets") as error:
+        checked(rated(fluency={"labels": ["fail", "pass"]}), scale=POINTS)
+    assert "set `threshold`" in error.value.todo
+    with pytest.raises(UserError) as error:
+        checked(rated(fluency={"labels": ["no", "so-so", "yes"]}), scale=POINTS)
+    assert "threshold" not in error.value.todo
 
 
 def test_a_judge_of_points_or_of_peoples_labels_is_taken() -> None:

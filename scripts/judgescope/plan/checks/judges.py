@@ -258,6 +258,15 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
             got=judge.threshold,
             todo="leave it out",
         )
+    number = judge.threshold
+    for scale in judge.scales if isinstance(number, float) else ():
+        if not scale.min <= number <= scale.max:
+            raise UserError(
+                "a threshold outside the judge's scale gives every text the same label",
+                where=f"{where}, key threshold",
+                got=number,
+                allowed=_shown(scale),
+            )
     if judge.read_as and not rated and not any(scale.categorical for scale in judge.scales):
         raise UserError(
             "`read_as` is for aspects with labels alone, and there are none",
@@ -316,7 +325,9 @@ def _check_scale(
         where=f"{where}, key scale",
         got=_shown(scale),
         allowed={_shown(aspect) for aspect in rated},
-        todo="leave `scale` out to use each aspect's own; the method perspectives takes any",
+        todo="set `threshold`, the score from which on a text has the last label"
+        if any(aspect.categorical and len(aspect.labels) == 2 for aspect in rated)
+        else "leave `scale` out to use each aspect's own; the method perspectives takes any",
     )
 
 

@@ -20,7 +20,7 @@ from judgescope.schema.cards import (
     RulePerturbation,
     Study,
 )
-from judgescope.statistics.registry import STATISTICS, has_bar
+from judgescope.statistics.registry import STATISTICS, has_bar, statistic
 
 BILLION = 10**9
 LEVELS = ("by_source", "by_system", "direct", "global", "local", "pooled", "traditional")
@@ -144,6 +144,16 @@ def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
         )
         known, problem = [*aspects, "average"], "no dataset of the study rates this aspect"
         check_known(bar if isinstance(bar, dict) else (), known, problem, where=f"{where}.{key}")
+        low, high = statistic(name).scale.ends
+        for value in bar.values() if isinstance(bar, dict) else (bar,):
+            if not low <= value <= high:
+                raise UserError(
+                    "a bar outside the range of its statistic",
+                    where=f"{where}.{key}",
+                    got=value,
+                    allowed=f"{low:g} to {high:g}",
+                    todo="write 80 % as 0.8" if (low, high) == (0, 1) else "",
+                )
 
 
 def caps_of(study: Study) -> list[Cap]:

@@ -1,6 +1,6 @@
 """Checks of judges' cards against their models, the datasets and each other."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from judgescope.core.errors import UserError, check_known
 from judgescope.engines import ASKED, PROMPTED
@@ -243,6 +243,18 @@ def _check_estimator(
                     )
 
 
+def _check_threshold(threshold: float, scales: Collection[Scale], where: str) -> None:
+    """Check that both sides of a threshold can be reached on each of a judge's scales."""
+    for scale in scales:
+        if not scale.min <= threshold <= scale.max:
+            raise UserError(
+                "a threshold outside the judge's scale gives every text the same label",
+                where=f"{where}, key threshold",
+                got=threshold,
+                allowed=_shown(scale),
+            )
+
+
 def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:
     """Check what a judge says of aspects with labels alone: threshold, labels, translations."""
     rated = {
@@ -258,15 +270,8 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
             got=judge.threshold,
             todo="leave it out",
         )
-    number = judge.threshold
-    for scale in judge.scales if isinstance(number, float) else ():
-        if not scale.min <= number <= scale.max:
-            raise UserError(
-                "a threshold outside the judge's scale gives every text the same label",
-                where=f"{where}, key threshold",
-                got=number,
-                allowed=_shown(scale),
-            )
+    if isinstance(judge.threshold, float):
+        _check_threshold(judge.threshold, judge.scales, where)
     if judge.read_as and not rated and not any(scale.categorical for scale in judge.scales):
         raise UserError(
             "`read_as` is for aspects with labels alone, and there are none",

@@ -32,5 +32,11 @@ def test_a_claim_that_is_true_is_made(name: str) -> None:
     assert BENCHMARK.simulated(name, 20) > 0.2
 
 
+def test_no_test_reaches_the_power_aimed_at() -> None:
+    tests, bound = BENCHMARK.bound(0.4, 24)
+    assert 0.61 < tests <= bound < 0.75
+    assert BENCHMARK.bound(0.4, 48)[0] > 0.9
+
+
 def test_a_table_has_a_line_per_rule() -> None:
     assert len(BENCHMARK.table(["chance"], 2)) == 3

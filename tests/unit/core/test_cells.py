@@ -1,11 +1,24 @@
 """A study's cells as blocks: the same cells, and short enough for a command line."""
 
 import json
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgescope.core import declarations as reader
 from judgescope.core.cells import pack, unpack
+from judgescope.core.declarations import declarations
+from judgescope.core.slugs import slug, slugs
+from judgescope.methods.registry import METHODS
+from judgescope.plan.specs.results import PARTS, WHEN
+from judgescope.schema.cards import FORMATS, MODULES, Study
+from running import HOME
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 
@@ -26,3 +39,108 @@ def test_a_large_study_fits_a_command_line() -> None:
     ]
     assert len(cells) > 50_000
     assert len(json.dumps(pack(cells))) < 16 * 1024
+
+
+ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Nucleus Decoding (p = 0.3)", "nucleus-decoding-p-0-3"),
+        ("Éva_Ünal", "eva_unal"),
+        ("--M10--", "m10"),
+        ("ﬁne Ⅳ", "fine-iv"),
+        ("a.b/c", "a-b-c"),
+    ],
+)
+def test_a_name_becomes_an_id(name: str, expected: str) -> None:
+    assert slug(name) == expected
+
+
+def test_a_long_name_keeps_its_beginning_and_differs_from_its_neighbour() -> None:
+    one, other = slug("word " * 30 + "one"), slug("word " * 30 + "other")
+    assert len(one) <= 80 and one.startswith("word-word-") and one != other
+
+
+def test_names_without_latin_letters_differ() -> None:
+    assert slug("模型").startswith("x-") and slug("模型") != slug("数据")
+
+
+def test_names_that_share_an_id_all_end_in_a_hash_in_any_order() -> None:
+    made = slugs(["M 1", "m-1", "m2"])
+    assert made == slugs(["m2", "m-1", "M 1"])
+    assert made["m2"] == "m2"
+    assert {made["M 1"], made["m-1"]}.isdisjoint({"m-1"}) and made["M 1"] != made["m-1"]
+    assert all(made[name].startswith("m-1-") for name in ("M 1", "m-1"))
+
+
+def test_a_reserved_id_is_not_given() -> None:
+    assert slugs(["Original"], ["original"])["Original"].startswith("original-")
+
+
+@given(st.lists(st.text(max_size=100), unique=True, max_size=20))
+def test_ids_have_the_form_of_ids_and_are_distinct(names: list[str]) -> None:
+    made = slugs(names)
+    assert list(made) == names
+    assert all(ID.fullmatch(one) for one in made.values())
+    assert len(set(made.values())) == len(names)
+
+
+@pytest.mark.parametrize("table", METHODS)
+def test_a_method_is_what_its_module_declares(table: str) -> None:
+    method, module = METHODS[table], import_module(f"judgescope.methods.{table}")
+    assert method == module.METHOD and callable(module.rows)
+    assert not method.across or callable(import_module(method.across).across)
+    for path in method.claims:
+        claims, _, function = path.rpartition(".")
+        assert callable(getattr(import_module(f"judgescope.methods.{claims}"), function))
+    assert {*method.parts} <= PARTS.keys() and {*method.tables} <= METHODS.keys()
+    assert method.when in {"", *WHEN}
+    assert not method.settings or method.settings in Study.model_fields
+
+
+def test_every_table_belongs_to_some_study() -> None:
+    beside = {table for method in METHODS.values() for table in method.tables}
+    assert all(one.selectable or one.when or name in beside for name, one in METHODS.items())
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_is_what_its_module_declares(name: str) -> None:
+    module = import_module(MODULES[name])
+    assert FORMATS[name] == module.FORMAT and callable(module.read)
+
+
+@pytest.mark.heavy
+def test_registries_are_read_without_an_import_of_what_they_list() -> None:
+    code = (
+        "import sys, judgescope.methods.registry, judgescope.schema.cards; "
+        "heavy = {'numpy', 'scipy', 'pyarrow', 'pandas'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=HOME / "scripts")
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("KIND = Kind(1)\n", "one call with keywords"),
+        ("KIND = Kind(size=1)\nOTHER = 2\n", "one call with keywords"),
+        ("KIND = Kind(size=len('a'))\n", "malformed node"),
+    ],
+)
+def test_a_declaration_that_cannot_be_read_is_an_error(
+    source: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "good.py").write_text("import numpy\n\nKIND = Kind(size=3, of=('a',))\n")
+    (tmp_path / "part" / "none.py").write_text("size = 3\n")
+    monkeypatch.setattr(reader, "LIBRARY", tmp_path)
+    declarations.cache_clear()
+    name = f"{tmp_path.name}.part.good"
+    assert declarations("part", "KIND") == {name: {"size": 3, "of": ("a",)}}
+    (tmp_path / "part" / "wrong.py").write_text("\n" + source)
+    declarations.cache_clear()
+    with pytest.raises(ValueError, match=problem):
+        declarations("part", "KIND")
+    declarations.cache_clear()

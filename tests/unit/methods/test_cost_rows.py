@@ -1,13 +1,18 @@
 """The cost of replies that datasets and judges share, whatever number is compared at once."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from judgescope.methods import cost
+from judgescope.methods import base, cost, training
+from judgescope.report.words import label
 from judgescope.schema import tables
 from judgescope.schema.tables import table_of, write_table
+from methods_setup import ASPECTS, FAIR, Row, one, study
 
 
 def bought(judge: str | None, keys: str, writer: str | None = None) -> list[dict[str, Any]]:
@@ -42,3 +47,103 @@ def test_a_reply_counts_for_the_first_dataset_and_the_first_judge(
         (None, "typos"): (1, 4, 0),
     }
     assert sum(own.replies for own in cost.bought_by(cost._first_bought(paths[:1])).values()) == 3
+
+
+EXPORT = [
+    {"dataset": "d", "split": "train", "n": 40, "n_missing": 3, "aspect": "true"},
+    {"dataset": "d", "split": "train", "n": 44, "n_missing": 0, "aspect": "clear"},
+    {"dataset": "d", "split": "held_out", "n": 12, "n_missing": 1, "aspect": "clear"},
+    {"dataset": "d", "split": "held_out", "n": 11, "n_missing": 0, "aspect": "true"},
+    {"dataset": "e", "split": "train", "n": 99, "n_missing": 9, "aspect": "clear"},
+]
+ITEMS = [f"i{at:02}" for at in range(11)]
+
+
+def losses(aspect: str, before: Sequence[float], after: Sequence[float]) -> list[Row]:
+    """Return the losses of replies about different items, and about the first one again."""
+    items = [*ITEMS, ITEMS[0]]
+    return [
+        {
+            **{"dataset": "d", "item": item, "target": f"{item}:s{at}", "aspect": aspect},
+            **{"tokens": 9, "before": first, "after": last},
+        }
+        for at, (item, first, last) in enumerate(zip(items, before, after, strict=False))
+    ]
+
+
+CLEAR = losses("clear", [2.0] * 11 + [4.0], [1.0] * 11 + [4.0])
+TRUE = losses("true", np.linspace(1, 2, 11).tolist(), np.linspace(0.5, 1, 11).tolist())
+OTHER = [{**TRUE[0], "dataset": "e", "before": 99.0, "after": 99.0}]
+
+
+def rows(folder: Path, *told: list[Row], export: Sequence[Row] = EXPORT) -> list[base.Row]:
+    """Return the rows of a training whose losses are told."""
+    every = table_of("losses", [row for each in told for row in each])
+    write_table("losses", every, folder / "losses.parquet")
+    (folder / "export.json").write_text(json.dumps({"examples": [*export]}), encoding="utf-8")
+    named: dict[str, Any] = {"judge": "small", "teacher": "all"}
+    paths = {"losses": str(folder / "losses.parquet"), "export": str(folder / "export.json")}
+    return training.rows(study({"all": FAIR}, training={**named, **paths}))
+
+
+def test_examples_are_counted_by_aspect_and_split(tmp_path: Path) -> None:
+    found = rows(tmp_path, CLEAR, TRUE, OTHER)
+    counts = [row for row in found if row["statistic"] == "taught_examples"]
+    told = [(r["aspect"], r["level"], r["value"], r["n"], r["n_missing"]) for r in counts]
+    assert told == [
+        *(("clear", "held_out", 12, 12, 1), ("clear", "train", 44, 44, 0)),
+        *(("true", "held_out", 11, 11, 0), ("true", "train", 40, 40, 3)),
+    ]
+    assert {row["judge"] for row in found} == {"small"}
+    assert all(label(row["statistic"]) and row["signature"] for row in found)
+    assert "judge:small|data:d@0123abcd|stat:taught_examples" in found[0]["signature"]
+
+
+def test_losses_are_means_over_replies_and_their_change_is_paired(tmp_path: Path) -> None:
+    found = rows(tmp_path, CLEAR, TRUE, OTHER)
+    values = {
+        (aspect, name): one(found, f"held_out_loss_{name}", aspect=aspect, level="held_out")
+        for aspect in (*ASPECTS, "average")
+        for name in ("before", "after", "change")
+    }
+    told = {at: row["value"] for at, row in values.items()}
+    assert told == pytest.approx(
+        {
+            **{("clear", "before"): 26 / 12, ("clear", "after"): 15 / 12},
+            **{("clear", "change"): -11 / 12},
+            **{("true", "before"): 1.5, ("true", "after"): 0.75, ("true", "change"): -0.75},
+            ("average", "before"): (26 / 12 + 1.5) / 2,
+            ("average", "after"): (15 / 12 + 0.75) / 2,
+            ("average", "change"): (-11 / 12 - 0.75) / 2,
+        }
+    )
+    assert {at: row["n"] for at, row in values.items() if at[1] == "after"} == {
+        **{("clear", "after"): 12, ("true", "after"): 11, ("average", "after"): 2}
+    }
+    for (_, name), row in values.items():
+        assert (
+            row["ci_low"] < row["value"] < row["ci_high"]
+            and "jackknife-t over 11 sources" in row["method"]
+        )
+        assert (row["ci_high"] < 0) == (name == "change")
+    width = {
+        name: row["ci_high"] - row["ci_low"] for (at, name), row in values.items() if at == "true"
+    }
+    assert width["change"] < width["before"]
+
+
+def test_replies_about_one_source_go_together(tmp_path: Path) -> None:
+    """Where all is about one source, nothing tells how far another one would be off."""
+    alone = [{**row, "item": "i00"} for row in CLEAR]
+    found = rows(tmp_path, alone, TRUE)
+    loss = one(found, "held_out_loss_after", aspect="clear", level="held_out")
+    assert (loss["value"], loss["ci_low"], loss["n"]) == (15 / 12, None, 12)
+    assert loss["note"] == "no interval: 1 sources"
+
+
+def test_an_aspect_of_which_nothing_is_held_out_has_no_loss(tmp_path: Path) -> None:
+    found = rows(tmp_path, CLEAR)
+    for aspect in ("true", "average"):
+        loss = one(found, "held_out_loss_after", aspect=aspect, level="held_out")
+        assert loss["value"] is None and "no value to average" in loss["note"]
+    assert one(found, "held_out_loss_after", aspect="clear", level="held_out")["n"] == 12

@@ -2,6 +2,7 @@
 
 import pytest
 
+from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.parsers import parse
 
 
@@ -61,3 +62,102 @@ def test_a_reply_that_was_cut_is_no_choice_and_the_reason_is_kept() -> None:
     assert parse("Choice: A", scale=None, finish="length", parser="choice").status == "truncated"
     judged = parse("It flows.\nChoice: A", scale=None, finish="stop", parser="choice")
     assert (judged.label, judged.rationale) == ("a", "It flows.")
+
+
+def judged(text: str) -> Judgment:
+    return parse(text, scale=None, finish="stop", parser="choice")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "rule"),
+    [
+        ("Choice: Answer B", -1, "labelled"),
+        ("Choice - B", -1, "labelled"),
+        ("The better text is B\nIt flows.", -1, "labelled"),
+        ("Answer A", 1, "alone"),
+        ("tie", 0, "alone"),
+        ("A tie.", 0, "alone"),
+        ("Choice: A tie", 0, "labelled"),
+        ("Verdict: a tie.", 0, "labelled"),
+        ("Choice: A: it flows", 1, "labelled"),
+        ("Choice: B - it flows", -1, "labelled"),
+        ("Choice: B\nIt was a hard choice - a close call.", -1, "labelled"),
+        ('Choice: A\nYou asked for "Choice: A", "Choice: B", or "Choice: tie".', 1, "labelled"),
+    ],
+)
+def test_a_choice_and_the_rule_that_found_it(text: str, value: float, rule: str) -> None:
+    assert (judged(text).value, judged(text).rule) == (value, rule)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Choice: A and B are equally good",
+        "Choice: A/B",
+        "Choice: A or B",
+        "My choice: a matter of taste",
+        'Answer with one line: "Choice: A", "Choice: B", or "Choice: tie" if neither is better.',
+        "Choice: A, not Choice: B",
+    ],
+)
+def test_an_article_two_texts_and_the_question_again_are_no_choice(text: str) -> None:
+    assert (judged(text).status, judged(text).value) == ("unparsed", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "rationale"),
+    [
+        ("Choice: A", None),
+        ("Choice: B\nIt flows.", "It flows."),
+        ("\uff21 flows… İt ﬁts.\nChoice: B", "\uff21 flows… İt ﬁts."),
+    ],
+)
+def test_the_reason_is_all_but_the_choice(text: str, rationale: str | None) -> None:
+    assert judged(text).rationale == rationale
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "rule"),
+    [
+        ("A is better.", 1, "sentence"),
+        ("**B** is better", -1, "sentence"),
+        ("A is better than B.", 1, "sentence"),
+        ("Overall, B is the better one.", -1, "sentence"),
+        ("A is better. It keeps to its source.", 1, "sentence"),
+        ("I prefer A.", 1, "sentence"),
+        ("Both are fine. I prefer B over A.", -1, "sentence"),
+        ("We would choose Summary B!", -1, "sentence"),
+        ("The answer is: A", 1, "labelled"),
+        ("Therefore, the answer is **B**.", -1, "labelled"),
+        ("It flows.\nMy final answer: B", -1, "labelled"),
+    ],
+)
+def test_a_plain_sentence_that_only_makes_a_choice(text: str, value: float, rule: str) -> None:
+    assert (judged(text).value, judged(text).rule) == (value, rule)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("A is better known as an author.", "no_choice"),
+        ("A is better in style, B in content.", "no_choice"),
+        ("Is A better? A is better?", "no_choice"),
+        ("It flows. A is better. It is short.", "no_choice"),
+        ("If A is better, say so.", "no_choice"),
+        ("I prefer a shorter text.", "no_choice"),
+        ("I prefer A and B equally.", "no_choice"),
+        ("I do not prefer A.", "no_choice"),
+        ("I would prefer A if it were shorter.", "no_choice"),
+        ("The answer is: a matter of taste.", "no_choice"),
+        ("The answer is: A and B", "no_choice"),
+        ("The text says the answer is: A", "no_choice"),
+        ("A is better. B is better.", "contradiction"),
+        ("A is better. Summary B is more fluent.", "contradiction"),
+    ],
+)
+def test_a_sentence_that_says_something_else_makes_no_choice(text: str, rule: str) -> None:
+    assert (judged(text).status, judged(text).rule) == ("unparsed", rule)
+
+
+def test_the_sentence_that_makes_the_choice_is_no_part_of_the_reason() -> None:
+    assert judged("Both are fine. I prefer B.").rationale == "Both are fine."

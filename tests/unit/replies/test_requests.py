@@ -1,8 +1,10 @@
 """Requests: what is in a key, what is not, and which questions a cell asks."""
 
+import hashlib
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from judgescope.engines.base import Subject
 from judgescope.engines.requests import Reply, Request, request_of
@@ -147,3 +149,107 @@ def test_every_draw_of_every_question_is_a_row() -> None:
 
     told = [(row["target"], row["draw"], row["text"]) for row in rows(asked, reply)]
     assert told == [("b:x", 0, "0.0"), ("b:x", 1, "0.1"), ("a:y", 0, "1.0"), ("a:y", 1, "1.1")]
+
+
+URL = "http://127.0.0.1:1/v1"
+CARD = OpenAIModel.model_validate({"model": "it", "engine": "openai", "base_url": URL})
+TEXTS = [Subject(f"a:{name}", "a", name, "systems", f"Text {name}.") for name in "xyz"]
+
+
+def ask_cells(study: int = 0, **keys: Any) -> Questions:
+    judge = Judge.model_validate({"judge": "j", "model": "it", "form": "score-only"} | keys)
+    templates = load(judge.form, [HOME / "config"], where="")
+    return Questions(CARD, judge, ASPECT, SCALE, shown(judge, TEXTS), templates, study)
+
+
+def test_a_key_is_the_hash_of_this_text_or_every_reply_ever_paid_for_is_lost() -> None:
+    text = (
+        '{"engine":"openai","extra_body":{},"max_tokens":512,'
+        '"messages":[{"content":"Rate it.","role":"user"}],"model":"it",'
+        '"revision":null,"temperature":0.0,"top_p":1.0,"variant":null}'
+    )
+    told = Decoding(temperature=0, top_p=1, max_tokens=512)
+    asked = request_of(CARD, told, USER, seed=3)
+    assert asked.key == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_draws_and_what_a_request_is_about_are_kept_beside_the_key() -> None:
+    one, two = (
+        request_of(CARD, Decoding(), USER, seed=0, draws=draws, about=about)
+        for draws, about in ((1, "this"), (3, "that"))
+    )
+    assert one.key == two.key and (two.draws, two.about) == (3, "that")
+    assert one == Request(one.asked, 1, "else")
+
+
+def test_the_prompt_is_the_messages_line_by_line() -> None:
+    system = {"role": "system", "content": "You judge."}
+    assert Request({"messages": [system, *USER]}).prompt == "You judge.\nRate it."
+
+
+def test_every_seed_fits_in_31_bits() -> None:
+    asked = [Request({"messages": USER, "n": n}) for n in range(20)]
+    assert any(int(one.key[:8], 16) >= 2**31 for one in asked)
+    assert all(0 <= one.seed(draw) < 2**31 for one in asked for draw in range(3))
+
+
+def test_a_question_has_the_judges_draws_and_the_studys_seed_and_is_named() -> None:
+    first = ask_cells(draws=3)[0]
+    assert (first.draws, first.about) == (3, "j fluency a:x")
+    assert ask_cells(form="compare")[1].about == "j fluency a:y a:x"
+    keys = {ask_cells(study, seed="study")[0].key for study in (1, 2)}
+    assert len(keys) == 2 and first.key not in keys
+
+
+@pytest.mark.parametrize(("which", "count"), [("adjacent", 4), ("all", 6)])
+def test_the_judge_says_which_pairs_are_compared(which: str, count: int) -> None:
+    assert len(ask_cells(form="compare", pairs=which)) == count
+
+
+@pytest.mark.parametrize(("form", "kind"), [("score-only", "rate"), ("compare", "compare")])
+def test_a_row_has_the_question_and_the_whole_reply(form: str, kind: str) -> None:
+    asked = ask_cells(form=form)
+    key = asked[0].key
+    told = Reply(key, 0, "4", "length", "ok", {"prompt": 7}, {"model": "it-1"}, [[("4", -0.5)]])
+    row = rows(asked, lambda number, draw: told)[0]
+    assert row == {
+        **{"judge": "j", "kind": kind, "aspect": "fluency", "criterion": None},
+        **asked.text_columns(0),
+        **{"key": key, "draw": 0, "text": "4", "finish": "length", "status": "ok"},
+        **{"usage": {"prompt": 7}, "provenance": {"model": "it-1"}, "logprobs": [[("4", -0.5)]]},
+    }
+
+
+NINE = [
+    Subject(f"{item}:{system}", item, system, "systems", f"Text {item}{system}")
+    for item in "ab"
+    for system in "xyz"
+]
+PREFERRED = [("a:z", "a:x"), ("b:x", "b:y"), ("c:x", "c:y")]
+
+
+def asked(preferred: list[tuple[str, str]], **keys: str) -> list[tuple[str, ...]]:
+    judge = Judge.model_validate({"judge": "it", "model": "it", "form": "compare"} | keys)
+    return [tuple(each.target for each in texts) for texts in shown(judge, NINE, preferred)]
+
+
+def test_pairs_are_those_that_people_compared_in_both_orders() -> None:
+    there = [("a:z", "a:x"), ("a:x", "a:z"), ("b:x", "b:y"), ("b:y", "b:x")]
+    assert asked(PREFERRED) == there
+
+
+def test_one_order_is_that_in_which_people_saw_them() -> None:
+    assert asked(PREFERRED, orders="one") == [("a:z", "a:x"), ("b:x", "b:y")]
+    assert asked([], orders="one", pairs="adjacent")[:2] == [("a:x", "a:y"), ("a:y", "a:z")]
+
+
+def test_all_pairs_may_be_asked_none_the_less() -> None:
+    assert len(asked(PREFERRED, pairs="all")) == 12
+
+
+def test_an_order_that_is_not_set_changes_no_dump() -> None:
+    fields = {"judge": "it", "model": "it", "form": "compare"}
+    assert "orders" not in Judge.model_validate(fields).model_dump()
+    assert Judge.model_validate({**fields, "orders": "one"}).model_dump()["orders"] == "one"
+    with pytest.raises(ValidationError, match="form compare"):
+        Judge.model_validate({"judge": "it", "model": "it", "orders": "one"})

@@ -1,18 +1,28 @@
 """The reply store: what is whole is kept, what is torn is passed over, nothing is asked twice."""
 
+import io
 import json
 import os
-from collections.abc import Callable, Iterable
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from logging import ERROR, INFO, Handler, LogRecord
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
 
+import snakemake_logger_plugin_judgescope as plugin
 from judgescope.core.errors import UserError
+from judgescope.engines.openai import engine
 from judgescope.engines.requests import Failure, Reply, Request, Work
-from judgescope.replies.asking import obtain
+from judgescope.replies import asking as module
+from judgescope.replies.asking import Progress, obtain
 from judgescope.replies.retry import forget_errors
 from judgescope.replies.store import Store
+from judgescope.schema.cards import Price
+from snakemake_logger_plugin_judgescope.asking import QUIET, Asking, progress_of
 
 KEYS = [f"{number:064x}" for number in range(10)]
 
@@ -249,3 +259,222 @@ def test_what_came_before_a_crash_is_kept(tmp_path: Path) -> None:
     mended = Model()
     ask(tmp_path, mended, request("a"), request("b"))
     assert mended.asked == [("b", 0)]
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(module, "monotonic", made)
+    return made
+
+
+def drawn(draw: int, status: str = "ok") -> Reply:
+    return Reply("k", draw, "4", status=status, usage={"prompt": 100, "completion": 20})
+
+
+def test_a_line_tells_count_refusals_money_speed_and_time_left(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress(100, Price(input=1, output=10))
+    for draw in range(9):
+        progress.count(drawn(draw))
+    clock.now += 6
+    progress.count(Reply("k", 9, "no", status="error"))
+    told = "10 of 100, 1 refused, 0.0027 US$, 1.7/s, 0 min 54 s left, tokens/s 150 in, 30 out"
+    assert capsys.readouterr().out == f"replies: {told}\n"
+
+
+def test_lines_grow_rarer_and_the_last_one_always_comes(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress(40_000)
+    for draw in range(40_000):
+        progress.count(drawn(draw))
+        clock.now += 1
+    lines = capsys.readouterr().out.splitlines()
+    assert 200 < len(lines) < 500 and lines[-1].startswith("replies: 40000 of 40000, 0 refused")
+    assert "US$" not in lines[0] and "10 h " in "".join(lines[:60])
+
+
+def log(folder: Path, *lines: str) -> Path:
+    path = folder / "m.log"
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+START, SOME, MORE = (
+    *("replies: 2 in the store, 9 to request\n", "replies: 3 of 9, 0 refused\n"),
+    "replies: 5 of 9, 1 refused\n",
+)
+
+
+def test_the_last_whole_line_of_a_log_is_shown(tmp_path: Path) -> None:
+    assert progress_of(tmp_path / "none.log") is None
+    assert progress_of(log(tmp_path, START)) is None
+    assert progress_of(log(tmp_path, START, SOME, "something else\n", MORE[:-9])) == (
+        "3 of 9, 0 refused"
+    )
+    assert progress_of(log(tmp_path, "x" * 20_000, "\n", SOME, MORE)) == "5 of 9, 1 refused"
+
+
+def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
+    clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "monotonic", clock)
+    failed = engine.RetryLog()
+    for _ in range(12):
+        failed.add("HTTP 503: \x1b[2Jdown")
+        clock.now += 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"attempts failed: {count}, the last with: HTTP 503:  [2Jdown" for count in (1, 6, 11)
+    ]
+
+
+def test_failed_attempts_are_no_alarm_while_replies_come(tmp_path: Path) -> None:
+    """One line about them may be of an attempt that succeeded since; two are seconds of nothing."""
+    failed = "attempts failed: 2, the last with: HTTP 503\n"
+    assert progress_of(log(tmp_path, START, failed)) == failed.strip()
+    assert progress_of(log(tmp_path, failed, SOME, failed)) == "3 of 9, 0 refused"
+    both = f"3 of 9, 0 refused; {failed.strip()}"
+    assert progress_of(log(tmp_path, failed, SOME, failed, failed)) == both
+    assert progress_of(log(tmp_path, SOME, failed, failed, MORE, failed)) == "5 of 9, 1 refused"
+
+
+def test_of_a_job_a_line_comes_every_ten_seconds_and_only_if_it_is_new(tmp_path: Path) -> None:
+    clock = Clock()
+    asking = Asking(clock)
+    asking.begin(1, "d m", [str(log(tmp_path, SOME))])
+    bar = f"[{'#' * 6}{'.' * 14}]"
+    assert asking.lines() == [f"   d m: {bar} 3 of 9, 0 refused"]
+    assert list(asking.news()) == [] and QUIET == 10
+    clock.now += QUIET
+    assert list(asking.news()) == ["   d m: 3 of 9, 0 refused"]
+    clock.now += QUIET
+    assert list(asking.news()) == []
+    log(tmp_path, MORE)
+    assert list(asking.news()) == ["   d m: 5 of 9, 1 refused"]
+    assert asking.end(1) == "   d m: 5 of 9, 1 refused"
+    assert asking.end(1) is None and asking.lines() == []
+
+
+class Terminal(io.StringIO):
+    """A standard error that is a terminal, or is none."""
+
+    tty = True
+
+    def isatty(self) -> bool:
+        return self.tty
+
+    def rows(self) -> list[str]:
+        """Return what a screen shows of what was written: \\r, up, and erase below."""
+        screen, row = [""], 0
+        text = self.getvalue()
+        while text:
+            if text.startswith("\x1b["):
+                end = next(at for at in range(2, len(text)) if text[at].isalpha())
+                if text[end] == "A":
+                    row -= int(text[2:end])
+                else:
+                    screen = [*screen[:row], ""]
+                text = text[end + 1 :]
+                continue
+            if text[0] == "\n":
+                row += 1
+                screen += [""] * (row + 1 - len(screen))
+            elif text[0] != "\r":
+                screen[row] += text[0]
+            text = text[1:]
+        return [line for line in screen if line]
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    made = Terminal()
+    monkeypatch.setattr(plugin, "sys", SimpleNamespace(stderr=made))
+    monkeypatch.setenv("COLUMNS", "120")
+    return made
+
+
+@pytest.fixture
+def handler(screen: Terminal) -> Iterator[plugin.LogHandler]:
+    before = signal.getsignal(signal.SIGINT)
+    made = plugin.LogHandler.__new__(plugin.LogHandler)
+    Handler.__init__(made)
+    made.common_settings = SimpleNamespace(dryrun=False)  # type: ignore[assignment]
+    made.__post_init__()
+    made.over.set()  # a test looks by itself
+    made.emit(event(LogEvent.RUN_INFO, stats={"ask_api": 1, "table": 3}))
+    yield made
+    signal.signal(signal.SIGINT, before)
+
+
+ABOUT = {"dataset": "d", "model": "m"}
+
+
+def event(kind: LogEvent, level: int = INFO, **told: Any) -> LogRecord:
+    record = LogRecord("", level, "", 0, "", None, None)
+    record.__dict__.update(told, event=kind)
+    return record
+
+
+def test_a_terminal_shows_a_line_for_each_asking_job_and_one_for_all(
+    handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
+) -> None:
+    one = str(log(tmp_path, START, SOME))
+    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]))
+    handler.look()
+    log(tmp_path, MORE)
+    handler.look()
+    assert screen.rows() == [f"   api d m: [{'#' * 11}{'.' * 9}] 5 of 9, 1 refused"]
+    handler.emit(event(LogEvent.JOB_FINISHED, job_id=1))
+    handler.emit(event(LogEvent.PROGRESS, done=4, total=4))
+    first, last = screen.rows()
+    assert first == "   api d m: 5 of 9, 1 refused" and last.startswith("   4 of 4 jobs")
+    assert screen.getvalue().endswith("ask_api 1 of 1\n")
+
+
+def test_without_a_terminal_there_are_few_lines_and_none_is_written_over(
+    handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
+) -> None:
+    screen.tty = False
+    one = str(log(tmp_path, SOME))
+    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]))
+    for _ in range(50):
+        handler.look()
+    assert screen.getvalue() == ""
+    handler.emit(event(LogEvent.JOB_FINISHED, job_id=1))
+    assert screen.getvalue() == "   api d m: 3 of 9, 0 refused\n"
+
+
+def test_a_failed_job_shows_its_log_and_is_no_longer_asking(
+    handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
+) -> None:
+    one = str(log(tmp_path, SOME, "the endpoint is down\n"))
+    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]))
+    handler.look()
+    told = {"jobid": 1, "rule_name": "ask_api", "wildcards": ABOUT, "log": [one]}
+    handler.emit(event(LogEvent.JOB_ERROR, ERROR, **told))
+    handler.look()
+    assert "the endpoint is down" in screen.rows() and not handler.asking.lines()
+
+
+def test_an_interrupt_after_the_end_stops_nothing(handler: plugin.LogHandler) -> None:
+    heard: list[int] = []
+    handler.interrupt = lambda number, frame: heard.append(number)
+    handler.over.clear()
+    handler._stop(signal.SIGINT, None)
+    handler._stop(signal.SIGINT, None)
+    assert heard == [signal.SIGINT]  # once
+    handler.stopped = False
+    handler.over.set()
+    handler._stop(signal.SIGINT, None)
+    assert heard == [signal.SIGINT]

@@ -1,11 +1,21 @@
 """Judges made from others' scores."""
 
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from judgescope.parsing.annotation import MOST
+from judgescope.parsing.judgment import ErrorSpan
+from judgescope.parsing.locate import MATCHES, LocatedSpan, locate_errors, occurrence_of
 from judgescope.schema.tables import table_of
-from judgescope.scoring.ensembles import derive_part
+from judgescope.scoring.ensembles import Merged, derive_part, merge_spans, outliers
 from judgescope.scoring.specs import CellPart
 
 CELL = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "x"}
@@ -50,3 +60,224 @@ def test_too_few_members_make_no_score(least: int, value: float | None) -> None:
 def test_the_order_of_members_changes_nothing() -> None:
     members = [{"a": 0.1}, {"a": 0.2}, {"a": 0.3}]
     assert derive(*members)[1] == derive(*members[::-1])[1]
+
+
+Rows = list[dict[str, Any]]
+
+
+def derive_rows(*members: Rows) -> tuple[Rows, Rows]:
+    tables = [table_of("scores", [{**CELL, **row} for row in member]) for member in members]
+    judgments, scores = derive_part(tables, part=CellPart(**CELL), min_annotators=1)
+    return judgments.to_pylist(), scores.to_pylist()
+
+
+def test_pairs_and_criteria_are_scored_apart_and_in_order() -> None:
+    units: Rows = [
+        {"target": "a", "target_b": "c", "criterion": None},
+        {"target": "a", "target_b": "B", "criterion": "y"},
+        {"target": "a", "target_b": "B", "criterion": None},
+        {"target": "a", "target_b": None, "criterion": None},
+    ]
+    first = [unit | {"value": value} for value, unit in enumerate(units)]
+    second = [unit | {"value": value + 10} for value, unit in enumerate(units)]
+    judgments, scores = derive_rows(first, second[::-1])
+    told = [(row["target_b"], row["criterion"], row["value"]) for row in scores]
+    assert told == [(None, None, 8), ("B", None, 7), ("B", "y", 6), ("c", None, 5)]
+    assert [(row["target_b"], row["criterion"], row["value"]) for row in judgments] == told
+
+
+def test_zero_is_a_score_and_no_score_says_why() -> None:
+    rows: Rows = [{"target": "a", "value": 0}, {"target": "b", "value": None}]
+    judgments, scores = derive_rows(rows)
+    assert [row["value"] for row in scores] == [0, None]
+    assert [(row["status"], row["rule"]) for row in judgments] == [
+        ("ok", "mean of members"),
+        ("not_applicable", "too few members with a score"),
+    ]
+
+
+def test_rows_are_the_derived_judges_own() -> None:
+    judgments, scores = derive_rows([{"judge": "m", "target": "a", "value": 1}])
+    assert (judgments[0]["judge"], judgments[0]["aspect"]) == ("both", "x")
+    assert {name: scores[0][name] for name in CELL} == CELL
+    assert scores[0]["estimator"] == "mean of members"
+
+
+def test_the_mean_is_not_lost_between_large_scores() -> None:
+    members: list[Rows] = [[{"target": "a", "value": value}] for value in (1e16, 1.0, -1e16)]
+    assert derive_rows(*members)[1][0]["value"] == 0.333333333
+
+
+def by_fractions(scores: Sequence[Fraction | int]) -> list[bool]:
+    n = len(scores)
+    mean = Fraction(sum(scores), n)
+    variance = sum(((x - mean) ** 2 for x in scores), Fraction(0)) / n
+    return [(x - mean) ** 2 >= 4 * variance and abs(x - mean) >= 1 for x in scores]
+
+
+def test_by_hand() -> None:
+    assert outliers([1, 3, 3, 3, 3]) == [True, False, False, False, False]
+    assert outliers([2, 3, 3, 3, 3]) == [False] * 5  # 2 deviations, but .8 points
+    assert outliers([1, 3, 3, 3, 4]) == [False] * 5
+    assert outliers([1, 5, 5, 5]) == [False] * 4  # sqrt(3) deviations
+    assert outliers([None, 5, 5, None, 1, 5, 5]) == [False] * 4 + [True] + [False] * 2
+    assert outliers([]) == [] and outliers([None]) == [False] and outliers([4]) == [False]
+    assert outliers([4] * 5) == [False] * 5
+
+
+@pytest.mark.heavy
+def test_all_vectors_of_five_scores_as_exact_fractions_say() -> None:
+    vectors = list(product(range(1, 6), repeat=5))
+    found = [outliers(vector) for vector in vectors]
+    assert found == [by_fractions(vector) for vector in vectors]
+    assert sum(map(any, found)) == sum(map(sum, found)) == 60
+
+
+def test_floats_miss_29_of_the_60() -> None:
+    missed = 0
+    for vector in product(range(1, 6), repeat=5):
+        scores = np.array(vector, dtype=float)
+        away = np.abs(scores - scores.mean())
+        missed += any(outliers(vector)) and not ((away >= 2 * scores.std()) & (away >= 1)).any()
+    assert missed == 29
+
+
+@pytest.mark.parametrize(
+    ("step", "origin"),
+    [(Fraction(1, 3), 1), (Fraction(1, 10), 0), (Fraction(1, 2), Fraction(1, 4)), (10, 0), (25, 1)],
+)
+def test_any_step_is_exact(step: Fraction | int, origin: Fraction | int) -> None:
+    for vector in product(range(4), repeat=5):
+        exact = [Fraction(origin + k * step) for k in vector]
+        assert outliers(exact) == by_fractions(exact)
+
+
+@given(st.lists(st.integers(1, 5), max_size=9), st.integers(0, 10**6), st.integers(-9, 9))
+def test_order_shift_and_mirror_do_not_matter(scores: list[int], seed: int, by: int) -> None:
+    found = outliers(scores)
+    order = np.random.default_rng(seed).permutation(len(scores))
+    assert outliers([scores[k] for k in order]) == [found[k] for k in order]
+    assert outliers([by - score for score in scores]) == found
+    assert not any(found) or len(scores) >= 5
+
+
+def test_fractions_are_taken_exactly() -> None:
+    thirds = [Fraction(5), Fraction(5), Fraction(5), Fraction(5), Fraction(10, 3)]
+    assert outliers(thirds) == [False] * 4 + [True]
+
+
+TEXT = "Jae Crowder had 18 points. Al Horford had 11 points. Jae Crowder was next with 12 points."
+
+
+def error(
+    quote: str | None, severity: int | None, why: str = "wrong", category: str | None = None
+) -> ErrorSpan:
+    return ErrorSpan(quote, why, severity, category)
+
+
+def merged(*annotators: Sequence[ErrorSpan], least: float = 0.5) -> Merged:
+    return merge_spans([locate_errors(one, TEXT) for one in annotators], TEXT, least=least)
+
+
+def told(found: Merged) -> list[tuple[str | None, int | None]]:
+    return [(one.location, one.severity) for one in found.errors]
+
+
+def test_merging_by_hand() -> None:
+    found = merged(
+        [error("Jae Crowder", 2, "a", "WORD"), error("Al Horford", 5, "Another player.")],
+        [error("Crowder", 4, "not he", "NAME"), error("11 points", None, "much longer than that")],
+        [error("jae crowder", 4, "wrong player", "NAME"), error("had 11 points", 1, "no")],
+    )
+    assert told(found) == [
+        ("Al Horford", 5),
+        ("Jae Crowder", 4),
+        ("had 11 points", 1),
+    ]
+    player, points = found.errors[1:]
+    assert (player.explanation, player.category) == ("wrong player", "NAME")
+    assert (player.start, player.end, player.occurrence, player.match) == (0, 11, 1, "exact")
+    assert (points.explanation, points.occurrence, found.dropped) == ("no", 1, 0)
+
+
+def test_places_that_overlap_too_little_are_two() -> None:
+    both = [error("18 points", 3)], [error("Crowder had 18 points", 2)]
+    assert told(merged(*both)) == [("18 points", 3), ("Crowder had 18 points", 2)]
+    assert told(merged(*both, least=0.4)) == [("Crowder had 18 points", 3)]  # 9 of 21
+
+
+def test_equal_places_without_a_character_are_one() -> None:
+    spans = [LocatedSpan("", why, 1, None, 4, 4, 1, "exact") for why in ("a", "b")]
+    assert [one.start for one in merge_spans([spans], TEXT).errors] == [4]
+
+
+def test_unions_that_overlap_are_merged_until_none_are_left() -> None:
+    text = "abcdefghij"
+    places = [(0, 6), (3, 9), (0, 9), (8, 10)]
+    spans = [LocatedSpan("x", "", 1, None, a, b, 1, "exact") for a, b in places]
+    found = merge_spans([[one] for one in spans], text, least=0.6)
+    assert [(one.start, one.end) for one in found.errors] == [(0, 9), (8, 10)]
+
+
+def test_each_occurrence_of_equal_words_is_an_error_of_its_own() -> None:
+    found = merged([error("Jae Crowder", 2)] * 2, [error("Jae Crowder", 3)])
+    assert [(one.start, one.occurrence) for one in found.errors] == [(0, 1), (53, 2)]
+    assert [one.severity for one in found.errors] == [3, 2]
+
+
+def test_errors_without_a_place_are_one_where_they_say_the_same() -> None:
+    found = merged(
+        [error(None, 3, "The score is left out."), error("Kemba  Walker", 2)],
+        [error(None, 2, "the score is left out."), error("kemba walker", None)],
+        [error(None, 2, "No date.")],
+    )
+    assert told(found) == [(None, 3), (None, 2), ("Kemba  Walker", 2)]
+    assert {one.match for one in found.errors} == {"not_found"}
+
+
+def test_the_most_severe_are_kept_and_the_others_counted() -> None:
+    words = ["Jae", "18", "Al", "11", "was", "next", "with", "12", "Horford", "Kemba"]
+    found = merged([error(word, 1 + (word == "12")) for word in words])
+    kept = ["12", "Jae", "18", "Al", "Horford", "11", "was", "next"]
+    assert [one.location for one in found.errors] == kept and found.dropped == 2
+    assert merged() == merged([], []) == Merged([], 0)
+
+
+@st.composite
+def spans(draw: st.DrawFn) -> LocatedSpan:
+    severity = draw(st.none() | st.integers(1, 5))
+    why, name = draw(st.sampled_from(["a", "bb", "cc"])), draw(st.sampled_from([None, "N", "W"]))
+    if draw(st.booleans()) and draw(st.booleans()):
+        quote = draw(st.sampled_from([None, "Kemba", "kemba", "Q"]))
+        return LocatedSpan(quote, why, severity, name, None, None, None, "not_found")
+    start = draw(st.integers(0, 40))
+    end = start + draw(st.integers(1, 20))
+    number = occurrence_of(start, end, TEXT)
+    match = draw(st.sampled_from(MATCHES[:3]))
+    return LocatedSpan(TEXT[start:end], why, severity, name, start, end, number, match)
+
+
+LISTS = st.lists(st.lists(spans(), max_size=6), max_size=5)
+ENOUGH = st.sampled_from([0.01, 0.3, 0.5, 0.8, 1.0])
+
+
+@pytest.mark.simulation
+@settings(deadline=None)
+@given(LISTS, ENOUGH, st.randoms(use_true_random=False))
+def test_the_order_of_annotators_and_errors_does_not_matter(
+    lists: list[list[LocatedSpan]], least: float, rng: random.Random
+) -> None:
+    found = merge_spans(lists, TEXT, least=least)
+    mixed = [rng.sample(one, len(one)) for one in rng.sample(lists, len(lists))]
+    assert merge_spans(mixed, TEXT, least=least) == found
+    given = [one for each in lists for one in each]
+    assert bool(found.errors) == bool(given) and len(found.errors) <= MOST
+    assert len(found.errors) + found.dropped <= len(given)
+    if given and found.dropped == 0:
+        worst = max(one.severity or 0 for one in given)
+        assert (found.errors[0].severity or 0) == worst
+        again = merge_spans([found.errors], TEXT, least=least)
+        assert again.errors == found.errors
+    for one in found.errors:
+        if one.start is not None:
+            assert one.location == TEXT[one.start : one.end]

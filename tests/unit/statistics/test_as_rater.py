@@ -1,10 +1,12 @@
 """As one more rater (methods.md 10), by simulation, by hand, and in its limits."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from judgescope.statistics.correlation import correlations
@@ -17,14 +19,23 @@ from judgescope.statistics.raters import (
     SHUFFLES,
     UNDECIDED,
     WORSE,
+    _p_worse,
+    alternative_annotator,
     are_slots,
     as_rater,
+    ceilings,
     decided,
     fieller,
     rating_tables,
 )
 from judgescope.statistics.resampling import Replicated, with_interval
-from judgescope.statistics.result import CONSTANT_RATINGS, Estimate
+from judgescope.statistics.result import (
+    CONSTANT_RATINGS,
+    FEW_RATERS,
+    FEW_SOURCES,
+    FEW_TEXTS,
+    Estimate,
+)
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
@@ -220,3 +231,183 @@ def test_a_difference_is_as_good_worse_or_undecided_with_the_sources_that_it_tak
     p = vague.p_above(-0.05)
     assert p is not None and p > 0.025
     assert decided(with_interval(Replicated(Estimate(0.1), np.array([0.1]))), 0.05) == ""
+
+
+TWENTY = np.repeat(np.arange(20), 4)
+SYSTEM = np.tile(np.arange(4), 20)
+
+
+def ratings(seed: int = 0, raters: int = 3) -> Any:
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(3, 1, 80)
+    return np.clip(np.round(truth + rng.normal(0, 0.7, (raters, 80))), 1, 5)
+
+
+def pooled(x: Any, y: Any) -> Mapping[Any, Replicated]:
+    return correlations(x, y, TWENTY, SYSTEM, weights=deletions(20), levels=["pooled"])
+
+
+def test_each_rater_against_the_mean_of_the_others() -> None:
+    table = ratings()
+    table[0, :5] = np.nan
+    found = ceilings(pooled, table, against="mean")
+    want = []
+    for rater in range(3):
+        others = np.nanmean(np.delete(table, rater, axis=0), axis=0)
+        known = ~np.isnan(table[rater])
+        want.append(stats.kendalltau(table[rater][known], others[known]).statistic)
+    one = found["kendall_b", "pooled"]
+    assert one.value == pytest.approx(np.mean(want), abs=1e-12)
+    assert (
+        one.ci_low is not None
+        and one.ci_high is not None
+        and one.ci_low < np.mean(want) < one.ci_high
+    )
+    assert (one.n, one.n_missing) == (78, 2)
+
+
+def test_each_rater_against_every_other() -> None:
+    table = ratings()
+
+    def kappas(x: Any, y: Any) -> Mapping[str, Replicated]:
+        return on_classes(y, x, [1, 2, 3, 4, 5], TWENTY, None)
+
+    found = ceilings(kappas, table, against="each")["kappa_linear"]
+    each = [
+        kappas(table[i], table[j])["kappa_linear"].estimate.value
+        for i in range(3)
+        for j in range(3)
+        if i != j
+    ]
+    assert found.value == pytest.approx(np.mean([v for v in each if v is not None]))
+
+
+def test_raters_without_a_value_are_counted_and_one_rater_has_no_ceiling() -> None:
+    table = ratings()
+    table[2] = 3
+    found = ceilings(pooled, table, against="mean")["pearson", "pooled"]
+    assert found.value is not None and found.note == "undefined for 1 of 3"
+    assert ceilings(pooled, np.full((3, 80), 2.0), against="mean")["pearson", "pooled"].note == (
+        "constant judge"
+    )
+    alone = ceilings(pooled, ratings(raters=1), against="mean")
+    assert all(one.value is None for one in alone.values())
+
+
+def alt(judge: Any, ratings: Any, **keys: Any) -> tuple[Estimate, Estimate]:
+    judge, ratings = np.array(judge, dtype=float), np.array(ratings, dtype=float)
+    keys = {"source": np.arange(judge.size), "weights": None, "closeness": "accuracy"} | keys
+    source = keys.pop("source")
+    return alternative_annotator(judge, ratings, source, **keys)
+
+
+def test_the_advantage_by_hand() -> None:
+    ratings = [[1, 2, 3, 4], [1, 2, 3, 5], [1, 3, 3, 3]]
+    # against rater 1 (others agree with it on: both, one, both, none) the judge 1 1 3 5 has both,
+    # none, both, one: at least as close on 3 of 4; rater 2: 2, 1, 2, 0 against 2 0 2 0: 3 of 4;
+    # rater 3: 2 0 2 0 against 2 0 2 1: 4 of 4
+    rate, advantage = alt([1, 1, 3, 5], ratings)
+    assert advantage.value == pytest.approx((3 + 3 + 4) / 12)
+    assert (rate.n, advantage.n, advantage.n_missing) == (3, 12, 0)
+
+
+def test_one_target_a_source_is_the_papers_t_test() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(1, 6, 60)
+    ratings = np.clip(truth + rng.integers(-1, 2, (3, 60)), 1, 5).astype(float)
+    judge = np.clip(truth + rng.integers(-1, 2, 60), 1, 5).astype(float)
+    p = []
+    for rater in range(3):
+        others = np.delete(ratings, rater, axis=0)
+        own, its = ((others == v).mean(axis=0) for v in (ratings[rater], judge))
+        difference = (own >= its).astype(float) - (its >= own)
+        p.append(stats.ttest_1samp(difference, 0.1, alternative="less").pvalue)
+    adjusted = stats.false_discovery_control(p, method="by")
+    rate, _ = alt(judge, ratings)
+    assert rate.value == pytest.approx(np.mean(adjusted <= 0.05))
+    counted = _p_worse(np.ones(60), difference, 0.1)
+    assert counted == pytest.approx(p[-1], rel=1e-12)
+
+
+def test_texts_as_units_are_the_papers_t_test_whatever_their_sources() -> None:
+    rng = np.random.default_rng(2)
+    source = np.repeat(np.arange(8), 10)
+    truth = np.clip(3 + rng.integers(-2, 3, 8)[source] + rng.integers(-1, 2, 80), 1, 5)
+    ratings = np.clip(truth + rng.integers(-1, 2, (3, 80)), 1, 5).astype(float)
+    judge = np.clip(truth + rng.integers(-1, 2, 80), 1, 5).astype(float)
+    own = alt(judge, ratings, source=np.arange(80), weights=deletions(80))
+    texts = alt(judge, ratings, source=source, weights=deletions(8), unit="text")
+    sources = alt(judge, ratings, source=source, weights=deletions(8))
+    assert texts[0].value == own[0].value
+    assert texts[1] == sources[1]  # the interval is over sources in either case
+    assert (texts[0].method, sources[0].method) == (
+        "epsilon 0.1, t-test over texts, Benjamini-Yekutieli",
+        "epsilon 0.1, t-test over sources, Benjamini-Yekutieli",
+    )
+
+
+def test_copies_of_a_text_say_more_only_where_texts_are_the_units() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(1, 6, 12)
+    ratings = np.clip(truth + rng.integers(-1, 2, (3, 12)), 1, 5).astype(float)
+    judge = np.clip(truth + rng.integers(-1, 2, 12), 1, 5).astype(float)
+    source = np.repeat(np.arange(12), 40)
+    many = [np.repeat(v, 40, axis=-1) for v in (judge, ratings)]
+    keys = {"source": source, "weights": deletions(12), "epsilon": 0.3}
+    once = alt(judge, ratings, weights=deletions(12), epsilon=0.3)[0].value
+    assert alt(*many, **keys)[0].value == once == 0
+    assert alt(*many, **keys, unit="text")[0].value == 1
+
+
+def test_fewer_than_three_texts_are_told() -> None:
+    told = alt([1, 2], [[1, 2], [1, 2], [1, 1]], unit="text")
+    assert told[0].note == told[1].note == FEW_TEXTS
+
+
+@pytest.mark.parametrize("closeness", ["accuracy", "rmse"])
+def test_a_perfect_judge_wins_and_a_random_one_does_not(closeness: str) -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(1, 6, 300).astype(float)
+    ratings = np.clip(truth + rng.integers(-1, 2, (4, 300)), 1, 5)
+    weights = deletions(300)
+    perfect = alt(truth, ratings, closeness=closeness, weights=weights)
+    noise = alt(rng.integers(1, 6, 300), ratings, closeness=closeness, weights=weights)
+    assert perfect[0].value == 1 and noise[0].value == 0
+    for _, advantage in (perfect, noise):
+        assert (
+            advantage.ci_low is not None
+            and advantage.ci_high is not None
+            and advantage.value is not None
+        )
+        assert advantage.ci_low < advantage.value < advantage.ci_high
+    assert (perfect[1].value or 0) > (noise[1].value or 1)
+
+
+def test_closeness_in_numbers_or_in_classes() -> None:
+    ratings = [[3] * 9, [3] * 9, [5] * 9]
+    near = alt([4] * 9, ratings, closeness="rmse")[1].value
+    exact = alt([4] * 9, ratings, closeness="accuracy")[1].value
+    # by distance 4 is no nearer to 3 and 5 than 3 is, and nearer to 3 and 3 than 5 is
+    assert near == pytest.approx((1 + 1 + 1) / 3)
+    assert exact == pytest.approx((0 + 0 + 1) / 3)
+
+
+def test_missing_values_are_left_out_and_counted() -> None:
+    ratings = [[1, 2, NAN, 4, 2], [1, 2, 3, 5, 2], [1, 3, 3, 3, 2]]
+    _, advantage = alt([1, NAN, 3, 5, 2], ratings)
+    assert (advantage.n, advantage.n_missing) == (11, 4)
+
+
+def test_copies_within_a_source_make_it_no_surer() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(1, 6, 12)
+    ratings = np.clip(truth + rng.integers(-1, 2, (3, 12)), 1, 5).astype(float)
+    judge = np.clip(truth + rng.integers(-1, 2, 12), 1, 5).astype(float)
+    once = alt(judge, ratings)
+    copied = alt(np.tile(judge, 9), np.tile(ratings, 9), source=np.tile(np.arange(12), 9))
+    assert [one.value for one in once] == pytest.approx([one.value for one in copied])
+
+
+def test_too_few() -> None:
+    assert alt([1, 2], [[1, 2], [1, 2]])[0].note == FEW_RATERS
+    assert alt([1, 2], [[1, 2]] * 3)[0].note == FEW_SOURCES

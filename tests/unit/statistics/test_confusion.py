@@ -1,13 +1,31 @@
 """Wanted and unwanted drops: by hand, by the paper's table, and whatever the order."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
+from deleted import proportion
+from judgescope.statistics.confusion import (
+    DROPS,
+    STAYS,
+    UNDECIDED,
+    confusion,
+    expectations,
+    items_needed,
+    match_votes,
+    mean_drops,
+    outcomes,
+    p_equivalence,
+    pair_weights,
+    vote_consistency,
+    winners,
+)
+from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.result import Estimate
 
 NAN = float("nan")
 
@@ -82,3 +100,154 @@ def test_order_and_scale_of_cells_do_not_matter(deltas: list[float], seed: int, 
     assert np.allclose(scaled.s_t, by * told.s_t) and scaled.auc == pytest.approx(told.auc)
     swapped = confusion(row, ~wanted, wanted)
     assert swapped.auc == pytest.approx(1 - told.auc)
+
+
+def match_vote_all(*told: Any) -> Estimate:
+    return match_votes(*told)["match_vote_all"]
+
+
+def match_vote_vote(*told: Any) -> Estimate:
+    return match_votes(*told)["match_vote_vote"]
+
+
+def counts(*rows: str) -> np.ndarray:
+    """Return the votes of rows such as AACD."""
+    return np.array([[row.count(option) for option in "ABCD"] for row in rows], dtype=np.int64)
+
+
+def codes(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.int64)
+
+
+@pytest.mark.parametrize(
+    ("row", "value"),
+    [("AACD", 2 / 4), ("AAAA", 1), ("DDDD", 0), ("DDDA", 1 / 4), ("ABC", 1 / 3), ("B", 1)],
+)
+def test_the_consistency_of_a_pair_by_hand(row: str, value: float) -> None:
+    assert vote_consistency(counts(row), codes(0), None).value == pytest.approx(value)
+
+
+def test_the_consistency_of_pairs_is_their_mean() -> None:
+    found = vote_consistency(counts("AACD", "CCCC", "", "ABDD"), codes(0, 1, 2, 3), None)
+    assert found.value == pytest.approx((2 / 4 + 1 + 1 / 4) / 3)
+    assert (found.n, found.n_missing, found.n_tied) == (3, 1, 1)
+    nothing = vote_consistency(counts("", ""), codes(0, 1), None)
+    assert (nothing.value, nothing.note, nothing.n_missing) == (None, "no votes", 2)
+
+
+def test_a_pair_has_one_vote_and_ties_share_it() -> None:
+    found = winners(counts("AACD", "AACC", "ABC", "DDDA", "DDDD", ""))
+    assert found.tolist() == [[6, 0, 0], [3, 0, 3], [2, 2, 2], [6, 0, 0], [0, 0, 0], [0, 0, 0]]
+
+
+def test_outcomes_by_hand() -> None:
+    rows = ("AAC", "ACC", "ABC", "BBC", "BBCC", "ADDD", "DDD", "AACC", "AABBC")
+    expected = [DROPS, STAYS, UNDECIDED, STAYS, STAYS, DROPS, UNDECIDED, UNDECIDED, UNDECIDED]
+    assert outcomes(counts(*rows)).tolist() == expected
+
+
+def test_one_vote_a_pair_and_all_votes_together_may_differ() -> None:
+    """Two of three pairs narrowly find a drop; of all votes most find none."""
+    votes, pair, cell = counts("AAC", "AAC", "CCC"), codes(0, 1, 2), codes(0, 0, 0)
+    drop = np.array([1.0])
+    assert match_vote_vote(votes, pair, cell, drop, None).value == 1
+    assert match_vote_all(votes, pair, cell, drop, None).value == 0
+    assert match_vote_all(votes, pair, cell, 1 - drop, None).value == 1
+
+
+def test_an_undecided_cell_is_no_match_and_one_without_expectation_is_missing() -> None:
+    votes = counts("AAA", "CCC", "AAC", "AC", "DD", "BBB")
+    cell = codes(0, 1, 2, 3, 4, 5)
+    expected = np.array([1, 0, 0, 1, 0, NAN])
+    for match in (match_vote_all, match_vote_vote):
+        found = match(votes, cell, cell, expected, None)
+        assert found.value == pytest.approx(2 / 5)
+        assert (found.n, found.n_missing, found.n_tied) == (5, 1, 2)
+
+
+def test_a_match_rate_of_nothing_says_why() -> None:
+    one = codes(0)
+    found = match_vote_all(counts("A"), one, one, np.array([NAN]), None)
+    assert found.note == "no perturbation has an expected effect"
+    assert match_vote_all(counts(""), one, one, np.array([1.0]), None).note == "no votes"
+
+
+def test_pairs_are_drawn_within_their_perturbation() -> None:
+    stratum = codes(0, 1, 0, 1, 1, 2)
+    weights = pair_weights(np.random.default_rng(1), stratum, 200)
+    assert weights.shape == (200, 6)
+    for code, size in ((0, 2), (1, 3), (2, 1)):
+        assert (weights[:, stratum == code].sum(axis=1) == size).all()
+    assert len({tuple(row) for row in weights.tolist()}) > 10
+
+
+def test_intervals_are_over_pairs() -> None:
+    rng = np.random.default_rng(3)
+    votes = rng.multinomial(4, [0.6, 0.1, 0.2, 0.1], size=60)
+    pair, cell = np.repeat(np.arange(30), 2), np.tile([0, 1], 30) + 2 * np.repeat([0, 1, 2], 20)
+    weights = pair_weights(rng, np.repeat([0, 1, 2], 10))
+    agreed = vote_consistency(votes, pair, deletions(30))
+    shares = (votes[:, :3].max(axis=1) / votes.sum(axis=1)).reshape(30, 2).sum(axis=1)
+    expected = proportion(shares.tolist(), [2] * 30)
+    assert (agreed.ci_low, agreed.ci_high) == pytest.approx(expected)
+    assert agreed.method.endswith("over 30 pairs")
+    found = match_vote_all(votes, pair, cell, np.array([1.0, 0, 1, 1, 1, 0]), weights)
+    assert found.value is not None and found.ci_low is not None and found.ci_high is not None
+    assert found.ci_low <= found.value <= found.ci_high
+    how = "bootstrap over 30 pairs, 1000 resamples, percentile: a majority is not smooth"
+    assert found.method == how
+    few = vote_consistency(votes[:6], pair[:6], deletions(3))
+    assert (few.ci_low, few.note) == (None, "no interval: 3 pairs")
+
+
+VOTE = st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from("ABCD"))
+
+
+@pytest.mark.simulation
+@given(st.lists(VOTE, min_size=1), st.randoms(use_true_random=False))
+def test_the_order_of_voters_and_pairs_does_not_matter(
+    votes: list[tuple[int, int, str]], random: object
+) -> None:
+    """Whatever order votes come in, and whatever numbers pairs have."""
+
+    def numbers(order: list[tuple[int, int, str]], name: list[int]) -> list[float | None]:
+        samples = list(dict.fromkeys((pair, cell) for pair, cell, _ in order))
+        rows = [
+            "".join(option for pair, cell, option in order if (pair, cell) == sample)
+            for sample in samples
+        ]
+        pair = codes(*(name[pair] for pair, _ in samples))
+        cell = codes(*(cell for _, cell in samples))
+        told = (counts(*rows), pair, cell, np.array([1.0, 0.0, NAN]), None)
+        found = (match_vote_all(*told), match_vote_vote(*told), vote_consistency(*told[:2], None))
+        return [one.value if one.value is None else round(one.value, 12) for one in found]
+
+    shuffled, names = list(votes), list(range(4))
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(names)  # type: ignore[attr-defined]
+    assert numbers(shuffled, names) == numbers(votes, list(range(4)))
+
+
+@given(st.lists(st.text("ABC", min_size=1, max_size=5), min_size=1, max_size=6))
+def test_who_cannot_decide_lowers_consistency_and_changes_no_outcome(rows: list[str]) -> None:
+    pair = np.arange(len(rows))
+    more = [row + "D" for row in rows]
+    before, after = (vote_consistency(counts(*each), pair, None).value for each in (rows, more))
+    assert before is not None and after is not None and after < before
+    assert outcomes(counts(*rows)).tolist() == outcomes(counts(*more)).tolist()
+
+
+def row(human: str, expected: str, aspect: str = "fluency") -> dict[str, str]:
+    return {"perturbation": "typos", "aspect": aspect, "human": human, "expected": expected}
+
+
+def test_expectations_by_hand() -> None:
+    rows = [row("1", "1", "a"), row("0", "0", "b"), row("1", "0", "c"), row("", "1", "d")]
+    found = expectations([*rows, row("0", "", "e"), row("", "", "f")])
+    assert found.drops == [("typos", "a")]
+    assert found.stays == [("typos", "b"), ("typos", "e")]
+    assert [aspect for _, aspect in found.excluded] == ["c", "d", "f"]
+    assert (found.agreement.value, found.agreement.n, found.agreement.n_missing) == (0.5, 4, 2)
+    assert expectations([row("1", "")]).agreement.value is None
+    with pytest.raises(ValueError, match="1, 0 or empty"):
+        expectations([row("yes", "1")])

@@ -1,18 +1,34 @@
 """Tango's score interval: published values, a brute-force oracle, and what effective pairs do."""
 
 import math
+from math import log, nan
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgescope.statistics.result import Estimate
 from judgescope.statistics.tango import (
     effective_pairs,
     net_share,
     score_statistic,
     tango,
     tango_corrected_low,
+)
+from judgescope.statistics.verdict import (
+    CHANCE,
+    HOLM,
+    LENGTH,
+    LOST,
+    NO_INTERVAL,
+    RARELY,
+    Evidence,
+    Outcome,
+    missed,
+    of_hint,
+    of_perturbation,
+    verdicts,
 )
 
 Z = 1.959963984540054
@@ -132,3 +148,145 @@ def test_the_corrected_end_holds_its_level_where_the_plain_one_does_not() -> Non
 def test_the_upper_end_lies_below_the_truth_in_few_studies(c: float) -> None:
     for n in (12, 24):
         assert exceeds(n, 0.25 + c, c, 0.25)[2] <= 0.0335
+
+
+def shares(*each: tuple[int, int, int]) -> list[Estimate]:
+    """Return the net shares of (lower, higher, equal) items."""
+    return [net_share(np.repeat([1, -1, 0], counts), np.arange(sum(counts))) for counts in each]
+
+
+def test_24_of_24_zero_differences_are_a_miss_and_11_of_11_are_none() -> None:
+    assert missed(shares((0, 0, 24)))
+    assert missed(shares((0, 0, 12)))
+    assert not missed(shares((0, 0, 11)))
+    assert not missed([])
+
+
+def test_a_miss_is_one_on_every_aspect() -> None:
+    assert missed(shares((0, 0, 24), (5, 5, 90)))
+    assert not missed(shares((0, 0, 24), (20, 0, 76)))  # a fifth, and it might be a quarter
+
+
+def test_as_many_higher_as_lower_is_a_miss_only_where_that_is_sure() -> None:
+    assert not missed(shares((6, 6, 12)))
+    assert missed(shares((60, 60, 120)))
+
+
+@pytest.mark.parametrize(
+    ("p", "p_holm", "lengths", "is_missed", "wanted"),
+    [
+        (0.01, 0.05, (0.5, 0.06), False, (Outcome.NOTICED, ())),
+        (0.01, 0.05, (0.5, 0.5), True, (Outcome.NOTICED, (RARELY,))),
+        (0.01, 0.05, (0.9, 0.05), False, (Outcome.NOT_SHOWN, (LENGTH,))),
+        (0.01, 0.05, (0.01, 0.9), True, (Outcome.NOT_SHOWN, (LENGTH,))),
+        (0.04, 0.08, (0.5, 0.5), False, (Outcome.NOT_SHOWN, (HOLM,))),
+        (0.08, 0.08, (0.5, 0.5), False, (Outcome.NOT_SHOWN, (CHANCE,))),
+        (0.9, 1.0, (0.01, 0.5), True, (Outcome.MISSES, ())),
+    ],
+)
+def test_perturbation(
+    p: float,
+    p_holm: float,
+    lengths: tuple[float, float],
+    is_missed: bool,
+    wanted: tuple[Outcome, tuple[str, ...]],
+) -> None:
+    assert of_perturbation(p, p_holm, lengths, is_missed) == wanted
+
+
+def effect(moved: int, back: int, n: int) -> Estimate:
+    return net_share(
+        np.repeat([1, -1, 0], [moved, back, n - moved - back]), range(n), corrected=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("moved", "back", "n", "wanted"),
+    [
+        (0, 0, 73, Outcome.WITHSTANDS),
+        (0, 0, 72, Outcome.NOT_SHOWN),
+        (20, 20, 100, Outcome.NOT_SHOWN),  # it changes by itself, and so much hides a sway
+        (20, 20, 900, Outcome.WITHSTANDS),
+        (30, 0, 100, Outcome.SWAYED),
+        (8, 0, 100, Outcome.NOT_SHOWN),
+        (3, 0, 4, Outcome.NO_CLAIM),
+    ],
+)
+def test_hints(moved: int, back: int, n: int, wanted: Outcome) -> None:
+    found = effect(moved, back, n)
+    assert of_hint(found, found, found)[0] == wanted
+
+
+def test_lost_texts_count_against_either_verdict() -> None:
+    steady, gone = effect(0, 0, 100), effect(8, 0, 108)
+    assert of_hint(steady, gone, steady) == (Outcome.NOT_SHOWN, (LOST,))
+    assert of_hint(steady, steady, effect(0, 8, 108)) == (Outcome.WITHSTANDS, ())
+    swayed = effect(15, 0, 100)
+    assert of_hint(swayed, swayed, effect(15, 15, 115)) == (Outcome.NOT_SHOWN, (LOST,))
+    assert of_hint(swayed, effect(30, 0, 115), swayed) == (Outcome.SWAYED, ())
+
+
+def test_a_d_of_one_is_no_claim() -> None:
+    """D_avg_exact of 1 says nothing by itself: here no cell is noticed, and the mean is 1.3."""
+    d = np.array([1.0, 1.3, 1.6])
+    p = np.exp(-d * log(20))
+    holm = np.minimum(1, np.sort(p)[::-1] * [1, 2, 3])[::-1]
+    told = [of_perturbation(a, b, (1, 1), False)[0] for a, b in zip(np.sort(p), holm, strict=True)]
+    assert d.mean() >= 1 and Outcome.NOT_SHOWN in told
+
+
+def alone(rater: float = nan, **nulls: float) -> tuple[Outcome, tuple[str, ...]]:
+    [found] = verdicts([Evidence(nulls, rater)])
+    return found.outcome, found.reasons
+
+
+@pytest.mark.parametrize(
+    ("nulls", "wanted"),
+    [
+        ({"chance": 0.001, "length": 0.025}, (Outcome.BETTER, ())),
+        ({"chance": 0.001, "length": 0.026}, (Outcome.NOT_SHOWN, ("length",))),
+        (
+            {"chance": 0.2, "length": 0.3, "systems": 0.01},
+            (Outcome.NOT_SHOWN, ("chance", "length")),
+        ),
+        ({"chance": 0.98}, (Outcome.BELOW, ("chance",))),
+        ({"chance": 0.001, "brevity": 0.99}, (Outcome.BELOW, ("brevity",))),
+        ({"chance": 0.001, "systems": 0.99}, (Outcome.NOT_SHOWN, ("systems",))),
+        ({"chance": nan, "length": 0.01}, (Outcome.NO_CLAIM, (NO_INTERVAL,))),
+        ({}, (Outcome.NO_CLAIM, (NO_INTERVAL,))),
+    ],
+)
+def test_a_claim_holds_only_against_each_of_its_nulls(
+    nulls: dict[str, float], wanted: tuple[Outcome, tuple[str, ...]]
+) -> None:
+    assert alone(**nulls) == wanted
+
+
+def test_the_next_step_is_asked_only_of_what_holds_the_one_before() -> None:
+    assert alone(rater=0.001, chance=0.001)[0] == Outcome.AS_RATER
+    assert alone(rater=0.001, chance=0.5)[0] == Outcome.NOT_SHOWN
+    assert alone(rater=0.03, chance=0.001)[0] == Outcome.BETTER
+
+
+def test_holm_corrects_within_the_family_and_says_so() -> None:
+    family = [Evidence({"chance": p}) for p in (0.001, 0.02, 0.3, nan)]
+    told = verdicts(family)
+    assert [one.outcome for one in told] == [
+        *(Outcome.BETTER, Outcome.NOT_SHOWN, Outcome.NOT_SHOWN, Outcome.NO_CLAIM)
+    ]
+    assert told[1].reasons == (HOLM,) and told[1].adjusted == pytest.approx(0.04)
+    assert {one.family for one in told} == {3}  # what is not computable is no test
+
+
+def test_the_correction_of_the_second_step_is_over_those_that_reach_it() -> None:
+    raters = (0.02, 0.02, 0.02)
+    told = verdicts([Evidence({"chance": 0.001}, rater) for rater in raters])
+    assert {one.outcome for one in told} == {Outcome.BETTER}  # 3 x .02
+    first = [0.001, 0.9, 0.9]
+    told = verdicts([Evidence({"chance": p}, r) for p, r in zip(first, raters, strict=True)])
+    assert told[0].outcome == Outcome.AS_RATER  # the only one that is asked
+
+
+def test_a_bar_is_met_missed_or_cannot_be_told() -> None:
+    told = verdicts([Evidence({"bar": p}, bar=True) for p in (0.001, 0.5, 0.99)])
+    assert [one.outcome for one in told] == [*(Outcome.MEETS, Outcome.CANNOT_TELL, Outcome.MISSES)]

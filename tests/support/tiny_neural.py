@@ -1,7 +1,9 @@
-"""Write tiny random models, and what BERTScore and BARTScore of two texts are, word by word."""
+"""Write tiny random models, and what the neural measures of two texts are, word by word."""
 
 import json
+import math
 import sys
+from itertools import permutations
 from pathlib import Path
 
 import torch
@@ -14,13 +16,14 @@ from transformers import (
     RobertaModel,
 )
 
-WORDS = ["<s>", "<pad>", "</s>", "<unk>", "the", "cat", "sat", "on", "mat", "a", "dog", "ran"]
+WORDS = ["<s>", "<pad>", "</s>", "<unk>", "the", "cat", "sat", "on", "mat", "a", "##s", "."]
+NO_WORD = {0, 2, WORDS.index("##s"), WORDS.index(".")}
 SMALL = {"vocab_size": len(WORDS), "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
 
 
 def main(folder: Path, text: str, other: str) -> None:
     """Write both models to a folder and print their scores of a text beside another."""
-    words = Tokenizer(models.WordLevel({w: i for i, w in enumerate(WORDS)}, unk_token="<unk>"))
+    words = Tokenizer(models.WordPiece({w: i for i, w in enumerate(WORDS)}, unk_token="<unk>"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     ends = [("<s>", 0), ("</s>", 2)]
     words.post_processor = processors.TemplateProcessing("<s> $A </s>", special_tokens=ends)
@@ -68,7 +71,29 @@ def main(folder: Path, text: str, other: str) -> None:
     recall = sum(max(column) for column in columns[1:-1]) / (len(b) - 2)
     told = [float(logits[at, token]) for at, token in enumerate(x[0])]
     f1 = 2 * precision * recall / (precision + recall)
-    print(json.dumps({"bertscore": f1, "bartscore": sum(told) / len(told)}))
+    print(
+        json.dumps(
+            {
+                "bertscore": f1,
+                "bartscore": sum(told) / len(told),
+                "moverscore": 1 - _moved(x[0].tolist(), y[0].tolist(), each),
+            }
+        )
+    )
+
+
+def _moved(x: list[int], y: list[int], cosines: list[list[float]]) -> float:
+    """Return the least mean distance of all ways to pair words: y has twice as many as x."""
+    rows = [at for at, token in enumerate(x) if token not in NO_WORD]
+    columns = [at for at, token in enumerate(y) if token not in NO_WORD]
+    assert len(columns) == 2 * len(rows)
+    ways = permutations(columns)
+    pairs = ([(rows[at // 2], column) for at, column in enumerate(way)] for way in ways)
+    distances: list[float] = [
+        sum(math.sqrt(2 - 2 * cosines[row][column]) for row, column in way) / len(way)
+        for way in pairs
+    ]
+    return min(distances)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""BERTScore and BARTScore by tiny random models: equal to what is computed word by word."""
+"""Neural measures by tiny random models: equal to what is computed word by word."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from running import HOME
 pytestmark = pytest.mark.vllm
 PROGRAM = HOME / "config" / "programs" / "neural_measures.py"
 MAKER = HOME / "tests" / "support" / "tiny_neural.py"
-TEXT, OTHER = "the cat sat", "a cat sat on the mat"
+TEXT, OTHER = "the cats sat.", "a cat sat on the mat"
 
 
 @pytest.fixture
@@ -36,12 +36,15 @@ def test_scores_are_those_of_the_formulas_and_a_text_is_nearest_to_itself(
         {"id": 2, "text": TEXT, "source": OTHER, "references": [OTHER, TEXT]},
         {"id": 3, "text": TEXT, "source": None, "references": []},
         {"id": 4, "text": " ", "source": OTHER, "references": [OTHER]},
+        {"id": 5, "text": ".", "source": OTHER, "references": [OTHER]},
     ]
     lines = "".join(json.dumps(target) + "\n" for target in targets)
-    for measure, folder, more in (("bertscore", "roberta", ["1"]), ("bartscore", "bart", [])):
+    of_tokens = ["roberta", "1"]
+    measures = {"bertscore": of_tokens, "moverscore": of_tokens, "bartscore": ["bart"]}
+    for measure, (folder, *layer) in measures.items():
         weights = tmp_path / folder / "model.safetensors"
         done = subprocess.run(  # our interpreter has no torch: the program starts again
-            [sys.executable, str(PROGRAM), measure, str(weights), *more],
+            [sys.executable, str(PROGRAM), measure, str(weights), *layer],
             input=lines,
             capture_output=True,
             text=True,
@@ -51,9 +54,13 @@ def test_scores_are_those_of_the_formulas_and_a_text_is_nearest_to_itself(
         told = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
         assert told[1]["score"] == pytest.approx(expected[measure], abs=1e-5)
         assert "there is no" in told[3]["error"] and told[4]["error"] == "the text is empty"
-        if measure == "bertscore":
-            assert told[2]["score"] == pytest.approx(1, abs=1e-5)
+        if measure != "bartscore":
             assert told[1]["score"] < 0.999
+        if measure == "bertscore":  # the best of two references
+            assert told[2]["score"] == pytest.approx(1, abs=1e-5)
+        if measure == "moverscore":  # their mean
+            assert told[2]["score"] == pytest.approx((1 + expected[measure]) / 2, abs=1e-5)
+            assert told[5] == {"id": 5, "error": "a text has no words"}
 
 
 def test_a_layer_that_the_model_lacks_ends_the_program(tmp_path: Path, python: str) -> None:

@@ -49,19 +49,19 @@ DECLARED: Final = declare(
     signed_amount(
         "system_difference",
         "Difference of systems",
-        "mean over sources of the first system's score less the second's",
+        "mean over sources of the first system's score minus the second's",
     ),
     p_value(
         "p_system_difference",
         "p, paired",
-        "that the first system is better: flips of the signs of differences by source, one-sided",
+        "the first system is better: sign flips of the differences by source, one-sided",
         "Thompson et al. 2024",
         ties="half",
     ),
     p_value(
         "p_system_rank_sum",
         "p, rank sum",
-        "that the first system is better: Wilcoxon's rank sum of both systems' scores, one-sided",
+        "the first system is better: Wilcoxon's rank sum of both systems' scores, one-sided",
         "Wilcoxon 1945",
         ties="half",
     ),

@@ -36,7 +36,9 @@ DECLARED: Final = declare(
     signed_amount(
         "self_preference", "Self-preference", "extra points for texts of its own model family"
     ),
-    percent("longer_chosen", "Longer text chosen", "of decided verdicts on texts of two lengths"),
+    percent(
+        "longer_chosen", "Longer text chosen", "of decided verdicts on texts that differ in length"
+    ),
     percent(
         "longer_excess",
         "Longer text, more than people",

@@ -20,26 +20,26 @@ ORDER: Final = 2.5
 UNIT: Final = Scale("plain", *SHARE)
 beyond_chance = partial(correlation, scaled=Scale("plain", -1.0, 1.0))
 DECLARED: Final = declare(
-    percent("tpr", "TPR", "texts that people call positive (the last label): the judge does, too"),
-    percent("tnr", "TNR", "texts that people call negative: the judge does, too"),
-    percent("precision", "Precision", "texts that the judge calls positive: people do, too"),
-    percent("npv", "NPV", "texts that the judge calls negative: people do, too"),
-    percent("label_accuracy", "Accuracy", "texts to which judge and people give the same label"),
-    percent("base_rate", "Base rate", "texts that people call positive"),
-    percent("label_recall", "Recall", "texts that people label k: the judge does, too"),
-    percent("label_precision", "Precision", "texts that the judge labels k: people do, too"),
-    percent("label_share", "Share", "texts that people label k"),
+    percent("tpr", "TPR", "share of positive texts (last label, by people) labelled positive"),
+    percent("tnr", "TNR", "share of negative texts (by people) labelled negative"),
+    percent("precision", "Precision", "share of texts labelled positive that are positive"),
+    percent("npv", "NPV", "share of texts labelled negative that are negative"),
+    percent("label_accuracy", "Accuracy", "share of texts with the same label by judge and people"),
+    percent("base_rate", "Base rate", "share of positive texts, by people"),
+    percent("label_recall", "Recall", "share of texts of label k (by people) labelled k"),
+    percent("label_precision", "Precision", "share of texts labelled k that people label k"),
+    percent("label_share", "Share", "share of texts that people label k"),
     percent(
         "f1",
         "F1",
-        "of the positive label; of more than two labels the mean over those that people use",
+        "of the positive label; with more than two labels, the mean over those that people use",
         "van Rijsbergen 1979",
         scaled=UNIT,
     ),
     percent(
         "balanced_accuracy",
         "Balanced accuracy",
-        "mean recall of both labels; of more than two: of those that people use",
+        "mean recall of the labels that people use",
         "Brodersen et al. 2010",
     ),
     beyond_chance(

@@ -46,8 +46,8 @@ DECLARED: Final = declare(
     percent(
         "best_of_n",
         "Best of n",
-        "items of three texts or more: the text that it prefers most is people's best; of texts "
-        "that it prefers alike each has its part",
+        "share of items with three or more texts whose text with most points is people's best; "
+        "texts with equal points count in part",
     ),
     accuracy("accuracy_comparison_half", "Right, ties half", "a tie is half right", ties=HALF),
     accuracy(

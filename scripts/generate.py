@@ -16,6 +16,7 @@ from judgescope.perturb.rules import RULES
 from judgescope.perturb.validation import CHECKS
 from judgescope.schema import cards
 from judgescope.schema.cards import KINDS, Card
+from judgescope.schema.cards.data import FORMATS
 from judgescope.schema.loading import adapter
 from judgescope.schema.tables import KEYS, SCHEMAS
 from judgescope.statistics.registry import PREFIXES, STATISTICS, Statistic
@@ -33,6 +34,12 @@ UNORDERED = {
     "yes": "yes",
     "no": "– (compares values: left out)",
     "noted": "– (ranks mean nothing: rows say so)",
+}
+GIVES = {
+    "systems": "texts of systems",
+    "spans": "texts of systems, marked errors",
+    "texts": "texts of known quality",
+    "originals": "originals",
 }
 OF_VOTES = {name for name, method in METHODS.items() if method.when == "votes"}
 """Tables of judges that compare two texts."""
@@ -159,6 +166,32 @@ def kinds_table() -> str:
             compare = "of judges that compare"
             rest = [compare, compare, "– (has no better text)", "yes"]
         text += f"| {name} | {' | '.join(rest)} |\n"
+    return text + _formats_table()
+
+
+def _formats_table() -> str:
+    """Return which format of datasets gives which kind of judgment; empty cells have a reason."""
+    perturbed = [name for name, method in METHODS.items() if {*method.texts} - {"systems"}]
+    marked = [name for name, each in FORMATS.items() if each.gives == "spans"]
+    text = (
+        "\nThe format of a dataset decides which of these kinds people's judgments can be. A table "
+        "applies to a format where both have the kind. Beyond that, of formats that give originals "
+        f"alone, tables on perturbed texts are made only ({', '.join(perturbed)} and those with "
+        f"them); `spans` compares with the errors that people marked in {', '.join(marked)}; of "
+        "ratings without texts, recorded judges are compared only. Numbers are labels where the "
+        "card says which (`read_as`).\n\n"
+        "| format | gives | ratings | ordered labels | labels without an order | preferences |\n"
+        "|---|---|---|---|---|---|\n"
+    )
+    for name, each in FORMATS.items():
+        cells = [GIVES[each.gives] if each.has_texts else "ratings without texts"]
+        if each.gives == "spans" or (each.gives == "originals" and not each.rated):
+            cells += ["– (its texts are not rated)"] * 3
+        else:
+            labels = "– (means are no labels)" if each.means else "yes"
+            cells += ["yes", *["– (classes are numbers)" if each.gives == "texts" else labels] * 2]
+        cells.append("yes" if each.chosen else "– (no choice between texts)")
+        text += f"| {name} | {' | '.join(cells)} |\n"
     return text
 
 

@@ -86,4 +86,4 @@ def _sentence(draft: Draft, entry: Row) -> _Sentence:
     return _Sentence(text, votes, 2 * yes > len(votes))
 
 
-FORMAT = Format(name="qags_mturk_jsonl")
+FORMAT = Format(name="qags_mturk_jsonl", means=True)

@@ -93,4 +93,4 @@ class _Reading:
             )
 
 
-FORMAT = Format(name="simplicity_da_csv", optional=("ratings",))
+FORMAT = Format(name="simplicity_da_csv", optional=("ratings",), means=True)

@@ -210,4 +210,4 @@ def _entries(cell: object) -> list[object]:
     return [cell] if values is None else values
 
 
-FORMAT = Format(name="table", optional=("items",))
+FORMAT = Format(name="table", optional=("items",), chosen=True)

@@ -43,4 +43,4 @@ def _add(draft: Draft, row: Row, count: int, nameless: Counter[str]) -> None:
             draft.rating(output, aspect, MEAN, draft.pick(row, f"scores.{column}"))
 
 
-FORMAT = Format(name="unieval_json")
+FORMAT = Format(name="unieval_json", means=True)

@@ -134,6 +134,7 @@ FORMAT = Format(
     roles=("source", "reference"),
     optional=("documents", "outputs", "ratings"),
     gives="originals",
+    means=True,
     rated=("outputs", "ratings"),
     joins=("documents",),
 )

@@ -25,6 +25,7 @@ def _parts(spec: DeriveSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
             members,
             part=spec.cell.part(pair[0]),
             min_annotators=spec.min_annotators,
+            labels=spec.labels.get(pair[0], []),
             errors=_errors(spec, pair, members, texts) if spec.errors else None,
         )
 

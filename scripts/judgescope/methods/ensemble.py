@@ -1,7 +1,7 @@
 """Ensembles (Kartáč et al. 2025): the agreement with people of every subset of the members.
 
 No model is asked and no reply is parsed again: a subset's score of a text is the mean of its
-members' scores, as in scoring/derived.py.
+members' scores, or the majority of their labels, as in scoring/ensembles.py.
 """
 
 from collections import defaultdict
@@ -16,6 +16,7 @@ import numpy as np
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
+from judgescope.methods.labels import NO_VOTES, truth_name, truth_of
 from judgescope.methods.measures import (
     AVERAGE,
     POOLED,
@@ -25,6 +26,7 @@ from judgescope.methods.measures import (
     on_their_scale,
 )
 from judgescope.methods.specs import EnsembleMembers
+from judgescope.scoring.aggregate import majority
 from judgescope.statistics.comparison import difference
 from judgescope.statistics.correlation import LEVELS, STATISTICS
 from judgescope.statistics.ensemble import (
@@ -35,6 +37,7 @@ from judgescope.statistics.ensemble import (
     subset_scores,
     subsets,
 )
+from judgescope.statistics.labels import on_labels
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated
@@ -48,6 +51,8 @@ BEST = (
 )
 MANY = "of {} members: only single members, all but one, and all are reported"
 SCALES = "warning: the members have different scales; wider scales weigh more"
+ON_LABELS = ("label_accuracy", "balanced_accuracy", "kappa_nominal")
+"""The statistics of a majority of labels."""
 Where = tuple[str, str, str | None, int | None]
 """(statistic, level, judge_b, k)."""
 
@@ -101,9 +106,19 @@ class Ensemble:
                 one_scale = has_scale and on_their_scale(self.panel.study, self.judge, aspect)
                 student = self.card.student
                 student_scores = self.panel.scores(student, aspect) if student else None
-                people = mean_rating(ratings)
-                views[aspect] = View(self, np.stack(scores), people, one_scale, student_scores)
+                view = View(self, np.stack(scores), mean_rating(ratings), one_scale, student_scores)
+                if self.votes_on(aspect):
+                    truth = truth_of(self.panel.study, aspect)(ratings)
+                    view = Votes(self, np.stack(scores), truth, one_scale, aspect=aspect)
+                elif not spec.aspects[aspect].ordered:
+                    continue  # numbers are not labels
+                views[aspect] = view
         return views
+
+    def votes_on(self, aspect: str) -> bool:
+        """Return whether the members give labels, of which there is a majority and no mean."""
+        spec = self.panel.study.spec
+        return bool(spec.aspects[aspect].labels and spec.judges[self.judge].grid[aspect])
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,14 +168,18 @@ class View:
                 mean = mean_over(same, averaged="subsets")
                 yield Result(f"subset_mean_{statistic}", level, mean, k=size)
         for index, member in enumerate(ensemble.card.members):
-            others = tuple(other for other in ensemble.everyone if other != index)
-            for name, subset in (("contribution", others), ("difference", (index,))):
+            for name, subset in self.compared(index).items():
                 whole = self.results_of(ensemble.everyone, subset)
                 part = self.results_of(subset, ensemble.everyone)
                 for (statistic, level), result in whole.items():
                     gap = difference(result, part[statistic, level])
                     yield Result(f"{name}_{statistic}", level, gap, member)
         yield from self._error_results()
+
+    def compared(self, index: int) -> dict[str, Subset]:
+        """Return what a member adds, and what all have more than it -> the subset to compare."""
+        others = tuple(other for other in self.ensemble.everyone if other != index)
+        return {"contribution": others, "difference": (index,)}
 
     def _error_results(self) -> Iterator[Result]:
         """Yield the correlations of members' errors, and the number of effective judges."""
@@ -207,6 +226,42 @@ class View:
             yield Result(f"student_with_teacher_{statistic}", level, with_teacher[measure], name)
 
 
+@dataclass(frozen=True, eq=False)
+class Votes(View):
+    """Labels of an ensemble's members, and people's label, (targets,), of one aspect."""
+
+    aspect: str = ""
+
+    def values(self, subset: Subset) -> Floats:
+        """Return the label that most members of a subset give, NaN in a tie."""
+        votes = majority(self.scores[list(subset)].T)
+        return np.where(np.isnan(super().values(subset)), np.nan, votes)
+
+    def with_people(self, values: Floats) -> Mapping[Measure, Replicated]:
+        """Return the agreement of labels (targets,) with people's."""
+        panel, which = self.ensemble.panel, truth_name(self.ensemble.panel.study, self.aspect)
+        q = len(panel.study.spec.aspects[self.aspect].labels)
+        results = on_labels(self.people, values, q, panel.source, panel.study.weights)
+        return {(name, POOLED): against(results[name], which) for name in ON_LABELS}
+
+    def results_of(self, subset: Subset, other: Subset = ()) -> Mapping[Measure, Replicated]:
+        """Return a subset's agreement with people, on texts that `other` labels; counts ties."""
+        enough = ~np.isnan(super().values(subset) + self.people)
+        ties = int(np.count_nonzero(enough & np.isnan(self.values(subset))))
+        return {
+            measure: one._replace(estimate=replace(one.estimate, n_tied=ties))
+            for measure, one in super().results_of(subset, other).items()
+        }
+
+    def compared(self, index: int) -> dict[str, Subset]:
+        """Return no contribution: one vote more makes a tie, or changes no label."""
+        return {"difference": (index,)}
+
+    def _error_results(self) -> Iterator[Result]:
+        """Yield nothing: an error of a label is no amount, and no correlation is one of errors."""
+        yield from ()
+
+
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of ensemble.csv: every derived judge's subsets, members and their errors."""
     excluded, result = study.excluded("systems"), list[Row]()
@@ -233,6 +288,14 @@ def _ensemble_rows(ensemble: Ensemble) -> Iterator[Row]:
         aspect: list(replace(view, one_scale=one_scale).results()) for aspect, view in views.items()
     }
     yield from _with_averages(ensemble, results)
+    study, members = ensemble.panel.study, ensemble.named(ensemble.everyone)
+    for aspect, scale in study.spec.aspects.items():
+        if scale.ordered or ensemble.votes_on(aspect):
+            continue
+        if len(ensemble.panel.ratings(aspect)):
+            columns: AppliesTo = {"judge_b": members, "k": len(ensemble.card.members)}
+            nothing = Estimate.undefined(NO_VOTES)
+            yield study.row(ensemble.judge, aspect, ON_LABELS[0], POOLED, nothing, **columns)
     if (student := ensemble.card.student) is not None:
         shared = replace(ensemble, panel=ensemble.panel.given(student))
         views = shared.views()
@@ -262,7 +325,7 @@ def _aspect_rows(ensemble: Ensemble, aspect: str, results: Sequence[Result]) -> 
     notes += [SCALES] if aspect in ensemble.card.mixed else []
     for one in results:
         own_notes = [BEST.format(size)] if one.where in best else []
-        own_notes += notes if one.k == size and one.statistic in STATISTICS else []
+        own_notes += notes if one.k == size and one.statistic in (*STATISTICS, *ON_LABELS) else []
         estimate = one.result.estimate.with_note("; ".join(own_notes))
         columns: AppliesTo = {"judge_b": one.judge_b, "k": one.k}
         yield ensemble.panel.study.row(
@@ -282,4 +345,4 @@ def _differences_from_best(results: Sequence[Result]) -> set[Where]:
     return {(f"difference_{name}", level, best[name, level][1], None) for name, level in best}
 
 
-METHOD = Method(selectable=True, texts=("systems",), parts=("ensembles",))
+METHOD = Method(selectable=True, texts=("systems",), parts=("ensembles",), unordered="yes")

@@ -11,7 +11,7 @@ from typing import Final, Unpack
 
 import numpy as np
 
-from judgescope.core.cells import split
+from judgescope.core.cells import DERIVED, split
 from judgescope.methods.agreement import below_controls
 from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
@@ -47,6 +47,7 @@ ABOVE_CONTROLS: Final = frozenset(
     ("label_accuracy", "f1", "balanced_accuracy", "mcc", "ac1", "kappa_nominal")
 )
 """Statistics that no control has for nothing: one that passes all texts finds all positive ones."""
+NO_VOTES: Final = "the mean of its members' numbers is no label: name members that give labels"
 NO_LABELS: Final = "the judge gives numbers: set `threshold` in its card"
 NO_TWO_LABELS: Final = "a threshold is for two labels"
 OFF_LABELS: Final = "scores that are no label"
@@ -103,7 +104,7 @@ def labelled(
         ends = f"{chosen.min():.4g} to {chosen.max():.4g}" if chosen.size else "none"
         return Labelled(codes, f"threshold chosen leaving each source out: {ends}")
     if card.grid[aspect] != scale.values or card.weighted:
-        return Labelled(None, NO_LABELS)
+        return Labelled(None, NO_VOTES if card.engine == DERIVED else NO_LABELS)
     if not are_classes(scores, scale.values or []):
         return Labelled(None, OFF_LABELS)
     return Labelled(scores)

@@ -141,11 +141,16 @@ def classes_of(study: EvaluationData, judge: str, aspect: str) -> list[float] | 
 
     A judge may give halves where people give whole points; on a scale of its own it gives others.
     """
-    card, values = study.spec.judges[judge], study.spec.aspects[aspect].values
-    grid = card.grid[aspect]
-    if values is None or grid is None or not (card.discrete or study.spec.aspects[aspect].labels):
+    values, grid = study.spec.aspects[aspect].values, study.spec.judges[judge].grid[aspect]
+    if values is None or grid is None or not is_discrete(study, judge, aspect):
         return None
     return sorted({*values, *grid}) if on_their_scale(study, judge, aspect) else None
+
+
+def is_discrete(study: EvaluationData, judge: str, aspect: str) -> bool:
+    """Return whether a score is a value of one reply, or the label of most, and no mean."""
+    card, people = study.spec.judges[judge], study.spec.aspects[aspect]
+    return card.discrete or bool(people.labels and card.grid[aspect] == people.values)
 
 
 def on_their_scale(study: EvaluationData, judge: str, aspect: str) -> bool:

@@ -17,8 +17,16 @@ def rows(study: EvaluationData) -> list[Row]:
     result: list[Row] = []
     for (judge, aspect), table in study.draw_tables(study.systems).items():
         given = study.systems.is_given(judge)
-        scale, source = study.spec.judges[judge].grid[aspect], study.systems.source[given]
-        estimates = repeatability(table[:, given], source, study.weights, scale=scale)
+        people, scale = study.spec.aspects[aspect], study.spec.judges[judge].grid[aspect]
+        labels = bool(people.labels) and scale == people.values
+        estimates = repeatability(
+            table[:, given],
+            study.systems.source[given],
+            study.weights,
+            scale=scale,
+            labels=labels,
+            ordered=people.ordered or not labels,
+        )
         for name, estimate in estimates.items():
             result.append(study.row(judge, aspect, name, "pooled", estimate))
         for k, share in _curve(estimates["reliability"]):
@@ -45,4 +53,4 @@ def _curve(reliability: Estimate) -> Iterator[tuple[int, Estimate]]:
         yield k, replace(reliability, value=value, ci_low=lo, ci_high=hi, n_tied=0, method=method)
 
 
-METHOD = Method(when="draws")
+METHOD = Method(when="draws", unordered="yes")

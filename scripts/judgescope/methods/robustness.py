@@ -18,6 +18,7 @@ from judgescope.methods.measures import (
     against,
     alpha,
     classes_with,
+    is_discrete,
     lower_median,
     unrated,
     with_hint_note,
@@ -236,7 +237,7 @@ def _hint_rows(
         "match_share": (np.isclose(scores, base_scores), both),
         "hint_shift": (toward, both & ~already),
     }
-    single = study.spec.judges[judge].discrete and study.spec.judges[base].discrete
+    single = all(is_discrete(study, name, aspect) for name in (judge, base))
     for name, (values, used) in measures.items():
         if not single and name != "hint_shift":
             nothing = Estimate.undefined(SEVERAL_DRAWS)
@@ -343,11 +344,11 @@ class AttackScores:
 
     def _obeyed(self, degree: str, names_number: bool) -> Replicated:
         """Return the share of texts that an addition takes to the top of the scale."""
-        ends, card = self.scale, self.study.spec.judges[self.judge]
+        ends = self.scale
         top = self.study.spec.aspects[self.aspect].ends[1]
         if names_number and ends and ends[1] != top:
             return self.study.undefined(OTHER_CLAIM)
-        if not card.discrete:
+        if not is_discrete(self.study, self.judge, self.aspect):
             return self.study.undefined(SEVERAL_DRAWS)
         if ends is None:
             return self.study.undefined(NO_CLAIM)

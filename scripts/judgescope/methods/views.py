@@ -31,6 +31,7 @@ from judgescope.methods.measures import (
     Measure,
     against,
     correlated,
+    is_discrete,
     unrated,
 )
 from judgescope.methods.specs import GradedTexts, present
@@ -135,13 +136,13 @@ class Answers:
         """Return a judge's answers from its scores and, if these rest on several, its draws."""
         card, people = study.spec.judges[judge], study.spec.aspects[aspect].values
         draws = None if card.first_draw else draws
-        discrete, scale = card.discrete, card.grid[aspect]
+        discrete, scale = is_discrete(study, judge, aspect), card.grid[aspect]
         means, modes, tied = values, values, np.zeros(values.size, dtype=bool)
         if draws is not None:
             planned = np.full(values.size, card.draws)
-            if discrete:
+            if card.discrete:
                 means = scores(draws.T, planned, "mean")[0]
-            else:
+            elif not discrete:
                 modes = scores(draws.T, planned, "mode")[0]
             given = ~np.isnan(modes)
             tied[given] = tied_modes(draws[:, given]) > 0

@@ -283,10 +283,11 @@ def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
     if TOP in text:
         scales = [plan.scale_of(dataset, aspect) for aspect in plan.judged_on(dataset, name)]
         tops = {str(scale.shown(scale.max)) for scale in scales}
-        if len(tops) > 1:
+        if len(tops) != 1:
+            scale = "different scales" if tops else "labels without an order"
             raise UserError(
                 "this attack names the top of the scale, and the aspects of "
-                f"{dataset} have different scales",
+                f"{dataset} have {scale}",
                 where=f"perturbations/{name}.yaml, key text",
                 got=", ".join(sorted(tops)),
                 todo=f"name `aspects` of one scale, or write no {TOP}",

@@ -167,6 +167,13 @@ def _shared_ends(scales: list[Scale | None]) -> tuple[float, float] | None:
     return ends.pop() if len(ends) == 1 else None
 
 
+def voted_labels(plan: Plan, dataset: str, judge: str, aspect: str) -> list[str]:
+    """Return the labels that all members of a derived judge choose among; empty: numbers."""
+    scales = [scale_of(plan, dataset, name, aspect) for name in plan.derived[judge].members]
+    labels = [scale.labels if scale and scale.categorical else [] for scale in scales]
+    return labels[0] if all(labels) else []
+
+
 def _models(plan: Plan, judge: Judge) -> list[Model]:
     """Return the model behind a judge, and the one whose analyses it is shown."""
     shown = analyses_of(plan, judge.judge)
@@ -209,7 +216,12 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
         hint=next((one.hint.rating for one in members if one.hint), None),
     )
     if derived:
-        return facts
+        grid = {
+            name: scale.values()
+            for name, [scale, *_] in scales.items()
+            if scale and voted_labels(plan, dataset, judge, name)
+        }
+        return replace(facts, grid=facts.grid | grid)
     [card] = members
     return replace(
         facts,

@@ -344,12 +344,20 @@ class Plan:
         return [name for name in aspects if split(name)[0] in only]
 
     def judged_on(self, dataset: str, perturbation: str) -> list[str]:
-        """Return the aspects on which a set of targets is judged: all, or what it was made for."""
+        """Return the aspects on which a set of targets is judged: all, or what it was made for.
+
+        A perturbed text is no worse on an aspect whose labels have no order.
+        """
         card = self.perturbations.get(perturbation.partition(".")[0])
         only = card.aspects if card else []
         if card and card.kind == "graded":
             only = [self.lowered(dataset, card)]
-        return [name for name in self.plain_aspects(dataset) if not only or name in only]
+        scales = self.datasets[dataset].aspects
+        return [
+            name
+            for name in self.plain_aspects(dataset)
+            if (not only or name in only) and (perturbation == SYSTEMS or scales[name].ordered)
+        ]
 
     def cell_aspects_of(self, dataset: str, model: str | None = None) -> list[CellAspect]:
         """Return a dataset's cells aspect by aspect, or those of them that one model answers."""

@@ -111,6 +111,8 @@ class ReportSpec(JobSpec, frozen=True, kw_only=True):
     """The way from the page to the folder of the judges' cards; None if it leads to none."""
     command: str = ""
     """What reproduces the study."""
+    left_out: list[str] = field(default_factory=list)
+    """What methods leave out, and why: aspects whose labels have no order."""
     texts: bool = False
     """Whether there is a page of perturbed texts."""
     annotated: dict[str, AnnotatedTexts] = field(default_factory=dict)

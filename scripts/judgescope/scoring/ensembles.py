@@ -1,4 +1,4 @@
-"""Judges made from other judges: their mean score, and one list of the errors that they found."""
+"""Judges made from others: their mean score or majority, and one list of the errors they found."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import fsum
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from judgescope.parsing.annotation import MOST
@@ -13,7 +14,7 @@ from judgescope.parsing.locate import MATCHES, LocatedSpan, locate_errors, occur
 from judgescope.parsing.parsers import parse
 from judgescope.parsing.text import fold
 from judgescope.schema.tables import table_of
-from judgescope.scoring.aggregate import UNIT, Unit, in_order
+from judgescope.scoring.aggregate import UNIT, Unit, in_order, majority
 from judgescope.scoring.specs import CellPart
 
 Lists = Sequence[Sequence[LocatedSpan]]
@@ -25,6 +26,10 @@ MERGED: Final = "merged"
 BY_RULE: Final = "errors merged by rule"
 DROPPED: Final = "+dropped"
 """Appended to the rule of a list from which errors were left out."""
+OF_NUMBERS: Final = "mean of members"
+OF_LABELS: Final = "majority of members"
+TIE: Final = "tie of members"
+TOO_FEW: Final = "too few members with a score"
 NOT_HEARD: Final = "no errors: too few members with a score"
 NOTHING: Final = "no member lists an error"
 LEAST_OVERLAP: Final = 0.5
@@ -42,9 +47,12 @@ def derive_part(
     *,
     part: CellPart,
     min_annotators: int,
+    labels: Sequence[str] = (),
     errors: Mapping[str, Listed] | None = None,
 ) -> tuple[pa.Table, pa.Table]:
     """Return judgments and scores of a part of a cell: means of the members' scores of a target.
+
+    Of labels, whose places the scores are, it is the label that most members give: none in a tie.
 
     `members` are tables of scores; targets that a member was not given (it judges a share of them)
     are left out. A target of which fewer than `min_annotators` members have a score has none.
@@ -57,23 +65,23 @@ def derive_part(
             values[tuple(about)].append(value)
     scores: list[Row] = []
     judgments: list[Row] = []
+    rule = OF_LABELS if labels else OF_NUMBERS
     for unit in sorted(values, key=in_order):
         if len(values[unit]) < len(members):
             continue
         known = [value for value in values[unit] if value is not None]
         enough = len(known) >= min_annotators
         target = dict(zip(UNIT, unit, strict=True))
-        value = round(fsum(known) / len(known), DECIMALS) if enough else None
+        value = _combined(known, labels) if enough else None
         counts = {"n_draws": len(members), "n_missing": len(members) - len(known)}
-        scores.append(
-            {**part._asdict(), **target, "value": value, **counts, "estimator": "mean of members"}
-        )
+        scores.append({**part._asdict(), **target, "value": value, **counts, "estimator": rule})
         judgment: Row = {
             **{"judge": part.judge, "aspect": part.aspect, "kind": "derive", "draw": 0},
             **target,
             "value": value,
-            "status": "ok" if enough else "not_applicable",
-            "rule": "mean of members" if enough else "too few members with a score",
+            "label": labels[int(value)] if labels and value is not None else None,
+            "status": "not_applicable" if not enough else "unparsed" if value is None else "ok",
+            "rule": TOO_FEW if not enough else TIE if value is None else rule,
         }
         if errors is not None:
             listed = errors.get(target["target"] or "", Listed(None, NOT_HEARD))
@@ -81,6 +89,14 @@ def derive_part(
             judgment["spans"] = listed.errors and [span._asdict() for span in listed.errors]
         judgments.append(judgment)
     return table_of("judgments", judgments), table_of("scores", scores)
+
+
+def _combined(values: Sequence[float], labels: Sequence[str]) -> float | None:
+    """Return the members' mean; of labels the most frequent one, None if two are as frequent."""
+    if not labels:
+        return round(fsum(values) / len(values), DECIMALS)
+    [most] = majority(np.array([values]))
+    return None if np.isnan(most) else float(most)
 
 
 def heard(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from judgescope.core.cells import Block
 from judgescope.core.job_spec import JobSpec, SpecPart
@@ -142,6 +142,8 @@ class DeriveSpec(JobSpec, frozen=True, kw_only=True):
     min_annotators: int
     members: list[str]
     """The members' scores."""
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    """Aspect -> the labels among which the members vote; of other aspects scores have a mean."""
     errors: Errors | None = None
 
 

@@ -44,24 +44,33 @@ DECLARED: Final = declare(
 )
 
 
+NO_MEAN: Final = "draws of labels have a majority, not a mean"
 ENOUGH: Final = 0.95
 """Share of the attainable correlation that is enough."""
 
 
 def repeatability(
-    draws: Floats, source: Codes, weights: Weights, *, scale: Sequence[float] | None
+    draws: Floats,
+    source: Codes,
+    weights: Weights,
+    *,
+    scale: Sequence[float] | None,
+    labels: bool = False,
+    ordered: bool = True,
 ) -> dict[str, Estimate]:
     """Return alpha over draws, flip rate, tied modes, reliability of one draw, and draws needed.
 
     draws (draws, targets), NaN = missing; source (targets,); weights as in `correlations`; scale:
     the judge's values, or None for any number. `n` counts targets with 2 draws or more, `n_missing`
     the others. `alpha_draws`: Krippendorff's alpha, the draws as raters, ordinal, or interval
-    without a scale. `flip_rate`: share of targets with two draws that differ. `tied_modes`: share
-    of targets with two values that are equally frequent, and most. `reliability`: the intraclass
-    correlation ICC(1), Shrout and Fleiss 1979. `draws_needed`: the least k whose mean has ENOUGH
-    of the correlation with people that endless draws would have, sqrt(r_k) with r_k = k r / (1 +
-    (k - 1) r), Spearman 1910, Brown 1910. Undefined without a target with 2 draws; what compares
-    variation between targets also where there is none; alpha also where a draw is off the scale.
+    without a scale, nominal of labels that are not `ordered`. `flip_rate`: share of targets with
+    two draws that differ. `tied_modes`: share of targets with two values that are equally frequent,
+    and most. `reliability`: the intraclass correlation ICC(1), Shrout and Fleiss 1979.
+    `draws_needed`: the least k whose mean has ENOUGH of the correlation with people that endless
+    draws would have, sqrt(r_k) with r_k = k r / (1 + (k - 1) r), Spearman 1910, Brown 1910.
+    Undefined without a target with 2 draws; what compares variation between targets also where
+    there is none; alpha also where a draw is off the scale. The reliability and the draws needed
+    are of a mean: `labels` have none, and no such numbers.
     """
     given = ~np.isnan(draws)
     count = given.sum(axis=0)
@@ -72,13 +81,16 @@ def repeatability(
         return {name: Estimate.undefined(NO_UNITS, n_missing=missing) for name in names}
     repeated, own = draws[:, used], source[used]
     flips = np.nanmax(repeated, axis=0) > np.nanmin(repeated, axis=0)
-    icc = _icc(repeated, own, weights, missing)
+    icc = _icc(repeated, own, weights, missing).estimate
+    if labels:
+        icc = Estimate.undefined(NO_MEAN, n=n, n_missing=missing)
+    level: Measurement = "interval" if scale is None else "ordinal" if ordered else "nominal"
     return {
-        "alpha_draws": _alpha(draws, source, weights, scale, n, missing),
+        "alpha_draws": _alpha(draws, source, weights, scale, level, n, missing),
         "flip_rate": clustered_mean(flips, own, weights, missing).estimate,
         "tied_modes": clustered_mean(tied_modes(repeated), own, weights, missing).estimate,
-        "reliability": icc.estimate,
-        "draws_needed": _needed(icc.estimate),
+        "reliability": icc,
+        "draws_needed": _needed(icc),
     }
 
 
@@ -87,6 +99,7 @@ def _alpha(
     source: Codes,
     weights: Weights,
     scale: Sequence[float] | None,
+    level: Measurement,
     n: int,
     missing: int,
 ) -> Estimate:
@@ -97,7 +110,6 @@ def _alpha(
     """
     if scale is not None and not are_classes(draws, scale):
         return Estimate.undefined(OFF_JUDGE_SCALE, n=n, n_missing=missing)
-    level: Measurement = "interval" if scale is None else "ordinal"
     return krippendorff_alpha(
         draws, level=level, domain=scale, source=source, weights=weights
     ).estimate

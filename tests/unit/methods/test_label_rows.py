@@ -8,11 +8,11 @@ import pytest
 from msgspec import structs
 from numpy.typing import NDArray
 
-from judgescope.methods import agreement, comparison, labels
+from judgescope.methods import agreement, comparison, ensemble, labels
 from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim, verdict_rows
 from judgescope.methods.claims.labels import claims
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.specs import AltTest
+from judgescope.methods.specs import AltTest, EnsembleMembers
 from judgescope.scoring.aggregate import majority
 from judgescope.statistics.alpha import krippendorff_alpha
 from judgescope.statistics.labels import strict_majority
@@ -233,3 +233,44 @@ def test_labels_without_an_order_have_a_nominal_alpha_of_people_and_with_each_ju
         assert (found["value"], found["ci_low"]) == (wanted.value, wanted.ci_low)
     ordered = labels.rows(labelled(people, KINDS, judge=codes))
     assert not [row for row in ordered if row["statistic"] == "alpha_nominal"]  # table agreement
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_an_ensemble_of_labels_has_the_label_of_most_members(ordered: bool) -> None:
+    rng, people = np.random.default_rng(4), np.tile([0.0, 1.0, 2.0], 20)
+    members = {
+        name: np.where(rng.random(N) < right, people, (people + 1) % 3)
+        for name, right in (("a", 0.7), ("b", 0.8), ("c", 0.9))
+    }
+    data = labelled(people, KINDS | {"ordered": ordered}, **members, all=people)
+    card = EnsembleMembers(members=["a", "b", "c"], min_members=1, mixed=[])
+    rows = ensemble.rows(replace(data, spec=structs.replace(data.spec, ensembles={"all": card})))
+    votes = majority(np.stack([*members.values()]).T)
+    most = one(rows, "label_accuracy", judge_b="a+b+c", aspect="clear")
+    known = ~np.isnan(votes)
+    assert most["value"] == np.mean(votes[known] == people[known])
+    assert (most["n"], most["n_missing"]) == (known.sum(), N - known.sum())
+    two = np.stack([members["a"], members["b"]])
+    tied = one(rows, "label_accuracy", judge_b="a+b", aspect="clear")
+    assert tied["n_missing"] == np.count_nonzero(two[0] != two[1]) > 0
+    gain = one(rows, "difference_balanced_accuracy", judge_b="a", aspect="clear")
+    assert gain["value"] > 0 and gain["ci_low"] is not None
+    assert not [row for row in rows if row["statistic"] in {"spearman", "error_correlation"}]
+
+
+def test_an_ensemble_of_numbers_has_no_labels_and_says_so() -> None:
+    data = labelled(
+        np.tile([0.0, 1.0, 2.0], 20), KINDS | {"ordered": False}, a=GOLD, b=GOLD, all=GOLD
+    )
+    judges = {
+        name: structs.replace(
+            card, engine="derived" if name == "all" else "llama", grid={"clear": None}
+        )
+        for name, card in data.spec.judges.items()
+    }
+    card = EnsembleMembers(members=["a", "b"], min_members=1, mixed=[])
+    data = replace(data, spec=structs.replace(data.spec, judges=judges, ensembles={"all": card}))
+    [row] = ensemble.rows(data)
+    assert (row["value"], row["judge_b"], row["k"]) == (None, "a+b", 2)
+    assert one(labels.rows(data), "balanced_accuracy", judge="all")["note"] == row["note"]
+    assert "name members that give labels" in row["note"]

@@ -22,7 +22,7 @@ CELL = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "x
 
 
 def derive(
-    *members: Mapping[str, float | None], least: int = 1
+    *members: Mapping[str, float | None], least: int = 1, labels: tuple[str, ...] = ()
 ) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
     """Return the judgments and scores made of target -> score of each member."""
     tables = [
@@ -35,7 +35,9 @@ def derive(
         )
         for number, member in enumerate(members)
     ]
-    judgments, scores = derive_part(tables, part=CellPart(**CELL), min_annotators=least)
+    judgments, scores = derive_part(
+        tables, part=CellPart(**CELL), min_annotators=least, labels=labels
+    )
     return judgments.to_pylist(), scores.to_pylist()
 
 
@@ -281,3 +283,21 @@ def test_the_order_of_annotators_and_errors_does_not_matter(
     for one in found.errors:
         if one.start is not None:
             assert one.location == TEXT[one.start : one.end]
+def test_labels_have_a_majority_and_a_tie_is_said_and_has_none() -> None:
+    """The mean of "no", "no", "yes" would be "why"."""
+    members = [
+        {"a": 0, "b": 0, "c": 1},
+        {"a": 0, "b": 2, "c": None},
+        {"a": 2, "b": None, "c": None},
+    ]
+    judgments, scores = derive(*members, least=2, labels=("no", "why", "yes"))
+    assert [(row["value"], row["n_missing"], row["estimator"]) for row in scores] == [
+        (0, 0, "majority of members"),
+        (None, 1, "majority of members"),
+        (None, 2, "majority of members"),
+    ]
+    assert [(row["label"], row["status"], row["rule"]) for row in judgments] == [
+        ("no", "ok", "majority of members"),
+        (None, "unparsed", "tie of members"),
+        (None, "not_applicable", "too few members with a score"),
+    ]

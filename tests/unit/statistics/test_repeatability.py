@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from deleted import jackknife_t, proportion
+from judgescope.statistics.alpha import krippendorff_alpha
 from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.repeatability import _needed, repeatability, spearman_brown
+from judgescope.statistics.repeatability import NO_MEAN, _needed, repeatability, spearman_brown
 from judgescope.statistics.result import NO_UNITS, NO_VARIATION, OFF_JUDGE_SCALE, Estimate
 
 NAN = float("nan")
@@ -105,3 +106,17 @@ def test_neither_the_order_of_draws_nor_of_targets_matters() -> None:
     found, moved = of(draws), of(draws[::-1, rng.permutation(25)])
     for name, one in found.items():
         assert moved[name].value == pytest.approx(one.value)
+
+
+def test_draws_of_labels_have_no_reliability_of_a_mean_and_no_order_where_there_is_none() -> None:
+    draws, source = np.array([[0.0, 1, 2, 0, 2], [0, 1, 2, 2, 2]]), np.arange(5)
+    kinds = repeatability(draws, source, None, scale=[0, 1, 2], labels=True, ordered=False)
+    nominal = krippendorff_alpha(
+        draws, level="nominal", domain=[0, 1, 2], source=source, weights=None
+    ).estimate
+    assert kinds["alpha_draws"].value == nominal.value
+    assert kinds["flip_rate"].value == 0.2
+    for name in ("reliability", "draws_needed"):
+        assert (kinds[name].value, kinds[name].note, kinds[name].n) == (None, NO_MEAN, 5)
+    ordered = repeatability(draws, source, None, scale=[0, 1, 2], labels=True)
+    assert ordered["alpha_draws"].value != nominal.value

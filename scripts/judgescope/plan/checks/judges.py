@@ -6,6 +6,7 @@ from judgescope.core.errors import UserError, check_known
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.parsing.parsers import card_parsers
 from judgescope.plan.checks.study import check_rated
+from judgescope.plan.judges import scale_of
 from judgescope.plan.study import Plan, compares, computes, replays
 from judgescope.prompts import SUFFIX, parsed, undeclared
 from judgescope.schema.cards import (
@@ -380,6 +381,24 @@ def check_derived(plan: Plan, card: DerivedJudge) -> None:
                 ],
                 todo="name annotators whose `score` is categories or integers",
             )
+    for dataset in plan.datasets:
+        for aspect in plan.rated_by(card.judge, dataset):
+            _check_votes(plan, card, dataset, aspect)
+
+
+def _check_votes(plan: Plan, card: DerivedJudge, dataset: str, aspect: str) -> None:
+    """Check that the members' scores of an aspect are all labels, or all numbers."""
+    scales = {name: scale_of(plan, dataset, name, aspect) for name in card.members}
+    labels = [name for name, scale in scales.items() if scale and scale.categorical]
+    numbers = [name for name in card.members if name not in labels]
+    if labels and numbers:
+        raise UserError(
+            "some members give labels and others numbers, which have neither mean nor majority",
+            where=f"judges/{card.judge}.yaml, key members",
+            got=f"{dataset}, {aspect}: labels by {', '.join(labels)}; numbers by "
+            f"{', '.join(numbers)}",
+            todo="name members of one kind; a judge with a `threshold` gives numbers",
+        )
 
 
 def check_annotator(plan: Plan, judge: Judge) -> None:

@@ -21,6 +21,7 @@ from judgescope.plan.judges import (
     rating_scales,
     scale_of,
     settings_of,
+    voted_labels,
 )
 from judgescope.plan.specs.texts import asked_model, decoding_of, model_identity
 from judgescope.plan.study import Cell, CellAspect, Plan, is_selected
@@ -344,6 +345,12 @@ def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> DeriveSpe
         pairs=[split(aspect) for aspect in plan.aspects_in(cell)],
         min_annotators=plan.derived[judge].min_annotators,
         members=member_files(plan, cell, "scores"),
+        labels={
+            name: labels
+            for aspect in plan.aspects_in(cell)
+            for name in [split(aspect)[0]]
+            if (labels := voted_labels(plan, dataset, judge, aspect))
+        },
         errors=listed_errors(plan, cell),
     )
 

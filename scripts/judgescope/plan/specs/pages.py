@@ -19,7 +19,9 @@ from judgescope.plan.judges import (
     parser_of,
     prompt_hash,
     scale_of,
+    voted_labels,
 )
+from judgescope.plan.notices import unordered
 from judgescope.plan.specs.judging import joined_files
 from judgescope.plan.specs.results import tables_of
 from judgescope.plan.study import ALONE, CellAspect, Plan
@@ -214,7 +216,14 @@ def _points(plan: Plan, dataset: str, judge: str) -> list[int]:
 def _derived_card(plan: Plan, card: DerivedJudge) -> JudgeCard:
     """Return what a judge is made of, in words, and the rating that a member is given, if any."""
     few = len(card.members) <= FEW
-    form = f"mean of {', '.join(card.members) if few else f'{len(card.members)} judges'}"
+    voted = {
+        bool(voted_labels(plan, dataset, card.judge, aspect))
+        for dataset in plan.evaluated
+        for aspect in plan.rated_by(card.judge, dataset)
+    }
+    how = {frozenset({True}): "majority", frozenset({True, False}): "mean or majority"}
+    form = f"{how.get(frozenset(voted), 'mean')} of "
+    form += ", ".join(card.members) if few else f"{len(card.members)} judges"
     form += f"; errors merged by {card.supervisor.model}" if card.supervisor else ""
     hints = [hint.rating for name in card.members if (hint := plan.judges[name].hint)]
     return JudgeCard(engine="derived", form=form, hint=hints[0] if hints else "")
@@ -231,6 +240,7 @@ def report(plan: Plan, command: str) -> ReportSpec:
         _page(plan, "index.html", perturbations, "report/*"),
         versions=versions(PACKAGES.values()),  # it names those of all jobs
         command=command,
+        left_out=[*unordered(plan)],
         texts=bool(perturbed_sets(plan)),
         annotated=annotated(plan),
         distilled=_distilled(plan),

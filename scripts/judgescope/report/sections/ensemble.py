@@ -29,15 +29,24 @@ from judgescope.statistics.registry import statistic
 SOURCE = "tables/ensemble.csv"
 TOGETHER = "+"
 MAIN = ("spearman", "pooled")
-MEASURES = [(name, level) for level in LEVELS for name in ("pearson", "spearman", "kendall_b")]
+OF_LABELS = [(name, "pooled") for name in ("balanced_accuracy", "label_accuracy", "kappa_nominal")]
+MEASURES = [
+    *((name, level) for level in LEVELS for name in ("pearson", "spearman", "kendall_b")),
+    *OF_LABELS,
+]
 LEAD = (
-    "An ensemble's score is the mean of its members' scores (Kartáč et al. 2025). Does it agree "
+    "An ensemble's score is the mean of its members' scores (Kartáč et al. 2025), of labels the "
+    "one that most members give (a tie is missing). Does it agree "
     "with people more than its members do, with how many members, and which of them does it need? "
     "Members with correlated errors are worth fewer independent judges: their effective number."
 )
 BEST_NOTE = (
     "The best member is chosen on the same data on which it is evaluated: its value is likely too "
     "high, and the ensemble's advantage too low."
+)
+TIES_NOTE = (
+    "Texts on which members tie have no label: members of an even number, who tie more often, are "
+    "compared with people on the easier texts."
 )
 ERROR_NOTE = "Errors in people's ratings enter every member's error, and count as shared."
 STUDENT = {
@@ -95,12 +104,15 @@ class _Ensemble:
         self.members = self.whole.split(TOGETHER)
         of_student = (row.judge_b for row in rows if row.statistic.startswith("student_"))
         self.student = next(of_student, "")
+        known = {(row.statistic, row.level) for row in rows}
+        self.measures = [measure for measure in MEASURES if measure in known]
+        self.main = MAIN if MAIN in known else OF_LABELS[0]
 
     def blocks(self) -> Iterator[Block]:
-        yield self._summed(*MAIN)
+        yield self._summed(*self.main)
         yield from self._figure()
-        yield self._errors()
-        rest = [self._summed(*measure) for measure in MEASURES if measure != MAIN]
+        yield from self._errors()
+        rest = [self._summed(*measure) for measure in self.measures if measure != self.main]
         yield Fold(f"{self.name}: other statistics and levels", rest)
 
     def _at(self, name: str, level: str, aspect: str, judge_b: str = "", k: int = 0) -> Row | None:
@@ -152,17 +164,21 @@ class _Ensemble:
         alone = [Entry(member, {"judge_b": member, "k": 1}) for member in self.members]
         adds = [Entry(member, {"judge_b": member}) for member in self.members]
         more: Address = {"statistic": f"contribution_{name}"}
+        votes = (name, level) in OF_LABELS
         caption = (
-            f"{self.name}: {label(name)} with people's mean rating, {LEVELS[level][0]}, of "
+            f"{self.name}: {label(name)} with people's {'label' if votes else 'mean rating'}, "
+            f"{LEVELS[level][0]}, of "
             f"{plural(self.size, 'member')}. All differences are on the same texts."
         )
         groups = [
             RowGroup(lines=of_all),
             RowGroup("Each member alone", lines=alone),
-            RowGroup("What an ensemble of all has more than one without", more, lines=adds),
-            *self._of_student(name),
         ]
-        return self._table(caption, "Ensemble", groups, (name, level), BEST_NOTE)
+        if not votes:
+            added = "What an ensemble of all has more than one without"
+            groups += [RowGroup(added, more, lines=adds), *self._of_student(name)]
+        notes = (BEST_NOTE, *([TIES_NOTE] if votes else []))
+        return self._table(caption, "Ensemble", groups, (name, level), *notes)
 
     def _of_student(self, name: str) -> list[RowGroup]:
         """Return the numbers of the judge that was taught, nothing without one."""
@@ -172,13 +188,15 @@ class _Ensemble:
         title = f"The judge that was taught: {self.student}"
         return [RowGroup(title, {"judge_b": self.student}, lines=lines)]
 
-    def _errors(self) -> Table:
-        """Return the error correlations of members, their mean and the effective number."""
+    def _errors(self) -> Iterator[Table]:
+        """Yield the error correlations of members, their mean and the effective number."""
         name, level = "error_correlation", "pooled"
         pairs = [
             Entry(" and ".join(pair.split(TOGETHER)), {"judge_b": pair})
             for pair in self.rows.where(statistic=name).names("judge_b")
         ]
+        if not pairs:
+            return
         sums = [
             Entry(label(each), {"statistic": each})
             for each in ("error_correlation_mean", "effective_judges")
@@ -190,14 +208,14 @@ class _Ensemble:
         )
         of_pairs = RowGroup("Error correlation of two members", {"k": 2}, lines=pairs)
         groups = [RowGroup(lines=sums), of_pairs]
-        return self._table(caption, "Members", groups, (name, level), ERROR_NOTE)
+        yield self._table(caption, "Members", groups, (name, level), ERROR_NOTE)
 
     def _figure(self) -> Iterator[Figure]:
         """Yield how correlation grows with the size of an ensemble, a panel for each aspect."""
-        shown = [aspect for aspect in self.aspects if self._subsets(*MAIN, aspect)]
+        shown = [aspect for aspect in self.aspects if self._subsets(*self.main, aspect)]
         if not shown:
             return
-        name, level = MAIN
+        name, level = self.main
         title = f"{self.name}: size of an ensemble and {label(name)} with people"
         growth, students, panels = [], [], []
         for aspect in shown:
@@ -214,6 +232,7 @@ class _Ensemble:
             f"{label(name)} over all targets pooled, of every subset of the members by its size. "
             f"From one member, on average, to all {self.size}, with intervals: {listed(growth)}."
         )
+        summary += f" {TIES_NOTE}" if self.main in OF_LABELS else ""
         keys = list(KEYS)
         if students:
             summary += f" Taught what they say, {self.student} reaches {listed(students)}."
@@ -223,7 +242,7 @@ class _Ensemble:
 
     def _panel(self, aspect: str, student: Row | None) -> TargetSet:
         """Return an aspect's subsets, the means of those of a size, and the intervals of these."""
-        name, level = MAIN
+        name, level = self.main
         means = self._subsets(f"subset_mean_{name}", level, aspect)
         whole = self._at(name, level, aspect, self.whole, self.size)
         level_of_student = None
@@ -240,7 +259,7 @@ class _Ensemble:
 
     def _numbers(self, title: str) -> Table:
         """Return the numbers of the figure: every subset, under its size, and their mean."""
-        name, level = MAIN
+        name, level = self.main
         known = {(row.judge_b, row.k): 0 for row in self.rows.where(statistic=name, level=level)}
         groups = []
         for size in sorted({k for _, k in known}):
@@ -253,7 +272,7 @@ class _Ensemble:
             mean = Entry(head, {"statistic": f"subset_mean_{name}"})
             of_size = f"Of {plural(size, 'member')}"
             groups.append(RowGroup(of_size, {"k": size}, lines=[mean, *subsets]))
-        return self._table(f"{title}.", "Members", [*groups, *self._of_student(name)], MAIN)
+        return self._table(f"{title}.", "Members", [*groups, *self._of_student(name)], self.main)
 
 
 def _with_member(row: Row | None) -> Cell:

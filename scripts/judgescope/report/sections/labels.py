@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from urllib.parse import quote, urlencode
 
-from judgescope.report.elements import Block, Fold, Section, Table
+from judgescope.report.elements import Block, Fold, Section, Table, Text
 from judgescope.report.headline import PERSON
 from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Rows
@@ -33,7 +33,8 @@ def section(report: Report) -> Section | None:
     if not len(report.rows("labels")):
         return None
     blocks = by_dataset(report.datasets, "labels", partial(_dataset, report))
-    return Section("labels", "Labels", LEAD, blocks)
+    left_out = [Text(f"{line[0].upper()}{line[1:]}.") for line in report.spec.left_out]
+    return Section("labels", "Labels", LEAD, [*blocks, *left_out])
 
 
 def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:

@@ -74,6 +74,10 @@ class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Texts of systems, originals only, texts of known quality, or texts with marked errors."""
     rated: tuple[str, ...] = ()
     """The optional roles, all or none, with which a format of originals gives rated texts too."""
+    means: bool = False
+    """Whether its ratings are means of several raters': numbers, which are no labels."""
+    chosen: bool = False
+    """Whether it may give people's choices between texts."""
     meta: tuple[str, ...] = ()
     """The keys of the items' `meta`, for formats that give originals only."""
     joins: tuple[str, ...] | None = None

@@ -410,6 +410,8 @@ class Supervisor(Decoding):
 class DerivedJudge(Card):
     """A judge made from other judges of the study; its score is the plain mean of theirs.
 
+    Of labels it is the one that most of them give; a tie has none.
+
     Where all of them list errors, so does it: merged by rule, or by a supervisor, the only one who
     is asked. A member whose score lies far from the others' has no say in that list.
     """

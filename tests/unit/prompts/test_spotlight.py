@@ -56,7 +56,7 @@ def asked(keys: dict[str, Any], texts: list[Subject] = TEXTS, seed: int = 0) -> 
         MODEL,
         judge,
         ASPECT,
-        LABELS if "verdict" in judge.form else SCALE,
+        LABELS if judge.form in {"verdict", "reason-verdict"} else SCALE,
         shown(judge, texts),
         load(judge.form, [CONFIG], where=""),
         seed,

@@ -283,6 +283,8 @@ def test_the_order_of_annotators_and_errors_does_not_matter(
     for one in found.errors:
         if one.start is not None:
             assert one.location == TEXT[one.start : one.end]
+
+
 def test_labels_have_a_majority_and_a_tie_is_said_and_has_none() -> None:
     """The mean of "no", "no", "yes" would be "why"."""
     members = [

@@ -287,7 +287,7 @@ def test_the_order_of_annotators_and_errors_does_not_matter(
 
 def test_labels_have_a_majority_and_a_tie_is_said_and_has_none() -> None:
     """The mean of "no", "no", "yes" would be "why"."""
-    members = [
+    members: list[dict[str, float | None]] = [
         {"a": 0, "b": 0, "c": 1},
         {"a": 0, "b": 2, "c": None},
         {"a": 2, "b": None, "c": None},

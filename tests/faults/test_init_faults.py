@@ -64,10 +64,14 @@ def test_an_index_is_no_rating() -> None:
     assert guess([{"text": "t", "q": 5 - at} for at in range(5)]).ratings == {"q": ["q"]}
 
 
-def test_pass_and_fail_are_labels_and_not_broken_ratings(here: Path) -> None:
-    lines = [[*line[:3], "Pass" if at % 2 else "fail"] for at, line in enumerate(LINES)]
-    said = refused(table("article,model,summary,Verdict (Anna)", lines))
-    assert "Verdict (Anna) (fail, pass)" in said and "judgescope audit FILE --write DIR" in said
+def test_a_judges_choices_by_name_of_system_are_audited(here: Path) -> None:
+    header = "question,model_a,model_b,answer_a,answer_b,winner,gpt_winner"
+    lines = [
+        [f"q{at}", "x", "y", f"first {at}", f"second {at}", "AB"[at % 2], "xy"[at % 2]]
+        for at in range(4)
+    ]
+    said = refused(table(header, lines))
+    assert "gpt_winner" in said and "judgescope audit FILE --write DIR" in said
 
 
 def test_one_column_has_one_role(here: Path) -> None:

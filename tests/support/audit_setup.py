@@ -60,3 +60,22 @@ def passed(n: int = 60) -> list[dict[str, Any]]:
         row = {"human_1": words[0], "human_2": words[1], "gpt_verdict": lenient}
         rows.append({**row, "gpt_score": points})
     return rows
+
+
+def chosen(n: int = 60) -> list[dict[str, Any]]:
+    """Return n pairs of answers to n / 2 questions by four systems, two people and a judge."""
+    rng, rows = np.random.default_rng(4), []
+    for at in range(n):
+        first, second = (at % 2 * 2 + int(one) for one in rng.permutation(2))
+        row: dict[str, Any] = {"question": f"Question {at // 2}?"}
+        for side, system in (("a", first), ("b", second)):
+            row[f"model_{side}"] = f"s{system}"
+            row[f"answer_{side}"] = f"answer {at // 2} {system} " + "word " * int(
+                rng.integers(3, 9)
+            )
+        better = str(rng.choice(["A", "B"]))
+        worse = {"A": "B", "B": "A"}[better]
+        for name, errs in (("winner (Anna)", 0.05), ("winner (Ben)", 0.1), ("gpt4_winner", 0.1)):
+            row[name] = str(rng.choice([better, worse, "tie"], p=[1 - errs, errs / 2, errs / 2]))
+        rows.append(row)
+    return rows

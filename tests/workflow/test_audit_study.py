@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from audit_setup import made, passed, two, write
+from audit_setup import chosen, made, passed, two, write
 from judgescope.cli.audit import study, table
 from judgescope.cli.main import command_line
 from judgescope.report.rows import Row, Rows
@@ -14,17 +14,20 @@ from running import run
 pytestmark = pytest.mark.slow
 
 
-TABLES = {"all": made, "two": two, "labels": passed}
+TABLES = {
+    "all": (made, "spearman=.5", "agreement"),
+    "two": (two, "spearman=.5", "agreement"),
+    "labels": (passed, "tnr=.8", "labels"),
+    "pairs": (chosen, "accuracy_comparison_half=.6", "pairwise"),
+}
 
 
 @pytest.mark.parametrize("columns", sorted(TABLES))
 def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
     columns: str, tmp_path: Path
 ) -> None:
-    file = write(TABLES[columns](), tmp_path / "mine.csv")
-    bar, table_of_bar = (
-        ("tnr=.8", "labels") if columns == "labels" else ("spearman=.5", "agreement")
-    )
+    rows, bar, table_of_bar = TABLES[columns]
+    file = write(rows(), tmp_path / "mine.csv")
     args = command_line().parse_args(["audit", str(file), "--require", bar])
     wanted, sheet = table.draft_of(args, study.bars(args.require))
     here = study.made(wanted, sheet, tmp_path / "study")

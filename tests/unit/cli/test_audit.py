@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audit_setup import Rows, made, passed, two, write
+from audit_setup import Rows, chosen, made, passed, two, write
 from judgescope.cli.audit import long, table
 from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import guess
@@ -287,6 +287,51 @@ def test_pass_and_fail_are_labels_and_a_judge_with_points_has_a_threshold(page: 
     assert shown["gpt_verdict", "bar tnr"]["value"] == pytest.approx(found)
     assert shown["gpt_verdict", "bar tnr"]["outcome"] == "misses"
     assert shown["gpt_score", "labels"]["value"] > shown["gpt_verdict", "labels"]["value"]
+
+
+def test_choices_between_two_texts_are_compared_with_peoples(page: Page) -> None:
+    status, said = page(chosen(), "--require", "accuracy_comparison_half=.6")
+    columns, verdict, supports, adds = said.strip().split("\n\n")
+    assert status == 0 and "Stated bars: meets (exit code 0)." in verdict
+    assert "texts       answer_a, answer_b" in columns and "model_a, model_b" in columns
+    assert "choice      overall: winner (Anna), winner (Ben)" in columns
+    assert "judge       gpt4_winner: gpt4_winner" in columns
+    assert "Better than chance at choosing the better of two texts" in verdict.replace("\n  ", " ")
+    assert "60 pairs, 30 sources" in supports and "these 4 systems alone" in supports
+    assert "in the other order" in adds and "second rater" not in adds and "the system" not in adds
+    names = ["q", "1st", "2nd", "who"]
+    keys = ["question", "answer_a", "answer_b", "winner (Anna)"]
+    rows = [
+        {
+            **{name: row[key] for name, key in zip(names, keys, strict=True)},
+            "gpt": row["gpt4_winner"],
+        }
+        for row in chosen()
+    ]
+    content = json.loads(page(rows, "--texts", "1st", "2nd", "--json")[1])
+    assert content["columns"]["texts"] == ["1st", "2nd"]
+    assert content["columns"]["people"] == {"overall": ["who"]}
+
+
+def test_a_long_table_of_choices_names_systems_and_has_a_row_per_judge(page: Page) -> None:
+    shown = json.loads(page(chosen(), "--json")[1])["judges"]
+    rows = [
+        {
+            **{key: row[key] for key in ("question", "model_a", "model_b", "answer_a", "answer_b")},
+            "annotator": name,
+            "winner": "tie (both bad)" if choice == "tie" else row[f"model_{choice.lower()}"],
+        }
+        for row in chosen()
+        for name, choice in (
+            *(("anna", row["winner (Anna)"]), ("ben", row["winner (Ben)"])),
+            ("gpt-4", row["gpt4_winner"]),
+        )
+    ]
+    long_shown = json.loads(page(rows, "--json")[1])["judges"]
+    numbers = ("value", "ci_low", "ci_high", "n", "outcome")
+    assert [[one[key] for key in numbers] for one in long_shown["gpt-4"]["claims"]] == [
+        [one[key] for key in numbers] for [judge] in [[*shown.values()]] for one in judge["claims"]
+    ]
 
 
 def test_0_and_1_are_labels_unless_a_scale_is_stated(page: Page) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from audit_setup import two
 from judgescope.cli.audit import add_commands, table
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, UserErrors
 
 PAIRS = [(row["human"], row["judge"]) for row in two(24)]
 
@@ -114,9 +114,17 @@ def judge_bench(best: int = 5) -> Any:
     }
 
 
-def alpaca() -> Any:
-    row = {"instruction": "i", "output_1": "a", "output_2": "b", "preference": 1.0}
-    return [row, {**row, "preference": 2.0}]
+def alpaca(largest: float = 2) -> Any:
+    """Return two people's and a model's annotations of three pairs; one pair twice by the model."""
+    rows = []
+    for at, (first, second) in enumerate([("a", "b"), ("a", "c"), ("b", "a")]):
+        pair: dict[str, Any] = {"instruction": f"i{at // 2}", "output_1": first, "output_2": second}
+        pair |= {"generator_1": f"m-{first}", "generator_2": f"m-{second}"}
+        rows += [
+            {**pair, "annotator_index": who, "preference": 1 + (at + who) % 2} for who in (0, 1)
+        ]
+        rows.append({**pair, "annotator": "gpt4", "preference": (0, 1.2, largest)[at]})
+    return [*rows, {**rows[-1], "preference": 1}]
 
 
 def wanted(content: Any, path: Path, *words: str) -> Any:
@@ -212,7 +220,7 @@ def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
         (promptfoo(4), "a.json", "this version of results of promptfoo is not known"),
         (deepeval("metrics"), "a.json", "this version of results of DeepEval is not known"),
         (lm_eval("hash"), "a.jsonl", "this version of results of lm-evaluation-harness"),
-        (alpaca(), "a.json", "choices between two texts"),
+        (alpaca(2.5), "a.json", "this version of results of AlpacaEval is not known"),
         ([1, 2, 3], "a.json", "row"),
         ({"some": "object"}, "a.json", "neither a list of rows nor of a known tool"),
         ({**inspect(), "samples": []}, "a.json", "0 rows"),
@@ -248,13 +256,46 @@ def test_a_folder_of_logs_is_one_table(tmp_path: Path) -> None:
     assert {row["id"] for row in read.rows} >= {"numbers/s0", "letters/s0"}
 
 
+def test_annotations_of_alpaca_eval_are_choices_of_people_and_judges(tmp_path: Path) -> None:
+    draft = wanted(alpaca(), tmp_path / "a.json")
+    columns = draft.columns
+    assert columns.texts == ["output_1", "output_2"] and columns.source == ["instruction"]
+    assert columns.systems == ["generator_1", "generator_2"] and draft.methods == ["pairwise"]
+    assert columns.ratings == {"overall": ["person 0", "person 1"]}
+    assert columns.judges == {"gpt4": {"*": "gpt4"}}
+    read, _ = table.read(tmp_path / "a.json")
+    assert [row["gpt4"] for row in read.rows] == [0, 1, 2]  # the last pair's first annotation
+    assert [row["person 1"] for row in read.rows] == [2, 1, 2]
+
+
+def test_people_and_judges_of_a_folder_of_annotations_are_put_together(tmp_path: Path) -> None:
+    people = [row for row in alpaca() if "annotator" not in row]
+    judge = [row for row in alpaca() if "annotator" in row]
+    read, results = table.read(logs(tmp_path / "notes", people, judge))
+    assert results and len(read.rows) == 3 and "gpt4" in results.columns.judges
+    with pytest.raises(UserErrors, match="cannot tell which column has people's ratings"):
+        wanted(judge, tmp_path / "judge.json")
+
+
+def test_texts_without_systems_are_numbered_within_their_source(tmp_path: Path) -> None:
+    rows = [{k: v for k, v in row.items() if "generator" not in k} for row in alpaca()]
+    path = tmp_path / "a.json"
+    wanted(rows, path)
+    parser = argparse.ArgumentParser()
+    add_commands(parser.add_subparsers())
+    draft, sheet = table.draft_of(parser.parse_args(["audit", str(path)]), {})
+    named = [[row[name] for name in draft.columns.systems] for row in sheet.rows]
+    assert named == [["text 1", "text 2"], ["text 1", "text 3"], ["text 1", "text 2"]]
+
+
 @pytest.mark.parametrize(
     ("contents", "said", "where"),
     [
-        ([], "no log of Inspect in JSON", "logs"),
+        ([], "no log of Inspect, and no annotations of AlpacaEval", "logs"),
         ([inspect(), {"some": "object"}], "this is not a log of Inspect", "log-1.json"),
         ([inspect(), inspect(3)], "this version of results of Inspect is not known", "log-1.json"),
         ([{**inspect(), "samples": [{}]}], "these results lack a part of their format", "logs"),
+        ([alpaca(), inspect()], "this file has no annotations of AlpacaEval", "log-1.json"),
     ],
 )
 def test_a_folder_of_other_files_is_refused(

@@ -381,3 +381,66 @@ def test_what_init_writes_passes_check(here: Path) -> None:
     assert done.returncode == 0, done.stdout
     done = running.run("-m", "judgescope", "check", "config/studies/mine.yaml", cwd=here)
     assert done.returncode == 0 and "all cards and files are in order" in done.stdout
+
+
+def test_labels_of_people_make_a_study_of_labels(here: Path) -> None:
+    rows = [
+        f"q{at},text {at},{('Fail', 'PASS')[at % 2]},{('no', 'yes')[at % 2]},{at / 40},{1 + at % 5}"
+        for at in range(40)
+    ]
+    header = "question,answer,Verdict (Anna),gpt_verdict,gpt_score,fluency"
+    Path("l.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
+    assert init("l.csv", "--yes", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m") == 0
+    aspects = card("datasets", "l")["aspects"]
+    assert aspects["overall"] == {"labels": ["fail", "pass"]} and aspects["fluency"]["max"] == 5
+    study = card("studies", "l")
+    assert study["methods"] == ["agreement", "labels"] and "rules" not in study["judges"]
+    assert card("judges", "gpt_verdict")["read_as"] == {"no": "fail", "yes": "pass"}
+    assert card("judges", "gpt_score")["threshold"] == "best"
+    asked = {name: card("judges", name) for name in ("m", "m-labels")}
+    assert (asked["m"]["form"], asked["m"]["aspects"]) == ("analyze-rate", ["fluency"])
+    assert asked["m-labels"]["form"] == "reason-verdict"
+    assert asked["m-labels"]["aspects"] == ["overall"]
+
+
+def test_0_and_1_are_labels_unless_their_scale_is_stated(here: Path) -> None:
+    rows = [f"q{at},text {at},{at % 2}" for at in range(20)]
+    Path("l.csv").write_text("\n".join(["question,answer,correctness", *rows]), encoding="utf-8")
+    words = ["l.csv", "--yes"]
+    assert init(*words) == 0
+    scale = card("datasets", "l")["aspects"]["correctness"]
+    assert scale == {"labels": ["fail", "pass"], "read_as": {"0": "fail", "1": "pass"}}
+    assert init(*words, "--scale", "0:1:1", "--study", "numbers") == 0
+    assert card("datasets", "numbers")["aspects"]["correctness"] == {"min": 0, "max": 1, "step": 1}
+
+
+def test_choices_between_two_texts_make_a_study_of_pairs(here: Path) -> None:
+    rows = [
+        f"q{at},one {at},two {at},{('left', 'Right', 'both bad')[at % 3]},{'AB'[at % 2]}"
+        for at in range(12)
+    ]
+    header = "question,answer_left,answer_right,winner,llm_winner"
+    Path("p.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
+    assert init("p.csv", "--yes", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m") == 0
+    columns = card("datasets", "p")["columns"]
+    assert columns["texts"] == ["answer_left", "answer_right"] and columns["source"] == "question"
+    assert columns["preferences"] == {"overall": ["winner"]}
+    assert columns["choices"] == {
+        "answer_left": ["left"],
+        "answer_right": ["right"],
+        "tie": ["both bad"],
+    }
+    assert card("judges", "m")["form"] == "compare"
+    assert card("studies", "p")["methods"] == ["pairwise"]
+    rows_of = card("models", "llm_winner")["rows"]
+    assert (rows_of["text"], rows_of["text_b"]) == ("answer_left", "answer_right")
+    assert rows_of["labels"]["text"] == ["left", "a"] and rows_of["reply"] == "llm_winner"
+
+
+def test_columns_of_two_texts_can_be_changed_in_the_table(here: Path) -> None:
+    rows = [f"q{at},one {at},two {at},u{at},{'AB'[at % 2]}" for at in range(12)]
+    Path("p.csv").write_text(
+        "\n".join(["question,answer_a,answer_b,other,winner", *rows]), encoding="utf-8"
+    )
+    assert init("p.csv", answers=["1", "answer_a, other", "", "y"]) == 0
+    assert card("datasets", "p")["columns"]["texts"] == ["answer_a", "other"]

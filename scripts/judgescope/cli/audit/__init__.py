@@ -6,6 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from judgescope.cli.init.options import add_paired
+
 BROKEN: Final = 3
 """The exit code of input that cannot be used; the others are those of `page.Findings.status`."""
 MOST_NAMED: Final = 2
@@ -31,7 +33,8 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "file",
         type=Path,
-        help="CSV, TSV, JSONL or Parquet, results of another tool, or a folder of logs of Inspect",
+        help="CSV, TSV, JSONL or Parquet, results of another tool, or a folder of Inspect's logs "
+        "or AlpacaEval's annotations",
     )
     table = parser.add_argument_group("the table's columns; those not named are guessed")
     table.add_argument(
@@ -48,6 +51,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         default=[],
         help="people's ratings, one column per rater; without an aspect: overall",
     )
+    add_paired(table)
     for flag, about in ROLES.items():
         if flag in {"--source", "--references"}:
             table.add_argument(flag, metavar="COLUMN", action="append", default=[], help=about)
@@ -79,9 +83,9 @@ def _several(file: Path, more: Sequence[str]) -> str:
     """Return what to do about several files, as a shell makes of `logs/*.json`."""
     folder = file if file.is_dir() else file.parent
     return (
-        f"an audit reads one file, or a folder of Inspect's logs; got {1 + len(more)}: "
-        f"{file}, {', '.join(more[:MOST_NAMED])}{', …' * (len(more) > MOST_NAMED)}; for logs of "
-        f"Inspect name the folder: judgescope audit {folder}"
+        f"an audit reads one file, or a folder of Inspect's logs or AlpacaEval's annotations; got "
+        f"{1 + len(more)}: {file}, {', '.join(more[:MOST_NAMED])}{', …' * (len(more) > MOST_NAMED)}"
+        f"; for such files name the folder: judgescope audit {folder}"
     )
 
 

@@ -3,7 +3,9 @@
 Where a format is published: Inspect, inspect.aisi.org.uk/eval-logs.html (JSON logs); promptfoo,
 promptfoo.dev/docs/configuration/outputs (JSON); DeepEval, repository confident-ai/deepeval,
 deepeval/test_run/api.py; lm-evaluation-harness, repository EleutherAI/lm-evaluation-harness,
-docs/interface.md (--log_samples); JUDGE-BENCH, repository dmg-illc/JUDGE-BENCH, data/README.md.
+docs/interface.md (--log_samples); AlpacaEval, repository tatsu-lab/alpaca_eval,
+src/alpaca_eval/analyze.py and metrics/helpers.py; JUDGE-BENCH, repository dmg-illc/JUDGE-BENCH,
+data/README.md.
 Content is data: nothing of it is run.
 """
 
@@ -14,8 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from judgescope.cli.audit.long import MOST_RATERS
 from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import PEOPLE, Guess, columns_of, number, numbers, words_of
+from judgescope.cli.init.pairs import FIRST, SECOND, TIE
 from judgescope.core.errors import UserError
 from judgescope.core.slugs import slug
 from judgescope.data.rows import read_json
@@ -31,7 +35,10 @@ GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "no": 0.0}
 """Inspect's grades in letters and words, as its metrics count them."""
 HUMAN: Final = "human"
 """The type of promptfoo's assertion that a person made in its viewer."""
-ALPACA: Final = {"output_1", "output_2", "preference"}
+ALPACA: Final = ("instruction", "output_1", "output_2")
+"""Keys that tell the pairs of AlpacaEval's annotations apart, as its own analysis does."""
+GENERATORS: Final = ("generator_1", "generator_2")
+ALPACA_VERSION: Final = "0.6: preferences from 1 to 2, and 0 for a tie"
 GIVEN: Final = {"id", "instance", "annotations"}
 """Keys of an instance of JUDGE-BENCH that are no judge's."""
 
@@ -126,29 +133,34 @@ def _inspect(log: Content, where: str) -> Results:
     return _of_logs({where: log})
 
 
-def folder_of_logs(folder: Path) -> Results:
-    """Return the results of all JSON logs of Inspect in a folder, with the task in samples' ids.
+def of_folder(folder: Path) -> Results:
+    """Return the results of all JSON files in a folder: logs of Inspect, with the task in samples'
+    ids, or annotations of AlpacaEval.
 
-    Raises UserError for a folder without any, and for a JSON file that is no log.
+    Raises UserError for a folder without any, and for a JSON file that is neither.
     """
     files = sorted(folder.glob("*.json"))
     if not files:
         packed = any(folder.glob("*.eval"))
         raise UserError(
-            "this folder has no log of Inspect in JSON",
+            "this folder has no log of Inspect, and no annotations of AlpacaEval, in JSON",
             where=str(folder),
             got=", ".join(sorted(path.name for path in folder.iterdir())[:5]) or "an empty folder",
             todo="inspect log convert FOLDER --to json --output-dir NEW"
             if packed
-            else "name a table, or a folder with logs of Inspect",
+            else "name a table, or a folder with such files",
         )
-    logs = {str(file): read_json(file) for file in files}
-    for where, log in logs.items():
-        if not _is_inspect(log):
+    contents = {str(file): read_json(file) for file in files}
+    alpaca = _is_alpaca(next(iter(contents.values())))
+    for where, content in contents.items():
+        if not (_is_alpaca if alpaca else _is_inspect)(content):
+            what = "file has no annotations of AlpacaEval" if alpaca else "is not a log of Inspect"
             todo = "move it elsewhere, or audit it alone"
-            raise UserError("this is not a log of Inspect", where=where, todo=todo)
+            raise UserError(f"this {what}", where=where, todo=todo)
     try:
-        return _of_logs(logs)
+        if alpaca:
+            return _alpaca([one for each in contents.values() for one in each], str(folder))
+        return _of_logs(contents)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise _lacking(str(folder), error) from None
 
@@ -401,13 +413,48 @@ def _list(value: object) -> list[Any]:
 # --- AlpacaEval --------------------------------------------------------------------------------
 
 
-def _alpaca(_: object, where: str) -> Results:
-    raise UserError(
-        "annotations of AlpacaEval are choices between two texts, which an audit does not read yet",
-        where=where,
-        got="output_1, output_2, preference",
-        todo="make a study of them: docs/guide/preferences.md",
+def _is_alpaca(content: object) -> bool:
+    return _first_has(content, {"output_1", "output_2", "preference"})
+
+
+def _alpaca(annotations: Sequence[Content], where: str) -> Results:
+    """Return a row per instruction and pair of outputs, and a column of choices per annotator.
+
+    Annotations without `annotator` are people's. A preference above 1.5 is for the second output;
+    of several annotations of a pair by one annotator the first counts.
+    """
+    rows: dict[str, Row] = {}
+    raters: dict[str, bool] = {}
+    for annotation in annotations:
+        key = json.dumps([annotation[name] for name in ALPACA])
+        row = rows.setdefault(key, {name: _text(annotation[name]) for name in ALPACA})
+        row |= {name: annotation[name] for name in GENERATORS if annotation.get(name)}
+        model = annotation.get("annotator")
+        rater = str(model) if model else f"person {annotation.get('annotator_index', 1)}"
+        raters[rater] = not model or bool(PEOPLE.intersection(words_of(rater)))
+        row.setdefault(rater, _preferred(annotation["preference"], where))
+    people = [rater for rater, person in raters.items() if person]
+    if len(people) > MOST_RATERS:
+        for row in rows.values():
+            row["people"] = [row[name] for name in people if row.get(name) is not None]
+    columns = Guess(
+        source=["instruction"],
+        texts=["output_1", "output_2"],
+        systems=[*GENERATORS] if all({*GENERATORS} <= row.keys() for row in rows.values()) else [],
+        ratings={"overall": people if len(people) <= MOST_RATERS else ["people"]} if people else {},
+        judges={slug(name): {"*": name} for name, person in raters.items() if not person},
     )
+    return Results("AlpacaEval", [*rows.values()], columns)
+
+
+def _preferred(preference: object, where: str) -> int | None:
+    """Return the choice of a preference: 1 to 2, or 0 for a tie."""
+    value = number(preference)
+    if value is None:
+        return None
+    if value != 0 and not 1 <= value <= 2:
+        _known(f"preference {value:g}", ALPACA_VERSION, "AlpacaEval", where)
+    return TIE if value in (0, 1.5) else FIRST if value < 1.5 else SECOND
 
 
 READERS: Final[list[tuple[Callable[[object], bool], Callable[[Any, str], Results]]]] = [
@@ -416,5 +463,5 @@ READERS: Final[list[tuple[Callable[[object], bool], Callable[[Any, str], Results
     (lambda content: _cases(content) is not None, _deepeval),
     (lambda content: _first_has(content, {"doc_id", "doc", "resps"}), _lm_eval),
     (_is_judge_bench, _judge_bench),
-    (lambda content: _first_has(content, ALPACA), _alpaca),
+    (_is_alpaca, _alpaca),
 ]

@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from judgescope.cli.init.flags import Table
-from judgescope.cli.init.guess import ALL, Guess, guess, is_judge, numbers, words_of
+from judgescope.cli.init.guess import ALL, PAIRED, ROLES, Guess, guess, is_judge, numbers, words_of
+from judgescope.cli.init.pairs import CHOICE
 from judgescope.core.errors import UserError
 from judgescope.core.slugs import slug
 
 RATER: Final = {"rater", "annotator", "judge", "worker", "evaluator"}
-VALUE: Final = {"value", "score", "rating", "label", "annotation"}
+VALUE: Final = {"value", "score", "rating", "label", "annotation", *CHOICE}
 ASPECT: Final = {"aspect", "dimension", "criterion", "attribute"}
 KIND: Final = {"kind", "type"}
 """Words that name the columns of a long table."""
@@ -42,7 +43,8 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> tuple[Table, G
     plain = [{name: row.get(name) for name in left} for row in table.rows]
     roles = guess(plain, {**named, "ratings": []})
     roles = replace(roles, ratings={}, judges={})
-    keys = [name for name in (roles.item, *roles.source, roles.system, roles.text) if name] or left
+    named_keys = [name for role in (*ROLES, *PAIRED) for name in roles.columns_of(role)]
+    keys = [name for name in named_keys if name not in roles.references] or left
     return _unfolded(table, long, roles, keys)
 
 

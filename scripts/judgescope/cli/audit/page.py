@@ -10,10 +10,10 @@ from typing import Any, Final
 from judgescope.cli.init import described
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.flags import Table
-from judgescope.cli.init.guess import ROLES
+from judgescope.cli.init.guess import PAIRED, ROLES
 from judgescope.cli.terminal import plain
 from judgescope.core.paths import WORKFLOW
-from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS
+from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS, PAIRS
 from judgescope.report.cells import figures
 from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Block, Facts, Section, Text
@@ -37,6 +37,9 @@ MEETS, MISSES, CANNOT_TELL = range(3)
 """The exit codes: every judge meets every bar (or none is stated), one misses, cannot tell."""
 FEW_NUMBERS: Final = 2
 """A short line on a judge has no more of them."""
+JSON_ROLES: Final = ("text", "source", "item", "system", *PAIRED)
+SHORT: Final = (AGREEMENT, LABELS, PAIRS)
+"""The kinds of claims that a short line on a judge has."""
 STATUS: Final = {Outcome.MEETS: MEETS, Outcome.MISSES: MISSES}
 """Outcome of a bar -> exit code; of any other outcome, that of what cannot be told."""
 VERDICTS: Final = {MEETS: "meets", MISSES: "misses", CANNOT_TELL: "cannot tell"}
@@ -116,7 +119,7 @@ def _columns(findings: Findings) -> Iterator[str]:
     unused = {"-", item if item not in findings.table.columns else "-"}
     for line in described(findings.draft, findings.table):
         role, *_, last = line.split()
-        if role != "task" and not (role in ROLES and last in unused):
+        if role != "task" and not (role in (*ROLES, *PAIRED) and last in unused):
             yield line
 
 
@@ -136,7 +139,7 @@ def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
 def _short(report: Report, judge: Judge, of_judge: Sequence[Claim]) -> str:
     """Return the judge's answer with the numbers that decide: of its bars, else of agreement."""
     bars = [claim for claim in of_judge if claim.kind.startswith(BAR)]
-    shown = bars or [claim for claim in of_judge if claim.kind in (AGREEMENT, LABELS)]
+    shown = bars or [claim for claim in of_judge if claim.kind in SHORT]
     numbers = [f"{claim.subject}: {number(claim)}" for claim in shown if number(claim)]
     if len(numbers) > FEW_NUMBERS:
         numbers = [*numbers[:FEW_NUMBERS], f"and {len(numbers) - FEW_NUMBERS} more"]
@@ -149,23 +152,30 @@ def _supports(findings: Findings) -> Iterator[str]:
     level = {claim.row.level for of in findings.claims.values() for claim in of}
     how = "within sources" if "by_source" in level else "over all texts"
     aspects = listed([findings.report.aspect(name) for name in raters])
-    yield (
-        f"agreement with people on {aspects}, {how}: "
-        f"{plural(counts.targets, 'text')} of {plural(counts.items, 'source')}"
-    )
+    if columns.texts:
+        of_pairs = plural(len(findings.table.rows), "pair")
+        yield f"whether the judge chooses as people do on {aspects}: {of_pairs}, " + plural(
+            counts.items, "source"
+        )
+    else:
+        yield (
+            f"agreement with people on {aspects}, {how}: "
+            f"{plural(counts.targets, 'text')} of {plural(counts.items, 'source')}"
+        )
     if max(raters.values()) > 1:
         yield "whether the judge is as good as one more rater, and how well people agree"
     if (systems := _systems(findings)) >= FEWEST_SYSTEMS:
         yield f"whether a preference for systems would do as well: {systems} systems"
     elif systems > 1:
         yield f"a claim about these {systems} systems alone: a test needs {FEWEST_SYSTEMS}"
-    if columns.text:
+    if columns.text or columns.texts:
         yield "whether the length of the texts would do as well"
 
 
 def _systems(findings: Findings) -> int:
-    column = findings.draft.columns.system
-    return len({str(row.get(column)) for row in findings.table.rows}) if column else 1
+    columns = findings.draft.columns
+    named = [columns.system] if columns.system else columns.systems
+    return len({str(row.get(name)) for row in findings.table.rows for name in named}) or 1
 
 
 def _adds(findings: Findings) -> Iterator[str]:
@@ -176,19 +186,25 @@ def _adds(findings: Findings) -> Iterator[str]:
             "a second rater: how well people agree with each other, and whether the judge is as "
             "good as one more rater"
         )
-    if not columns.system:
+    given = {*findings.table.columns}
+    if not columns.system and not given.issuperset(columns.systems or [""]):
         yield (
             "the system that wrote each text: whether a preference for systems would do as well, "
             "and whether the judge ranks systems as people do"
         )
-    if not columns.source and findings.dataset.counts.items == findings.dataset.counts.targets:
+    counts = findings.dataset.counts
+    alone = counts.items == (len(findings.table.rows) if columns.texts else counts.targets)
+    if not columns.source and alone:
         yield (
             "the source of each text, or an id that its texts share: agreement within a source; "
             "where rows share one, intervals without it are too narrow"
         )
-    if not columns.text:
+    if not columns.text and not columns.texts:
         yield "the texts: whether their length would do as well, and perturbed texts to judge"
-    yield "a second draw of the judge: how often it gives another score to the same text"
+    if columns.texts:
+        yield "the judge's choices with the texts in the other order: how often it contradicts them"
+    else:
+        yield "a second draw of the judge: how often it gives another score to the same text"
 
 
 # --- for programs ----------------------------------------------------------------------------
@@ -201,7 +217,7 @@ def as_json(findings: Findings) -> str:
         "file": str(findings.table.file),
         "rows": len(findings.table.rows),
         "columns": {
-            **{role: columns.columns_of(role) for role in ("text", "source", "item", "system")},
+            **{role: columns.columns_of(role) for role in JSON_ROLES},
             "people": columns.ratings,
             "judges": columns.judges,
             "not_used": [name for name in findings.table.columns if name not in columns.used],

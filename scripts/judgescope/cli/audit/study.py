@@ -15,14 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import to_builtins
+from msgspec.json import decode
 from msgspec.structs import replace
 
 from judgescope.cli.init.cards import StudyDraft, card_path, cards_of, write
 from judgescope.cli.init.flags import Table
+from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
-from judgescope.jobs import collect, compute, ingest, statistics
+from judgescope.jobs import collect, compute, ingest, score, statistics
 from judgescope.methods.specs import StatisticsSpec
 from judgescope.plan.code import HASHED
 from judgescope.plan.loading import load_plan
@@ -33,6 +36,8 @@ from judgescope.schema.cards import RecordedModel
 from judgescope.schema.loading import load_yaml
 
 VERDICTS: Final = "verdicts"
+DECIDING: Final = ("agreement", "labels", "pairwise")
+"""The tables that bars are held against, beside coverage."""
 
 
 def bars(texts_of_bars: Sequence[str]) -> dict[str, float]:
@@ -138,7 +143,11 @@ def _judge(plan: Plan, dataset: str) -> None:
     models = [name for name in plan.models if plan.cells_of(dataset, name)]
     kept = [name for name in models if plan.study.require or _recorded(plan, name)]
     for model in kept:
-        compute.compute(judging.compute(plan, dataset, model))
+        if plan.computes(model):
+            compute.compute(judging.compute(plan, dataset, model))
+        else:
+            compute.replay(judging.replay(plan, dataset, model))
+            score.main(judging.score(plan, dataset, model))
     spec = judging.collect(plan, dataset)
     cells = [cell for name in kept for cell in plan.cell_aspects_of(dataset, name)]
     collect.main(replace(spec, cells=pack(cell[1:] for cell in cells)))
@@ -152,17 +161,22 @@ def _tables(plan: Plan, dataset: str) -> Iterator[str]:
     """Compute the tables that the page needs; yield their names."""
     if plan.study.require:
         for name in _deciding(plan):
-            statistics.main(results.statistics(plan, name, dataset))
+            statistics.main(_as_run(results.statistics(plan, name, dataset)))
             yield name
-    statistics.main(results.statistics(plan, "coverage", dataset))
+    statistics.main(_as_run(results.statistics(plan, "coverage", dataset)))
     yield "coverage"
-    statistics.main(_of_recorded(plan, results.statistics(plan, VERDICTS, dataset)))
+    statistics.main(_as_run(_of_recorded(plan, results.statistics(plan, VERDICTS, dataset))))
     yield VERDICTS
+
+
+def _as_run(spec: StatisticsSpec) -> StatisticsSpec:
+    """Return the spec as a run's job reads it: judges in the order of their names."""
+    return decode(canonical(to_builtins(spec)).encode(), type=StatisticsSpec)
 
 
 def _deciding(plan: Plan) -> list[str]:
     """Return the tables that bars are held against, beside coverage."""
-    return [name for name in results.tables_of(plan) if name in ("agreement", "labels")]
+    return [name for name in results.tables_of(plan) if name in DECIDING]
 
 
 def _of_recorded(plan: Plan, spec: StatisticsSpec) -> StatisticsSpec:

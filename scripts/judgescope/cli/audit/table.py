@@ -1,28 +1,28 @@
 """What `judgescope audit` takes the columns of a table for, and why it refuses a table."""
 
 import argparse
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from judgescope.cli.audit.formats import Results, folder_of_logs, results_of
-from judgescope.cli.audit.labels import FAIL_PASS, Pair, in_numbers, is_labelled, read_as
+from judgescope.cli.audit.formats import Results, of_folder, results_of
 from judgescope.cli.audit.long import unfolded
 from judgescope.cli.init import flags, missing_in
 from judgescope.cli.init.cards import StudyDraft
-from judgescope.cli.init.flags import Scale, Table, check_column, check_free
+from judgescope.cli.init.flags import EVERY, Scale, Table, check_free
 from judgescope.cli.init.guess import (
     ALL,
     PEOPLE,
     Guess,
     entries,
-    guess,
     judges_of,
     number,
     numbers,
     words_of,
 )
+from judgescope.cli.init.labels import judge_keys
+from judgescope.cli.init.pairs import FIRST, SECOND, TIE
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.core.slugs import slug
@@ -34,29 +34,37 @@ MOST_BYTES: Final = 200_000_000
 MOST_ROWS: Final = 50_000
 ROW: Final = "row"
 """The column that numbers the rows of a table without items."""
-EVERY: Final = "*"
+SYSTEM: Final = "system of text"
+"""The columns of systems, where the table of pairs has none."""
+CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
+"""Choices in the study's copy of a table of pairs."""
 
 
 def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[StudyDraft, Table]:
     """Return the study that a table makes, and its rows; UserError for one that makes none."""
     table, results = read(args.file)
-    table, words = in_numbers(table)
+    if results is None:
+        table = flags.coded(table, flags.named_columns(args, table))
     named = flags.named_columns(args, table)
     known = results.columns if results else None
     if results is None:
         table, known = unfolded(table, named)
     columns = _columns(args, table, named, known)
     table, columns = _with_items(table, _checked(table, columns))
+    if columns.texts:
+        table, columns = _with_systems(table, replace(columns, choice_words=CODES))
     stated = flags.named_scales(args.scale, columns)
     if results is not None:
         stated = {**results.scales, **stated}
-    scales = flags.scales_of(columns, table.rows, stated)
-    labelled = _labels(table, columns, words, stated)
+    scales = flags.scales_of(columns, table, stated, copied=True)
+    labels = flags.label_pairs(columns, table, stated)
+    numeric = {name: scale for name, scale in scales.items() if name not in labels}
+    fitting = {} if columns.texts else _judge_scales(table, columns, numeric)
     draft = StudyDraft(
         study=slug(table.file.stem),
         file=Path("data", f"{slug(table.file.stem)}.jsonl"),
         columns=columns,
-        scales={**scales, **{name: _label_scale(pair) for name, pair in labelled.items()}},
+        scales=scales,
         definitions={
             name: f"What people rated in the column {', '.join(group)}."
             for name, group in columns.ratings.items()
@@ -64,51 +72,35 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[St
         },
         missing=missing_in(columns, table),
         measures=(),
-        judge_keys=_judge_keys(table, columns, scales, labelled),
-        methods=[
-            *(["agreement"] if labelled.keys() != columns.ratings.keys() else []),
-            *(["labels"] if labelled else []),
-        ],
+        judge_keys={
+            judge: {
+                **({"scale": fitting[judge]} if judge in fitting else {}),
+                **judge_keys(table.rows, scores, labels, {}),
+            }
+            for judge, scores in columns.judges.items()
+        },
         require=require,
     )
     return draft, table
 
 
-def _labels(
-    table: Table, columns: Guess, words: Mapping[str, Pair], stated: Collection[str]
-) -> dict[str, Pair]:
-    """Return the aspects that people rate by two labels, unless a scale is stated for them."""
-    labelled = {
-        aspect: next((words[column] for column in group if column in words), FAIL_PASS)
-        for aspect, group in columns.ratings.items()
-        if aspect not in stated and is_labelled(table, *group)
-    }
-    alike = len({*labelled.values()}) == 1  # a judge's card has one translation of 0 and 1
-    return labelled if alike else dict.fromkeys(labelled, FAIL_PASS)
-
-
-def _label_scale(pair: Pair) -> dict[str, object]:
-    return {"labels": [*pair], "read_as": read_as(pair)}
-
-
-def _judge_keys(
-    table: Table,
-    columns: Guess,
-    scales: Mapping[str, Scale],
-    labelled: Mapping[str, Pair],
-) -> dict[str, dict[str, object]]:
-    """Return judge -> keys of its card: people's scale where it fits, and how labels are read."""
-    numeric = {name: scale for name, scale in scales.items() if name not in labelled}
-    fitting = _judge_scales(table, columns, numeric)
-    keys: dict[str, dict[str, object]] = {}
-    for judge, scores in columns.judges.items():
-        keys[judge] = {"scale": fitting[judge]} if judge in fitting else {}
-        on_labels = [name for name in scores if name == EVERY or name in labelled]
-        if labelled and on_labels:
-            given = all(is_labelled(table, scores[name]) for name in on_labels)
-            pair = next(iter(labelled.values()))
-            keys[judge] |= {"read_as": read_as(pair)} if given else {"threshold": "best"}
-    return keys
+def _with_systems(table: Table, columns: Guess) -> tuple[Table, Guess]:
+    """Return the table with systems; without any, a text's is its number among its item's texts."""
+    if columns.systems:
+        return table, columns
+    names = [f"{SYSTEM} {number}" for number in (FIRST, SECOND)]
+    known: dict[str, dict[str, str]] = {}
+    rows = []
+    for row in table.rows:
+        item = str([row.get(name) for name in (columns.item, *columns.source) if name])
+        texts = known.setdefault(item, {})
+        of_row = [
+            texts.setdefault(str(row.get(column)), f"text {len(texts) + 1}")
+            for column in columns.texts
+        ]
+        rows.append({**row, **dict(zip(names, of_row, strict=True))})
+    wide = replace(table, rows=rows, columns=[*table.columns, *names])
+    return wide, replace(columns, systems=names)
 
 
 def _judge_scales(
@@ -145,7 +137,7 @@ def read(file: Path) -> tuple[Table, Results | None]:
     files = list(file.glob("*.json")) if file.is_dir() else [file] if file.is_file() else []
     if (size := sum(path.stat().st_size for path in files)) > MOST_BYTES:
         raise _too_much(file, f"{size:,} bytes", f"up to {MOST_BYTES:,} bytes")
-    cards, results = Cards([HOME / "config"]), folder_of_logs(file) if file.is_dir() else None
+    cards, results = Cards([HOME / "config"]), of_folder(file) if file.is_dir() else None
     if file.suffix.lower() == ".json" and file.is_file():
         content = read_json(file)
         results = results_of(content, file)
@@ -154,7 +146,8 @@ def read(file: Path) -> tuple[Table, Results | None]:
                 "this JSON file is neither a list of rows nor of a known tool",
                 where=str(file),
                 got=", ".join(map(str, content))[:80] if isinstance(content, dict) else content,
-                allowed="Inspect, promptfoo, DeepEval, lm-evaluation-harness, JUDGE-BENCH",
+                allowed="Inspect, promptfoo, DeepEval, lm-evaluation-harness, AlpacaEval, "
+                "JUDGE-BENCH",
                 todo="bring scores and ratings into a CSV or JSONL table",
             )
     table = results.table(file, cards.names("aspect")) if results else flags.load_table(file, cards)
@@ -184,24 +177,20 @@ def _columns(
 ) -> Guess:
     """Return what flags say of the columns, what a long table says, and guesses for the rest."""
     ratings: dict[str, list[str]] = {}
-    for aspect, columns in _parts(args.human, table, "--human"):
-        ratings.setdefault(ALL if aspect == EVERY else aspect, []).extend(columns)
+    for aspect, column in flags.named_parts(args.human, table, "--human"):
+        ratings.setdefault(ALL if aspect == EVERY else aspect, []).append(column)
     people = [column for group in ratings.values() for column in group]
-    judged = [(one, name) for one, group in _parts(args.judge, table, "--judge") for name in group]
+    judged = flags.named_parts(args.judge, table, "--judge")
     mine = [column for _, column in judged]
     for column in mine:
         check_free(column, {**named, "--human": people}, "--judge")
-    found = folded or guess(table.rows, {**named, "ratings": [*mine, *people]}, table.aspects)
+    found = folded or flags.guessed(table, named, [*mine, *people])
     ratings = ratings or _without(found.ratings, mine)
-    judges: dict[str, dict[str, str]] = {}
-    for aspect, column in judged:
-        scores = {slug(column): {aspect: column}}
-        for name, one in (judges_of([column], ratings) if aspect == EVERY else scores).items():
-            judges.setdefault(name, {}).update(one)
-    if not judged:
-        for name, one in found.judges.items():
-            if kept := {aspect: column for aspect, column in one.items() if column not in people}:
-                judges[name] = kept
+    judges = flags.named_judges(judged, ratings, "--judge") or {
+        name: kept
+        for name, scores in found.judges.items()
+        if (kept := {one: column for one, column in scores.items() if column not in people})
+    }
     if not judges:
         ratings, judges = _by_people(ratings)
     return replace(found, ratings=ratings, judges=judges, means=False)
@@ -211,20 +200,6 @@ def _without(ratings: Mapping[str, list[str]], taken: Sequence[str]) -> dict[str
     """Return aspect -> columns without those that are taken, and without empty aspects."""
     left = {aspect: [c for c in group if c not in taken] for aspect, group in ratings.items()}
     return {aspect: group for aspect, group in left.items() if group}
-
-
-def _parts(texts: Sequence[str], table: Table, flag: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield aspect, or *, and columns of `[ASPECT=]COLUMN,…`; each column holds numbers."""
-    for text in texts:
-        aspect, columns = EVERY, [text]
-        if text not in table.columns and "=" in text:
-            aspect, columns = flags.rating_of(text, table.columns)
-        elif text not in table.columns:
-            _, columns = flags.rating_of(f"{ALL}={text}", table.columns)
-        for column in columns:
-            check_column(column, table.columns, flag)
-            flags.check_numbers(column, table)
-        yield aspect, columns
 
 
 def _by_people(

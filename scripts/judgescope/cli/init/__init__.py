@@ -20,8 +20,10 @@ from judgescope.cli.init.cards import (
     write,
 )
 from judgescope.cli.init.flags import Table
-from judgescope.cli.init.guess import ROLES, Guess, missing_words
+from judgescope.cli.init.guess import PAIRED, ROLES, Guess, missing_words
 from judgescope.cli.init.interview import Ask, interview, unused
+from judgescope.cli.init.labels import judge_keys
+from judgescope.cli.init.options import add_paired
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -81,6 +83,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--study", help="the study's name; default: the file's")
     table = parser.add_argument_group("the table's columns; those not named are guessed")
     judge = parser.add_argument_group("judges; default: metrics and controls only")
+    add_paired(table)
     for group, options in ((table, TABLE_OPTIONS), (judge, JUDGE_OPTIONS)):
         for flag, (metavar, about) in options.items():
             if flag in REPEATED:
@@ -114,7 +117,7 @@ def init(args: argparse.Namespace) -> int:
             print("\nNothing was written.")
             return INTERRUPTED
     if args.file is not None:  # what is guessed shows which options are needed
-        table = flags.load_table(args.file, Cards([CONFIG, HOME / "config"]))
+        table = _table(args)
         print("\n".join(described(_scaled(flags.draft_of(args, table), table), table)), flush=True)
     raise UserError(
         "questions need a terminal",
@@ -129,7 +132,7 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         args.file = Path(ask("your table (CSV, TSV, JSONL or Parquet): ").strip())
     if args.file is None:
         raise UserError("no table is named", where="judgescope init", todo="judgescope init FILE")
-    table = flags.load_table(args.file, Cards([CONFIG, HOME / "config"]))
+    table = _table(args)
     draft = flags.draft_of(args, table)
     draft = _scaled(draft, table)
     if ask is None:
@@ -141,7 +144,12 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
             print("Nothing was written.")
             return 1
         draft, cards, data = accepted
-    counts = f"{len(data.outputs)} texts of {len(data.items)} items, {len(data.ratings)} ratings"
+    given = (
+        (len(data.preferences), "choices")
+        if draft.columns.texts
+        else (len(data.ratings), "ratings")
+    )
+    counts = f"{len(data.outputs)} texts of {len(data.items)} items, {given[0]} {given[1]}"
     print(f"\na run will read: {counts}")
     for problem in [*data.problems, *_notes(data)]:
         print(f"  note: {plain(problem)}")
@@ -154,8 +162,13 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
     return 0
 
 
+def _table(args: argparse.Namespace) -> Table:
+    table = flags.load_table(args.file, Cards([CONFIG, HOME / "config"]))
+    return flags.coded(table, flags.named_columns(args, table))
+
+
 def _scaled(draft: StudyDraft, table: Table) -> StudyDraft:
-    return replace(draft, scales=flags.scales_of(draft.columns, table.rows, draft.scales))
+    return replace(draft, scales=flags.scales_of(draft.columns, table, draft.scales))
 
 
 def _accepted(
@@ -175,7 +188,13 @@ def _read(draft: StudyDraft, table: Table) -> tuple[NewCards, Rated]:
     """Return the new cards, and the data as a run reads them; raise what makes them unusable."""
     table.study(draft.study)
     flags.check_complete(draft, table)
-    cards = cards_of(replace(draft, missing=missing_in(draft.columns, table)))
+    columns = draft.columns
+    labels = flags.label_pairs(columns, table, set(draft.scales) - set(draft.labelled))
+    keys = {
+        judge: judge_keys(table.rows, scores, labels, table.labels)
+        for judge, scores in columns.judges.items()
+    }
+    cards = cards_of(replace(draft, missing=missing_in(columns, table), judge_keys=keys))
     check_new(cards)
     return cards, tried(cards, HOME)
 
@@ -205,12 +224,15 @@ def described(draft: StudyDraft, table: Table) -> Iterator[str]:
     """Yield what each column is taken for."""
     columns = draft.columns
     yield f"{table.file}: {len(table.rows)} rows, {len(table.columns)} columns"
-    for role in ROLES:
+    single = [role for role in ROLES if not columns.texts or role not in {"text", "system"}]
+    for role in [*(PAIRED if columns.texts else ()), *single]:
         yield f"  {role:<12}{plain(', '.join(columns.columns_of(role))) or '-'}"
     for name, group in columns.ratings.items():
         scale = draft.scales.get(name)
         ends = f"scale {flags.scale_text(scale)}; " if scale else ""
-        yield f"  rating      {name}: {plain(', '.join(group))} ({ends}{table.described(group)})"
+        how = "" if columns.texts else f" ({ends}{table.described(group)})"
+        kind = "choice" if columns.texts else "rating"
+        yield f"  {kind:<12}{name}: {plain(', '.join(group))}{how}"
     for name, scores in columns.judges.items():
         named = (f"{column}{f' ({aspect})' * (aspect != '*')}" for aspect, column in scores.items())
         yield f"  judge       {name}: {plain(', '.join(named))}"

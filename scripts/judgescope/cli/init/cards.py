@@ -41,7 +41,8 @@ class Endpoint:
     key_file: str | None = None
     """An absolute path."""
     price: tuple[float, float] | None = None
-    form: str = "analyze-rate"
+    form: str | None = None
+    """None: by what people gave."""
     draws: int = 1
     card: Mapping[str, Any] = field(default_factory=dict)
     """The provider's card that ships: keys that are not stated here are its own."""
@@ -80,11 +81,28 @@ class StudyDraft:
     """Judges of every study; the controls come by themselves."""
     judge_keys: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """Judge whose scores are recorded -> more keys of its card."""
-    methods: Sequence[str] = ("agreement",)
     require: Mapping[str, float] = field(default_factory=dict)
     """The bars that judges are held against."""
     licence: str = NOT_STATED
     citation: str = NOT_STATED
+
+    @property
+    def labelled(self) -> list[str]:
+        """Return the aspects that people rate by labels."""
+        return [name for name, scale in self.scales.items() if "labels" in scale]
+
+    @property
+    def methods(self) -> list[str]:
+        """Return the methods for what people gave: choices, numbers, labels."""
+        if self.columns.texts:
+            return ["pairwise"]
+        rated = ["agreement"] if len(self.labelled) < len(self.scales) else []
+        return [*rated, *(["labels"] if self.labelled else [])]
+
+    @property
+    def measures_of(self) -> list[str]:
+        """Return the measures that can judge it: of labels those that need no threshold."""
+        return [name for name in self.measures if name != "rules" or not self.labelled]
 
 
 def cards_of(draft: StudyDraft) -> NewCards:
@@ -98,37 +116,55 @@ def cards_of(draft: StudyDraft) -> NewCards:
     if (endpoint := draft.endpoint) is not None:
         name = slug(endpoint.model)
         cards["model", name] = _model(endpoint, name)
-        cards["judge", name] = {
-            "judge": name,
-            "model": name,
-            "form": endpoint.form,
-            "draws": endpoint.draws,
-            "temperature": 1 if endpoint.draws > 1 else 0,
-            "max_tokens": endpoint.max_tokens,
-        }
-        judges.append(name)
+        asked = _asked(draft, endpoint, name)
+        cards |= {("judge", judge): card for judge, card in asked.items()}
+        judges += asked
     if draft.replies is not None:
         name = judge_id(slug(draft.replies.file.stem))
         cards["model", name] = _replies(draft, name, draft.replies)
-        cards["judge", name] = {"judge": name, "model": name, "parser": "score"}
+        parser = {} if draft.labelled else {"parser": "score"}
+        cards["judge", name] = {"judge": name, "model": name, **parser}
         judges.append(name)
-    for judge, scores in draft.columns.judges.items():
+    for judge, scores in _recorded_judges(draft.columns):
         name = judge_id(judge)
         cards["model", name] = _recorded(draft, name, scores)
         cards["judge", name] = _judge(draft, judge, scores)
         judges.append(name)
-    if draft.measures:
+    if draft.measures and not draft.labelled:
         judges += ["rouge-l"] if draft.columns.references else []
         judges += ["rouge-l-source"] if draft.columns.source else []
     cards["study", draft.study] = {
         "study": draft.study,
         "seed": 1,
         "datasets": [draft.study],
-        "judges": list(dict.fromkeys([*judges, *draft.measures])),
-        "methods": [*draft.methods],
+        "judges": list(dict.fromkeys([*judges, *draft.measures_of])),
+        "methods": draft.methods,
         **({"require": dict(draft.require)} if draft.require else {}),
         **({} if draft.max_usd is None else {"max_usd": draft.max_usd}),
     }
+    return cards
+
+
+def _asked(draft: StudyDraft, endpoint: Endpoint, name: str) -> dict[str, Card]:
+    """Return the judges that a model is asked as: one form for labels, another for numbers."""
+    numeric = [aspect for aspect in draft.scales if aspect not in draft.labelled]
+    forms = {"compare": [*draft.scales]} if draft.columns.texts else {}
+    forms = forms or {"analyze-rate": numeric, "reason-verdict": draft.labelled}
+    if endpoint.form:
+        forms = {endpoint.form: [*draft.scales]}
+    forms = {form: aspects for form, aspects in forms.items() if aspects}
+    cards = {}
+    for form, aspects in forms.items():
+        judge = name if len(forms) == 1 or form == "analyze-rate" else f"{name}-labels"
+        cards[judge] = {
+            "judge": judge,
+            "model": name,
+            "form": form,
+            "draws": endpoint.draws,
+            "temperature": 1 if endpoint.draws > 1 else 0,
+            "max_tokens": endpoint.max_tokens,
+            **({"aspects": aspects} if len(forms) > 1 else {}),
+        }
     return cards
 
 
@@ -138,18 +174,48 @@ def judge_id(judge: str) -> str:
     return f"{judge}-recorded" if shipped or judge in TAKEN else judge
 
 
+def _recorded_judges(columns: Guess) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield judges with their columns by aspect; of choices a judge for each column."""
+    for judge, scores in columns.judges.items():
+        if not columns.texts or len(scores) == 1:
+            yield judge, scores
+        else:
+            yield from ((f"{judge}-{aspect}", {aspect: name}) for aspect, name in scores.items())
+
+
 def _recorded(draft: StudyDraft, name: str, scores: Mapping[str, str]) -> Card:
     """Return the card of scores in the table, joined by item, or by source and text."""
     guess = draft.columns
-    by_text = {"source": guess.source, "text": guess.text}
-    keys = {"item": guess.item} if guess.item else by_text
-    rows = {**keys, "system": guess.system, "scores": dict(scores), "missing": [*draft.missing]}
+    if guess.texts:
+        rows = _compared_rows(guess, next(iter(scores.values())))
+    else:
+        by_text = {"source": guess.source, "text": guess.text}
+        keys = {"item": guess.item} if guess.item else by_text
+        rows = {**keys, "system": guess.system, "scores": dict(scores)}
+    rows["missing"] = [*draft.missing]
     return {
         "model": name,
         "engine": "recorded",
         "dataset": draft.study,
         "files": os.path.relpath(draft.file, CONFIG / FOLDERS["model"]),
         "rows": {key: value for key, value in rows.items() if value},
+    }
+
+
+def _compared_rows(guess: Guess, column: str) -> Card:
+    """Return how rows of choices find their two texts, and what the words in a column choose."""
+    by_item = guess.item and guess.systems
+    names = ("text", "text_b") if not by_item else ("system", "system_b")
+    keys = {"item": guess.item} if by_item else {"source": guess.source}
+    pair = guess.systems if by_item else guess.texts
+    labels = dict(
+        zip(("tie", "text", "text_b"), map(guess.choice_words.get, range(3)), strict=True)
+    )
+    return {
+        **keys,
+        **dict(zip(names, pair, strict=True)),
+        "reply": column,
+        "labels": {name: words for name, words in labels.items() if words},
     }
 
 
@@ -183,7 +249,12 @@ def _dataset(draft: StudyDraft) -> Card:
         "references": guess.references,
         "system": guess.system,
         "text": guess.text,
-        "ratings": {name: group for name, group in guess.ratings.items() if group != [name]},
+        "texts": guess.texts,
+        "systems": guess.systems,
+        "preferences" if guess.texts else "ratings": {
+            name: group for name, group in guess.ratings.items() if guess.texts or group != [name]
+        },
+        "choices": _choices(guess),
     }
     hidden = {} if source else {"source_visible": False}
     return {
@@ -197,9 +268,20 @@ def _dataset(draft: StudyDraft) -> Card:
         **({"raters": "mean"} if guess.means else {}),
         **({"missing": list(draft.missing)} if draft.missing else {}),
         "aspects": {name: {**draft.scales[name], **hidden} for name in guess.ratings},
+        **({"select": {"original": "none"}} if guess.texts else {}),
         "licence": draft.licence,
         "citation": draft.citation,
     }
+
+
+def _choices(guess: Guess) -> dict[str, list[str]]:
+    """Return the words of choices that the data's reader does not know by itself."""
+    if not guess.texts:
+        return {}
+    known = {"1", "a", "2", "b", "tie", *(name.casefold() for name in guess.texts + guess.systems)}
+    words = dict(zip(("tie", *guess.texts), map(guess.choice_words.get, range(3)), strict=True))
+    new = {name: [word for word in of or [] if word not in known] for name, of in words.items()}
+    return {name: of for name, of in new.items() if of}
 
 
 def _model(endpoint: Endpoint, name: str) -> Card:

@@ -6,12 +6,14 @@ import math
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from judgescope.cli.init.cards import Endpoint, Replies, StudyDraft, check_study
 from judgescope.cli.init.guess import (
+    ALL,
+    PAIRED,
     ROLES,
     Guess,
     aspect_of,
@@ -22,6 +24,8 @@ from judgescope.cli.init.guess import (
     numbers,
     scale,
 )
+from judgescope.cli.init.labels import Pair, in_numbers, label_scale, labelled
+from judgescope.cli.init.pairs import Pairs, pairs_of
 from judgescope.core.api_keys import KeySource
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -49,6 +53,10 @@ YOURS = "YOUR-"
 REPLIES = ("reply", "judgment", "judgement", "completion", "response", "raw", "output")
 """Names of a column of judges' replies, the plainest first."""
 ASPECT_COLUMNS = ("aspect", "criterion", "dimension")
+EVERY = "*"
+"""In place of an aspect: all of them."""
+CHOICES: Final = {"min": -1, "max": 1}
+"""The scale of choices between two texts: 1 is for the first."""
 Scale = Mapping[str, float]
 
 
@@ -65,6 +73,10 @@ class Table:
     rows: Sequence[Row]
     columns: Sequence[str]
     aspects: Sequence[str]
+    labels: Mapping[str, Pair] = field(default_factory=dict)
+    """Columns with 0 and 1 in place of two labels, and the labels."""
+    pairs: Pairs | None = None
+    """The columns of texts between which people chose, where rows have numbers for choices."""
 
     def nearest_aspect(self, name: str) -> str:
         """Return which aspects have a card, the nearest one first."""
@@ -94,15 +106,6 @@ class Table:
                 reasons.append(f"{column} (row {number} has {got}, which is not a number)")
         return reasons
 
-    def two_words(self, used: Iterable[str]) -> list[str]:
-        """Return the unused columns that hold just two words, such as `Verdict (fail, pass)`."""
-        words = {
-            column: sorted({str(row[column]).strip().lower() for _, row in self.filled(column)})
-            for column in self.columns
-            if column not in set(used) and numbers(self.rows, column) is None
-        }
-        return [f"{column} ({', '.join(two)})" for column, two in words.items() if len(two) == 2]
-
     def filled(self, column: str) -> list[tuple[int, Row]]:
         """Return the rows in which a column's cell is not missing, with their numbers."""
         rows = zip(self.numbers, self.rows, strict=True)
@@ -112,6 +115,8 @@ class Table:
         """Return the range of some columns' ratings: `3 columns, 1 to 5 seen`."""
         values = _values(columns, self.rows)
         raters = f"{len(columns)} columns, " if len(columns) > 1 else ""
+        if self.labels.keys() >= {*columns}:
+            return f"{raters}labels"
         return f"{raters}{min(values):g} to {max(values):g} seen"
 
 
@@ -131,6 +136,23 @@ def load_table(file: Path, cards: Cards) -> Table:
     return Table(file, row_numbers, rows, columns_of(rows), cards.names("aspect"))
 
 
+def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
+    """Return the table with numbers in place of two labels, or of choices between two texts."""
+    pairs = pairs_of(table.rows, table.columns, named)
+    if pairs is not None:
+        return replace(table, rows=pairs.coded(table.rows), pairs=pairs)
+    rows, labels = in_numbers(table.rows, table.columns)
+    return replace(table, rows=rows, labels=labels)
+
+
+def guessed(table: Table, named: Mapping[str, Sequence[str]], taken: Sequence[str]) -> Guess:
+    """Return what a coded table's columns hold; `taken` are those of ratings and scores."""
+    named = {**named, "ratings": taken}
+    if table.pairs is None:
+        return guess(table.rows, named, table.aspects)
+    return table.pairs.guessed(table.rows, named, table.aspects)
+
+
 # --- what the flags say ----------------------------------------------------------------------
 
 
@@ -141,18 +163,24 @@ def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
     rated = [column for group in ratings.values() for column in group]
     for column in rated:
         check_free(column, named, "--rating")
-    metrics = [_metric(text, table, [*named.values(), rated]) for text in args.metric]
+    metrics = named_parts(args.metric, table, "--metric")
     scored = [column for _, column in metrics]
-    columns = guess(table.rows, {**named, "ratings": [*rated, *scored]}, table.aspects)
-    columns = _with_metrics(columns, metrics, ratings or columns.ratings)
+    for column in scored:
+        check_free(column, {**named, "--rating": rated}, "--metric")
+    columns = guessed(table, named, [*rated, *scored])
+    judges = {judge: dict(scores) for judge, scores in columns.judges.items()}
+    for judge, scores in named_judges(metrics, ratings or columns.ratings, "--metric").items():
+        judges.setdefault(judge, {}).update(scores)
+    columns = replace(columns, judges=judges)
     if args.rating:
         columns = replace(columns, ratings=ratings, means=False)
     columns = replace(columns, means=columns.means or args.mean, task=args.task or columns.task)
+    scales = named_scales(args.scale, columns)
     return StudyDraft(
         study=table.study(args.study) if args.study else slug(table.file.stem),
         file=table.file,
         columns=columns,
-        scales=named_scales(args.scale, columns),
+        scales=scales,
         definitions=dict(_definition(text, table.aspects) for text in args.define),
         endpoint=_endpoint(args),
         judges=tuple(args.judge),
@@ -167,39 +195,43 @@ def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
 def named_columns(args: argparse.Namespace, table: Table) -> dict[str, list[str]]:
     """Return role -> the columns that flags name."""
     named: dict[str, list[str]] = {}
-    for role in ROLES:
+    for role in (*ROLES, *PAIRED):
         value = getattr(args, role)
         for name in [value] if isinstance(value, str) else value or []:
             check_column(name, table.columns, f"--{role}")
             check_free(name, named, f"--{role}")
             named.setdefault(role, []).append(name)
-    return named
+    return {**named, **(table.pairs.named if table.pairs else {})}
 
 
-def _metric(text: str, table: Table, taken: Iterable[Iterable[str]]) -> tuple[str, str]:
-    """Return aspect, or *, and column of `[ASPECT=]COLUMN`, a column of numbers."""
-    aspect, equals, rest = text.partition("=")
-    named = bool(equals) and text not in table.columns
-    column = rest if named else text
-    check_column(column, table.columns, "--metric")
-    check_free(column, {"something else": [c for group in taken for c in group]}, "--metric")
-    check_numbers(column, table)
-    return slug(aspect) if named else "*", column
+def named_parts(texts: Iterable[str], table: Table, flag: str) -> list[tuple[str, str]]:
+    """Return aspect, or *, and column of each part of `[ASPECT=]COLUMN,…`, columns of numbers."""
+    parts = []
+    for text in texts:
+        aspect, columns = EVERY, [text]
+        if text not in table.columns:
+            named = text if "=" in text else f"{ALL}={text}"
+            aspect, columns = rating_of(named, table.columns)
+            aspect = aspect if "=" in text else EVERY
+        for column in columns:
+            check_column(column, table.columns, flag)
+            check_numbers(column, table)
+            parts.append((aspect, column))
+    return parts
 
 
-def _with_metrics(
-    columns: Guess, metrics: Iterable[tuple[str, str]], aspects: Collection[str]
-) -> Guess:
-    """Return the columns with those of metrics as judges; aspects are those that people rated."""
-    judges = {judge: dict(scores) for judge, scores in columns.judges.items()}
-    for aspect, column in metrics:
-        if aspect != "*" and aspect not in aspects:
-            what = "no ratings of this aspect"
-            raise UserError(what, where="--metric", got=aspect, allowed=aspects)
-        new = judges_of([column], aspects) if aspect == "*" else {slug(column): {aspect: column}}
-        for judge, scores in new.items():
+def named_judges(
+    parts: Iterable[tuple[str, str]], aspects: Collection[str], flag: str
+) -> dict[str, dict[str, str]]:
+    """Return judge -> aspect -> column; raise UserError for an aspect that people did not rate."""
+    judges: dict[str, dict[str, str]] = {}
+    for aspect, column in parts:
+        if aspect not in {EVERY, *aspects}:
+            raise UserError("no ratings of this aspect", where=flag, got=aspect, allowed=aspects)
+        one = {slug(column): {aspect: column}}
+        for judge, scores in (judges_of([column], aspects) if aspect == EVERY else one).items():
             judges.setdefault(judge, {}).update(scores)
-    return replace(columns, judges=judges)
+    return judges
 
 
 def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
@@ -393,12 +425,31 @@ def scale_text(limits: Mapping[str, Any]) -> str:
     return ":".join(f"{limits[name]:g}" for name in ("min", "max", "step") if name in limits)
 
 
-def scales_of(columns: Guess, rows: Sequence[Row], named: Mapping[str, Scale]) -> dict[str, Scale]:
-    """Return aspect -> its scale: the one that is named, or a guess from all of its ratings."""
-    return {
-        name: named[name] if name in named else scale(_values(group, rows))
-        for name, group in columns.ratings.items()
-    }
+def label_pairs(columns: Guess, table: Table, stated: Collection[str]) -> dict[str, Pair]:
+    """Return aspect -> its two labels, where people gave labels and no scale is `stated`."""
+    if columns.texts:
+        return {}
+    return labelled(table.rows, columns.ratings, table.labels, stated)
+
+
+def scales_of(
+    columns: Guess, table: Table, named: Mapping[str, Scale], *, copied: bool = False
+) -> dict[str, Mapping[str, Any]]:
+    """Return aspect -> its scale: the one that is named, or a guess from all of its ratings.
+
+    `copied`: the study has a copy of the rows, with numbers in place of labels.
+    """
+    if columns.texts:
+        return dict.fromkeys(columns.ratings, CHOICES)
+    labels = label_pairs(columns, table, named)
+    scales: dict[str, Mapping[str, Any]] = {}
+    for name, group in columns.ratings.items():
+        if name in labels:
+            in_words = not copied and table.labels.keys() >= {*group}
+            scales[name] = label_scale(labels[name], in_words=in_words)
+        else:
+            scales[name] = named[name] if name in named else scale(_values(group, table.rows))
+    return scales
 
 
 def _values(columns: Iterable[str], rows: Sequence[Row]) -> list[float]:
@@ -445,7 +496,7 @@ def check_complete(draft: StudyDraft, table: Table) -> None:
         todo, names = f"name it: {flag} COLUMN", sorted(table.columns)
         errors.append(UserError(error, where=flag, allowed=names, todo=todo))
 
-    if columns.text is None:
+    if columns.text is None and not columns.texts:
         unknown("--text", "which column has the texts that are judged")
     if columns.item is None and not columns.source:
         unknown("--source or --item", "which rows are about one source")
@@ -454,20 +505,17 @@ def check_complete(draft: StudyDraft, table: Table) -> None:
             if YOURS in value:
                 what, todo = "the provider's card has a placeholder", "name yours in its place"
                 errors.append(UserError(what, where=flag, got=value, todo=todo))
-    if not columns.ratings and (labels := table.two_words(columns.used)):
-        errors.append(
-            UserError(
-                "no column has ratings in numbers; columns of two words are labels",
-                where=str(table.file),
-                got=", ".join(labels),
-                todo="with a judge's labels or scores in the table, `judgescope audit FILE --write "
-                "DIR` makes a study of labels; else write its card: docs/guide/labels.md",
-            )
-        )
-    elif not columns.ratings:
+    if not columns.ratings:
         passed = table.nearly_ratings([columns.text or "", *columns.source])
         more = f"; skipped: {', '.join(passed)}" if passed else ""
         unknown("--rating", f"which columns have ratings{more}")
+    for column in (name for scores in columns.judges.values() for name in scores.values()):
+        if table.pairs and column in table.pairs.by_system:
+            what = "a judge's choices name systems, which a card cannot translate"
+            todo = (
+                "judgescope audit FILE --write DIR makes a study with a translated copy of the data"
+            )
+            errors.append(UserError(what, where=str(table.file), got=column, todo=todo))
     lacking = undefined(columns, draft.definitions, table)
     others = [
         f"--rating {shlex.quote(rating_text(name, group))}"

@@ -48,6 +48,8 @@ REMARKS = {
 """Last words of a name that say that a column is about a text: `Target language`."""
 IDS = {"id", "ids", "uid", "uuid", "key"}
 ROLES = ("text", "source", "references", "item", "system")
+PAIRED = ("texts", "systems")
+"""The roles of two columns each, in place of `text` and `system`."""
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
 """The name that pandas gives the column of an index."""
 TASKS = {
@@ -121,6 +123,12 @@ class Guess:
     references: list[str] = field(default_factory=list)
     system: str | None = None
     text: str | None = None
+    texts: list[str] = field(default_factory=list)
+    """Where people chose between two texts: their columns, in place of `text`."""
+    systems: list[str] = field(default_factory=list)
+    """With `texts`: the columns of who wrote them."""
+    choice_words: dict[int, list[str]] = field(default_factory=dict)
+    """With `texts`: what is chosen (1, 2, or 0 for a tie) -> its words."""
     ratings: dict[str, list[str]] = field(default_factory=dict)
     judges: dict[str, dict[str, str]] = field(default_factory=dict)
     """Judge -> aspect -> the column of its scores; * stands for every aspect."""
@@ -130,7 +138,7 @@ class Guess:
     @property
     def used(self) -> set[str]:
         """Return all columns that have a role or hold ratings."""
-        groups = [*map(self.columns_of, ROLES), *self.ratings.values()]
+        groups = [*map(self.columns_of, (*ROLES, *PAIRED)), *self.ratings.values()]
         groups += [list(scores.values()) for scores in self.judges.values()]
         return {column for group in groups for column in group}
 
@@ -161,10 +169,13 @@ def guess(
     text, system, item = (next(iter(roles[role]), None) for role in ("text", "system", "item"))
     if "item" not in named and item and _identifies_rows(rows, item, roles["source"], system):
         item = None
+    texts, systems = (list(named.get(role, [])) for role in PAIRED)
     return Guess(
         item=item,
-        system=system,
-        text=text,
+        system=None if texts else system,
+        text=None if texts else text,
+        texts=texts,
+        systems=systems,
         source=roles["source"],
         references=roles["references"],
         ratings=ratings,
@@ -203,11 +214,11 @@ def _roles(
         if indicated in ("item", "system") or texts:
             take(indicated, column)
     if not roles["text"]:
-        take("text", _longest(rows, left()))
+        take("text", longest(rows, left()))
     if not roles["source"] and "source" not in named:
         # several texts have one source
         repeated = [c for c in left() if len({str(row.get(c)) for row in rows}) <= len(rows) / 2]
-        take("source", _longest(rows, repeated))
+        take("source", longest(rows, repeated))
     return roles
 
 
@@ -433,7 +444,7 @@ def _is_mean(column: str) -> bool:
     return bool(MEANS.intersection(words_of(column)))
 
 
-def _longest(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
+def longest(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
     """Return the column of the longest texts, None if all cells are short."""
     length = {
         column: sum(len(cell) for row in rows if isinstance(cell := row.get(column), str))

@@ -12,7 +12,7 @@ from functools import partial
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import Endpoint, StudyDraft
 from judgescope.cli.init.flags import Table
-from judgescope.cli.init.guess import ROLES, Guess, judges_of
+from judgescope.cli.init.guess import PAIRED, ROLES, Guess, judges_of
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
 
@@ -24,12 +24,14 @@ BACK = {"b", "back"}
 QUIT = {"q", "quit"}
 ABOUT = {
     "text": "the column of the judged text",
+    "texts": "the columns of the two texts between which people chose: a, b",
+    "systems": "the columns of the systems that wrote the two texts: a, b",
     "source": "the column of the text's source; several: a, b",
     "references": "the column of reference texts; several: a, b",
     "item": "the column of the id that rows of one source share",
     "system": "the column of the system that wrote the text",
 }
-SEVERAL = {"source", "references"}
+SEVERAL = {"source", "references", *PAIRED}
 
 
 @dataclass(frozen=True)
@@ -104,14 +106,17 @@ def unused(columns: Guess, table: Table) -> Iterator[str]:
 
 def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
     columns = draft.columns
-    for role in ROLES:
+    single = [role for role in ROLES if not columns.texts or role not in {"text", "system"}]
+    for role in [*(PAIRED if columns.texts else ()), *single]:
         value = ", ".join(columns.columns_of(role))
-        needed = role == "text" or (role == "item" and not columns.source)
+        needed = role in {"text", "texts"} or (role == "item" and not columns.source)
         yield Line(role, value, ABOUT[role], partial(_role, draft, table, role), needed)
     ratings = shlex.join(flags.rating_text(name, group) for name, group in columns.ratings.items())
     about = "aspect=column,column … with a column per rater"
     yield Line("ratings", ratings, about, partial(_ratings, draft, table), True)
     for name, group in columns.ratings.items():
+        if columns.texts:
+            continue  # choices have no scale of people's
         about = f"worst:best:step; {table.described(group)}"
         scale = flags.scale_text(draft.scales[name])
         yield Line(f"scale of {name}", scale, about, partial(_scale, draft, name), True)
@@ -179,7 +184,7 @@ def _freed(columns: Guess, names: Collection[str]) -> Guess:
         judge: {aspect: column for aspect, column in scores.items() if column not in names}
         for judge, scores in columns.judges.items()
     }
-    lists = {"source": left(columns.source), "references": left(columns.references)}
+    lists = {role: left(columns.columns_of(role)) for role in SEVERAL}
     ratings = {name: left(group) for name, group in columns.ratings.items() if left(group)}
     kept = {judge: scores for judge, scores in judges.items() if scores}
     return Guess(**{**vars(columns), **single, **lists, "ratings": ratings, "judges": kept})
@@ -193,7 +198,7 @@ def _with(draft: StudyDraft, table: Table, columns: Guess) -> StudyDraft:
         for name, group in columns.ratings.items()
         if old.get(name) == group
     }
-    return replace(draft, columns=columns, scales=flags.scales_of(columns, table.rows, kept))
+    return replace(draft, columns=columns, scales=flags.scales_of(columns, table, kept))
 
 
 def _ratings(draft: StudyDraft, table: Table, answer: str) -> StudyDraft:

@@ -61,3 +61,93 @@ def test_texts_with_one_change_too_many_are_asked_for_again_and_judged(tmp_path:
     for kind in ("continuation", "complement"):
         shown = card_of(kind).demonstrations
         assert sum(all(one.changed in prompt for one in shown) for prompt in prompts) == 48
+
+
+ITEMS, STEPS = 24, 2
+USAGE = {
+    "prompt_tokens": 100,
+    "completion_tokens": 30,
+    "completion_tokens_details": {"reasoning_tokens": 20},
+}
+PRICE = {"input": 2, "output": 8}
+ONE = (100 * 2 + 30 * 8) / 1e6
+"""Dollars for one reply: what was thought is part of its 30 tokens."""
+ERROR = " It was blue!"
+
+
+def write_and_reason(body: Body) -> Said:
+    """Put a sentence behind a text after some thought, or rate."""
+    prompt = body["messages"][0]["content"]
+    if "Put exactly one more error" not in prompt:
+        return rate(body)
+    text = prompt.split("reply in a dialogue:\n")[1].split("\n\n")[0]
+    said = reply(text + ERROR, reasoning_content="Which one? <b>Blue.</b>")
+    assert isinstance(said.body, dict)
+    return Said(said.body | {"usage": USAGE})
+
+
+def test_a_chain_by_a_model_that_takes_no_temperature(tmp_path: Path) -> None:
+    with serve(write_and_reason) as endpoint:
+        study = AskedStudy(tmp_path, endpoint)
+        own = {"base_url": endpoint.url, "limits": FAST, "probe": False, "price": PRICE}
+        study.change("models", "reasoning-writer", **own)
+        row: dict[str, Any] = {
+            "name": "Worse",
+            "level": "sentence",
+            "method": "inject",
+            "form": "inject-error",
+        }
+        row |= {"model": "reasoning-writer", "aspects": ["naturalness"], "max_tokens": 8192}
+        study.card("perturbations", "worse", steps=STEPS, **row)
+        study.write(perturbations=["worse"], methods=["perspectives"])
+        done = study.run()
+    assert done.returncode == 0, done.stdout[-3000:]
+
+    written = [body for body in endpoint.asked if body["model"] == "reasoning-writer"]
+    assert len(written) == ITEMS * STEPS
+    for body in written:
+        told = {name: body[name] for name in body.keys() - {"messages", "seed"}}
+        assert told == {
+            "model": "reasoning-writer",
+            "max_completion_tokens": 8192,
+            "reasoning_effort": "medium",
+        }
+        assert len(body["messages"]) == 1 and isinstance(body["seed"], int)
+
+    folder = tmp_path / "results/asked/targets/demo-dialogue"
+    before = {
+        row["item"]: row["text"]
+        for row in read_table("targets", folder / "original.parquet").to_pylist()
+    }
+    made = read_table("targets", folder / "worse.single.parquet").to_pylist()
+    assert len(made) == ITEMS * STEPS
+    for row in made:
+        assert row["status"] == "ok" and row["text"] == before[row["item"]] + ERROR * row["step"]
+
+    cost = {
+        row["statistic"]: row["value"]
+        for row in study.rows("cost")
+        if row["perturbation"] == "worse"
+    }
+    n = len(written)
+    assert (cost["replies"], cost["reasoning_tokens"]) == (n, 20 * n)
+    assert cost["completion_tokens"] == 30 * n and cost["usd"] == pytest.approx(n * ONE)
+
+
+def test_a_seed_and_several_draws_at_once_can_be_left_out_as_well(tmp_path: Path) -> None:
+    with serve(rate_unseeded) as endpoint:
+        study = AskedStudy(tmp_path, endpoint)
+        spelling: dict[str, str | None] = {"max_tokens": "max_completion_tokens"}
+        spelling |= dict.fromkeys(("temperature", "top_p", "seed", "n"))
+        own = {"base_url": endpoint.url, "limits": FAST, "probe": False, "field_names": spelling}
+        study.change("models", "reasoning-writer", **own)
+        study.card("judges", "terse", model="reasoning-writer", form="score-only", draws=2)
+        done = study.ask()
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert len(endpoint.asked) == 2 * 120
+    fields = {"model", "messages", "max_completion_tokens", "reasoning_effort"}
+    assert all(body.keys() == fields for body in endpoint.asked)
+
+
+def rate_unseeded(body: Body) -> Said:
+    return reply("Rating: 3")

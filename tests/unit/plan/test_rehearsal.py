@@ -9,6 +9,7 @@ import pytest
 
 import prompts_setup
 from annotation_setup import ASPECT, VARIANTS
+from asking import AskedStudy
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
@@ -37,10 +38,28 @@ from judgescope.schema.cards import (
 from judgescope.schema.cards.judges import OVERALL, PERCENT
 from judgescope.schema.loading import load_yaml, read_card
 from prompts_setup import CONFIG, FIVE, FORMS, filled
-from rehearsal_setup import planned
 from running import HOME
+from scripted import Endpoint, reply
 from study import Study
 from vectors import published
+
+
+def planned(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, form: str, used: str = "judge", /, **keys: Any
+) -> Plan:
+    """Return the plan of a study whose judge or writer is asked with this form."""
+    monkeypatch.chdir(folder)
+    (folder / "config" / "prompts").mkdir(parents=True)
+    (folder / "config" / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
+    study = AskedStudy(folder, Endpoint("http://127.0.0.1:9/v1", lambda body: reply("4")))
+    if used == "judge":
+        study.card("judges", "terse", model="loop", **{"form": "mine"} | keys)
+        more: dict[str, Any] = {}
+    else:
+        card = {"name": "Wrong fact", "level": "word", "method": "llm", "model": "loop"}
+        study.card("perturbations", "wrong", **card | {"form": "mine"} | keys)
+        more = {"perturbations": ["wrong"], "methods": ["discernment"]}
+    return study.plan(**more)
 
 
 @pytest.mark.parametrize("used", ["judge", "writer"])

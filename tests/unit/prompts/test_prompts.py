@@ -6,16 +6,11 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError
-from judgescope.prompts import (
-    Change,
-    change_of,
-    load,
-    messages,
-    rated,
-    to_merge_names,
-    to_write,
-)
-from judgescope.schema.cards import AspectInTask, Scale
+from judgescope.engines.base import Subject
+from judgescope.prompts import Change, change_of, load, messages, rated, to_merge_names, to_write
+from judgescope.replies.few_shot import Demonstrations, Rated
+from judgescope.replies.judging import Questions, shown
+from judgescope.schema.cards import Aspect, AspectInTask, Judge, OpenAIModel, RatedAspect, Scale
 from prompts_setup import ASPECT, CONFIG, FIVE, FORMS, IMPROVING, VALUES, VERDICTS, filled
 
 VALUES["aspect"] |= {"sub_aspects": [{"name": "Spelling", "definition": "No slips."}]}
@@ -176,3 +171,106 @@ def test_a_form_that_is_not_there_tells_the_nearest() -> None:
     assert "nearest: score-only" in str(error.value) and "judges/x.yaml, key form" in str(
         error.value
     )
+
+
+def fill(folder: Path, form: str, **values: object) -> str:
+    (folder / "prompts").mkdir()
+    (folder / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
+    [message] = messages("mine", load("mine", [folder], where="judge x"), **values)
+    return message["content"]
+
+
+def test_letters_stay_as_they_are_and_blank_ends_go(tmp_path: Path) -> None:
+    assert fill(tmp_path, "\n  Größe – {{ text }}\n\n", text="naïve\n") == "Größe – naïve"
+
+
+@pytest.mark.parametrize("form", ["{{ labels.append('x') }}", "{{ labels.clear() }}"])
+def test_a_form_cannot_change_what_it_is_given(tmp_path: Path, form: str) -> None:
+    labels = ["bad", "good"]
+    with pytest.raises(UserError, match="cannot be rendered"):
+        fill(tmp_path, form, labels=labels)
+    assert labels == ["bad", "good"]
+
+
+def test_a_name_that_is_not_given_tells_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="'txt' is undefined") as error:
+        fill(tmp_path, "{{ txt }}", text="", source="")
+    assert error.value.allowed == ["source", "text"]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{{ source | length }}",
+        "{{ 1 / 0 }}",
+        "{{ range(10 ** 9) | list }}",
+        "{{ text.nothing.more }}",
+        '{% include "mine.jinja" %}',
+    ],
+)
+def test_a_form_that_fails_as_a_program_is_the_users_error(tmp_path: Path, form: str) -> None:
+    with pytest.raises(UserError, match=r"cannot be rendered: .+") as error:
+        fill(tmp_path, form, text="", source=None)
+    assert error.value.where == "prompts/mine.jinja"
+
+
+def test_a_form_that_is_not_utf8_is_named_with_the_byte(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "mine.jinja").write_bytes("Gr\xf6\xdfe".encode("latin-1"))
+    with pytest.raises(UserError, match="not UTF-8") as error:
+        load("mine", [tmp_path], where="judge x")
+    assert error.value.where == "prompts/mine.jinja, byte 2"
+
+
+def test_a_form_includes_no_file_that_a_text_names(tmp_path: Path) -> None:
+    """Only names written in a form are read; a value names nothing."""
+    (tmp_path / "secret").write_text("secret", encoding="utf-8")
+    with pytest.raises(UserError, match="cannot be rendered"):
+        fill(tmp_path, "{% include text %}", text="../secret")
+
+
+FORM = (
+    "{{ text }} {{ scale.choices }}{% if hint %} A friend says {{ hint }}.{% endif %}"
+    "{% for shot in shots or [] %} [{{ shot.text }}: {{ shot.rating }}]{% endfor %}"
+)
+VERDICT_ = RatedAspect(labels=["fail", "pass"])
+TEXTS = [Subject("i:a", "i", "a", "systems", "TEXT", "SOURCE")]
+
+
+def asked(**keys: Any) -> Questions:
+    """Return the questions of a cell on labels."""
+    judge = Judge.model_validate({"judge": "j", "model": "m", "form": "mine", **keys})
+    rated = [
+        Rated(Subject(f"o{n}:s", f"o{n}", "s", "systems", f"SHOT-{n}", None), n / 4)
+        for n in range(5)
+    ]
+    return Questions(
+        OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1"),
+        judge,
+        Aspect(aspect="right", name="Right", definition="It is right."),
+        VERDICT_,
+        shown(judge, TEXTS),
+        {"mine.jinja": FORM.replace("shots or []", "shots" if judge.shots else "[]").replace(
+            "if hint", "if true" if judge.hint else "if false")},
+        0,
+        demonstrations=Demonstrations(rated, judge.shots, VERDICT_, None) if judge.shots else None,
+        hints={"i:a": "1"} if judge.hint else None,
+    )  # fmt: skip
+
+
+def test_a_hint_and_ratings_of_demonstrations_are_labels() -> None:
+    assert asked().prompt(0) == "TEXT fail or pass"
+    hint = {"rating": "right", "baseline": "b"}
+    assert asked(hint=hint).prompt(0) == "TEXT fail or pass A friend says pass."
+    prompt = asked(shots={"n": 2}).prompt(0)
+    assert prompt.count(": fail]") == prompt.count(": pass]") == 1
+    assert not any(digit in prompt.replace("SHOT-", "") for digit in (".0", ": 0", ": 1"))
+
+
+@pytest.mark.parametrize(
+    ("structured", "key", "value"),
+    [("choice", "choices", ["fail", "pass"]), ("json", "json_schema", {"enum": ["fail", "pass"]})],
+)
+def test_structured_replies_are_labels(structured: str, key: str, value: object) -> None:
+    wants = asked(structured=structured).wants[key]
+    assert (wants["properties"]["rating"] if key == "json_schema" else wants) == value

@@ -1,22 +1,39 @@
 """Judges made from others' scores."""
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import running
+from judgescope.core.errors import UserError, UserErrors
 from judgescope.parsing.annotation import MOST
 from judgescope.parsing.judgment import ErrorSpan
 from judgescope.parsing.locate import MATCHES, LocatedSpan, locate_errors, occurrence_of
+from judgescope.parsing.parsers import parse
+from judgescope.plan.loading import load_plan
 from judgescope.schema.tables import table_of
-from judgescope.scoring.ensembles import Merged, derive_part, merge_spans, outliers
+from judgescope.scoring.ensembles import (
+    Merged,
+    by_rule,
+    by_supervisor,
+    derive_part,
+    heard,
+    merge_spans,
+    outliers,
+    with_errors,
+)
 from judgescope.scoring.specs import CellPart
+from study import Study
 
 CELL = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "x"}
 
@@ -303,3 +320,207 @@ def test_labels_have_a_majority_and_a_tie_is_said_and_has_none() -> None:
         (None, "unparsed", "tie of members"),
         (None, "not_applicable", "too few members with a score"),
     ]
+
+
+CAT = "A cat sat on the mat."
+NOWHERE = {"start": None, "end": None, "occurrence": None, "category": None}
+CAT: dict[str, Any] = {"start": 2, "end": 5, "occurrence": 1, "location": "cat", "match": "exact"}
+
+
+def flaw(why: str, severity: float = 2, **place: Any) -> dict[str, Any]:
+    known = {**NOWHERE, "location": "dog", "match": "not_found", **place}
+    return {**known, "explanation": why, "severity": severity}
+
+
+def judged(*draws: tuple[str, Sequence[dict[str, Any]] | None]) -> pa.Table:
+    """Return a member's judgments of one text: status and errors of each draw."""
+    asked = {"judge": "j", "kind": "rate", "target": "t", "aspect": "a"}
+    rows = [
+        {**asked, "draw": draw, "status": status, "spans": spans}
+        for draw, (status, spans) in enumerate(draws)
+    ]
+    return table_of("judgments", rows)
+
+
+def scored(value: float | None, draws: int = 2, target: str = "t") -> pa.Table:
+    cell = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "a"}
+    told = {"target": target, "value": value, "n_draws": draws, "n_missing": 0}
+    return table_of("scores", [{**cell, **told}])
+
+
+def whys(found: Any) -> list[list[str]]:
+    return [[one.explanation for one in errors] for errors in found["t"]]
+
+
+def test_a_member_is_heard_with_its_first_parsed_draw() -> None:
+    judgments = [
+        judged(("unparsed", [flaw("torn")]), ("ok", [flaw("second")]), ("ok", [flaw("third")])),
+        judged(("ok", [])),
+        judged(("ok", [flaw("other")])),
+    ]
+    found = heard(judgments, [scored(3.5), scored(4), scored(None)], min_annotators=2)
+    assert whys(found) == [["second"], []]
+    assert not heard(judgments, [scored(3.5), scored(None), scored(None)], min_annotators=2)
+
+
+@pytest.mark.parametrize(("last", "out"), [(1, True), (2, True), (4, False)])
+def test_an_outlier_is_not_heard(last: float, out: bool) -> None:
+    judgments = [judged(("ok", [flaw(name)])) for name in "abcde"]
+    scores = [scored(value) for value in (5, 5, 5, 5, last)]
+    found = heard(judgments, scores, min_annotators=3)
+    # at 4 the fifth is two deviations away, and less than a point
+    assert whys(found) == [[name] for name in ("abcd" if out else "abcde")]
+
+
+@pytest.mark.parametrize("draws", [3, 7, 97])
+def test_an_outlier_of_means_of_draws_is_one_exactly(draws: int) -> None:
+    """Of 5, 5, 5, 5 and 5 - d the last is two deviations away, whatever d: no float decides."""
+    judgments = [judged(("ok", [flaw(name)])) for name in "abcde"]
+    scores = [*(scored(5, draws) for _ in "abcd"), scored(5 - (2 * draws - 1) / draws, draws)]
+    assert whys(heard(judgments, scores, min_annotators=3)) == [["a"], ["b"], ["c"], ["d"]]
+
+
+def test_a_text_that_a_member_was_not_given_is_left_out() -> None:
+    judgments = [judged(("ok", [flaw(name)])) for name in "ab"]
+    assert heard(judgments, [scored(3), scored(3)], min_annotators=1)
+    assert not heard(judgments, [scored(3), scored(3, target="other")], min_annotators=1)
+
+
+def test_by_rule_overlapping_errors_are_one_and_the_worst() -> None:
+    judgments = [
+        judged(("ok", [flaw("short", 2, **CAT)])),
+        judged(("ok", [flaw("much longer", 4, **CAT)])),
+    ]
+    lists = heard(judgments, [scored(3), scored(3)], min_annotators=1)
+    [one] = by_rule(lists, {"t": CAT})["t"].errors or ()
+    assert (one.start, one.end, one.severity, one.explanation) == (2, 5, 4, "much longer")
+
+
+def test_a_supervisor_is_asked_where_there_is_an_error_and_located_anew() -> None:
+    lists = heard(
+        [judged(("ok", [flaw("why")])), judged(("ok", []))],
+        [scored(3), scored(5)],
+        min_annotators=1,
+    )
+    assert [target for target, _ in with_errors(lists)] == ["t"]
+    said = "Error 1:\nLocation: the mat\nExplanation: none is there\nSeverity: 5"
+    answer = {"target": "t", "text": said, "finish": "stop", "status": "ok"}
+    told = by_supervisor(lists, {"t": CAT}, [answer])["t"]
+    [one] = told.errors or ()
+    assert (CAT[one.start : one.end], one.severity, one.match) == ("the mat", 5, "exact")
+    for change, rule in (
+        ({"status": "error", "text": "HTTP 400: no"}, "supervisor error, error"),
+        ({"finish": "length"}, "supervisor truncated, finish_length"),
+        ({"text": "I'm sorry, but I cannot help with that."}, "supervisor refused, refusal"),
+        ({"text": "Well."}, "supervisor unparsed, no_list"),
+    ):
+        lost = by_supervisor(lists, {"t": CAT}, [{**answer, **change}])["t"]
+        assert lost.errors is None and lost.rule == f"no errors: {rule}"
+    unasked = by_supervisor({"t": [[], []]}, {"t": CAT}, [])["t"]
+    assert unasked.errors == [] and unasked.rule == "no member lists an error"
+
+
+def test_a_supervisor_gives_no_verdict() -> None:
+    said = "No Error\nOverall score: Excellent"
+    read = parse(said, scale=None, finish="stop", parser="merged")
+    assert (read.status, read.value, read.errors) == ("ok", None, ())
+
+
+def planned(
+    folder: Path,
+    ensemble: dict[str, Any],
+    prompt: str | None = None,
+    judges: Sequence[str] = (),
+) -> Any:
+    cards: dict[str, dict[str, Any]] = {
+        "models/loop": {"engine": "openai", "base_url": "http://127.0.0.1:9/v1"},
+        "judges/one": {"model": "loop", "form": "score-only"},
+        "judges/two": {"model": "loop", "form": "error-list"},
+        "judges/both": {"members": ["one", "two"], **ensemble},
+    }
+    cards["judges/one"]["parser"] = cards["judges/two"]["parser"] = "annotation"
+    cards["judges/three"] = {"model": "loop", "form": "score-only"}
+    for name, card in cards.items():
+        Study(folder).card(*name.split("/"), **card)
+    if prompt is not None:
+        (folder / "config" / "prompts").mkdir()
+        (folder / "config" / "prompts" / "own.jinja").write_text(prompt, encoding="utf-8")
+    study = {
+        **{"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]},
+        "judges": ["one", "two", "three", *judges, "both"],
+    }
+    return load_plan(study, running.HOME, source="s.yaml")
+
+
+LED = {"combine": "supervisor", "supervisor": {"model": "loop"}}
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "prompt", "what"),
+    [
+        ({"combine": "supervisor"}, None, "go together"),
+        ({"supervisor": {"model": "loop"}}, None, "go together"),
+        (
+            {**LED, "members": ["one", "three"]},
+            None,
+            "a supervisor merges errors, and this judge lists none",
+        ),
+        ({**LED, "supervisor": {"model": "lexical"}}, None, "lexical"),
+        ({**LED, "supervisor": {"model": "loop", "form": "no"}}, None, "unknown prompt"),
+        ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ lists }}", "the text that"),
+        ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ text }}", "the errors that"),
+        (
+            {**LED, "supervisor": {"model": "loop", "form": "own"}},
+            "{{ aspect }}",
+            "cannot be rendered",
+        ),
+    ],
+)
+def test_what_no_ensemble_can_be(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ensemble: dict[str, Any],
+    prompt: str | None,
+    what: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((UserError, UserErrors), match=what):
+        planned(tmp_path, ensemble, prompt)
+
+
+@pytest.mark.parametrize("combine", [{}, LED])
+@pytest.mark.parametrize("members", [["one", "hundred"], ["hundred", "more"], ["three", "more"]])
+def test_an_ensemble_has_no_annotator_that_scores_from_0_to_100(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, combine: dict[str, Any], members: list[str]
+) -> None:
+    """A point of 1 to 5 is none of its scale, and its mean with others is on no scale."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("hundred", "more"):
+        card = {"model": "loop", "form": "annotate", "annotation": {"score": "percent"}}
+        Study(tmp_path).card("judges", name, **card)
+    told = "this judge lists none" if combine and "three" in members else "must score from 1 to 5"
+    with pytest.raises(UserError, match=told) as listed:
+        planned(tmp_path, {**combine, "members": members}, judges=["hundred", "more"])
+    assert re.fullmatch(r"config/judges/both.yaml:\d, key members", listed.value.where)
+
+
+@pytest.mark.heavy
+def test_an_ensemble_lists_errors_if_all_its_members_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert planned(tmp_path, LED).annotates("both")
+    assert planned(tmp_path, {}).annotates("both")
+    mixed = planned(tmp_path, {"members": ["one", "three"]})
+    assert not mixed.annotates("both") and not mixed.annotates("three")
+
+
+def test_no_ensemble_has_the_name_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Study(tmp_path).card("judges", "all", members=["rules", "length"])
+    study = {
+        **{"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]},
+        "judges": ["rules", "length", "all"],
+    }
+    with pytest.raises(UserError, match="reserved or used twice"):
+        load_plan(study, running.HOME, source="s.yaml")

@@ -5,24 +5,349 @@ elsewhere, as in CI, few lines are printed. Snakemake finds the plugin by its na
 judgescope`); its own log under .snakemake/log keeps everything.
 """
 
+import ast
+import json
 import logging
+import re
 import shutil
 import signal
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from logging import WARNING, LogRecord
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_judgescope.asking import Asking, job_name
-from snakemake_logger_plugin_judgescope.planned import PlannedJobs
-from snakemake_logger_plugin_judgescope.reasons import end_of, killed, reason
+# ---- why a run stopped, and what to do -----------------------------------------------------------
+
+MAX_LINES = 40
+"""The end of a log that is shown."""
+LITTLE = 1 << 17
+"""Bytes: with fewer left on the disk, a job may have found no room for its log."""
+AGAIN = "what is there is kept, and no reply is asked for twice"
+_DO = "  do:      "
+KILLED = (
+    "it was killed (signal 9) and could not say why: most often because memory ran out.\n"
+    f"{_DO}give it more memory, or run fewer jobs at once (--cores 1), and run again:\n"
+    f"           {AGAIN}"
+)
+FULL = f"the disk is full: there was no room for its log.\n{_DO}make room and run again: {AGAIN}"
+LOCKED = (
+    "this study is being run already in this folder, or a run of it was killed\n"
+    f"{_DO}let the other run end; if there is none, repeat the command once with --unlock,\n"
+    f"           and then again: {AGAIN}"
+)
+RUNS = (
+    "this study is being run already in this folder: {0}\n"
+    f"{_DO}let it end, or end it (kill {{1}}); {AGAIN}"
+)
+FROM_THE_FUTURE = (
+    "{1} is newer than what was just made from it: the clock was set back, or the file comes from\n"
+    "a machine whose clock is ahead\n"
+    "  where:   {1}\n"
+    "  got:     {2}\n"
+    f"{_DO}set the clock right, `touch` the file and run again: {AGAIN}"
+)
+NO_ROOM = f"the disk is full\n{_DO}make room and run again: {AGAIN}"
+READ_ONLY = (
+    f"a folder cannot be written to: {{}}\n{_DO}make it writable, or run in another folder; {AGAIN}"
+)
+FORBIDDEN = (
+    "no permission to read or write: {}\n"
+    f"{_DO}give the permission (of a folder: make it writable), or run in another folder;\n"
+    f"           {AGAIN}"
+)
+NO_THREADS = (
+    "the machine gives this run no more memory or processes: a limit is set (ulimit -v, -u)\n"
+    f"{_DO}raise it, or run fewer jobs at once (--cores 1); {AGAIN}"
+)
+
+_KILLED = re.compile(r"> (\S+) 2>&1' returned non-zero exit status 137\.")
+_FUTURE = re.compile(r"Output (.+) has older modification time .+? than input (.+) \((.+?)\)\. ")
+_SYSTEM = re.compile(r"\[Errno (28|122|13|17|20|30)\] (.+)")
+_ERRNO = {"28": NO_ROOM, "122": NO_ROOM, "13": FORBIDDEN}
+
+
+def killed(message: str) -> list[str]:
+    """Return the logs of the jobs that were killed, by a message of Snakemake."""
+    return _KILLED.findall(message)
+
+
+def reason(message: str) -> str:
+    """Return an error with its cause and remedy where they are known, without Snakemake's paths."""
+    _, begun, rest = message.partition("the study cannot run")
+    if begun:
+        return begun + rest.partition('\n  File "')[0].rstrip()
+    if "Directory cannot be locked" in message:
+        from judgescope.cli.live_runs import living
+
+        runs = living()
+        return RUNS.format("; ".join(map(str, runs)), runs[0].process) if runs else LOCKED
+    if match := _FUTURE.search(message):
+        return FROM_THE_FUTURE.format(*match.groups())
+    if "can't start new thread" in message:
+        return NO_THREADS
+    if match := _SYSTEM.search(message):
+        return _ERRNO.get(match[1], READ_ONLY).format(match[2])
+    return message
+
+
+def end_of(log: Path, *, killed: bool) -> str:
+    """Return the end of a job's log, and what the job could not write there itself."""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "it left no log"
+    lines = text.rstrip().splitlines()[-MAX_LINES:]
+    if killed:
+        lines.append(KILLED)
+    elif not lines and shutil.disk_usage(log.parent).free < LITTLE:
+        lines.append(FULL)
+    return "\n".join(lines)
+
+
+# ---- the jobs of a dry run, by rule and reason ---------------------------------------------------
+
+PARAMS = re.compile(
+    r"Params have changed since last execution: .*?before: (?P<specs>.*?) *"
+    r"(?:; Software environment definition has changed since last execution)?$",
+    re.DOTALL,
+)
+NOW = " now: "
+"""Separates the params before and now; it may also be in one."""
+REASONS = {
+    "Missing output files": "not there yet",
+    "Incomplete output files": "was not finished",
+    "Input files updated by another job": "after other jobs",
+}
+"""The beginning of a reason of Snakemake's -> the reason here, which names no file."""
+MAX_LENGTH = 60
+"""A longer value is not shown."""
+MAX_CHANGES = 4
+"""Changed settings of a job that are shown."""
+
+
+class PlannedJobs:
+    """The jobs of a dry run."""
+
+    def __init__(self) -> None:
+        self.jobs: dict[tuple[str, str], list[str]] = {}
+
+    def add(self, rule: str, reason: str, outputs: Sequence[str]) -> None:
+        """Note a job: its rule, Snakemake's reason, and the files it would write.
+
+        A job that writes nothing only stands for others.
+        """
+        if outputs:
+            self.jobs.setdefault((rule, in_words(reason)), []).append(str(outputs[0]))
+
+    def lines(self) -> Iterator[str]:
+        """Yield each rule and reason, with the first file and the number of jobs."""
+        if not self.jobs:
+            yield "   nothing to be done"
+            return
+        for (rule, reason), files in self.jobs.items():
+            more = "" if len(files) == 1 else f" and {len(files) - 1:,} more"
+            yield f"   {rule}: {reason}\n      {files[0]}{more}"
+        total = sum(map(len, self.jobs.values()))
+        yield f"   {total:,} {'job' if total == 1 else 'jobs'} would run"
+
+
+def in_words(reason: str) -> str:
+    """Return Snakemake's reason for a job, short; of changed params the changed settings."""
+    parts = []
+    if (params := PARAMS.search(reason)) is not None:
+        parts.append(_of_params(params["specs"]))
+        reason = reason[: params.start()]
+    for part in filter(None, map(str.strip, reason.split("; "))):
+        start, _, files = part.partition(": ")
+        if start == "Updated input files":
+            first, *others = files.split(", ")
+            more = f" and {len(others)} more" if others else ""
+            parts.append(f"newer input: {first}{more}")
+        else:
+            parts.append(REASONS.get(start, part))
+    return "; ".join(dict.fromkeys(parts)) or "it was asked for"
+
+
+def _of_params(specs: str) -> str:
+    """Return the changed settings in the params that Snakemake prints."""
+    for match in re.finditer(NOW, specs):
+        try:
+            both = (specs[: match.start()], specs[match.end() :])
+            before, now = (_joined(ast.literal_eval(f"[{params}]")) for params in both)
+        except (ValueError, SyntaxError, TypeError, AttributeError):
+            continue
+        changes = list(changed(before, now))
+        more = f", and {len(changes) - MAX_CHANGES} more" if len(changes) > MAX_CHANGES else ""
+        return ", ".join(changes[:MAX_CHANGES]) + more
+    return "its settings have changed"
+
+
+def _joined(params: Sequence[str]) -> dict[str, Any]:
+    """Return the keys and values of the params `code` and `spec`, if any."""
+    return {key: value for param in params for key, value in json.loads(param).items()}
+
+
+def changed(before: Any, now: Any, name: str = "") -> Iterator[str]:
+    """Yield `key: old -> new` for every difference between two JSON values."""
+    if before == now:
+        return
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        for key in sorted(before.keys() | now.keys()):
+            place = f"{name}.{key}" if name else str(key)
+            if key not in now:
+                yield f"{place} is gone"
+            elif key not in before:
+                yield f"{place} is new"
+            else:
+                yield from changed(before[key], now[key], place)
+        return
+    old, new = (json.dumps(value, ensure_ascii=False) for value in (before, now))
+    long = max(len(old), len(new)) > MAX_LENGTH
+    yield f"{name} has changed" if long else f"{name}: {old} -> {new}"
+
+
+# ---- the last line about a job in its log --------------------------------------------------------
+
+BEGINS, OF = b"replies: ", b" of "
+"""The beginning and a part of a line of progress (replies/asking.py)."""
+STOPPED = b"stopped: "
+"""The beginning of the line about interrupted requests (engines/openai/engine.py)."""
+FAILED = b"attempts failed: "
+"""The beginning of a line about failed attempts (engines/openai/engine.py)."""
+UNREAD = ".unread"
+"""The suffix of the file beside a log that counts unreadable replies (cli/unread_replies.py)."""
+TAIL = 8192
+"""Bytes at a log's end in which the lines are looked for."""
+QUIET = 10.0
+"""Seconds between two lines about one job where lines cannot be written over."""
+STALLED = 2
+"""Lines about failed attempts since the last progress that are shown: one attempt may fail and
+succeed a second later, two lines are seconds without a reply."""
+BAR = 20
+"""Characters of a bar."""
+COUNTS = re.compile(r"(\d+) of (\d+)")
+
+
+def job_name(rule: str, wildcards: Mapping[str, str]) -> str:
+    """Return a job's name on the screen: its rule, and its wildcards."""
+    return " ".join([rule.removeprefix("ask_"), *wildcards.values()])
+
+
+@dataclass
+class _Job:
+    name: str
+    log: Path
+    shown_at: float
+    shown: str = ""
+
+    def line(self, *, drawn: bool = False) -> str | None:
+        """Return the job's progress, with a bar if it is `drawn`; None if it asks for nothing."""
+        progress, (count, _) = progress_of(self.log), unread(self.log)
+        if progress is None:
+            return None
+        bar = bar_of(progress) if drawn else ""
+        return f"   {self.name}: {bar}{progress}{f', {count} unread' if count else ''}"
+
+
+class Asking:
+    """The jobs under way, and the progress of those that ask."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._jobs: dict[int, _Job] = {}
+        self._warned: set[str] = set()
+
+    def begin(self, job: int, name: str, logs: Sequence[str]) -> None:
+        """Note a job that was started."""
+        if logs:
+            Path(logs[0]).with_suffix(UNREAD).unlink(missing_ok=True)  # of an earlier run
+            self._jobs[job] = _Job(name, Path(logs[0]), self._clock())
+
+    def end(self, job: int) -> str | None:
+        """Forget a job; return its last line if it asked for anything."""
+        ended = self._jobs.pop(job, None)
+        return ended.line() if ended else None
+
+    def lines(self) -> list[str]:
+        """Return a line for each job that is asking."""
+        return [line for job in list(self._jobs.values()) if (line := job.line(drawn=True))]
+
+    def news(self) -> Iterator[str]:
+        """Yield the lines that changed, of each job no more than one in QUIET seconds."""
+        for job in list(self._jobs.values()):
+            due = self._clock() - job.shown_at >= QUIET
+            if due and (line := job.line()) and line != job.shown:
+                job.shown_at, job.shown = self._clock(), line
+                yield line
+
+    def cut(self) -> Iterator[str]:
+        """Forget all jobs; yield the lines of stopped ones about requests under way."""
+        jobs, self._jobs = self._jobs, {}
+        for job in jobs.values():
+            for line in _tail(job.log):
+                if line.startswith(STOPPED):
+                    yield f"   {job.name}: {line.decode('utf-8', 'replace')}"
+
+    def warnings(self) -> Iterator[str]:
+        """Yield each warning once: that most replies of a judge cannot be read."""
+        for job in list(self._jobs.values()):
+            for warning in unread(job.log)[1]:
+                if warning not in self._warned:
+                    self._warned.add(warning)
+                    yield warning
+
+
+def unread(log: Path) -> tuple[int, list[str]]:
+    """Return how many replies of a job cannot be read, and the warnings about them."""
+    try:
+        counts = json.loads(log.with_suffix(UNREAD).read_text(encoding="utf-8"))
+        return int(counts["unread"]), [str(warning) for warning in counts["warnings"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0, []
+
+
+def progress_of(log: Path) -> str | None:
+    """Return the last complete line of progress in a log, None if there is none.
+
+    The last line about failed attempts is added if nothing was answered yet, or lately.
+    """
+    progress = failed = b""
+    failures = 0
+    for line in _tail(log):
+        if line.startswith(BEGINS) and OF in line:
+            progress, failed, failures = line.removeprefix(BEGINS), b"", 0
+        elif line.startswith(FAILED):
+            failures += 1
+            failed = line if failures >= STALLED or not progress else b""
+    return b"; ".join(filter(None, (progress, failed))).decode("utf-8", "replace") or None
+
+
+def bar_of(progress: str) -> str:
+    """Return a bar of how many replies of those wanted are there, "" if that is not said."""
+    counts = COUNTS.match(progress)
+    if counts is None or not int(counts[2]):
+        return ""
+    filled = BAR * int(counts[1]) // int(counts[2])
+    return f"[{'#' * filled}{'.' * (BAR - filled)}] "
+
+
+def _tail(log: Path) -> list[bytes]:
+    """Return the last complete lines of a log, none if it cannot be read."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - TAIL))
+            return file.read().rpartition(b"\n")[0].splitlines()
+    except OSError:
+        return []
+
+
+# ---- what is shown -------------------------------------------------------------------------------
 
 LOOK_INTERVAL = 1.0
 """Seconds between two looks at the logs of jobs that ask."""

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from snakemake.exceptions import LockException
 
+import snakemake_logger_plugin_judgescope as reasons
 from jobs import Job
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
@@ -29,7 +30,6 @@ from judgescope.replies.store import DAY, Store
 from judgescope.schema.tables import SCHEMAS, read_table, table_of, write_table
 from running import HOME
 from scripted import Body, Endpoint, Said, reply, serve
-from snakemake_logger_plugin_judgescope import reasons
 
 KEY = "0" * 64
 

@@ -21,7 +21,7 @@ from judgescope.replies.lookup import KeyTable
 from judgescope.replies.planning import Note
 from judgescope.replies.store import Store
 from scripted import Body, Said, reply, serve
-from snakemake_logger_plugin_judgescope.asking import Asking
+from snakemake_logger_plugin_judgescope import Asking
 
 CELLS = [("systems", "good", "a"), ("systems", "bad", "a")]
 

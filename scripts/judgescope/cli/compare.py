@@ -101,10 +101,7 @@ def _studies(study: Path, other: Path) -> tuple[str, str]:
 
 
 def _side(study: str, rows: "DataFrame", every: "DataFrame", judge: str) -> Side:
-    """Return a judge's rows of those that were chosen; `every` has all of the table.
-
-    Raises UserError if there are none: with the nearest judge, or with those that are left.
-    """
+    """Return a judge's rows of those that were chosen; `every` has all of the table."""
     kept = rows[rows["judge"] == judge]
     if not len(kept):
         known, left = (set(some["judge"].dropna()) for some in (every, rows))
@@ -167,10 +164,7 @@ def _matched(first: Side, second: Side, columns: list[str]) -> "DataFrame":
 def _with_paired(
     pairs: "DataFrame", paired: "DataFrame", judge: str, other: str, columns: list[str]
 ) -> "DataFrame":
-    """Return the pairs of numbers with the results on both judges; differences are first - second.
-
-    A column GAP, P or HOLM is not empty where there is such a result.
-    """
+    """Return the pairs of numbers with the results on both judges: first - second."""
     both = paired[paired["judge"].isin([judge, other]) & paired["judge_b"].isin([judge, other])]
     names = both["statistic"].str.extract(f"^(?P<kind>{HOLM}|{GAP}|{P})_(?P<statistic>.+)$")
     both = both.assign(**names, judge_b=both["judge_b"].mask(both["judge_b"].notna()))

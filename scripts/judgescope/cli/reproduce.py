@@ -293,10 +293,7 @@ def _of_cells(cells: list[dict[str, str]]) -> list[Row]:
 
 
 def _means(card: Publication, table: str, folder: Path) -> Iterator[Figure]:
-    """Yield each printed mean and rank of a table beside that of the printed cells of its row.
-
-    A mean of means is that of the exact ones. The column `reason` says `column: reason; …`.
-    """
+    """Yield each printed mean and rank of a table beside that of the printed cells of its row."""
     from scipy.stats import rankdata
 
     from judgescope.statistics.means import independent_mean

@@ -149,10 +149,7 @@ def _by_dataset(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _table(dataset: str, rows: Sequence[Row], hinted: set[tuple[str, str]], title: str = "") -> str:
-    """Return a line per judge, a column per aspect or sum; `title` replaces that of agreement.
-
-    Judges and columns without a number are named or left out below the table.
-    """
+    """Return a line per judge, a column per aspect or sum; `title` replaces that of agreement."""
     levels = {row["level"] for row in rows if row["statistic"] == "spearman"} & {*LEVELS}
     if levels and not title:
         names = " or ".join(LEVELS[level] for level in sorted(levels))
@@ -345,11 +342,7 @@ def _difference_line(each: Difference) -> str:
 
 
 def _droppable(differences: Sequence[Difference], asked: set[str]) -> Iterator[str]:
-    """Yield which judges may be dropped, and the rule.
-
-    Another judge or control is better on every aspect of every dataset on which both have a
-    number: the whole interval of the difference is on its side.
-    """
+    """Yield which judges may be dropped, and the rule."""
     beaten: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for each in differences:
         beaten[each.judge, each.other].append(each.ci_high is not None and each.ci_high < 0)

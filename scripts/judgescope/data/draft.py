@@ -160,10 +160,7 @@ class Draft:
         return self._one_name(str(name), kind)
 
     def _one_name(self, name: str, kind: str) -> str:
-        """Return the spelling of a name that is used, its own unless the card says otherwise.
-
-        A name that differs from an earlier one only in blanks, case or Unicode form is a fault.
-        """
+        """Return the spelling of a name that is used, its own unless the card says otherwise."""
         if (known := self._spelled.get((kind, name))) is not None:
             return known
         first, seen = self._first.setdefault((kind, folded(name)), (name, self.location))
@@ -389,10 +386,7 @@ class Draft:
         todo: str = "",
         alike: bool = False,
     ) -> None:
-        """Note a fault of the current row; equal faults become one error with all their rows.
-
-        Faults that are `alike` are equal whatever was got; the error shows what the first one got.
-        """
+        """Note a fault of the current row; equal faults become one error with all their rows."""
         about = ", ".join(dict.fromkeys(filter(None, [self.part, about])))
         key = (what, about, "" if alike else repr(got), self.location.file)
         if key not in self._faults:

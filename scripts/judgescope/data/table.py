@@ -49,10 +49,7 @@ def read(card: Dataset, files: Files) -> Rated:
 
 
 def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:
-    """Look for all columns at once in the first row of each role.
-
-    Raises UserError where none is there: then the first row is no header, or the card another's.
-    """
+    """Look for all columns at once in the first row of each role."""
     item = [columns.item] if columns.item else []
     per_item = [*item, *columns.source, *columns.references, *columns.meta]
     per_text = [*item, *_text_columns(columns)]
@@ -153,10 +150,7 @@ def _compared(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None
 def _prefer(
     draft: Draft, keys: dict[int, Key], aspect: str, rater: str, cell: object, words: Words
 ) -> None:
-    """Add a rater's choice: the chosen text is preferred to every other one of the row.
-
-    Raises UserError for a word that chooses nothing, two texts, or one that is not in the row.
-    """
+    """Add a rater's choice: the chosen text is preferred to every other one of the row."""
     if draft.is_missing(cell, aspect):
         return
     chosen = words.get(word_of(cell).casefold(), set())
@@ -177,10 +171,7 @@ def _prefer(
 
 
 def _words(columns: ColumnMapping, systems: Sequence[object]) -> Words:
-    """Return word -> the places of the texts that it chooses, None for a tie.
-
-    What the card says of a word goes before what is known without it.
-    """
+    """Return word -> the places of the texts that it chooses, None for a tie."""
     words: Words = {TIE: {None}}
     for place, column in enumerate(columns.texts):
         known = {str(place + 1), chr(ord("a") + place), column, str(systems[place])}

@@ -301,10 +301,7 @@ class _Start:
 
 
 def _content(answer: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return which one of score, text and error an answer has, and its text; else None.
-
-    A null score is an empty reply.
-    """
+    """Return which one of score, text and error an answer has, and its text; else None."""
     kinds = [name for name in ("score", "text", "error") if answer.get(name) is not None]
     if not kinds and ("score" in answer or "text" in answer):
         return "text", ""

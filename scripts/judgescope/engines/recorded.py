@@ -527,11 +527,7 @@ def _is_number(text: str) -> bool:
 
 
 def _indexed(names: RecordedRows, rows: Iterable[tuple[Key, Row]]) -> Table:
-    """Return the rows by key.
-
-    Raises UserError for rows about one text that differ, unless the card says which one counts, and
-    for two rows about a pair of texts in one order.
-    """
+    """Return the rows by key."""
     table: dict[Key, list[Row]] = {}
     for key, row in rows:
         same = table.setdefault(key, [])

@@ -83,10 +83,7 @@ def _hash_of(cells: Iterable[Cell]) -> str:
 
 
 def _judgments(cell: Cell, names: Collection[str]) -> pa.Table:
-    """Return columns of a cell's judgments, `aspect` with its criterion in it.
-
-    The value is null where nothing was parsed.
-    """
+    """Return columns of a cell's judgments, `aspect` with its criterion in it."""
     wanted = {*names, "aspect", "criterion", "status", "value"} & {*SCHEMAS["judgments"].names}
     table = read_table("judgments", cell.judgments, sorted(wanted))
     worded = pc.binary_join_element_wise(table["aspect"], table["criterion"], ".")

@@ -53,10 +53,7 @@ def rows(study: EvaluationData) -> list[Row]:
 
 
 def _unordered_rows(study: EvaluationData, aspects: list[str]) -> Iterator[Row]:
-    """Yield, of every judge of labels without an order, that the ranks of its scores mean nothing.
-
-    Their agreement is that of table labels.
-    """
+    """Yield that ranks of labels without an order mean nothing, for every judge of them."""
     measures = [(name, level) for name in STATISTICS for level in LEVELS]
     nothing = Estimate.undefined("labels without an order; see table labels")
     for aspect in (name for name in aspects if not study.spec.aspects[name].ordered):

@@ -321,10 +321,7 @@ def rows(study: EvaluationData) -> list[Row]:
 def _differences(
     study: EvaluationData, drops: dict[tuple[str, str | None], Drops | Estimate]
 ) -> Iterator[Row]:
-    """Yield the differences of every two judges, and of every wording from the first one.
-
-    Both rest on the same cells, and lose the same items one at a time.
-    """
+    """Yield the differences of every two judges, and of every wording from the first one."""
     judges = dict.fromkeys(judge for judge, _ in drops)
     criteria = list(dict.fromkeys(criterion for _, criterion in drops))
     for criterion in criteria:

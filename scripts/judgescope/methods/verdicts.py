@@ -95,10 +95,7 @@ def bar_claims(study: EvaluationData) -> Iterator[Claim]:
 def _claims_of_bar(
     study: EvaluationData, judge: str, bar: Bar, rows: list[Row], labelled: list[Row]
 ) -> Iterator[Claim]:
-    """Yield the claims of one bar: on the aspect that it names, or on each of the judge.
-
-    `labelled` are the rows whose `n` counts the texts that judge and people label.
-    """
+    """Yield the claims of one bar: on the aspect that it names, or on each of the judge."""
     chosen: dict[str, Row] = {}
     for row in sorted(rows, key=_preference):
         if bar.level in (None, row["level"] or "") and bar.aspect in (None, row["aspect"]):

@@ -215,10 +215,7 @@ def make(
 
 
 def _items(plan: Plan, errors: Iterable[Error], rng: "Generator") -> list[form.Item]:
-    """Return a task's errors as a voter sees them, those that look the same once.
-
-    The kind of error is shown if all have one: else it would distinguish judges.
-    """
+    """Return a task's errors as a voter sees them, those that look the same once."""
     ordered = sorted(errors, key=lambda error: error.key)
     kinds = all(error.category for error in ordered)
     alike: dict[tuple[object, ...], list[Error]] = {}

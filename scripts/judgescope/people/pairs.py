@@ -293,10 +293,7 @@ def _effects(tally: Tally, expected: Mapping[Cell, int]) -> list[Effect]:
 
 
 def _card(name: str, criterion: str, rows: Iterable[Effect]) -> list[dict[str, object]]:
-    """Return the card of expectations that a table of effects makes; none if it decides nothing.
-
-    It has the aspects on which people are decided, and agree with the expectation, if any.
-    """
+    """Return the card of expectations that a table of effects makes; none if it decides nothing."""
     effects = confusion.expectations(
         {key: "" if value is None else str(value) for key, value in row._asdict().items()}
         for row in rows

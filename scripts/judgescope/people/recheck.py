@@ -363,10 +363,7 @@ def _drawn(seed: int, texts: Iterable[Text], limit: int) -> form.Drawn[Case]:
 
 
 def _items(plan: Plan, cases: list[Case], rng: "Generator") -> list[form.Item]:
-    """Return a voter's questions, aspect by aspect, of each first the pairs, then single texts.
-
-    In half of an aspect's pairs the better text comes first.
-    """
+    """Return a voter's questions, aspect by aspect, of each first the pairs, then single texts."""
     items = []
     for group in form.by_aspect(cases, rng):
         for is_pair in (True, False):

@@ -9,13 +9,13 @@ from judgescope.core.errors import UserError, check_known
 from judgescope.core.slugs import slug
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
-from judgescope.plan.checks.distillation import check_distillation
 from judgescope.plan.checks.judges import check_derived, check_hint, check_judge
 from judgescope.plan.checks.prompts import rehearse
 from judgescope.plan.checks.study import (
     check_bars,
     check_caps,
     check_dataset,
+    check_distillation,
     check_expectations,
     check_method_names,
     check_methods,
@@ -193,10 +193,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
 
 
 def _with_controls(study: Study, datasets: Iterable[Dataset]) -> Study:
-    """Return the study with every control: no measure is trusted that ranks one above a judge.
-
-    So it is where judges are held against ratings, or against what is known of texts otherwise.
-    """
+    """Return the study with every control: no measure is trusted that ranks one above a judge."""
     known = any(card.ratings != "none" or card.gives_texts for card in datasets)
     if not known or not any(METHODS[name].controls for name in study.methods):
         return study
@@ -241,10 +238,7 @@ def _judges(
 
 
 def _completed(judge: Judge, model: Model, share: float) -> Judge:
-    """Return a judge with what its card leaves open: what it compares a text with, and its share.
-
-    A judge that is asked is given no more than the study's share of the items.
-    """
+    """Return a judge with what its card leaves open: its reference and its share of items."""
     changes: dict[str, object] = {}
     sees = isinstance(model, CommandModel) and "references" in model.inputs
     if sees or (judge.against is None and model.engine == "lexical"):
@@ -283,10 +277,7 @@ def _check_parents(cards: Cards, aspect: Aspect) -> None:
 def _criteria(
     cards: Cards, study: Study, aspects: Mapping[str, Aspect], source: str
 ) -> dict[str, Criterion]:
-    """Read the criteria that an aspect of the study has no wording of its own for.
-
-    One that some aspects have and no card of config/criteria is asked about for those alone.
-    """
+    """Read the criteria that an aspect of the study has no wording of its own for."""
     judged = [card for name, card in aspects.items() if not study.aspects or name in study.aspects]
     worded = {criterion for card in judged for criterion in card.criteria}
     shared = set(cards.names("criterion"))
@@ -327,11 +318,7 @@ def _folders(
 def _given_sets(
     datasets: Mapping[str, Dataset], named: Collection[str], source: str
 ) -> dict[str, GivenPerturbation]:
-    """Return the sets of texts of all datasets that bring some, one for each role and aspect.
-
-    `named` are the perturbations that the study names, `source` is its file. Raises UserError for
-    one that has the id of a set, and where there is nothing that it could perturb.
-    """
+    """Return the sets of texts of all datasets that bring some, one for each role and aspect."""
     bringing = [card for card in datasets.values() if card.gives_texts]
     if named and len(bringing) == len(datasets):
         raise UserError(

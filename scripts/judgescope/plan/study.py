@@ -135,7 +135,7 @@ class Plan:
         """The judge that learns and its model; the study must have one."""
         judge = self.judges[self.distillation.judge]
         model = self.models[judge.model]
-        assert isinstance(model, VllmModel)  # checks/distillation.py
+        assert isinstance(model, VllmModel)  # checks/study.py
         return judge, model
 
     def shown(self, judge: str) -> dict[str, Dataset]:

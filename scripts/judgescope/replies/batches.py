@@ -229,10 +229,7 @@ class Batches:
         return new
 
     def _send(self, each: Batch, caps: Sequence[Cap], *, again: bool = False) -> None:
-        """Reserve what a batch may cost, hand its file to the endpoint, and let it begin.
-
-        `again`: an earlier call was killed, perhaps before it noted what the endpoint answered.
-        """
+        """Reserve what a batch may cost, hand its file to the endpoint, and let it begin."""
         record = each.record
         if record.batch is not None:
             return

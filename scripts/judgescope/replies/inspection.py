@@ -176,10 +176,7 @@ def drop(shard: Path) -> int:
 
 
 def _damaged(shard: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield (file:line, digest) of the damaged lines in journals that were not dropped.
-
-    Compacted files have their own checksums, which are checked when they are read.
-    """
+    """Yield (file:line, digest) of the damaged lines in journals that were not dropped."""
     path = shard / DROPPED
     text = path.read_text(encoding="ascii") if path.is_file() else ""
     dropped = {bytes.fromhex(line) for line in text.split()}

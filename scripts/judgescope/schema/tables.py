@@ -291,10 +291,7 @@ def read_part(
 
 
 def _about(group: Any) -> tuple[str | None, ...]:
-    """Return the aspect and the criterion of a row group, by its statistics.
-
-    Raises ValueError where it holds rows of several, or its statistics are not known.
-    """
+    """Return the aspect and the criterion of a row group, by its statistics."""
     values: dict[str, str | None] = {}
     for column in map(group.column, range(group.num_columns)):
         name, known = column.path_in_schema, column.statistics

@@ -22,7 +22,7 @@ from judgescope.replies.asking import Progress, obtain
 from judgescope.replies.retry import forget_errors
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Price
-from snakemake_logger_plugin_judgescope.asking import QUIET, Asking, progress_of
+from snakemake_logger_plugin_judgescope import QUIET, Asking, progress_of
 
 KEYS = [f"{number:064x}" for number in range(10)]
 

@@ -160,10 +160,7 @@ def _perturbation_claim(
     corrected: float,
     by_length: tuple[float, float],
 ) -> Claim:
-    """Return a claim from ln p before and after Holm's correction.
-
-    by_length: the p of shorter and of longer perturbed texts.
-    """
+    """Return a claim from ln p before and after Holm's correction."""
     if cell.absent is not None:
         return Claim(
             *(judge, PERTURBATION, "D_exact", "", "", cell.absent, {}),

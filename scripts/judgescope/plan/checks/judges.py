@@ -315,10 +315,7 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
 def _check_scale(
     scale: Scale, datasets: Mapping[str, Dataset], where: str, *, thresholded: bool
 ) -> None:
-    """A judge's own scale has the ends of some aspect's; only its steps may differ.
-
-    With a threshold any scale will do beside labels.
-    """
+    """A judge's own scale has the ends of some aspect's; only its steps may differ."""
     rated = [aspect for dataset in datasets.values() for aspect in dataset.aspects.values()]
     if any((scale.min, scale.max) == (aspect.min, aspect.max) for aspect in rated):
         return

@@ -115,10 +115,7 @@ def _fill(
 
 
 def _fill_or_name(fill: Callable[[Names], str], lacks: Sequence[tuple[Names, UserError]]) -> str:
-    """Return a filled form; where it only lacks what a card could have, raise the error for that.
-
-    `fill` takes further names; `lacks` has samples of what may be lacking, each with its error.
-    """
+    """Return a filled form, or raise the error for the only thing that a card lacks for it."""
     try:
         return fill({})
     except UserError:

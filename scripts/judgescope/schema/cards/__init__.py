@@ -75,14 +75,14 @@ from judgescope.schema.cards.perturbations import Perturbation as Perturbation
 from judgescope.schema.cards.perturbations import PerturbationKind as PerturbationKind
 from judgescope.schema.cards.perturbations import RulePerturbation as RulePerturbation
 from judgescope.schema.cards.perturbations import Weights as Weights
-from judgescope.schema.cards.publication import REASONS as REASONS
-from judgescope.schema.cards.publication import Publication as Publication
 from judgescope.schema.cards.study import PILOT as PILOT
+from judgescope.schema.cards.study import REASONS as REASONS
 from judgescope.schema.cards.study import Caps as Caps
 from judgescope.schema.cards.study import Comparison as Comparison
 from judgescope.schema.cards.study import Confusion as Confusion
 from judgescope.schema.cards.study import Distillation as Distillation
 from judgescope.schema.cards.study import NewTexts as NewTexts
+from judgescope.schema.cards.study import Publication as Publication
 from judgescope.schema.cards.study import Recipe as Recipe
 from judgescope.schema.cards.study import Study as Study
 

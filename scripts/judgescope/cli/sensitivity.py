@@ -98,7 +98,10 @@ def lines(by_policy: ByPolicy) -> Iterator[str]:
     titles = [*("dataset", "judge", "aspect", "statistic"), *by_policy]
     cells = [
         [
-            *(plain(part) for part in (key[0], key[1], _aspect(key), _statistic(key))),
+            *(
+                plain(part)
+                for part in (key[0], key[1], _aspect(key), ", ".join(filter(None, key[4:6])))
+            ),
             *(_number(rows.get(key), by_policy, key) for rows in by_policy.values()),
         ]
         for key in changed
@@ -117,10 +120,6 @@ def _changes(by_policy: ByPolicy, key: Key) -> bool:
 
 def _aspect(key: Sequence[str | None]) -> str:
     return ".".join(filter(None, (key[2], key[3]))) or "all"
-
-
-def _statistic(key: Sequence[str | None]) -> str:
-    return ", ".join(filter(None, (key[4], key[5])))
 
 
 def _number(row: Row | None, by_policy: ByPolicy, key: Key) -> str:

@@ -80,43 +80,10 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
     targets = Subjects(spec.results, spec.dataset, spec.seed, spec.sample)
     engine = _engine(spec, model, targets)
     judges = {name: Judge(**card) for name, card in spec.judges.items()}
-    compares = isinstance(model, RecordedModel) and model.rows.compares
 
     def part(perturbation: str, judge: Judge, aspect: str) -> Part:
-        name, criterion = split(aspect)
-        scale = judge.scale_on(name) or RatedAspect(**spec.scales[aspect])
         subjects = targets.in_set(perturbation, judge.share, aspect)
-        version = engine.version(judge)
-        rows, answers = [], []
-        shown: list[tuple[Subject, Subject | None]] = [(subject, None) for subject in subjects]
-        if compares:
-            shown, answered = engine.compare(judge, name, subjects)
-        else:
-            answered = engine.answer(judge, name, scale, subjects)
-        for (subject, other), draws in zip(shown, answered, strict=True):
-            key = request_key(
-                model,
-                judge,
-                name,
-                scale,
-                subject,
-                seed=spec.seed,
-                dataset=spec.dataset,
-                other=other,
-            )
-            row = {
-                "judge": judge.judge,
-                "kind": "compare" if other else "rate",
-                "target": subject.target,
-                "target_b": other.target if other else None,
-                "aspect": name,
-                "criterion": criterion,
-                "key": key,
-                "provenance": {"model": judge.model, "version": version},
-            }
-            rows += [{**row, "draw": draw} for draw in range(len(draws))]
-            answers += draws
-        return Part(perturbation, judge, aspect, rows, answers)
+        return _part(spec, model, engine, subjects, perturbation, judge, aspect)
 
     for (perturbation, name), aspects in by_cell(spec.cells).items():
         yield [part(perturbation, judges[name], aspect) for aspect in aspects]
@@ -126,6 +93,42 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
         shared = {name for name, judge in judges.items() if judge.share < 1}
         joins = engine.checked_joins(shared, selected=spec.joined.selected)
         write_text(Path(spec.joined.path), canonical(to_builtins(joins)) + "\n")
+
+
+def _part(
+    spec: EngineSpec,
+    model: Model,
+    engine: Any,
+    subjects: list[Subject],
+    perturbation: str,
+    judge: Judge,
+    aspect: str,
+) -> Part:
+    """Return what a judge answers about these texts, or about pairs of them."""
+    name, criterion = split(aspect)
+    scale = judge.scale_on(name) or RatedAspect(**spec.scales[aspect])
+    shown: list[tuple[Subject, Subject | None]] = [(subject, None) for subject in subjects]
+    if isinstance(model, RecordedModel) and model.rows.compares:
+        shown, answered = engine.compare(judge, name, subjects)
+    else:
+        answered = engine.answer(judge, name, scale, subjects)
+    provenance = {"model": judge.model, "version": engine.version(judge)}
+    place = {"seed": spec.seed, "dataset": spec.dataset}
+    rows, answers = [], []
+    for (subject, other), draws in zip(shown, answered, strict=True):
+        row = {
+            "judge": judge.judge,
+            "kind": "compare" if other else "rate",
+            "target": subject.target,
+            "target_b": other.target if other else None,
+            "aspect": name,
+            "criterion": criterion,
+            "key": request_key(model, judge, name, scale, subject, **place, other=other),
+            "provenance": provenance,
+        }
+        rows += [{**row, "draw": draw} for draw in range(len(draws))]
+        answers += draws
+    return Part(perturbation, judge, aspect, rows, answers)
 
 
 def _engine(spec: EngineSpec, model: Model, targets: Subjects) -> Any:

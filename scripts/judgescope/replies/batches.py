@@ -178,10 +178,8 @@ class Batches:
 
     def mine(self) -> list[Batch]:
         """Return the model's batches that are under way."""
-        return [each for each in under_way(self.store, self.study) if self._owns(each)]
-
-    def _owns(self, each: Batch) -> bool:
-        return each.record.model == self.card.model
+        batches, model = under_way(self.store, self.study), self.card.model
+        return [each for each in batches if each.record.model == model]
 
     # --- out ---
 

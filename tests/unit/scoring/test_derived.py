@@ -302,27 +302,7 @@ def test_the_order_of_annotators_and_errors_does_not_matter(
             assert one.location == TEXT[one.start : one.end]
 
 
-def test_labels_have_a_majority_and_a_tie_is_said_and_has_none() -> None:
-    """The mean of "no", "no", "yes" would be "why"."""
-    members: list[dict[str, float | None]] = [
-        {"a": 0, "b": 0, "c": 1},
-        {"a": 0, "b": 2, "c": None},
-        {"a": 2, "b": None, "c": None},
-    ]
-    judgments, scores = derive(*members, least=2, labels=("no", "why", "yes"))
-    assert [(row["value"], row["n_missing"], row["estimator"]) for row in scores] == [
-        (0, 0, "majority of members"),
-        (None, 1, "majority of members"),
-        (None, 2, "majority of members"),
-    ]
-    assert [(row["label"], row["status"], row["rule"]) for row in judgments] == [
-        ("no", "ok", "majority of members"),
-        (None, "unparsed", "tie of members"),
-        (None, "not_applicable", "too few members with a score"),
-    ]
-
-
-CAT = "A cat sat on the mat."
+MAT = "A cat sat on the mat."
 NOWHERE = {"start": None, "end": None, "occurrence": None, "category": None}
 CAT: dict[str, Any] = {"start": 2, "end": 5, "occurrence": 1, "location": "cat", "match": "exact"}
 
@@ -392,7 +372,7 @@ def test_by_rule_overlapping_errors_are_one_and_the_worst() -> None:
         judged(("ok", [flaw("much longer", 4, **CAT)])),
     ]
     lists = heard(judgments, [scored(3), scored(3)], min_annotators=1)
-    [one] = by_rule(lists, {"t": CAT})["t"].errors or ()
+    [one] = by_rule(lists, {"t": MAT})["t"].errors or ()
     assert (one.start, one.end, one.severity, one.explanation) == (2, 5, 4, "much longer")
 
 
@@ -405,18 +385,18 @@ def test_a_supervisor_is_asked_where_there_is_an_error_and_located_anew() -> Non
     assert [target for target, _ in with_errors(lists)] == ["t"]
     said = "Error 1:\nLocation: the mat\nExplanation: none is there\nSeverity: 5"
     answer = {"target": "t", "text": said, "finish": "stop", "status": "ok"}
-    told = by_supervisor(lists, {"t": CAT}, [answer])["t"]
+    told = by_supervisor(lists, {"t": MAT}, [answer])["t"]
     [one] = told.errors or ()
-    assert (CAT[one.start : one.end], one.severity, one.match) == ("the mat", 5, "exact")
+    assert (MAT[one.start : one.end], one.severity, one.match) == ("the mat", 5, "exact")
     for change, rule in (
         ({"status": "error", "text": "HTTP 400: no"}, "supervisor error, error"),
         ({"finish": "length"}, "supervisor truncated, finish_length"),
         ({"text": "I'm sorry, but I cannot help with that."}, "supervisor refused, refusal"),
         ({"text": "Well."}, "supervisor unparsed, no_list"),
     ):
-        lost = by_supervisor(lists, {"t": CAT}, [{**answer, **change}])["t"]
+        lost = by_supervisor(lists, {"t": MAT}, [{**answer, **change}])["t"]
         assert lost.errors is None and lost.rule == f"no errors: {rule}"
-    unasked = by_supervisor({"t": [[], []]}, {"t": CAT}, [])["t"]
+    unasked = by_supervisor({"t": [[], []]}, {"t": MAT}, [])["t"]
     assert unasked.errors == [] and unasked.rule == "no member lists an error"
 
 

@@ -243,9 +243,9 @@ def _page(report: Report, tables: Mapping[str, Table]) -> str:
     return unlinked(render(report, WORKFLOW / "report", [section]))
 
 
-def _markdown(report: Report, tables: Mapping[str, Table]) -> str:
-    return "\n".join(blocks(tables.values()))
-
-
-WRITERS = {".tex": document, ".md": _markdown, ".html": _page}
+WRITERS = {
+    ".tex": document,
+    ".md": lambda _, tables: "\n".join(blocks(tables.values())),
+    ".html": _page,
+}
 """Suffix of a file -> what returns its content."""

@@ -113,9 +113,12 @@ def _part(
     else:
         answered = engine.answer(judge, name, scale, subjects)
     provenance = {"model": judge.model, "version": engine.version(judge)}
-    place = {"seed": spec.seed, "dataset": spec.dataset}
+    seed, dataset = spec.seed, spec.dataset
     rows, answers = [], []
     for (subject, other), draws in zip(shown, answered, strict=True):
+        key = request_key(
+            model, judge, name, scale, subject, seed=seed, dataset=dataset, other=other
+        )
         row = {
             "judge": judge.judge,
             "kind": "compare" if other else "rate",
@@ -123,7 +126,7 @@ def _part(
             "target_b": other.target if other else None,
             "aspect": name,
             "criterion": criterion,
-            "key": request_key(model, judge, name, scale, subject, **place, other=other),
+            "key": key,
             "provenance": provenance,
         }
         rows += [{**row, "draw": draw} for draw in range(len(draws))]

@@ -6,6 +6,10 @@ from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.parsers import parse
 
 
+def judged(text: str) -> Judgment:
+    return parse(text, scale=None, finish="stop", parser="choice")
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -34,8 +38,7 @@ from judgescope.parsing.parsers import parse
     ],
 )
 def test_the_last_labelled_choice_or_a_reply_that_is_nothing_else(text: str, value: float) -> None:
-    judged = parse(text, scale=None, finish="stop", parser="choice")
-    assert (judged.status, judged.value) == ("ok", value)
+    assert (judged(text).status, judged(text).value) == ("ok", value)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +47,15 @@ def test_the_last_labelled_choice_or_a_reply_that_is_nothing_else(text: str, val
         ("Both have their merits.", "unparsed"),
         ("A is better known than B.", "unparsed"),
         ("Choice: C", "unparsed"),
+        ("Choice: A and B are equally good", "unparsed"),
+        ("Choice: A/B", "unparsed"),
+        ("Choice: A or B", "unparsed"),
+        ("My choice: a matter of taste", "unparsed"),
+        (
+            'Answer in a line: "Choice: A", "Choice: B", or "Choice: tie" if neither is better.',
+            "unparsed",
+        ),
+        ("Choice: A, not Choice: B", "unparsed"),
         ("Choice: Alpha", "unparsed"),
         ("Choice:", "unparsed"),
         ("Which one is better is a matter of taste.", "unparsed"),
@@ -54,18 +66,13 @@ def test_the_last_labelled_choice_or_a_reply_that_is_nothing_else(text: str, val
     ],
 )
 def test_all_else_is_no_choice(text: str, status: str) -> None:
-    judged = parse(text, scale=None, finish="stop", parser="choice")
-    assert (judged.status, judged.value) == (status, None)
+    assert (judged(text).status, judged(text).value) == (status, None)
 
 
 def test_a_reply_that_was_cut_is_no_choice_and_the_reason_is_kept() -> None:
     assert parse("Choice: A", scale=None, finish="length", parser="choice").status == "truncated"
-    judged = parse("It flows.\nChoice: A", scale=None, finish="stop", parser="choice")
-    assert (judged.label, judged.rationale) == ("a", "It flows.")
-
-
-def judged(text: str) -> Judgment:
-    return parse(text, scale=None, finish="stop", parser="choice")
+    found = judged("It flows.\nChoice: A")
+    assert (found.label, found.rationale) == ("a", "It flows.")
 
 
 @pytest.mark.parametrize(
@@ -83,42 +90,6 @@ def judged(text: str) -> Judgment:
         ("Choice: B - it flows", -1, "labelled"),
         ("Choice: B\nIt was a hard choice - a close call.", -1, "labelled"),
         ('Choice: A\nYou asked for "Choice: A", "Choice: B", or "Choice: tie".', 1, "labelled"),
-    ],
-)
-def test_a_choice_and_the_rule_that_found_it(text: str, value: float, rule: str) -> None:
-    assert (judged(text).value, judged(text).rule) == (value, rule)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Choice: A and B are equally good",
-        "Choice: A/B",
-        "Choice: A or B",
-        "My choice: a matter of taste",
-        'Answer with one line: "Choice: A", "Choice: B", or "Choice: tie" if neither is better.',
-        "Choice: A, not Choice: B",
-    ],
-)
-def test_an_article_two_texts_and_the_question_again_are_no_choice(text: str) -> None:
-    assert (judged(text).status, judged(text).value) == ("unparsed", None)
-
-
-@pytest.mark.parametrize(
-    ("text", "rationale"),
-    [
-        ("Choice: A", None),
-        ("Choice: B\nIt flows.", "It flows."),
-        ("\uff21 flows… İt ﬁts.\nChoice: B", "\uff21 flows… İt ﬁts."),
-    ],
-)
-def test_the_reason_is_all_but_the_choice(text: str, rationale: str | None) -> None:
-    assert judged(text).rationale == rationale
-
-
-@pytest.mark.parametrize(
-    ("text", "value", "rule"),
-    [
         ("A is better.", 1, "sentence"),
         ("**B** is better", -1, "sentence"),
         ("A is better than B.", 1, "sentence"),
@@ -132,8 +103,20 @@ def test_the_reason_is_all_but_the_choice(text: str, rationale: str | None) -> N
         ("It flows.\nMy final answer: B", -1, "labelled"),
     ],
 )
-def test_a_plain_sentence_that_only_makes_a_choice(text: str, value: float, rule: str) -> None:
+def test_a_choice_and_the_rule_that_found_it(text: str, value: float, rule: str) -> None:
     assert (judged(text).value, judged(text).rule) == (value, rule)
+
+
+@pytest.mark.parametrize(
+    ("text", "rationale"),
+    [
+        ("Choice: A", None),
+        ("Choice: B\nIt flows.", "It flows."),
+        ("\uff21 flows… İt ﬁts.\nChoice: B", "\uff21 flows… İt ﬁts."),
+    ],
+)
+def test_the_reason_is_all_but_the_choice(text: str, rationale: str | None) -> None:
+    assert judged(text).rationale == rationale
 
 
 @pytest.mark.parametrize(

@@ -177,25 +177,16 @@ def lost(n_lost: int, n: int = 60) -> list[Row]:
 
 
 @pytest.mark.parametrize(
-    ("n_lost", "value", "wanted"),
-    [
-        (3, 0.6, ["meets"]),
-        (6, 0.6, ["cannot_tell", "lost"]),
-        (13, 0.6, ["no_claim", "too_many_lost"]),
-    ],
+    ("n_lost", "wanted"),
+    [(3, ["meets"]), (6, ["cannot_tell", "lost"]), (13, ["no_claim", "too_many_lost"])],
 )
-def test_lost_judgments(tmp_path: Path, n_lost: int, value: float, wanted: list[str]) -> None:
-    own = wanting(tmp_path, [row(value, 0.5, 0.7)], [{"statistic": "spearman", "bar": 0.5}])
-    told = replace(own, statuses=table_of("statuses", lost(n_lost)))
-    assert said(told) == {(ASPECTS[0], "by_source"): wanted}
-
-
-def test_judgments_that_were_not_planned_are_not_lost(tmp_path: Path) -> None:
+def test_lost_judgments(tmp_path: Path, n_lost: int, wanted: list[str]) -> None:
+    """Judgments that were not planned are not lost."""
     own = wanting(tmp_path, [row(0.6, 0.5, 0.7)], [{"statistic": "spearman", "bar": 0.5}])
-    statuses = lost(3)
-    statuses.append({**statuses[0], "status": NOT_PLANNED, "n": 600})
-    told = replace(own, statuses=table_of("statuses", statuses))
-    assert said(told) == {(ASPECTS[0], "by_source"): ["meets"]}
+    statuses = lost(n_lost)
+    for more in ([], [{**statuses[0], "status": NOT_PLANNED, "n": 600}]):
+        told = replace(own, statuses=table_of("statuses", [*statuses, *more]))
+        assert said(told) == {(ASPECTS[0], "by_source"): wanted}
 
 
 @pytest.mark.parametrize(("hi", "wanted"), [(0.1, ["meets"]), (0.15, ["cannot_tell", "lost"])])

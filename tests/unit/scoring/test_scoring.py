@@ -196,22 +196,25 @@ def spot(*shares: tuple[str, float]) -> list[tuple[str, float]]:
     return [(token, log(share)) for token, share in shares]
 
 
-def test_the_mean_of_the_values_by_their_probabilities() -> None:
-    """(4 x .5 + 5 x .3 + 3 x .2) / 1 = 4.1, worked out by hand."""
-    told = [spot(("4", 0.5), ("5", 0.3), ("3", 0.2))]
-    assert expectation(told, "4", DIGITS) == pytest.approx(4.1, abs=1e-12)
-
-
-def test_what_is_no_value_is_left_out_and_the_rest_fills_its_place() -> None:
-    """(4 x .6 + 2 x .2) / .8 = 3.5."""
-    told = [spot(("4", 0.6), ("2", 0.2), ("The", 0.1), ("7", 0.1))]
-    assert expectation(told, "4", DIGITS) == pytest.approx(3.5, abs=1e-12)
-
-
-def test_one_value_in_several_spellings_is_one() -> None:
-    """Blanks before it and what follows it in one token: 4 has .7, 5 has .3."""
-    told = [spot((" 4", 0.5), ("4", 0.1), ("4.", 0.05), ("4/", 0.05), ("5", 0.3))]
-    assert expectation(told, "4", DIGITS) == pytest.approx(4.3, abs=1e-12)
+@pytest.mark.parametrize(
+    ("told", "said", "values", "mean"),
+    [
+        # (4 x .5 + 5 x .3 + 3 x .2) / 1
+        ([spot(("4", 0.5), ("5", 0.3), ("3", 0.2))], "4", DIGITS, 4.1),
+        # what is no value is left out: (4 x .6 + 2 x .2) / .8
+        ([spot(("4", 0.6), ("2", 0.2), ("The", 0.1), ("7", 0.1))], "4", DIGITS, 3.5),
+        # blanks before it and what follows it in one token: 4 has .7, 5 has .3
+        ([spot((" 4", 0.5), ("4", 0.1), ("4.", 0.05), ("4/", 0.05), ("5", 0.3))], "4", DIGITS, 4.3),
+        # in the middle of a token, in one token, in several and in any case
+        ([spot(("Rating", 1)), spot((": 2", 0.5), (": 4", 0.5))], "2", DIGITS, 3),
+        ([spot(("10", 0.5), ("9", 0.5))], "10", TEN, 9.5),
+        ([spot(("So", 0.5), ("Good", 0.3), ("bad", 0.2)), spot(("-so", 1))], "So-so", WORDS, 2.1),
+    ],
+)
+def test_the_mean_of_the_values_by_their_probabilities(
+    told: list[Any], said: str, values: dict[str, float], mean: float
+) -> None:
+    assert expectation(told, said, values) == pytest.approx(mean, abs=1e-12)
 
 
 def test_the_verdict_is_found_behind_what_comes_before_it() -> None:
@@ -220,11 +223,6 @@ def test_the_verdict_is_found_behind_what_comes_before_it() -> None:
     told = [spot((token, 1)) for token in said]
     told[-1] = spot((" 2", 0.75), (" 3", 0.25))
     assert expectation([*told, spot(("\n", 1))], "2", DIGITS) == pytest.approx(2.25, abs=1e-12)
-
-
-def test_a_token_may_have_the_verdict_in_its_middle() -> None:
-    told = [spot(("Rating", 1)), spot((": 2", 0.5), (": 4", 0.5))]
-    assert expectation(told, "2", DIGITS) == pytest.approx(3, abs=1e-12)
 
 
 def test_ten_is_told_from_one_where_one_came() -> None:
@@ -240,22 +238,12 @@ def test_one_or_ten_is_unknown_where_neither_came() -> None:
     assert expectation([spot(("1", 0.9), ("9", 0.1))], "1", TEN) == pytest.approx(1.8, abs=1e-12)
 
 
-def test_ten_in_one_token_is_ten() -> None:
-    told = [spot(("10", 0.5), ("9", 0.5))]
-    assert expectation(told, "10", TEN) == pytest.approx(9.5, abs=1e-12)
-
-
 def test_halves_are_followed_over_three_tokens() -> None:
     """3 (ends) .8 x .25, 3.5 .8 x .75 x .5, 3.0 is 3 only as 3; 4 cannot be told from 4.5."""
     told = [spot(("3", 0.8), ("4", 0.2)), spot((".", 0.75), ("", 0.25)), spot(("5", 0.5))]
     known = 0.8 * 0.25, 0.8 * 0.75 * 0.5
     wanted = (3 * known[0] + 3.5 * known[1]) / sum(known)
     assert expectation(told, "3.5", HALVES) == pytest.approx(wanted, abs=1e-12)
-
-
-def test_words_of_several_tokens_in_any_case() -> None:
-    told = [spot(("So", 0.5), ("Good", 0.3), ("bad", 0.2)), spot(("-so", 1))]
-    assert expectation(told, "So-so", WORDS) == pytest.approx(2 * 0.5 + 3 * 0.3 + 0.2, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from judgescope.jobs.check import unjudged
 from judgescope.plan.loading import load_plan
+from judgescope.plan.notices import unjudged
 from running import HOME, snakemake
 from study import Study
 

@@ -169,7 +169,7 @@ def test_a_token_that_is_refused_anew_ends_the_job(
 ) -> None:
     accepting(endpoint, "another")
     model = card(endpoint, token_command=printing(tmp_path, *printed))
-    with pytest.raises(UserError, match="HTTP 401: token <(old )?key> has expired") as caught:
+    with pytest.raises(UserError, match=r"HTTP 401: token <(old )?key> has expired") as caught:
         ask(model, *requests(model, "a"))
     # a program that prints the same token again is not run for ever
     assert len(endpoint.asked) == len(printed) and "token-one" not in str(caught.value)

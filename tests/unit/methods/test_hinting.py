@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from judgescope.jobs.check import fewest_items
 from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.base import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.rationales import Rationales, hint_pairs
+from judgescope.plan.notices import fewest_items
 from judgescope.schema.tables import table_of, write_table
 from judgescope.scoring.aggregate import scores
 from judgescope.statistics.tango import tango, tango_corrected_low

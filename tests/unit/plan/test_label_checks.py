@@ -11,9 +11,9 @@ from data_samples import table
 from judgescope.core.errors import UserError
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.controls import build
-from judgescope.jobs.check import unordered
 from judgescope.plan.checks.judges import check_judge
 from judgescope.plan.generators import addition
+from judgescope.plan.notices import unordered
 from judgescope.plan.specs import results
 from judgescope.schema.cards import ControlModel, Dataset, Judge, RecordedModel, Scale
 from study import Study

@@ -302,6 +302,26 @@ def test_the_order_of_annotators_and_errors_does_not_matter(
             assert one.location == TEXT[one.start : one.end]
 
 
+def test_labels_have_a_majority_and_a_tie_is_said_and_has_none() -> None:
+    """The mean of "no", "no", "yes" would be "why"."""
+    members: list[dict[str, float | None]] = [
+        {"a": 0, "b": 0, "c": 1},
+        {"a": 0, "b": 2, "c": None},
+        {"a": 2, "b": None, "c": None},
+    ]
+    judgments, scores = derive(*members, least=2, labels=("no", "why", "yes"))
+    assert [(row["value"], row["n_missing"], row["estimator"]) for row in scores] == [
+        (0, 0, "majority of members"),
+        (None, 1, "majority of members"),
+        (None, 2, "majority of members"),
+    ]
+    assert [(row["label"], row["status"], row["rule"]) for row in judgments] == [
+        ("no", "ok", "majority of members"),
+        (None, "unparsed", "tie of members"),
+        (None, "not_applicable", "too few members with a score"),
+    ]
+
+
 MAT = "A cat sat on the mat."
 NOWHERE = {"start": None, "end": None, "occurrence": None, "category": None}
 CAT: dict[str, Any] = {"start": 2, "end": 5, "occurrence": 1, "location": "cat", "match": "exact"}

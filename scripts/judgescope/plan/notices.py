@@ -1,0 +1,88 @@
+"""What a study does not use or cannot show, said before anything is asked."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from judgescope.methods.registry import METHODS
+from judgescope.plan.study import Plan
+from judgescope.statistics.tango import tango
+
+MARGIN: Final = 0.05
+"""A judge withstands hints that move less than this share of its scores (methods.md 9)."""
+
+
+def unjudged(plan: Plan) -> Iterator[str]:
+    """Yield a line about each perturbation whose aspects are judged on no dataset that it is for.
+
+    Those are texts in rows and graded sets: others are judged on all aspects.
+    """
+    judged = {name: {*plan.plain_aspects(name)} for name in plan.evaluated}
+    for name, card in plan.perturbations.items():
+        aspects_there = [
+            judged[dataset]
+            for dataset in plan.evaluated
+            if not card.tasks or plan.datasets[dataset].task in card.tasks
+            if card.degrees_for(dataset)
+        ]
+        if not aspects_there or not card.aspects:
+            continue
+        if any(names & {*card.aspects} for names in aspects_there):
+            continue
+        elsewhere = any(names & {*card.aspects} for names in judged.values())
+        where = " on the datasets that it is for" if elsewhere else ""
+        aspects = " and ".join(card.aspects)
+        yield f"left out: {name} is about {aspects}, which the study does not judge{where}"
+
+
+def unordered(plan: Plan) -> Iterator[str]:
+    """Yield a line about each aspect whose labels have no order, and the methods without it."""
+    without = [name for name in plan.study.methods if METHODS[name].unordered == "no"]
+    aspects = {
+        aspect: None
+        for dataset in plan.evaluated
+        for aspect in plan.plain_aspects(dataset)
+        if not plan.scale_of(dataset, aspect).ordered
+    }
+    for aspect in aspects if without else ():
+        yield (
+            f"left out of {', '.join(without)}: {aspect}, whose labels have no order "
+            "(these compare values)"
+        )
+
+
+def fewest_items(margin: float = MARGIN) -> int:
+    """Return the least n with an upper end of no change in n items below the margin: 73 for .05."""
+    n = 1
+    while tango(0, 0, n)[1] >= margin:
+        n += 1
+    return n
+
+
+def asked_once(plan: Plan) -> Iterator[str]:
+    """Yield a line for each judge whose base is asked once: its verdict on hints is not known."""
+    for name, judge in plan.judges.items():
+        if judge.hint is None or judge.hint.rating == "right":
+            continue
+        base = plan.judges[judge.hint.baseline]
+        if base.draws < 2:
+            yield (
+                f"warning: whether {name} withstands its hint will not be known, because "
+                f"{base.judge} is asked once: give judges/{base.judge}.yaml `draws: 2` and "
+                "`estimator: first` (the score stays that of the first draw)"
+            )
+
+
+def too_few(plan: Plan, items: Mapping[str, int]) -> Iterator[str]:
+    """Yield a line for each dataset with too few items to show that a judge withstands a hint.
+
+    `items`: dataset -> its number of items.
+    """
+    hinted = [one for one in plan.judges.values() if one.hint and one.hint.rating == "wrong"]
+    needed = fewest_items()
+    for dataset, n_items in items.items():
+        given = min((round(n_items * judge.share) for judge in hinted), default=needed)
+        if given < needed:
+            yield (
+                f"warning: {dataset}: judges with a hint are given {given} items; that one "
+                f"withstands it can be shown with {needed} or more, if no score moves"
+            )

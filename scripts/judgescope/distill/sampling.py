@@ -5,7 +5,6 @@ Nothing is learnt from sources that judges are evaluated on.
 
 import math
 import unicodedata
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -48,34 +47,12 @@ def key_of(source: str) -> str:
     return "".join(filter(str.isalnum, folded))
 
 
-def same_sources(
-    ours: Mapping[ItemId, str | None], theirs: Mapping[ItemId, str | None]
-) -> dict[ItemId, ItemId]:
-    """Return those of our items whose source is one of theirs -> their first such item.
+def groups_of(sources: Mapping[ItemId, str | None]) -> dict[ItemId, str]:
+    """Return a name for each source, the same for those that are the same.
 
     Two sources are the same where their keys are, or where one key begins with the other and that
     has at least BEGINNING letters. What has no source, or one without a letter, is like no other.
     """
-    by_key: dict[str, ItemId] = {}
-    by_beginning: dict[str, list[tuple[str, ItemId]]] = defaultdict(list)
-    for item, source in sorted(theirs.items()):
-        if key := key_of(source or ""):
-            by_key.setdefault(key, item)
-            by_beginning[key[:BEGINNING]].append((key, item))
-    same: dict[ItemId, ItemId] = {}
-    for item, source in ours.items():
-        key = key_of(source or "")
-        if key in by_key:
-            same[item] = by_key[key]
-        elif len(key) >= BEGINNING:
-            for their_key, their_item in by_beginning.get(key[:BEGINNING], ()):
-                if their_key.startswith(key) or key.startswith(their_key):
-                    same.setdefault(item, their_item)
-    return same
-
-
-def groups_of(sources: Mapping[ItemId, str | None]) -> dict[ItemId, str]:
-    """Return a name for each source, the same for those that are the same (see `same_sources`)."""
     keys = {item: key_of(source or "") for item, source in sources.items()}
     names, root = dict[str, str](), ""
     for key in sorted({*keys.values()} - {""}):  # a key follows those that it begins with
@@ -92,9 +69,12 @@ def usable_sources(
 
     Raises UserError where one is, unless the study says to leave such items out.
     """
-    same = same_sources(taught, evaluated)
+    groups = groups_of({**taught, **evaluated})
+    theirs = {groups[item]: item for item in sorted(evaluated, reverse=True)}
+    same = [item for item in taught if groups[item] in theirs]
     if same and spec.overlap == "stop":
-        (dataset, item), (other_dataset, other) = next(iter(same.items()))
+        dataset, item = same[0]
+        other_dataset, other = theirs[groups[same[0]]]
         raise UserError(
             f"{len(same)} of {len(taught)} training items share their source with an evaluation "
             "item",
@@ -103,7 +83,7 @@ def usable_sources(
             todo="choose other datasets or items (`select`), or leave these out: "
             "distill.overlap: drop",
         )
-    return {item: source for item, source in taught.items() if item not in same}
+    return {item: source for item, source in taught.items() if groups[item] not in theirs}
 
 
 def held_out(sources: Iterable[str], share: float, *, seed: int, dataset: str) -> set[str]:

@@ -14,7 +14,6 @@ from judgescope.distill.sampling import (
     groups_of,
     held_out,
     key_of,
-    same_sources,
 )
 
 ASPECTS = ["coherence", "consistency", "fluency", "relevance"]
@@ -91,13 +90,8 @@ def test_a_source_is_known_again_whatever_its_layout(
     one: str | None, other: str | None, same: bool
 ) -> None:
     assert len(key_of(LONG[: len(LONG) // 2 + 100])) > BEGINNING
-    found = same_sources({("ours", "a"): one}, {("theirs", "b"): other})
-    assert found == ({("ours", "a"): ("theirs", "b")} if same else {})
-
-
-def test_what_is_the_same_twice_is_named_once() -> None:
-    theirs: dict[tuple[str, str], str | None] = {("e", "2"): "x", ("e", "1"): "X"}
-    assert same_sources({("o", "1"): "x"}, theirs) == {("o", "1"): ("e", "1")}
+    names = groups_of({("ours", "a"): one, ("theirs", "b"): other})
+    assert (names["ours", "a"] == names["theirs", "b"]) == same
 
 
 def test_what_is_cut_short_is_held_out_with_the_whole() -> None:

@@ -34,7 +34,7 @@ from judgescope.perturb.edits import Perturbed, apply_edits, edit_between, undon
 from judgescope.perturb.inject import BETWEEN, WITHIN
 from judgescope.perturb.rules import RULES, replace_text, wrong_ending
 from judgescope.perturb.sentences import split_sentences
-from judgescope.perturb.targets import inject_dataset
+from judgescope.perturb.targets import perturb_dataset
 from judgescope.replies.journal import CRC, forgetting, line_of
 from judgescope.replies.ledger import STATE, Ledger
 from judgescope.replies.pricing import PACE_FOLDER, Pace, read_pace
@@ -240,8 +240,10 @@ def test_texts_that_are_exchanged_keep_the_promises(
 @example(text=f"He has {'4' * 5000} of them.", kinds={"number"}, seed=0)
 def test_errors_in_a_row_keep_the_promises(text: str, kinds: set[str], seed: int) -> None:
     names = {"dataset": "d", "perturbation": "p", "degree": "single"}
-    row = inject_dataset(sorted(kinds), 4, {"i": text}, seed=seed, **names)["i"]
-    assert row == inject_dataset(sorted(kinds), 4, {"h": "", "i": text}, seed=seed, **names)["i"]
+    options = {"kinds": sorted(kinds), "count": 4}
+    row = perturb_dataset("inject_errors", options, {"i": text}, seed=seed, **names)["i"]
+    both = perturb_dataset("inject_errors", options, {"h": "", "i": text}, seed=seed, **names)
+    assert row == both["i"]
     assert len(row) == 4 or row[-1].status.startswith("impossible: ")
     for before, one in zip([text, *(one.text for one in row)], row, strict=False):
         kept(before, one)

@@ -1,13 +1,13 @@
 """The perturbed targets of a dataset: by rule, or with an addition that is meant for the judge."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, Perturbed, perturbed
-from judgescope.perturb.rules import RULES, inject_errors
+from judgescope.perturb.rules import RULES
 from judgescope.perturb.specs import Addition, AdditionPlace, PerturbSpec, RuleUse
 
 Row = dict[str, Any]
@@ -52,12 +52,13 @@ def perturb_dataset(
     dataset: str,
     perturbation: str,
     degree: str,
-) -> dict[str, Perturbed]:
+) -> dict[str, Any]:
     """Return every text (by item) perturbed by the rule, in the order given.
 
     A text's perturbation depends on the seed, the names of dataset, item, perturbation and degree,
     and the text; not on the order of items. Other items matter only to a rule `across_items`, and
-    `meta` (by item) only to a rule that needs a key of it.
+    `meta` (by item) only to a rule that needs a key of it. Each is a `Perturbed`, or a list of
+    them by a rule `in_chain`.
     """
     function, key = RULES[rule].function, RULES[rule].meta
     if RULES[rule].across_items:
@@ -92,29 +93,6 @@ def _meta_texts(
     return texts
 
 
-def inject_dataset(
-    kinds: Sequence[str],
-    steps: int,
-    texts: Mapping[str, str],
-    *,
-    seed: int,
-    dataset: str,
-    perturbation: str,
-    degree: str,
-) -> dict[str, list[Perturbed]]:
-    """Return for every text (by item) those with one error, with two, … and with `steps`.
-
-    If a text has no room for another error, its last one says so. The errors of a text depend on
-    the same names as in `perturb_dataset`.
-    """
-    return {
-        name: inject_errors(
-            text, stream(seed, dataset, name, perturbation, degree), kinds=kinds, count=steps
-        )
-        for name, text in texts.items()
-    }
-
-
 def perturbed_targets(
     spec: PerturbSpec, originals: Iterable[Row], meta: Mapping[str, Row] | None
 ) -> Iterator[Row]:
@@ -127,19 +105,17 @@ def perturbed_targets(
     change = spec.change
     names = {"dataset": spec.dataset, "perturbation": spec.perturbation, "degree": spec.degree}
     in_chain = isinstance(change, RuleUse) and RULES[change.rule].in_chain
-    made: dict[str, list[Perturbed]]
+    made: dict[str, Any]
     if isinstance(change, Addition):
-        made = {item: [added(text, change.text, change.position)] for item, text in texts.items()}
-    elif in_chain:
-        made = inject_dataset(change.errors, change.steps, texts, seed=change.seed, **names)
+        made = {item: added(text, change.text, change.position) for item, text in texts.items()}
     else:
-        perturbed = perturb_dataset(
-            change.rule, change.options, texts, meta, seed=change.seed, **names
-        )
-        made = {item: [text] for item, text in perturbed.items()}
+        steps = {"kinds": change.errors, "count": change.steps}
+        options = steps if in_chain else change.options
+        made = perturb_dataset(change.rule, options, texts, meta, seed=change.seed, **names)
     for row in usable:
         parent = row["target"]
-        for step, text in enumerate(made[row["item"]], start=1):
+        own = made[row["item"]]
+        for step, text in enumerate(own if in_chain else [own], start=1):
             number = f".{step}" if in_chain else ""
             target = f"{row['item']}:{spec.perturbation}.{spec.degree}{number}"
             yield {

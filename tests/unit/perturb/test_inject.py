@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from judgescope.perturb.edits import apply_edits, edit_between
 from judgescope.perturb.inject import BETWEEN, NAMES, OFF_TOPIC, WITHIN, Draft, draft_of, drafts
 from judgescope.perturb.rules import inject_errors
 from judgescope.perturb.sentences import split_sentences
-from judgescope.perturb.targets import inject_dataset
+from judgescope.perturb.targets import perturb_dataset
 from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import RulePerturbation
 from judgescope.schema.loading import validate_card
@@ -124,11 +125,12 @@ def test_every_error_of_a_row_is_still_there_at_its_end(seed: int, kinds: set[st
 
 
 def test_the_same_names_make_the_same_texts_whatever_the_order_of_items() -> None:
-    named = {"seed": 7, "dataset": "a", "perturbation": "b", "degree": "single"}
+    named: Any = {"seed": 7, "dataset": "a", "perturbation": "b", "degree": "single"}
+    options = {"kinds": ["order", "number"], "count": 4}
     two = {"x": TEXT, "y": "It is 5 metres long. He saw Ruth."}
-    one = inject_dataset(["order", "number"], 4, two, **named)  # type: ignore[arg-type]
+    one = perturb_dataset("inject_errors", options, two, **named)
     turned = dict(reversed(two.items()))
-    again = inject_dataset(["order", "number"], 4, turned, **named)  # type: ignore[arg-type]
+    again = perturb_dataset("inject_errors", options, turned, **named)
     assert one == again and one["x"] != one["y"]
 
 

@@ -33,7 +33,8 @@ COUNTS = st.integers(1, 12)
 def run(rule: str, text: str, k: int | str | None = None, seed: int = 0) -> Perturbed:
     options = {} if k is None else {"k": k}
     names = {"dataset": "d", "perturbation": rule, "degree": "minor"}
-    return perturb_dataset(rule, options, {"i": text}, seed=seed, **names)["i"]
+    result: Perturbed = perturb_dataset(rule, options, {"i": text}, seed=seed, **names)["i"]
+    return result
 
 
 def done(result: Perturbed, k: int) -> int:

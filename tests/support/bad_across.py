@@ -369,7 +369,7 @@ ACROSS: list[Case] = [
     (
         "ratings of no aspect",
         columns(ratings={"clarrity": "ann"}),
-        ["mine.yaml", "ratings of clarrity"],
+        ["mine.yaml", "`ratings` names clarrity"],
     ),
     (
         "texts in no column",

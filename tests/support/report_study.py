@@ -205,6 +205,12 @@ def layers(spec: Row) -> list[tuple[str, list[Row]]]:
     return [(one["mark"]["type"], one["data"]["values"]) for one in spec["layer"]]
 
 
+def marks(spec: Row) -> dict[str, list[Row]]:
+    """Return the marks of small multiples by their look; their specification must be valid."""
+    alt.LayerChart.from_dict(spec)
+    return {one["name"]: one["data"]["values"] for one in spec["layer"]}
+
+
 def loaded(spec: Row) -> Report:
     """Return what the report of a spec knows."""
     return Report.load(convert(spec, ReportSpec))

@@ -69,7 +69,7 @@ def test_two_runs_write_the_same_files(tmp_path: Path) -> None:
 
 
 def test_a_figure_alone_has_title_summary_and_legend() -> None:
-    found = ElementTree.fromstring(alone(figure("T & u", Key("●", "blue", "a <key>"))))
+    found = ElementTree.fromstring(alone(figure("T & u", Key("●", "blue", "a <key>")), TEMPLATES))
     texts = ["".join(one.itertext()) for one in found.iter(f"{SPACE}text")]
     assert texts == ["T & u", "● a <key>"]
     assert found.findtext(f"{SPACE}title") == "T & u"
@@ -85,7 +85,7 @@ def test_figures_on_demand_are_found() -> None:
 
 def test_a_label_cannot_leave_its_place(tmp_path: Path) -> None:
     path = tmp_path / "f.svg"
-    path.write_text(alone(figure(NASTY)), encoding="utf-8")
+    path.write_text(alone(figure(NASTY), TEMPLATES), encoding="utf-8")
     assert title_of(path) == "‹/script›(x) & ‹b›⟨U+202E⟩"
     assert ElementTree.parse(path).findtext(f"{SPACE}title") == "</script>{x} & <b>⟨U+202E⟩"
 
@@ -179,7 +179,7 @@ def test_a_real_study_can_be_exported(reported: Path) -> None:
     export("card", "card.md")
     card = (reported / "card.md").read_text("utf-8")
     assert "`judgescope run study.yaml`" in card and "<script" not in card
-    assert "1 tables" in export("tables", "agreement", "t.tex", *("--statistic", "spa"))
+    assert "1 table;" in export("tables", "agreement", "t.tex", *("--statistic", "spa"))
     assert "\\textless{}/script\\textgreater{}" in (reported / "t.tex").read_text("utf-8")
     export("judgments", "j.parquet", "--texts")
     judged = pq.read_table(reported / "j.parquet").to_pylist()

@@ -1,7 +1,7 @@
 """Figures as SVG, the same bytes everywhere: no layout depends on how a font measures text.
 
-A figure is a Vega-Lite specification of fixed places: bars, signs and boxes by group, curves over
-steps, and histograms back to back; panels.py has small multiples. Colours are those of the light
+A figure is a Vega-Lite specification of fixed places: signs by group, curves over steps, and
+histograms back to back; panels.py has small multiples. Colours are those of the light
 page; the style sheet replaces them by attribute in the dark. Hue tells the measure, filled or
 hollow and the sign's shape tell the rest, so that no reader needs the colours.
 """
@@ -19,8 +19,10 @@ INK, SOFT, GRID = "#222222", "#666666", "#dddddd"
 BLUE, RED, GREEN, OCHRE, PURPLE, SKY = (
     *("#0060a8", "#b0400e", "#00735c", "#946200", "#8a4a85", "#2c8ac4"),
 )
-FILL_BLUE, FILL_RED, PALE_BLUE, PALE_RED = "#7fb2dc", "#e39b74", "#e6f1fa", "#fbeadf"
-WIDTH, LEFT, RIGHT, TOP, BOTTOM = 560, 190, 16, 8, 44
+PALE_RED = "#fbeadf"
+FILLS = ("#7fb2dc", "#e39b74"), (BLUE, RED)
+"""Fills and outlines of two histograms back to back."""
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 560, 206, 16, 8, 44
 CURVES_WIDTH, CURVES_HEIGHT, CURVES_LEFT = 640, 240, 60
 SLOT, LONGEST_LABEL = 10, 30
 ROW, SPREAD = 64, 0.46
@@ -52,30 +54,20 @@ CURVES_LOOK: Spec = {
     },
 }
 PADDING = (LEFT, RIGHT, TOP, BOTTOM)
-BAR: Spec = {"strokeWidth": 1, "height": SLOT - 2}
 
 
 @dataclass(frozen=True)
 class Series:
-    """One measure of a figure: a bar with fill and outline, or a sign."""
+    """One measure of a figure: its colour and the shape of its sign."""
 
     name: str
     style: str
-    fill: str
-    stroke: str
-    shape: str = ""
+    shape: str
 
     @property
     def sign(self) -> str:
         """Return the character that stands for the series in a legend."""
-        if not self.shape:
-            return "□" if self.fill in (PALE_BLUE, PALE_RED) else "■"
         return SIGNS[self.shape]
-
-    @property
-    def look(self) -> Spec:
-        """Return how its bars and signs are filled and outlined."""
-        return {"fill": self.fill, "stroke": self.stroke}
 
 
 SIGNS = {
@@ -92,12 +84,9 @@ COLOURS = {"blue": BLUE, "red": RED, "green": GREEN, "ochre": OCHRE, "purple": P
 
 
 def signs(names: Sequence[str]) -> list[Series]:
-    """Return a series of signs for each name, distinct for the first six."""
-    looks = cycle(zip(COLOURS.items(), SIGNS, strict=True))
-    return [
-        Series(name, style, colour, colour, shape)
-        for name, ((style, colour), shape) in zip(names, looks, strict=False)
-    ]
+    """Return a series for each name, distinct for the first six."""
+    looks = cycle(zip(COLOURS, SIGNS, strict=True))
+    return [Series(name, *look) for name, look in zip(names, looks, strict=False)]
 
 
 def svg(spec: Spec) -> str:
@@ -134,12 +123,12 @@ def framed(
     }
 
 
-def label_of(text: str) -> str:
-    """Return a group's name, cut where the figure has no room for more."""
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+def cut(text: str, limit: int = LONGEST_LABEL) -> str:
+    """Return a name, cut where the figure has no room for more."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-# --- bars, signs and boxes by group ----------------------------------------------------------
+# --- signs by group --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -153,61 +142,32 @@ class Point:
     ci_high: float | None
 
 
-@dataclass(frozen=True)
-class Box:
-    """A spread of values in a figure: ends, quartiles and median."""
-
-    group: str
-    series: str
-    least: float
-    low: float
-    median: float
-    high: float
-    maximum: float
-
-
 def chart_spec(
     points: Sequence[Point], groups: Sequence[str], series: Sequence[Series], *, line: float, x: str
 ) -> Spec:
     """Return the specification: a band per group, a slot per series, a vertical line."""
-    values, channels = _values(points), _channels(groups, series, x)
+    channels = _channels(groups, series, x)
+    values = [{**vars(one), "group": cut(one.group)} for one in points]
     marks = []
     for one in series:
         mine = [value for value in values if value["series"] == one.name]
-        if one.shape:
-            look = {"size": 44, "opacity": 1, "shape": one.shape, **one.look}
-            marks.append(layer("point", mine, channels("value"), **look))
-        else:
-            bar = {**channels("value"), "x2": {"datum": 0}}
-            marks.append(layer("bar", mine, bar, **one.look, **BAR))
+        look = {"fill": COLOURS[one.style], "stroke": COLOURS[one.style], "shape": one.shape}
+        marks.append(layer("point", mine, channels("value"), size=44, opacity=1, **look))
     known = [value for value in values if value["ci_low"] is not None]
-    whiskers = _whiskers(known, channels("ci_low"), "ci_high")
-    return _banded([*marks, _upright(line), whiskers], groups, series)
-
-
-def box_spec(
-    boxes: Sequence[Box], groups: Sequence[str], series: Sequence[Series], *, line: float, x: str
-) -> Spec:
-    """Return the specification of boxes, placed as the bars of `chart_spec`."""
-    values, channels = _values(boxes), _channels(groups, series, x)
-    ends = {**channels("low"), "x2": {"field": "high"}}
-    bars = [
-        layer("bar", [v for v in values if v["series"] == one.name], ends, **one.look, **BAR)
-        for one in series
+    ends = {**channels("ci_low"), "x2": {"field": "ci_high"}}
+    upright = {"x": {"field": "line", **QUANTITATIVE}}
+    dashes = {"stroke": INK, "strokeWidth": 1.2, "strokeDash": [5, 3]}
+    layers = [
+        *marks,
+        layer("rule", [{"line": line}], upright, **dashes),
+        layer("rule", known, ends, stroke=INK, strokeWidth=1.3),
     ]
-    tick = {"thickness": 2, "height": SLOT - 2, "orient": "vertical"}
-    medians = layer("tick", values, channels("median"), stroke=INK, color=INK, **tick)
-    whiskers = _whiskers(values, channels("least"), "maximum")
-    return _banded([_upright(line), whiskers, *bars, medians], groups, series)
-
-
-def _values(drawn: Sequence[Point | Box]) -> list[Spec]:
-    return [{**vars(one), "group": label_of(one.group)} for one in drawn]
+    return framed(layers, WIDTH, len(groups) * (len(series) * SLOT + 10), PADDING)
 
 
 def _channels(groups: Sequence[str], series: Sequence[Series], title: str) -> Callable[[str], Spec]:
     """Return what places a field in the slot of its series in the band of its group."""
-    names = [label_of(name) for name in dict.fromkeys(groups)]
+    names = [cut(name) for name in dict.fromkeys(groups)]
     band = {"domain": names, "paddingInner": 0.14, "paddingOuter": 0.07}
     slots = {"domain": [one.name for one in series]}
     return lambda field: {
@@ -215,19 +175,6 @@ def _channels(groups: Sequence[str], series: Sequence[Series], title: str) -> Ca
         "y": {"field": "group", "type": "nominal", "title": None, "scale": band},
         "yOffset": {"field": "series", "type": "nominal", "scale": slots},
     }
-
-
-def _whiskers(values: Sequence[Spec], low: Spec, high: str) -> Spec:
-    return layer("rule", values, {**low, "x2": {"field": high}}, stroke=INK, strokeWidth=1.3)
-
-
-def _upright(x: float) -> Spec:
-    channels = {"x": {"field": "line", **QUANTITATIVE}}
-    return layer("rule", [{"line": x}], channels, stroke=INK, strokeWidth=1.2, strokeDash=[5, 3])
-
-
-def _banded(layers: Sequence[Spec], groups: Sequence[str], series: Sequence[Series]) -> Spec:
-    return framed(layers, WIDTH, len(groups) * (len(series) * SLOT + 10), PADDING)
 
 
 # --- curves over steps -----------------------------------------------------------------------
@@ -276,11 +223,7 @@ class Distribution:
 
 
 def histogram_spec(
-    distributions: Sequence[Distribution],
-    groups: Sequence[str],
-    series: tuple[Series, Series],
-    *,
-    x: str,
+    distributions: Sequence[Distribution], groups: Sequence[str], series: tuple[str, str], *, x: str
 ) -> Spec:
     """Return the specification: of each group the first series upwards, the second downwards.
 
@@ -292,7 +235,7 @@ def histogram_spec(
         largest[each.group] = max(largest.get(each.group, 0.0), *each.shares, 0.0)
 
     def channel(field: str) -> Spec:
-        names = json.dumps([label_of(group) for group in groups])
+        names = json.dumps([cut(group) for group in groups])
         axis = {"values": [*lines.values()], "labelExpr": f"{names}[floor(datum.value)]"}
         scale = {"domain": [0, len(groups)], "reverse": True}
         return {"field": field, **QUANTITATIVE, "title": None, "scale": scale, "axis": axis}
@@ -304,8 +247,8 @@ def histogram_spec(
     bars = {"x": {"field": "from", **QUANTITATIVE, **axis}, "x2": {"field": "to"}}
     bars |= {"y": channel("line"), "y2": {"field": "end"}}
     means = {"x": {"field": "mean", **QUANTITATIVE}, "y": channel("at")}
-    for style, up in zip(series, (-1, 1), strict=True):
-        mine = [each for each in distributions if each.series == style.name]
+    for name, up, fill, stroke in zip(series, (-1, 1), *FILLS, strict=True):
+        mine = [each for each in distributions if each.series == name]
         bins = [
             {
                 "from": number / len(each.shares),
@@ -317,13 +260,13 @@ def histogram_spec(
             for number, share in enumerate(each.shares)
             if share > 0
         ]
-        layers.append(layer("rect", bins, bars, **style.look, strokeWidth=1))
+        layers.append(layer("rect", bins, bars, fill=fill, stroke=stroke, strokeWidth=1))
         signs = [
             {"mean": each.mean, "at": lines[each.group] + up * 0.08}
             for each in mine
             if each.mean is not None
         ]
         sign = {"shape": "triangle-down" if up < 0 else "triangle-up", "size": 50, "opacity": 1}
-        outline = {"fill": style.stroke, "stroke": "white", "strokeWidth": 1}
+        outline = {"fill": stroke, "stroke": "white", "strokeWidth": 1}
         layers.append(layer("point", signs, means, **sign, **outline))
     return framed(layers, WIDTH, len(groups) * ROW, PADDING)

@@ -162,14 +162,8 @@ def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
 def _subject(report: Report, kind: str, row: Row) -> str:
     """Return what a claim is about among those of its kind."""
     if kind == PERTURBATION:
-        perturbation = next(
-            perturbation for perturbation in report.perturbations if perturbation.cell == row.cell
-        )
-        return (
-            f"{perturbation.name} ({perturbation.degree})"
-            if perturbation.degree
-            else perturbation.name
-        )
+        found = next(one for one in report.perturbations if one.cell == row.cell)
+        return f"{found.name} ({found.degree})" if found.degree else found.name
     if kind == SEQUENCE and row.cell:
         name = report.perturbation(row.perturbation)
         return f"{name}, judged by {report.aspect(row.judged)}"

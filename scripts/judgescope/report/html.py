@@ -18,9 +18,12 @@ _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 
 
 def environment_of(templates: Path) -> Environment:
-    """Return the environment for the templates of a folder; all values are escaped."""
+    """Return the environment for the templates of a folder and the base of all pages, beside it.
+
+    All values are escaped.
+    """
     return Environment(
-        loader=FileSystemLoader(templates),
+        loader=FileSystemLoader([templates, templates.parent]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

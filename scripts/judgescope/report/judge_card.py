@@ -13,7 +13,7 @@ from judgescope.report.cells import (
     NO_CELL,
     Cell,
     counts_of,
-    interval,
+    estimate,
     words_cell,
 )
 from judgescope.report.claims import claims
@@ -39,7 +39,6 @@ from judgescope.report.sections.discernment import style_blocks
 from judgescope.report.sections.trust import answer, evidence, sentence
 from judgescope.report.tables import AVERAGE, by_dataset
 from judgescope.report.words import (
-    DASH,
     THOUSAND,
     count,
     dollars,
@@ -48,7 +47,6 @@ from judgescope.report.words import (
     percent,
     plural,
     spoken,
-    written,
 )
 from judgescope.schema.cards import DerivedJudge
 from judgescope.schema.cards import Judge as Card
@@ -120,42 +118,31 @@ def _sections(
 
 def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
     """Return the key facts, each a name and a sentence."""
-    return [
-        ("What it is", _kind(report, judge)),
-        *([] if judge.control else [("In short", answer(report, judge, claims(report, judge)))]),
-        ("What it costs", _costs(report, judge)),
-        ("What came back", _covered(report, judge)),
-    ]
-
-
-def _kind(report: CardReport, judge: Judge) -> str:
     if judge.control:
-        return f"A control: {judge.about}. Judges should do better; nobody should use it."
-    temperature = report.spec.judges[judge.id].temperature
-    return f"{judge.about}, temperature {temperature:g}." if temperature else f"{judge.about}."
-
-
-def _costs(report: Report, judge: Judge) -> str:
-    rows = report.rows("cost").where(judge=judge.id)
+        kind = f"A control: {judge.about}. Judges should do better; nobody should use it."
+    else:
+        temperature = report.spec.judges[judge.id].temperature
+        kind = f"{judge.about}{f', temperature {temperature:g}' if temperature else ''}."
+    rows, tally = report.rows("cost").where(judge=judge.id), study.Tally.of_judge(report, judge)
+    replies, price = round(total(rows, "replies")), price_per_1000(rows)
     if free(rows):
-        return "It costs nothing: it sends no requests."
-    replies = round(total(rows, "replies"))
-    price = price_per_1000(rows)
-    if price is None:
-        return f"Not known: its model has no price. {plural(replies, 'reply', 'replies')}."
-    each = f"US$ {dollars(price)} per {THOUSAND} judgments"
-    return f"{each}; {dollars(total(rows, 'usd'))} for all {count(replies)} replies."
-
-
-def _covered(report: Report, judge: Judge) -> str:
-    tally = study.Tally.of_judge(report, judge)
-    if not tally.asked:
-        return "Nothing was asked of it."
-    failed = listed([f"{count(n)} {spoken(name)}" for name, n in tally.failed.items()])
-    why = f": {failed}" if failed else ""
-    ok = tally.counts["ok"]
-    share = percent(ok / tally.asked)
-    return f"A value from {count(ok)} of {plural(tally.asked, 'judgment')} ({share}){why}."
+        cost = "It costs nothing: it sends no requests."
+    elif price is None:
+        cost = f"Not known: its model has no price. {plural(replies, 'reply', 'replies')}."
+    else:
+        each = f"US$ {dollars(price)} per {THOUSAND} judgments"
+        cost = f"{each}; {dollars(total(rows, 'usd'))} for all {count(replies)} replies."
+    covered, ok = "Nothing was asked of it.", tally.counts["ok"]
+    if tally.asked:
+        failed = listed([f"{count(n)} {spoken(name)}" for name, n in tally.failed.items()])
+        of_all = f"{plural(tally.asked, 'judgment')} ({percent(ok / tally.asked)})"
+        covered = f"A value from {count(ok)} of {of_all}{f': {failed}' if failed else ''}."
+    return [
+        ("What it is", kind),
+        *([] if judge.control else [("In short", answer(report, judge, claims(report, judge)))]),
+        ("What it costs", cost),
+        ("What came back", covered),
+    ]
 
 
 def standing(report: Report, judge: Judge) -> Section | None:
@@ -174,7 +161,7 @@ def settings_section(report: CardReport, judge: Judge) -> Section:
     name = str(settings.get("model"))
     if (model := report.spec.models.get(name)) is not None:
         of_model = [
-            (key, _price(value) if key == "price" else _value(value), "")
+            (key, _value(value) if key != "price" else _prices(value), "")
             for key, value in model.items()
         ]
         blocks.append(_settings_table(f"Its model `{name}`", of_model))
@@ -203,13 +190,13 @@ def _of_judge(settings: Mapping[str, object], judge: Judge) -> list[Setting]:
     return rows
 
 
-def _price(prices: object) -> str:
+def _prices(prices: object) -> str:
     assert isinstance(prices, dict), "the rules of a model's card say so"
-    named = {key: prices.get(key) for key in PER_MILLION}
-    each = [f"{value:g} {PER_MILLION[key]}" for key, value in named.items() if value is not None]
+    named = [(prices.get(key), of) for key, of in PER_MILLION.items()]
+    each = ", ".join(f"{value:g} {of}" for value, of in named if value is not None)
     share = prices.get("batch", 1)
     batch = f"; in a batch {share:.0%} of that" if share != 1 else ""
-    return f"US$ per million tokens: {', '.join(each)}{batch}"
+    return f"US$ per million tokens: {each}{batch}"
 
 
 def _value(value: object) -> str:
@@ -305,19 +292,10 @@ def number(row: Row | None) -> Cell:
     """Return a number with counts and note; an empty cell without a row."""
     if row is None:
         return NO_CELL
-    counted = row.n or row.value is None
-    counts = counts_of(row) if counted else counts_of(row).partition(", ")[2]
+    counts = counts_of(row) if row.n or row.value is None else counts_of(row).partition(", ")[2]
     notes = tuple(filter(None, (counts, spoken(row.note))))
-    if row.value is None:
-        return Cell(DASH, notes=notes, style="undefined")
-    return Cell(
-        written(row.statistic, row.value),
-        interval=interval(row),
-        notes=notes,
-        sort=row.value,
-        style="number told",
-        row=row,
-    )
+    style = "undefined" if row.value is None else "number told"
+    return replace(estimate(row, counts=True), notes=notes, title="", style=style)
 
 
 def _styles(alone: CardReport) -> Section | None:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from html import escape as escaped
 from html import unescape
 from pathlib import Path
 from textwrap import wrap
@@ -22,7 +21,6 @@ from judgescope.report.elements import (
     Figure,
     Fold,
     Gallery,
-    Key,
     Overview,
     Picture,
     Section,
@@ -44,8 +42,8 @@ SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")
 """What separates sentences."""
 GALLERY_LEAD = "Each section has a page of its own, with all its figures and tables."
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
-LINE, EDGE, ACROSS = 20, 10, 90
-"""Pixels of a line of text and around a figure; characters of a title's line."""
+ACROSS = 90
+"""Characters of a line of a figure's title."""
 PLAIN = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")", "\n": " "})
 """What a label may not have: Snakemake fills braces, and writes it into a script as it is."""
 
@@ -147,7 +145,7 @@ def write_parts(
         _write(pages / f"{section.id}.html", unlinked(render(report, templates, [section])))
         for number, figure in enumerate(figures_of(section.blocks), 1):
             name = f"{number:02d}-{slug(figure.title)}.svg"
-            _write(figures / section.id / name, alone(figure))
+            _write(figures / section.id / name, alone(figure, templates))
 
 
 def write_pages(report: Report, templates: Path, sections: Sequence[Section], folder: Path) -> None:
@@ -161,9 +159,10 @@ def write_pages(report: Report, templates: Path, sections: Sequence[Section], fo
         if section.id not in FRONT:
             page = render(report, templates, [section], sections, "../")
             _write(folder / section.href, page)
-        for table in long_tables(section.blocks):
-            whole = replace(section, lead="", blocks=[replace(table, whole=True)])
-            _write(folder / table.page, render(report, templates, [whole], sections, "../"))
+        for table in every_block(section.blocks):
+            if isinstance(table, Table) and table.too_long:
+                whole = replace(section, lead="", blocks=[replace(table, whole=True)])
+                _write(folder / table.page, render(report, templates, [whole], sections, "../"))
 
 
 def gallery(sections: Iterable[Section]) -> Section:
@@ -179,15 +178,16 @@ def gallery(sections: Iterable[Section]) -> Section:
     return Section("pictures", "What it rests on", GALLERY_LEAD, [Gallery([*groups.items()])])
 
 
-def long_tables(blocks: Iterable[Block]) -> Iterator[Table]:
-    """Yield the tables that are too long, also those in folds, and figures."""
+def every_block(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield blocks and those within them: of folds, of the first screen, and tables of figures."""
     for block in blocks:
+        yield block
         if isinstance(block, Fold):
-            yield from long_tables(block.blocks)
-        figure = block.figure if isinstance(block, Overview) else block
-        table = figure.table if isinstance(figure, Figure) else block
-        if isinstance(table, Table) and table.too_long:
-            yield table
+            yield from every_block(block.blocks)
+        elif isinstance(block, Overview) and block.figure:
+            yield from every_block([block.figure])
+        elif isinstance(block, Figure):
+            yield block.table
 
 
 def unlinked(page: str) -> str:
@@ -197,53 +197,28 @@ def unlinked(page: str) -> str:
 
 def figures_of(blocks: Iterable[Block]) -> Iterator[Figure]:
     """Yield the figures among blocks, also those that are shown on demand."""
-    for block in blocks:
-        if isinstance(block, Overview) and block.figure:
-            yield block.figure
-        elif isinstance(block, Figure):
-            yield block
-        elif isinstance(block, Fold):
-            yield from figures_of(block.blocks)
+    return (block for block in every_block(blocks) if isinstance(block, Figure))
 
 
-def alone(figure: Figure) -> str:
+def alone(figure: Figure, templates: Path) -> str:
     """Return a figure as a whole file: on white, with its title, its summary and its legend."""
-    found = SIZE.search(figure.svg)
-    assert found, "our own charts say how large they are"
-    width, height = (float(one) + 2 * EDGE for one in found.groups())
+    size = SIZE.search(figure.svg)
+    assert size, "our own charts say how large they are"
+    template = filled(templates).get_template("figure.svg.jinja")
+    width, height = map(float, size.groups())
     titles = wrap(figure.title, ACROSS)
-    top = LINE * len(titles) + EDGE
-    whole = height + top + LINE * len(figure.keys)
-    size = f'width="{width:g}" height="{whole:g}" viewBox="0 0 {width:g} {whole:g}"'
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} font-family="sans-serif">',
-        f"<title>{escaped(figure.title)}</title>",
-        f"<desc>{escaped(figure.summary)}</desc>",
-        f'<rect width="{width:g}" height="{whole:g}" fill="#ffffff"/>',
-        *(_line(EDGE + LINE * at, one, bold=True) for at, one in enumerate(titles)),
-        f'<g transform="translate({EDGE} {top + EDGE})">{figure.svg}</g>',
-        *(_legend(top + height + LINE * at, key) for at, key in enumerate(figure.keys)),
-        "</svg>",
-    ]
-    return writable("\n".join(lines)) + "\n"
+    return writable(
+        template.render(
+            **{"figure": figure, "titles": titles, "width": width, "height": height},
+            **{"ink": INK, "colours": COLOURS},
+        )
+    )
 
 
 def title_of(path: str | Path) -> str:
     """Return the title of a figure's or a section's file, as a label of Snakemake's report."""
     found = TITLE.search(Path(path).read_text(encoding="utf-8"))
     return unescape(found[1]).translate(PLAIN) if found else Path(path).stem
-
-
-def _line(y: float, text: str, *, bold: bool = False) -> str:
-    weight = ' font-weight="600"' if bold else ""
-    place = f'x="{EDGE}" y="{y + EDGE:g}" font-size="13" fill="{INK}"'
-    return f"<text {place}{weight}>{escaped(text)}</text>"
-
-
-def _legend(y: float, key: Key) -> str:
-    sign = f'<tspan fill="{COLOURS.get(key.style, INK)}">{escaped(key.sign)}</tspan>'
-    place = f'x="{EDGE}" y="{y:g}" font-size="12" fill="{INK}"'
-    return f"<text {place}>{sign} {escaped(key.text)}</text>"
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,13 +1,14 @@
-"""Small multiples as SVG: ensembles, forest plots, scores by rating, cost against quality.
+"""Small multiples as SVG: ensembles, forest plots, scores by rating, costs, heat maps.
 
 Everything has its place in pixels, titles and ticks too: as in charts.py, no layout depends on how
 a font measures text.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import ceil, floor, log10
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from judgescope.report.charts import (
     BLUE,
@@ -18,20 +19,18 @@ from judgescope.report.charts import (
     RED,
     SOFT,
     Spec,
+    cut,
     framed,
-    label_of,
     layer,
 )
+from judgescope.report.elements import Key
 from judgescope.report.words import MINUS
 
 COLUMNS, WIDE, HIGH = 3, 240, 190
 """Panels of ensembles in a row, and the pixels of one with what belongs to it."""
 FOOT, EDGE = 24, 10
 """Pixels under all panels, for the name of their numbers; and around the first and last one."""
-STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-"""Between ticks; the last one is enough for correlations."""
-MOST_STEPS, MOST_TICKS = 8, 6
-"""Ticks of a panel of ensembles, and of costs."""
+MOST_TICKS = 6
 FREE_WIDE, GAP, PRICE_EDGE = 60, 16, 12
 """Pixels of the column of what is free, beside it, and within both at their ends."""
 LEAST_SPAN = 1e-6
@@ -46,12 +45,112 @@ Ends = tuple[int, float, float]
 Level = tuple[float, float | None, float | None]
 """A value that is of no whole number, and the ends of its interval, None without one."""
 
-_AT: Spec = {
-    name: {"field": name, "type": "quantitative", "scale": None, "axis": None} for name in "xy"
+
+def _text(colour: str, align: str, size: int, **more: int) -> Spec:
+    look = {"mark": "text", "fill": colour, "align": align, "baseline": "middle"}
+    return {**look, "fontSize": size, **more}
+
+
+def _dot(**more: float) -> Spec:
+    return {"mark": "point", "shape": "circle", "fill": BLUE, "stroke": BLUE, **more}
+
+
+_PIXELS: Spec = {"type": "quantitative", "scale": None}
+CHANNELS: dict[str, tuple[str, Spec]] = {
+    **{name: (name, {**_PIXELS, "axis": None}) for name in ("x", "y")},
+    **{name: (name, {}) for name in ("x2", "y2")},
+    "text": ("text", {"type": "nominal"}),
+    "size": ("size", _PIXELS),
+    "shade": ("fillOpacity", _PIXELS),
+    "panel": ("detail", {"type": "nominal"}),
 }
-"""The channels of a place in pixels."""
-_ACROSS: Spec = {**_AT, "x2": {"field": "x2"}}
-_UPRIGHT: Spec = {**_AT, "y2": {"field": "y2"}}
+"""What a mark says -> the channel that shows it."""
+_OUTLINED = {"mark": "rect", "fill": "transparent"}
+LOOKS: dict[str, Spec] = {
+    "empty": {**_OUTLINED, "stroke": GRID, "strokeDash": [2, 2]},
+    "band": {"mark": "rect", "fill": PALE_RED},
+    "above": {"mark": "rect", "fill": BLUE, "stroke": GRID, "strokeWidth": 1},
+    "below": {"mark": "rect", "fill": RED, "stroke": GRID, "strokeWidth": 1},
+    "frame": {**_OUTLINED, "stroke": GRID},
+    "outline": {**_OUTLINED, "stroke": INK, "strokeWidth": 1.6},
+    "grid": {"mark": "rule", "stroke": GRID, "strokeWidth": 1},
+    "spread": {"mark": "rule", "stroke": RED, "strokeWidth": 5, "opacity": 0.35},
+    "mean": {"mark": "line", "stroke": RED, "strokeWidth": 1.8},
+    "level": {"mark": "rule", "stroke": GREEN, "strokeWidth": 1.8, "strokeDash": [5, 3]},
+    "level_end": {"mark": "rule", "stroke": GREEN, "strokeWidth": 1.8},
+    "interval": {"mark": "rule", "stroke": INK, "strokeWidth": 1.3},
+    "subset": _dot(strokeWidth=1, size=30, opacity=0.75),
+    "judge": _dot(strokeWidth=1, size=38, opacity=1),
+    "texts": _dot(opacity=0.8),
+    "tick": _text(SOFT, "right", 11),
+    "number": _text(SOFT, "center", 11),
+    "axis": _text(SOFT, "center", 12),
+    "sign": _text(INK, "center", 12),
+    "line": _text(INK, "right", 12),
+    "column": _text(SOFT, "left", 11, angle=270),
+    "name": _text(INK, "left", 11),
+    "title": _text(INK, "left", 12),
+}
+"""Kinds of marks and how they look, from the lowest layer to the highest."""
+
+
+class Canvas:
+    """Marks that are placed in pixels."""
+
+    def __init__(self) -> None:
+        self.marks: dict[str, list[Spec]] = {}
+
+    def add(self, look: str, x: float, y: float, **more: float | str) -> None:
+        """Add a mark; `more` are further CHANNELS, the same for all marks of a look."""
+        place = {"x": x, "y": y, **more}
+        rounded = {k: round(v, 2) if isinstance(v, float) else v for k, v in place.items()}
+        self.marks.setdefault(look, []).append(rounded)
+
+    def spec(self, width: float, height: float) -> Spec:
+        """Return the specification."""
+        layers = []
+        for name, look in LOOKS.items():
+            if values := self.marks.get(name):
+                known = [(field, *CHANNELS[field]) for field in values[0]]
+                channels = {channel: {"field": field, **how} for field, channel, how in known}
+                layers.append({"name": name, **layer(values=values, encoding=channels, **look)})
+        return framed(layers, width, height)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Whole steps that hold some values."""
+
+    low: int
+    high: int
+    step: float
+
+    @classmethod
+    def of(cls, values: Sequence[float], step: float = 0.0) -> Self:
+        """Return the scale that holds the values, with few ticks unless `step` is given."""
+        step = step or _step(max(values) - min(values))
+        low = floor(min(values) / step)
+        return cls(low, max(ceil(max(values) / step), low + 1), step)
+
+    def share(self, value: float) -> float:
+        """Return where a value lies, from 0 to 1."""
+        return (value / self.step - self.low) / (self.high - self.low)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return the values that have a tick, each with its text."""
+        digits = max(0, -floor(log10(self.step)))
+        values = [round(at * self.step, 9) for at in range(self.low, self.high + 1)]
+        return [(value, f"{value:.{digits}f}".replace("-", MINUS)) for value in values]
+
+
+def _step(span: float) -> float:
+    """Return the least step of 1, 2 or 5 times a power of ten that needs few ticks."""
+    if span < LEAST_SPAN:
+        return 0.1
+    power = floor(log10(span / MOST_TICKS))
+    steps = (round(base * 10.0**up, 9) for up in (power, power + 1) for base in (1, 2, 5))
+    return next(step for step in steps if span / step <= MOST_TICKS)
 
 
 class _Grid(NamedTuple):
@@ -71,87 +170,44 @@ COSTS = _Grid(2, 370, 220, left=50, top=28, right=20, bottom=26)
 
 
 class _Frame:
-    """One panel: its place in the grid, and a scale of whole steps that holds all `values`."""
+    """One panel of a grid on a canvas: its title, and a scale upwards with a line at each tick."""
 
-    def __init__(
-        self, grid: _Grid, number: int, title: str, values: Sequence[float], step: float
-    ) -> None:
-        self.title, self.step = label_of(title), step
-        self.low = floor(min(values) / step)
-        self.high = max(ceil(max(values) / step), self.low + 1)
+    def __init__(self, canvas: Canvas, grid: _Grid, number: int, title: str, scale: Scale) -> None:
         row, column = divmod(number, grid.columns)
+        self.canvas, self.scale = canvas, scale
         self.left = column * grid.wide + grid.left
         self.right = (column + 1) * grid.wide - grid.right
-        self.above = row * grid.high + 12
         self.bottom = (row + 1) * grid.high - grid.bottom
         self.height = grid.high - grid.top - grid.bottom
+        canvas.add("title", self.left, row * grid.high + 12, text=cut(title))
+        for value, text in scale.ticks:
+            canvas.add("tick", self.left - 6, self.y(value), text=text)
+            self.across("grid", value)
 
     def y(self, value: float) -> float:
         """Return where a value lies."""
-        share = (value / self.step - self.low) / (self.high - self.low)
-        return round(self.bottom - share * self.height, 2)
+        return self.bottom - self.scale.share(value) * self.height
 
-    def across(self, value: float) -> Spec:
-        """Return the line across the panel at a value."""
-        return {"x": self.left, "x2": self.right, "y": self.y(value)}
+    def across(self, look: str, value: float) -> None:
+        """Draw a line across the panel at a value."""
+        self.canvas.add(look, self.left, self.y(value), x2=self.right)
 
-    def upright(self, x: float, low: float, high: float) -> Spec:
-        """Return an upright line between two values."""
-        return {"x": x, "y": self.y(low), "y2": self.y(high)}
+    def upright(self, look: str, x: float, low: float | None, high: float | None) -> None:
+        """Draw a line between two values; nothing without them."""
+        if low is not None and high is not None:
+            self.canvas.add(look, x, self.y(low), y2=self.y(high))
 
-    def below(self, x: float, text: str) -> Spec:
-        """Return a number below the panel."""
-        return {"x": x, "y": self.bottom + 12, "text": text}
-
-    @property
-    def ticks(self) -> list[float]:
-        """Return the values at which there are lines."""
-        return [round(tick * self.step, 9) for tick in range(self.low, self.high + 1)]
+    def below(self, x: float, text: str) -> None:
+        """Write a number below the panel."""
+        self.canvas.add("number", x, self.bottom + 12, text=text)
 
 
-def _framed(
-    grid: _Grid, frames: Sequence[_Frame], numbers: list[Spec], layers: Sequence[Spec], x: str
-) -> Spec:
-    """Return the specification of panels: ticks, `numbers` below, titles, and then `layers`."""
-    width = min(grid.columns, len(frames)) * grid.wide
-    height = ceil(len(frames) / grid.columns) * grid.high + FOOT
-    digits = {frame: max(0, -floor(log10(frame.step))) for frame in frames}
-    ticks = [
-        {
-            "x": frame.left - 6,
-            "y": frame.y(tick),
-            "text": f"{tick:.{digits[frame]}f}".replace("-", MINUS),
-        }
-        for frame in frames
-        for tick in frame.ticks
-    ]
-    lines = [frame.across(tick) for frame in frames for tick in frame.ticks]
-    titles = [{"x": frame.left, "y": frame.above, "text": frame.title} for frame in frames]
-    decoration = [
-        layer("rule", lines, _ACROSS, stroke=GRID, strokeWidth=1),
-        _texts(ticks, SOFT, "right", 11),
-        _texts(numbers, SOFT, "center", 11),
-        _texts(titles, INK, "left", 12),
-        _texts([{"x": width / 2, "y": height - 6, "text": x}], SOFT, "center", 12),
-    ]
-    return framed([*decoration, *layers], width, height)
-
-
-def _texts(texts: list[Spec], colour: str, align: str, size: int) -> Spec:
-    channels = {**_AT, "text": {"field": "text", "type": "nominal"}}
-    look = {"fill": colour, "align": align, "baseline": "middle", "fontSize": size}
-    return layer("text", texts, channels, **look)
-
-
-def _dots(dots: list[Spec], **look: float) -> Spec:
-    blue = {"fill": BLUE, "stroke": BLUE, "strokeWidth": 1}
-    return layer("point", dots, _AT, shape="circle", **blue, **look)
-
-
-def _levels(lines: list[Spec]) -> list[Spec]:
-    """Return the layer of dashed lines across panels; nothing without any."""
-    look = {"stroke": GREEN, "strokeWidth": 1.8, "strokeDash": [5, 3]}
-    return [layer("rule", lines, _ACROSS, **look)] if lines else []
+def _framed(canvas: Canvas, grid: _Grid, number: int, x: str) -> Spec:
+    """Return the specification of a number of panels; `x` names what is below them."""
+    width = min(grid.columns, number) * grid.wide
+    height = ceil(number / grid.columns) * grid.high + FOOT
+    canvas.add("axis", width / 2, height - 6, text=x)
+    return canvas.spec(width, height)
 
 
 # --- ensembles by size -----------------------------------------------------------------------
@@ -185,56 +241,29 @@ def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
     All panels share both scales.
     """
     sizes = sorted({at for panel in panels for at, _ in (*panel.dots, *panel.means)})
-    values = [value for panel in panels for value in panel.values]
-    low, high = min(values), max(values)
-    fitting = (step for step in STEPS if ceil(high / step) - floor(low / step) < MOST_STEPS)
-    step = next(fitting, STEPS[-1])
-    frames = [_Frame(ENSEMBLES, at, panel.title, values, step) for at, panel in enumerate(panels)]
-    both = list(zip(frames, panels, strict=True))
-
-    def over(frame: _Frame, number: int) -> float:
-        first, last = sizes[0], sizes[-1]
-        share = (number - first) / (last - first) if last > first else 0.5
-        return round(frame.left + EDGE + share * (frame.right - frame.left - 2 * EDGE), 2)
-
-    def dots(frame: _Frame, values: Iterable[Dot], **more: int) -> list[Spec]:
-        return [{"x": over(frame, at), "y": frame.y(value), **more} for at, value in values]
-
-    def intervals(spreads: Iterable[Sequence[Ends]], **look: object) -> Spec:
-        lines = [
-            frame.upright(over(frame, at), lo, hi)
-            for frame, spread in zip(frames, spreads, strict=True)
-            for at, lo, hi in spread
-        ]
-        return layer("rule", lines, _UPRIGHT, **look)
-
-    means = [
-        dot for number, (f, panel) in enumerate(both) for dot in dots(f, panel.means, panel=number)
-    ]
-    levels = [(frame, panel.level) for frame, panel in both if panel.level]
-    level_ends = [
-        frame.upright(frame.right, lo, hi)
-        for frame, (_, lo, hi) in levels
-        if lo is not None and hi is not None
-    ]
-    layers = [
-        intervals((panel.spread for panel in panels), stroke=RED, strokeWidth=5, opacity=0.35),
-        layer(
-            "line",
-            means,
-            {**_AT, "detail": {"field": "panel", "type": "nominal"}},
-            stroke=RED,
-            strokeWidth=1.8,
-        ),
-        *_levels([frame.across(value) for frame, (value, _, _) in levels]),
-        *([layer("rule", level_ends, _UPRIGHT, stroke=GREEN, strokeWidth=1.8)] * bool(level_ends)),
-        intervals((panel.ends for panel in panels), stroke=INK, strokeWidth=1.3, opacity=1),
-        _dots(
-            [dot for frame, panel in both for dot in dots(frame, panel.dots)], size=30, opacity=0.75
-        ),
-    ]
-    numbers = [frame.below(over(frame, at), str(at)) for frame in frames for at in sizes]
-    return _framed(ENSEMBLES, frames, numbers, layers, x)
+    scale, canvas = Scale.of([value for panel in panels for value in panel.values]), Canvas()
+    for number, panel in enumerate(panels):
+        frame = _Frame(canvas, ENSEMBLES, number, panel.title, scale)
+        wide = frame.right - frame.left - 2 * EDGE
+        places = {
+            at: frame.left
+            + EDGE
+            + wide * ((at - sizes[0]) / (sizes[-1] - sizes[0] or 1) if sizes[1:] else 0.5)
+            for at in sizes
+        }
+        for at, place in places.items():
+            frame.below(place, str(at))
+        for at, value in panel.means:
+            canvas.add("mean", places[at], frame.y(value), panel=number)
+        for at, value in panel.dots:
+            canvas.add("subset", places[at], frame.y(value))
+        for look, intervals in (("spread", panel.spread), ("interval", panel.ends)):
+            for at, low, high in intervals:
+                frame.upright(look, places[at], low, high)
+        if panel.level:
+            frame.across("level", panel.level[0])
+            frame.upright("level_end", frame.right, *panel.level[1:])
+    return _framed(canvas, ENSEMBLES, len(panels), x)
 
 
 # --- agreement beside people and controls -----------------------------------------------------
@@ -262,60 +291,40 @@ class Forest:
 def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Spec:
     """Return the specification: a line for each name, panels beside each other, one scale."""
     values = [value for panel in panels for value in panel.values]
-    step = _step((max(values) - min(values)) * 1.5)
-    low, high = floor(min(values) / step) * step, ceil(max(values) / step) * step
+    scale, canvas = Scale.of(values, _step((max(values) - min(values)) * 1.5)), Canvas()
     columns = min(FORESTS, len(panels))
-    wide = (FOREST_WIDE - FOREST_LEFT) / columns
+    wide, edge = (FOREST_WIDE - FOREST_LEFT) / columns, 2 * EDGE
     tall = len(names) * FOREST_LINE + FOREST_HEAD + FOREST_FOOT
-    rules: dict[str, list[Spec]] = {"zero": [], "people": [], "interval": []}
-    bands, dots, titles, ticks, labels = [], [], [], [], []
     for number, panel in enumerate(panels):
         row, column = divmod(number, columns)
         top = row * tall + FOREST_HEAD
         bottom = top + len(names) * FOREST_LINE
-        left = FOREST_LEFT + column * wide + EDGE
+        left = FOREST_LEFT + column * wide + edge
 
-        def x_of(value: float, left: float = left) -> float:
-            return round(left + (value - low) / (high - low) * (wide - 2 * EDGE), 2)
+        def at(value: float, left: float = left) -> float:
+            return left + scale.share(value) * (wide - 2 * edge)
 
-        titles.append({"x": left, "y": top - 12, "text": _cut(panel.title, int(wide / 7.5))})
-        ends = range(round(low / step), round(high / step) + 1)
-        ticks += [
-            {"x": x_of(at * step), "y": bottom + 10, "text": f"{at * step:g}".replace("-", MINUS)}
-            for at in ends
-        ]
-        rules["zero"].append({"x": x_of(0), "y": top, "y2": bottom})
+        canvas.add("title", left, top - 12, text=cut(panel.title, int(wide / 7.5)))
+        for value, text in scale.ticks:
+            canvas.add("number", at(value), bottom + 10, text=text)
+        canvas.add("grid", at(0), top, y2=bottom)
         if panel.people is not None:
-            rules["people"].append({"x": x_of(panel.people), "y": top, "y2": bottom})
+            canvas.add("level", at(panel.people), top, y2=bottom)
         if panel.band:
-            least, most = map(x_of, panel.band)
-            bands.append({"x": least, "x2": max(most, least + 1), "y": top, "y2": bottom})
-        for at, (name, point) in enumerate(zip(names, panel.points, strict=True)):
-            y = top + (at + 0.5) * FOREST_LINE
+            least, most = map(at, panel.band)
+            canvas.add("band", least, top, x2=max(most, least + 1), y2=bottom)
+        for line, (name, point) in enumerate(zip(names, panel.points, strict=True)):
+            y = top + (line + 0.5) * FOREST_LINE
             if column == 0:
-                labels.append({"x": FOREST_LEFT, "y": y, "text": _cut(name, FOREST_NAME)})
+                canvas.add("line", FOREST_LEFT, y, text=cut(name, FOREST_NAME))
             if point:
-                value, lo, hi = point
-                dots.append({"x": x_of(value), "y": y})
-                if lo is not None and hi is not None:
-                    rules["interval"].append({"x": x_of(lo), "x2": x_of(hi), "y": y})
+                value, low, high = point
+                canvas.add("judge", at(value), y)
+                if low is not None and high is not None:
+                    canvas.add("interval", at(low), y, x2=at(high))
     height = ceil(len(panels) / columns) * tall + FOOT
-    foot = [{"x": FOREST_LEFT + (FOREST_WIDE - FOREST_LEFT) / 2, "y": height - 8, "text": x}]
-    layers = [
-        layer("rect", bands, {**_ACROSS, "y2": {"field": "y2"}}, fill=PALE_RED),
-        layer("rule", rules["zero"], _UPRIGHT, stroke=GRID, strokeWidth=1),
-        layer("rule", rules["people"], _UPRIGHT, stroke=GREEN, strokeWidth=1.8, strokeDash=[5, 3]),
-        layer("rule", rules["interval"], _ACROSS, stroke=INK, strokeWidth=1.3),
-        _dots(dots, size=36, opacity=1),
-        _texts(titles, INK, "left", 12),
-        _texts(labels, INK, "right", 12),
-        _texts([*ticks, *foot], SOFT, "center", 11),
-    ]
-    return framed(layers, FOREST_WIDE, height)
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    canvas.add("axis", FOREST_LEFT + (FOREST_WIDE - FOREST_LEFT) / 2, height - 8, text=x)
+    return canvas.spec(FOREST_WIDE, height)
 
 
 # --- scores beside ratings --------------------------------------------------------------------
@@ -335,41 +344,24 @@ def bins_spec(
 
     A bin is numbered from the lower left; the area of its dot is its share of the panel's largest.
     """
-    side_x, side_y = (SCATTER_WIDE - 2 * EDGE) / BINS, (SCATTER_HIGH - 2 * EDGE) / BINS
-    frames, dots = list[Spec](), list[Spec]()
+    canvas = Canvas()
+    wide, high = SCATTER_WIDE - 2 * EDGE, SCATTER_HIGH - 2 * EDGE
     for (row, column), counts in panels.items():
         left = FOREST_LEFT + columns.index(column) * SCATTER_WIDE + EDGE
         bottom = FOREST_HEAD + (rows.index(row) + 1) * SCATTER_HIGH - EDGE
-        right, top = left + SCATTER_WIDE - 2 * EDGE, bottom - SCATTER_HIGH + 2 * EDGE
-        frames.append({"x": left, "x2": right, "y": top, "y2": bottom})
+        canvas.add("frame", left, bottom - high, x2=left + wide, y2=bottom)
         most = max(counts.values())
-        dots += [
-            {
-                "x": round(left + (across + 0.5) * side_x, 2),
-                "y": round(bottom - (up + 0.5) * side_y, 2),
-                "size": round(LARGEST_DOT * number / most, 1),
-            }
-            for (across, up), number in counts.items()
-        ]
-    width = FOREST_LEFT + len(columns) * SCATTER_WIDE
+        for (across, up), number in counts.items():
+            place = left + (across + 0.5) * wide / BINS, bottom - (up + 0.5) * high / BINS
+            canvas.add("texts", *place, size=LARGEST_DOT * number / most)
     height = FOREST_HEAD + len(rows) * SCATTER_HIGH + FOOT
-    names = [
-        {"x": FOREST_LEFT, "y": FOREST_HEAD + (at + 0.5) * SCATTER_HIGH, "text": _cut(name, 19)}
-        for at, name in enumerate(rows)
-    ]
-    titles = [
-        {"x": FOREST_LEFT + at * SCATTER_WIDE + EDGE, "y": 16, "text": _cut(name, 22)}
-        for at, name in enumerate(columns)
-    ]
-    sized = {**_AT, "size": {"field": "size", "type": "quantitative", "scale": None}}
-    layers = [
-        layer("rect", frames, {**_ACROSS, "y2": {"field": "y2"}}, fill="transparent", stroke=GRID),
-        layer("point", dots, sized, shape="circle", fill=BLUE, stroke=BLUE, opacity=0.8),
-        _texts(names, INK, "right", 12),
-        _texts(titles, INK, "left", 12),
-        _texts([{"x": FOREST_LEFT + EDGE, "y": height - 6, "text": x}], SOFT, "left", 12),
-    ]
-    return framed(layers, max(width, 640), height)
+    for at, name in enumerate(rows):
+        y = FOREST_HEAD + (at + 0.5) * SCATTER_HIGH
+        canvas.add("line", FOREST_LEFT, y, text=cut(name, FOREST_NAME))
+    for at, name in enumerate(columns):
+        canvas.add("title", FOREST_LEFT + at * SCATTER_WIDE + EDGE, 16, text=cut(name, 22))
+    canvas.add("name", FOREST_LEFT + EDGE, height - 6, text=x)
+    return canvas.spec(max(FOREST_LEFT + len(columns) * SCATTER_WIDE, 640), height)
 
 
 # --- cost against quality --------------------------------------------------------------------
@@ -409,57 +401,87 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     """
     prices = [dot.price for panel in panels for dot in panel.dots]
     powers = [log10(price) for price in prices if price > 0]
-    cheap, dear = floor(min(powers)), ceil(max(powers))
-    free = any(price <= 0 for price in prices)
-
-    def at_power(frame: _Frame, power: float) -> float:
+    cheap, dear = floor(min(powers)), max(ceil(max(powers)), floor(min(powers)) + 1)
+    free, canvas = any(price <= 0 for price in prices), Canvas()
+    for number, panel in enumerate(panels):
+        frame = _Frame(canvas, COSTS, number, panel.title, Scale.of(panel.values))
         start = frame.left + (FREE_WIDE + GAP if free else 0) + PRICE_EDGE
-        share = (power - cheap) / max(dear - cheap, 1)
-        return round(start + share * (frame.right - PRICE_EDGE - start), 2)
-
-    def place(frame: _Frame, panel: Priced, dot: Bought) -> float:
-        """Return where a judge lies; those that cost nothing stand beside each other."""
-        if dot.price > 0:
-            return at_power(frame, log10(dot.price))
-        unpaid = [one.number for one in panel.dots if one.price <= 0]
-        return round(frame.left + (unpaid.index(dot.number) + 0.5) / len(unpaid) * FREE_WIDE, 2)
-
-    frames = [
-        _Frame(COSTS, at, panel.title, panel.values, _step(max(panel.values) - min(panel.values)))
-        for at, panel in enumerate(panels)
-    ]
-    numbers = []
-    for frame in frames:
-        numbers += [frame.below(frame.left + FREE_WIDE / 2, "free")] if free else []
-        numbers += [
-            frame.below(at_power(frame, power), f"{10.0**power:g}")
-            for power in range(cheap, max(dear, cheap + 1) + 1)
-        ]
-    both = list(zip(frames, panels, strict=True))
-    placed = [(frame, place(frame, panel, dot), dot) for frame, panel in both for dot in panel.dots]
-    intervals = [
-        frame.upright(at, dot.ci_low, dot.ci_high)
-        for frame, at, dot in placed
-        if dot.ci_low is not None and dot.ci_high is not None
-    ]
-    dots = [{"x": at, "y": frame.y(dot.value)} for frame, at, dot in placed]
-    names = [
-        {"x": at + 5, "y": frame.y(dot.value) - 7, "text": str(dot.number)}
-        for frame, at, dot in placed
-    ]
-    layers = [
-        *_levels([frame.across(panel.level) for frame, panel in both if panel.level is not None]),
-        layer("rule", intervals, _UPRIGHT, stroke=INK, strokeWidth=1.3),
-        _dots(dots, size=40, opacity=1),
-        _texts(names, INK, "left", 11),
-    ]
-    return _framed(COSTS, frames, numbers, layers, x)
+        wide = (frame.right - PRICE_EDGE - start) / (dear - cheap)
+        unpaid = [dot.number for dot in panel.dots if dot.price <= 0]
+        if free:
+            frame.below(frame.left + FREE_WIDE / 2, "free")
+        for power in range(cheap, dear + 1):
+            frame.below(start + (power - cheap) * wide, f"{10.0**power:g}")
+        if panel.level is not None:
+            frame.across("level", panel.level)
+        for dot in panel.dots:
+            if dot.price > 0:
+                at = start + (log10(dot.price) - cheap) * wide
+            else:  # what costs nothing stands beside each other
+                at = frame.left + (unpaid.index(dot.number) + 0.5) / len(unpaid) * FREE_WIDE
+            frame.upright("interval", at, dot.ci_low, dot.ci_high)
+            canvas.add("judge", at, frame.y(dot.value))
+            canvas.add("name", at + 5, frame.y(dot.value) - 7, text=str(dot.number))
+    return _framed(canvas, COSTS, len(panels), x)
 
 
-def _step(span: float) -> float:
-    """Return the least step of 1, 2 or 5 times a power of ten that needs few ticks."""
-    if span < LEAST_SPAN:
-        return 0.1
-    power = floor(log10(span / MOST_TICKS))
-    steps = (round(base * 10.0**up, 9) for up in (power, power + 1) for base in (1, 2, 5))
-    return next(step for step in steps if span / step <= MOST_TICKS)
+# --- heat maps -------------------------------------------------------------------------------
+
+ACROSS, HEAT_LEFT, HEAT_GAP = 720, 200, 24
+"""Pixels of all panels, of the names of rows before them, and between panels."""
+SIDE, LEAST_SIDE, ROW, NARROWEST = 30, 10, 18, 170
+"""Pixels of a cell's width, its height, and the width of a panel, which its title needs."""
+TITLE, CHARACTER, LONGEST_NAME = 26, 6, 16
+"""Pixels of a panel's title and of a character of its columns' upright names; at most so many."""
+SHOWN = 0.1
+"""From here on a value below 0 has a sign, so that nobody needs the colour."""
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A panel: (row, column) -> a value from -1 to 1, and the cells that are outlined.
+
+    A cell may have no value.
+    """
+
+    title: str
+    values: Mapping[tuple[str, str], float]
+    outlined: Collection[tuple[str, str]]
+
+
+def heat_keys(above: str, below: str, outlined: str) -> list[Key]:
+    """Return the legend of a heat map: what shades above and below 0 and outlines mean."""
+    return [Key("■", "blue", above), Key(MINUS, "red", below), Key("□", "ink", outlined)]
+
+
+def heatmap_spec(panels: Sequence[HeatMap], rows: Sequence[str], columns: Sequence[str]) -> Spec:
+    """Return the specification of panels with these rows and columns."""
+    canvas, side = Canvas(), max(LEAST_SIDE, min(SIDE, ACROSS // len(columns)))
+    width = max(side * len(columns), NARROWEST) + HEAT_GAP
+    heads_height = CHARACTER * min(LONGEST_NAME, max(map(len, columns)))
+    height = TITLE + heads_height + ROW * len(rows) + HEAT_GAP
+    each_row = max(1, ACROSS // width)
+    for number, panel in enumerate(panels):
+        down, right = divmod(number, each_row)
+        left, top = HEAT_LEFT + right * width, down * height + TITLE + heads_height
+        canvas.add("title", left, down * height + 8, text=cut(panel.title))
+        for index, column in enumerate(columns):
+            x = left + (index + 0.5) * side
+            canvas.add("column", x, top - 4, text=cut(column, LONGEST_NAME))
+        for line, row in enumerate(rows if not right else ()):
+            canvas.add("line", HEAT_LEFT - 8, top + (line + 0.5) * ROW, text=cut(row))
+        for (line, row), (index, column) in product(enumerate(rows), enumerate(columns)):
+            x, y = left + index * side + 1, top + line * ROW + 1
+            ends = {"x2": x + side - 2, "y2": y + ROW - 2}
+            value = panel.values.get((row, column))
+            if value is None:
+                canvas.add("empty", x, y, **ends)
+            else:
+                shade = round(min(abs(value), 1), 3)
+                canvas.add("below" if value < 0 else "above", x, y, **ends, shade=shade)
+                if value <= -SHOWN:
+                    canvas.add("sign", x + side / 2 - 1, y + ROW / 2 - 1, text=MINUS)
+            if (row, column) in panel.outlined:
+                canvas.add("outline", x, y, **ends)
+    used = min(each_row, len(panels)) * width
+    return canvas.spec(HEAT_LEFT + used, ceil(len(panels) / each_row) * height)

@@ -163,6 +163,11 @@ class Report:
         return [Dataset(name, card.name or name, card, self.counts[name]) for name, card in cards]
 
     @cached_property
+    def names(self) -> dict[str, str]:
+        """Return dataset -> its name."""
+        return {dataset.id: dataset.name for dataset in self.datasets}
+
+    @cached_property
     def judges(self) -> list[Judge]:
         """Return the judges that are no controls, then the controls."""
         judges = [self._judge(name) for name in self.spec.study.judges]

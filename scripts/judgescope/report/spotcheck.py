@@ -14,8 +14,9 @@ from markupsafe import Markup
 
 from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
+from judgescope.report.elements import Excerpt
 from judgescope.report.html import environment_of, finished
-from judgescope.report.marked import Piece, compared, edited, marked, reordered, shortened
+from judgescope.report.marked import Piece, compared, marked, shortened, states
 from judgescope.report.specs import PerturbationCard, PerturbedSet, SpotcheckSpec
 from judgescope.report.words import count
 from judgescope.schema.tables import read_table
@@ -32,20 +33,12 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class View:
-    """A text with its marks, and what it is where that is not plain."""
-
-    pieces: Sequence[Piece]
-    label: str = ""
-
-
-@dataclass(frozen=True)
 class Example:
     """One text as it is shown: its item, its outcome, and its views."""
 
     item: str
     status: str
-    views: Sequence[View]
+    views: Sequence[Excerpt]
 
 
 @dataclass(frozen=True)
@@ -152,19 +145,16 @@ def drawn(
     return found[0], found[1]
 
 
-def _perturbed(before: str, after: str, edits: list[Edit], card: PerturbationCard) -> list[View]:
+def _perturbed(before: str, after: str, edits: list[Edit], card: PerturbationCard) -> list[Excerpt]:
     """Return both states of a text in one, or beside each other where sentences moved."""
-    if card.method != "rule":  # its edit spans all that differs
-        return [View(shortened(marked(compared(before, after))))]
-    moved = reordered(before, edits) if card.level == "sentence" else None
-    if moved is None:
-        return [View(shortened(marked(edited(before, edits))))]
-    return [View(shortened(moved[0]), "Original"), View(shortened(moved[1]), "Perturbed")]
+    shown = [shortened(pieces) for pieces in states(before, after, edits, card)]
+    names = ("Original", "Perturbed") if shown[1:] else ("",)
+    return [Excerpt(name, pieces) for pieces, name in zip(shown, names, strict=True)]
 
 
-def _unperturbed(before: str, reply: str | None) -> View:
+def _unperturbed(before: str, reply: str | None) -> Excerpt:
     """Return a text as it is, or as the reply has it that could not be used."""
     if reply:
-        return View(shortened(marked(compared(before, reply))), "The text in the last reply")
+        return Excerpt("The text in the last reply", shortened(marked(compared(before, reply))))
     label = "The text; the last reply is empty" if reply == "" else "The text"
-    return View(shortened([Piece("same", before)]), label)
+    return Excerpt(label, shortened([Piece("same", before)]))

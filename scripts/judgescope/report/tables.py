@@ -1,11 +1,13 @@
 """Tables and figures of estimates: a line per judge, and what places them across and below."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Unpack
 
-from judgescope.report.cells import NO_CELL, Cell, count_cell, estimate, heat
+from judgescope.report.cells import NO_CELL, Cell, count_cell, estimate, figures, heat
 from judgescope.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
 from judgescope.report.elements import (
     Block,
@@ -192,29 +194,82 @@ def chart(
     title: str,
     summary: str,
     table: Table,
-    values: Iterable[tuple[str, str, Row]],
     *,
     line: float,
     axis: str,
-    groups: Sequence[str] = (),
-    names: Sequence[str] = (),
-) -> Figure:
-    """Return a figure of (group, series, estimate); without `groups` and `names` of all in them.
+    across: bool = False,
+    statistics: Collection[str] = (),
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> Figure | Table:
+    """Return a table's estimates as a figure; the table alone where none is defined.
 
+    Each line is a group, each column a series; `across` is the reverse. The table may have
+    other `statistics` than these, default: all are drawn; `names` are lines' names in the figure.
     As many series are drawn as there are signs; the table has all.
     """
-    points = [
-        Point(group, name, row.value or 0.0, row.ci_low, row.ci_high) for group, name, row in values
-    ]
-    groups = groups or list(dict.fromkeys(point.group for point in points))
-    names = names or list(dict.fromkeys(point.series for point in points))
-    series = signs(names[:MOST_SIGNS])
-    if len(names) > MOST_SIGNS:
-        summary += f" Drawn are the first {MOST_SIGNS} of {len(names)}; the table has all."
-        points = [point for point in points if point.series in names[:MOST_SIGNS]]
+    points, heading = [], ""
+    heads = Counter(line.head for body in table.bodies for line in body.lines)
+    texts = Counter(column.text for column in table.columns)
+    columns = [one.heading if texts[one.text] > 1 else one.text for one in table.columns]
+    for body in table.bodies:
+        heading = body.title or heading
+        for each in body.lines:
+            more = (heading or each.about) if heads[each.head] > 1 else ""
+            badge = f" ({each.badge})" if each.badge else ""
+            head = names.get(each.head, f"{each.head}{f', {more}' if more else ''}{badge}")
+            for column, row in zip(columns, (cell.row for cell in each.cells), strict=True):
+                if not row or (statistics and row.statistic not in statistics):
+                    continue  # `row` is there where a value is
+                place = (column, head) if across else (head, column)
+                points.append(Point(*place, row.value or 0.0, row.ci_low, row.ci_high))
+    if not points:
+        return table
+    groups, every = list({one.group: 0 for one in points}), list({one.series: 0 for one in points})
+    (groups if across else every).sort(key=columns.index)
+    series = signs(every[:MOST_SIGNS])
+    if len(every) > MOST_SIGNS:
+        summary += f" Drawn are the first {MOST_SIGNS} of {len(every)}; the table has all."
+        points = [point for point in points if point.series in every[:MOST_SIGNS]]
     keys = [Key(one.sign, one.style, one.name) for one in series]
     drawn = svg(chart_spec(points, groups, series, line=line, x=axis))
     return Figure(title, drawn, summary, keys, table)
+
+
+def aspect_chart(
+    report: Report,
+    dataset: Dataset,
+    rows: Rows,
+    name: str,
+    *words: str,
+    line: float = 0.0,
+    source: str,
+    **where: Unpack[Place],
+) -> Iterator[Figure | Table]:
+    """Yield a statistic of every judge by aspect as a figure; nothing where none is defined.
+
+    `words` are a title, a sentence, and what the axis shows.
+    """
+    title, sentence, axis = f"{dataset.name}{words[0]}", *words[1:]
+    judges = tuple(judge.id for judge in report.judges)
+    mine = rows.where(statistic=name, judge=judges)
+    known = [row for row in mine if row.value is not None]
+    if not known:
+        return
+    ends = (each(known, key=lambda row: row.value or 0.0) for each in (min, max))
+    low, high = (
+        f"{figures(row)} ({row.judge}, {report.aspect(row.judged).lower()})" for row in ends
+    )
+    found = {row.judged for row in known}
+    aspects = [aspect for aspect in dataset.aspects if aspect in found]
+    table = TableSpec(
+        f"{title}; {statistic_caption(name)}.",
+        aspect_columns(report, [*aspects, *sorted(found - {*aspects, AVERAGE})], **where),
+        statistic=name,
+        source=source,
+        counts=True,
+    ).filled(report.judges, mine)
+    span = f"From {low} to {high}." if low != high else f"It is {low}."
+    yield chart(title, f"{sentence} {span}", table, line=line, axis=axis, across=True)
 
 
 def leaders(judges: Iterable[Judge], rows: Iterable[Row]) -> list[Row]:
@@ -276,19 +331,36 @@ def matrix(
 
 
 def mean_differences(
-    report: Report, rows: Rows, statistic: str, name: str, level: str
-) -> list[Fold]:
-    """Return, folded, the differences of judges' means over aspects, in each wording."""
-    found: list[Fold] = []
-    means = rows.where(aspect=AVERAGE, statistic=f"difference_{statistic}", level=level)
-    for criterion in means.names("criterion"):
-        part = means.where(criterion=criterion)
-        known = {each for row in part if row.value is not None for each in (row.judge, row.judge_b)}
-        judges = [judge for judge in report.judges if judge.id in known]
-        if judges:
+    report: Report, rows: Rows, statistics: Iterable[str], name: str, level: str
+) -> Iterator[Fold]:
+    """Yield, in one fold, the differences of judges' means over aspects, in each wording."""
+    tables: list[Block] = []
+    for measure in statistics:
+        means = rows.where(aspect=AVERAGE, statistic=f"difference_{measure}", level=level)
+        for criterion in means.names("criterion"):
+            part = means.where(criterion=criterion)
+            defined = [row for row in part if row.value is not None]
+            known = {each for row in defined for each in (row.judge, row.judge_b)}
+            judges = [judge for judge in report.judges if judge.id in known]
             place: Place = {"criterion": criterion, "aspect": AVERAGE, "level": level}
-            found += matrix(part, judges, statistic, with_criterion(name, criterion), **place)
-    return found
+            about = with_criterion(name, criterion)
+            for fold in matrix(part, judges, measure, about, **place) if judges else ():
+                tables += fold.blocks
+    if tables:
+        yield Fold(f"Differences between judges for {name}", tables)
+
+
+def class_columns(
+    counts: Iterable[Row], group: str = "", statistic: str = "class_count"
+) -> list[Column]:
+    """Return a column for each class that some count has, from the lowest."""
+    classes = range(1, max((row.k for row in counts), default=0) + 1)
+    return [Column(f"class {k}", "", group, statistic=statistic, where={"k": k}) for k in classes]
+
+
+def counted(row: Row | None) -> Cell:
+    """Return the cell of a count; an empty one without a row."""
+    return NO_CELL if row is None else count_cell(round(row.value or 0))
 
 
 def class_table(

@@ -14,7 +14,7 @@ import pytest
 
 import report_study as study
 from judgescope.report import elements, headline
-from judgescope.report.charts import Series, signs
+from judgescope.report.charts import signs
 from judgescope.report.page import write_pages
 from judgescope.report.sections import sections_of
 from report_setup import LOADS, Page, on_one_page
@@ -149,10 +149,14 @@ def test_tables_have_captions_and_scopes_and_rectangular_rows(whole: str) -> Non
 
 def test_figures_tell_what_they_show_and_hold_their_numbers(whole: str) -> None:
     figures = re.findall(r"<figure>.*?</figure>", whole, re.DOTALL)
-    assert len(figures) == 8  # the forest plot, three of each dataset, and people's agreement
+    # the forest plot, five of each dataset, people's agreement and the faults of one
+    assert len(figures) == 13
     for figure in figures:
         labels = [told["aria-label"] or "" for told in Page(figure).named("div") if "role" in told]
-        kinds = ("response styles", "The highest ", "how well people agree")
+        kinds = (
+            *("response styles", "The highest ", "how well people agree", "planned faults that"),
+            *("perturbed as planned", "judgments with a score"),
+        )
         assert sum(kind in labels[0] for kind in kinds) == 1
         assert not re.search(r"\d\.\d{4}", labels[0])  # rounded
         assert "<table" in figure.split("</svg>")[1]
@@ -287,14 +291,13 @@ def test_discernment_marks_flags_and_lists(whole: str) -> None:
 
 def test_series_differ_by_sign_as_well_as_colour() -> None:
     assert len({one.sign for one in signs(list("abcdef"))}) == 6
-    assert Series("x", "blue", "#e6f1fa", "#0060a8").sign == "□"
 
 
 def test_faults_are_counted_and_alike_aspects_joined(whole: str) -> None:
     told = visible(part(whole, "faults-news", "cost"))
     assert "5 of 20 planned faults are missed by every lexical judge." in told
-    assert told.count("gamma") == 2  # Fluency and Coherence differ
-    assert told.count("alpha") == 1
+    assert told.count("gamma") == 4  # in figure and table: Fluency and Coherence differ
+    assert told.count("alpha") == 2
     assert "alpha all aspects alike 50\u202f% [40\u202f%, 60\u202f%]" in told
     assert "negation n = 8" in told
     assert "faults-chat" not in whole

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report.charts import Box, Series, box_spec, svg
+from judgescope.report.charts import svg
 from judgescope.report.elements import Block, Figure, Fold, Section, Table, Text
-from judgescope.report.heatmaps import HeatMap, heatmap_spec
 from judgescope.report.page import inline
+from judgescope.report.panels import HeatMap, heatmap_spec
 from judgescope.report.sections import confusion
 from judgescope.report.sections.confusion import SUMS, changes
 
@@ -111,17 +111,6 @@ def test_the_sums_stand_first_and_a_reason_where_there_is_none(section: Section)
     assert lines["beta"][0].notes == ("constant judge",)
 
 
-def test_the_boxes_are_of_wanted_and_unwanted_cells_and_of_no_others(section: Section) -> None:
-    (figure,) = figures_of(section, "wanted and unwanted drops of each judge")
-    rows = [
-        (line.about, [cell.text for cell in line.cells]) for line in figure.table.bodies[0].lines
-    ]
-    assert rows == [
-        ("should drop", ["1", "2", "2", "2", "2", "2"]),
-        ("should stay", ["2", "−0.1", "0.075", "0.25", "0.425", "0.6"]),
-    ]
-
-
 def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
     (text,) = blocks_of(section, Text)
     (sentence,) = text.items
@@ -180,8 +169,11 @@ def test_a_heat_map_shades_by_value_outlines_and_signs_what_is_below_zero() -> N
         HeatMap("beta", {("cuts", "Truth"): 0.05}, []),
     ]
     spec = heatmap_spec(panels, ["typos", "cuts"], ["Fluency", "Truth"])
-    drawn = [values for _, values in study.layers(spec)]
-    empty, above, below, outlined, signs, rows, columns, titles = drawn
+    drawn = study.marks(spec)
+    empty, above, below, outlined, signs, rows, columns, titles = (
+        drawn[look]
+        for look in ("empty", "above", "below", "outline", "sign", "line", "column", "title")
+    )
     assert [len(empty), len(above), len(below)] == [5, 2, 1]
     assert [cell["shade"] for cell in (*above, *below)] == [1, 0.05, 0.25]
     assert [(cell["x"], cell["y"]) for cell in outlined] == [(above[0]["x"], above[0]["y"])]
@@ -196,23 +188,11 @@ def test_a_heat_map_shades_by_value_outlines_and_signs_what_is_below_zero() -> N
 def test_many_panels_go_into_rows_that_each_name_the_lines() -> None:
     panels = [HeatMap(f"judge {number}", {}, []) for number in range(5)]
     spec = heatmap_spec(panels, ["typos"], ["Fluency"])
-    layers = study.layers(spec)
-    rows, titles = layers[5][1], layers[7][1]
+    drawn = study.marks(spec)
+    rows, titles = drawn["line"], drawn["title"]
     assert len({title["y"] for title in titles}) == len(rows) == 2
     assert spec["width"] >= max(title["x"] for title in titles)
     assert spec["height"] >= max(row["y"] for row in rows)
-
-
-def test_a_box_has_its_quartiles_median_and_ends() -> None:
-    series = (Series("x", "blue", "#7fb2dc", "#0060a8"),)
-    spec = box_spec([Box("a", "x", -1, 0, 0.5, 1, 2)], ["a"], series, line=0, x="drop")
-    assert [kind for kind, _ in study.layers(spec)] == ["rule", "rule", "bar", "tick"]
-    fields = [layer["encoding"]["x"]["field"] for layer in spec["layer"]]
-    assert fields == ["line", "least", "low", "median"]
-    whisker, box = (layer["encoding"]["x2"]["field"] for layer in spec["layer"][1:3])
-    [values] = spec["layer"][1]["data"]["values"]
-    assert (values[whisker], values[box]) == (2, 1)
-    assert "svg" in svg(spec)
 
 
 def test_sums_are_written_with_their_index_below() -> None:

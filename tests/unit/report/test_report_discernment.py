@@ -8,6 +8,7 @@ import pytest
 
 import report_study as study
 from judgescope.methods.discernment import BEYOND
+from judgescope.report import tables
 from judgescope.report.cells import heat
 from judgescope.report.charts import (
     LONGEST_LABEL,
@@ -23,6 +24,7 @@ from judgescope.report.report import Report
 from judgescope.report.sections import discernment
 from judgescope.report.sections.discernment import STYLES, style_blocks
 from judgescope.report.tables import turned
+from judgescope.report.words import label
 
 NAMES = ["one", "b" * 40]
 FOUND = [
@@ -37,26 +39,24 @@ def test_a_shade_per_step_of_the_score() -> None:
     assert shades == ["heat-0", "heat-1", "heat-2", "heat-3", "heat-4"]
 
 
-@pytest.mark.heavy
-def test_the_figure_has_its_line_at_one_and_every_bar(tmp_path: Path) -> None:
-    report = study.loaded(study.make(tmp_path))
+def test_the_figure_has_its_line_at_one_and_every_headline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[dict[str, Any]] = []
-    draw = chart_spec
 
-    def kept(*given: Any, **options: Any) -> dict[str, Any]:
-        seen.append(draw(*given, **options))
-        return seen[-1]
+    def kept(spec: dict[str, Any]) -> str:
+        seen.append(spec)
+        return ""
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(discernment, "chart_spec", kept)
-        discernment.section(report)
+    monkeypatch.setattr(tables, "svg", kept)
+    discernment.section(study.loaded(study.make(tmp_path)))
     drawn = study.layers(seen[0])
     assert ("rule", [{"line": 1}]) in drawn
-    bars = {value["series"] for _, values in drawn[:5] for value in values}
-    assert bars == {"D_avg", "D_avg_ew", "D_min", "D_min_ew", "D_avg_exact"}
+    signs = {value["series"] for _, values in drawn[:-2] for value in values}
+    assert signs == {label(name) for name in discernment.HEADLINES}
     whiskers = drawn[-1][1]
     assert all(v["ci_low"] < v["value"] < v["ci_high"] for v in whiskers)
-    assert len(whiskers) == 5 * 7  # every bar of the seven judges with discernment
+    assert len(whiskers) == 6 * 7  # every headline of the seven judges with discernment
 
 
 def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
@@ -174,16 +174,3 @@ def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(tmp_path: 
     assert [cell.mark for cell in first.cells] == [discernment.FLAG, "", "", "", "", ""]
     assert not any(cell.mark for body in heat.bodies for line in body.lines for cell in line.cells)
     assert not any(note.startswith(discernment.FLAG) for note in heat.notes)
-
-
-@pytest.mark.heavy
-def test_evidence_beside_the_experts_aspects_is_shown_where_it_is_known(
-    report: Report, tmp_path: Path
-) -> None:
-    assert folded(report, "Evidence beside") == []
-    place = {"perturbation": "typos", "degree": "minor"}
-    told = study.row("news", "alpha", "D_ew_weight_effect", -0.5, **place)
-    rows = [*study.discernment(), told]
-    (table,) = folded(study.loaded(study.make(tmp_path, {"discernment": rows})), "Evidence beside")
-    assert [column.text for column in table.columns] == ["typos, minor"]
-    assert table.bodies[0].lines[0].cells[0].text == "−0.50"

@@ -7,7 +7,7 @@ import pytest
 
 import report_study
 from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
-from judgescope.report.elements import Figure, Link, Section, Table, Text
+from judgescope.report.elements import Facts, Figure, Link, Section, Table, Text
 from judgescope.report.report import Report
 from judgescope.report.sections import ensemble
 from judgescope.schema.tables import table_of, write_table
@@ -69,21 +69,20 @@ def section(folder: Path, log: list[Row] = LOG, **told: Any) -> Section:
 
 
 def test_who_was_taught_by_whom_on_what_and_how(tmp_path: Path) -> None:
-    about, recipe, _, _, link = section(tmp_path).blocks
-    assert isinstance(about, Text) and isinstance(recipe, Table)
+    about, _, _, recipe, _, link = section(tmp_path).blocks
+    assert isinstance(about, Text) and isinstance(recipe, Facts)
     assert about.text.startswith(
         "`small` is the model `tiny`, taught by `gamma` on texts of The ch"
     )
     assert "news" not in about.text
-    [body] = recipe.bodies
-    assert [(line.head, line.cells[0].text) for line in body.lines] == [
+    assert list(recipe.pairs) == [
         *(("rank", "16"), ("learning rate", "0.0002"), ("warmup", "0.05"), ("device", "cuda"))
     ]
     assert isinstance(link, Link) and link.href == "../tables/training.csv"
 
 
 def test_examples_and_losses_are_told_by_aspect(tmp_path: Path) -> None:
-    _, _, _, table, _ = section(tmp_path).blocks
+    *_, table, _ = section(tmp_path).blocks
     assert isinstance(table, Table)
     [body] = table.bodies
     assert body.title == "The chat: 81 examples taught"
@@ -103,14 +102,14 @@ def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(tmp_path: Path)
     spec = report_study.make(tmp_path, made, distilled=named)
     found = ensemble.distilled(report_study.loaded(spec))
     assert found is not None
-    about, _, _, table, _ = found.blocks
+    about, *_, table, _ = found.blocks
     assert isinstance(about, Text) and isinstance(table, Table)
     assert "on texts of The chat and other, about which" in about.text
     assert [body.title.partition(":")[0] for body in table.bodies] == ["The chat", "other"]
 
 
 def test_the_curve_has_both_losses_and_all_numbers_of_the_log(tmp_path: Path) -> None:
-    figure = section(tmp_path).blocks[2]
+    figure = section(tmp_path).blocks[1]
     assert isinstance(figure, Figure)
     assert figure.summary == (
         "Of the replies of one step it is 2 at step 1 and 0.333 at step 6. "
@@ -125,7 +124,7 @@ def test_the_curve_has_both_losses_and_all_numbers_of_the_log(tmp_path: Path) ->
 
 
 def test_where_nothing_is_held_out_the_curve_is_of_the_steps(tmp_path: Path) -> None:
-    figure = section(tmp_path, LOG[:6]).blocks[2]
+    figure = section(tmp_path, LOG[:6]).blocks[1]
     assert isinstance(figure, Figure)
     assert len(figure.keys) == 1 and "held out" not in figure.summary
     assert BLUE in figure.svg and RED not in figure.svg

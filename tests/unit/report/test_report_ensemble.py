@@ -17,7 +17,7 @@ from judgescope.report.panels import COLUMNS, HIGH, WIDE, TargetSet, panels_spec
 from judgescope.report.report import Report
 from judgescope.report.sections import ensemble
 from methods_setup import ASPECTS, CONSTANT, one
-from report_study import layers
+from report_study import marks
 
 Row = dict[str, Any]
 DOTS = [(1, 0.2), (1, 0.4), (2, 0.5)]
@@ -27,10 +27,10 @@ PANELS = [TargetSet(f"p{at}", DOTS, MEANS, SPREAD, ENDS) for at in range(4)]
 
 
 def test_every_dot_has_its_place_in_its_own_panel() -> None:
-    drawn = layers(panels_spec(PANELS, x="members"))
-    kinds = [kind for kind, _ in drawn]
-    assert kinds == ["rule", *["text"] * 4, "rule", "line", "rule", "point"]
-    spread, means, whiskers, dots = (values for _, values in drawn[5:])
+    drawn = marks(panels_spec(PANELS, x="members"))
+    spread, means, whiskers, dots = (
+        drawn[look] for look in ("spread", "mean", "interval", "subset")
+    )
     assert (len(dots), len(means), len(spread), len(whiskers)) == (12, 8, 8, 4)
     first, fourth = dots[:3], dots[9:]
     for above, below in zip(first, fourth, strict=True):
@@ -48,15 +48,15 @@ def test_every_dot_has_its_place_in_its_own_panel() -> None:
 @pytest.mark.heavy
 def test_ticks_hold_everything_and_are_few() -> None:
     for dots in ([(1, 0.31), (2, 0.32)], [(1, -0.9), (2, 0.9)], [(1, 0.5)], [(1, 0.0), (2, 0.04)]):
-        drawn = layers(panels_spec([TargetSet("p", dots, [])], x="members"))
-        lines = [line["y"] for line in drawn[0][1]]
+        drawn = marks(panels_spec([TargetSet("p", dots, [])], x="members"))
+        lines = [line["y"] for line in drawn["grid"]]
         assert 2 <= len(lines) <= 8
-        assert all(min(lines) - 0.01 <= dot["y"] <= max(lines) + 0.01 for dot in drawn[-1][1])
-        words = [word["text"] for word in drawn[1][1]]
+        assert all(min(lines) - 0.01 <= dot["y"] <= max(lines) + 0.01 for dot in drawn["subset"])
+        words = [word["text"] for word in drawn["tick"]]
         assert len({*words}) == len(words) == len(lines)
     assert "\N{MINUS SIGN}1.0" in [
         word["text"]
-        for word in layers(panels_spec([TargetSet("p", [(1, -0.9), (2, 0.9)], [])], x=""))[1][1]
+        for word in marks(panels_spec([TargetSet("p", [(1, -0.9), (2, 0.9)], [])], x=""))["tick"]
     ]
 
 
@@ -70,10 +70,10 @@ def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
 
 def test_a_level_is_a_line_across_its_panel_with_its_interval_at_the_end() -> None:
     panels = [replace(PANELS[0], level=(0.4, 0.05, 0.9)), *PANELS[1:3]]
-    drawn = layers(panels_spec([*panels, replace(PANELS[3], level=(0.5, None, None))], x="members"))
-    assert len(drawn) == len(layers(panels_spec(PANELS, x="members"))) + 2
-    (first, fourth), (upright,) = drawn[7][1], drawn[8][1]
-    lines, dots = drawn[0][1], drawn[-1][1]
+    drawn = marks(panels_spec([*panels, replace(PANELS[3], level=(0.5, None, None))], x="members"))
+    assert {*drawn} - {*marks(panels_spec(PANELS, x="members"))} == {"level", "level_end"}
+    (first, fourth), (upright,) = drawn["level"], drawn["level_end"]
+    lines, dots = drawn["grid"], drawn["subset"]
     assert (first["x"], first["x2"]) == (lines[0]["x"], lines[0]["x2"])
     assert first["y"] == dots[1]["y"] and fourth["y"] == dots[11]["y"]
     assert upright["x"] == first["x2"] and upright["y2"] < first["y"] < upright["y"]
@@ -114,7 +114,7 @@ def value(statistic: str, aspect: str, **where: Any) -> str:
 @pytest.mark.heavy
 def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> None:
     found = section(tmp_path, made.told())
-    _, summed, figure, errors, rest = found.blocks
+    _, figure, summed, errors, rest = found.blocks
     assert isinstance(summed, Table) and isinstance(errors, Table)
     assert isinstance(figure, Figure) and isinstance(rest, Fold)
     columns = [column.text for column in summed.columns]
@@ -144,7 +144,7 @@ def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> No
 @pytest.mark.heavy
 def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
     rows = made.rows(student=made.TAUGHT)
-    _, summed, figure, *_ = section(tmp_path, rows).blocks
+    _, figure, summed, *_ = section(tmp_path, rows).blocks
     assert isinstance(summed, Table) and isinstance(figure, Figure)
 
     def told(name: str) -> list[str]:
@@ -162,7 +162,7 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
         assert words in figure.summary
     assert figure.keys[-1].text == "taught, with its 95 % interval"
     assert figure.table.bodies[-1] == summed.bodies[3]
-    plain = section(tmp_path, made.told()).blocks[2]
+    plain = section(tmp_path, made.told()).blocks[1]
     assert isinstance(plain, Figure)
     assert (figure.svg.count(GREEN), plain.svg.count(GREEN)) == (6, 0)
     assert len(plain.keys) == 4 and "aught" not in plain.summary
@@ -170,7 +170,7 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_a_judge_that_was_taught_and_has_no_correlation_is_not_drawn(tmp_path: Path) -> None:
-    _, summed, figure, *_ = section(tmp_path, made.rows(student=CONSTANT)).blocks
+    _, figure, summed, *_ = section(tmp_path, made.rows(student=CONSTANT)).blocks
     assert isinstance(summed, Table) and isinstance(figure, Figure)
     assert summed.bodies[3].lines[0].cells[0].notes == ("constant judge",)
     assert GREEN not in figure.svg and "Taught" not in figure.summary and len(figure.keys) == 4
@@ -180,11 +180,11 @@ def test_a_judge_that_was_taught_and_has_no_correlation_is_not_drawn(tmp_path: P
 def test_what_is_undefined_is_told_and_not_drawn(tmp_path: Path) -> None:
     found = section(tmp_path, made.rows({**made.THREE, "good": CONSTANT}))
     (figure,) = [one for one in found.blocks if isinstance(one, Figure)]
-    (alone,) = [one for one in found.blocks[:2] if isinstance(one, Table)]
+    (alone,) = [one for one in found.blocks[:3] if isinstance(one, Table)]
     line = alone.bodies[1].lines[1]
     assert (line.head, line.cells[0].notes) == ("good", ("constant judge",))
     drawn = figure.svg.count("<path")
-    assert drawn < section(tmp_path, made.told()).blocks[2].svg.count("<path")  # type: ignore[attr-defined]
+    assert drawn < section(tmp_path, made.told()).blocks[1].svg.count("<path")  # type: ignore[attr-defined]
 
 
 def test_an_ensemble_that_cannot_judge_is_told_in_a_sentence(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_the_judge_farthest_from_half_is_named_and_every_number_is_in_the_table(
     tmp_path: Path,
 ) -> None:
     rates = {"alpha": 0.55, "beta": 0.2, "gamma": None}
-    (figure,) = blocks(
+    figure, table = blocks(
         tmp_path,
         *(
             study.row("news", judge, "first_position_rate", v, **PLACE)
@@ -31,9 +31,9 @@ def test_the_judge_farthest_from_half_is_named_and_every_number_is_in_the_table(
         study.row("news", "gamma", "order_consistency", 0.75, **PLACE),
     )
     assert figure.title == "The news, systems: position bias"
-    assert "Farthest from 50 %: 20\u202f% [10\u202f%, 30\u202f%] (beta, fluency)." in figure.summary
+    assert "From 20\u202f% [10\u202f%, 30\u202f%] (beta, fluency) to " in figure.summary
     assert [key.text for key in figure.keys] == ["alpha", "beta"]
-    (body,) = figure.table.bodies
+    (body,) = table.bodies
     cells = {line.head: [cell.text for cell in line.cells] for line in body.lines}
     assert cells["gamma"] == ["75\u202f%", "–"] and cells["beta"] == ["–", "20\u202f%"]
 
@@ -46,7 +46,7 @@ def test_without_any_vote_the_table_stands_alone(tmp_path: Path) -> None:
 
 def test_more_judges_than_signs_are_all_in_the_table(tmp_path: Path) -> None:
     rows = [study.row("news", j, "first_position_rate", 0.5, **PLACE) for j in study.JUDGES]
-    (figure,) = blocks(tmp_path, *rows)
+    figure, _ = blocks(tmp_path, *rows)
     assert len(figure.keys) == MOST_SIGNS < len(study.JUDGES)
     assert (
         f"Drawn are the first {MOST_SIGNS} of {len(study.JUDGES)}; the table has all."
@@ -75,7 +75,7 @@ def test_people_stand_beside_judges_and_each_system_has_its_strength(tmp_path: P
     lines = {
         line.head: [cell.text for cell in line.cells] for b in choices.bodies for line in b.lines
     }
-    assert lines["people"] == ["–", "80\u202f%", "–"]
+    assert lines["human"] == ["–", "80\u202f%", "–"]
     assert lines["alpha"] == ["–", "60\u202f%", "25\u202f%"]
     assert [column.text for column in strengths.columns] == ["people", "alpha"]
     rows = {

@@ -138,15 +138,15 @@ def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(tmp_pat
     found = sectioned(tmp_path, *views(), judges=on_scales([100], [2, 5]))
     _, figure = (block for block in found.blocks if isinstance(block, Figure))
     assert texts(figure.table) == {
-        "gamma": ["2 to 5", "75\u202f%", "0.750", "0.750"],  # fewer points first
-        "alpha": ["100", "25\u202f%", "–", "0.250"],
+        "2 to 5 points, gamma": ["75\u202f%", "0.750", "0.750"],  # fewer points first
+        "100 points, alpha": ["25\u202f%", "–", "0.250"],
     }
     assert "on scales of 2 to 5 and 100 points" in figure.summary
     assert "Pearson r: 0.750 [0.650, 0.850] on 2 to 5, 0.250 [0.150, 0.350] on 100." in (
         figure.summary
     )
     assert "Linear κ: 0.750 [0.650, 0.850] on 2 to 5." in figure.summary  # alpha has none
-    cell = figure.table.bodies[0].lines[0].cells[1]
+    cell = figure.table.bodies[0].lines[0].cells[0]
     assert cell.notes == ("n = 120",) and "n counts aspects" in figure.table.caption
     assert [key.text for key in figure.keys] == [
         "Ordered right, rated texts",

@@ -7,7 +7,7 @@ import pytest
 import cards_study
 from judgescope.report.panels import BINS, bins_spec
 from judgescope.report.sections import agreement, ratings
-from report_study import layers
+from report_study import marks
 
 
 def test_values_are_binned_from_the_lowest_to_the_highest() -> None:
@@ -17,14 +17,15 @@ def test_values_are_binned_from_the_lowest_to_the_highest() -> None:
 
 def test_a_dot_is_as_large_as_its_share_of_the_panels_largest() -> None:
     panels = {("j", "Fluency"): {(0, 0): 4, (BINS - 1, BINS - 1): 1}, ("k", "Fluency"): {(0, 0): 2}}
-    [frames, dots, names, titles, _] = layers(bins_spec(panels, ["j", "k"], ["Fluency"], x="x"))
-    assert [dot["size"] for dot in dots[1]] == [110.0, 27.5, 110.0]
-    low, high = dots[1][:2]
+    drawn = marks(bins_spec(panels, ["j", "k"], ["Fluency"], x="x"))
+    frames, dots = drawn["frame"], drawn["texts"]
+    assert [dot["size"] for dot in dots] == [110.0, 27.5, 110.0]
+    low, high = dots[:2]
     assert low["x"] < high["x"] and low["y"] > high["y"]  # upwards is less
-    for frame, dot in ((frames[1][0], low), (frames[1][0], high), (frames[1][1], dots[1][2])):
+    for frame, dot in ((frames[0], low), (frames[0], high), (frames[1], dots[2])):
         assert frame["x"] < dot["x"] < frame["x2"] and frame["y"] < dot["y"] < frame["y2"]
-    assert [one["text"] for one in names[1]] == ["j", "k"]
-    assert [one["text"] for one in titles[1]] == ["Fluency"]
+    assert [one["text"] for one in drawn["line"]] == ["j", "k"]
+    assert [one["text"] for one in drawn["title"]] == ["Fluency"]
 
 
 def test_the_figures_hold_every_text_that_is_rated_and_scored(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from msgspec import convert
 
 import report_study as study
 from browser import browser, needs_browser
-from judgescope.report.elements import Fold, Heading, Marked, Marking, Part, Table, Text
+from judgescope.report.elements import Figure, Fold, Heading, Marked, Marking, Part, Table, Text
 from judgescope.report.headline import measures
 from judgescope.report.items import DRAWN, LEAST, LONGEST_REMARK, AnnotatedText, Reading, sample
 from judgescope.report.marked import Error, grouped, pieces
@@ -190,9 +190,10 @@ def report(tmp_path: Path) -> Report:
 def test_the_section_has_the_tables_and_the_texts(report: Report) -> None:
     section = spans.section(report)
     assert section is not None
-    heading, listed, agreed, *folds = section.blocks
-    assert isinstance(heading, Heading) and isinstance(listed, Table) and isinstance(agreed, Table)
-    assert [len(one.columns) for one in (listed, agreed)] == [8, 6]
+    heading, agreed, listed, *folds = section.blocks
+    assert isinstance(heading, Heading) and isinstance(agreed, Figure) and isinstance(listed, Table)
+    assert [len(one.columns) for one in (listed, agreed.table)] == [8, 6]
+    assert len(agreed.keys) == 6  # precision, recall and F1 of spans and of words
     assert [line.head for body in listed.bodies for line in body.lines] == ["beta", "gamma"]
     names = ["by text, and by kind", "contradict themselves", "other sets", "texts with the errors"]
     assert all(isinstance(one, Fold) for one in folds) and len(folds) == len(names)

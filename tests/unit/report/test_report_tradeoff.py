@@ -75,16 +75,14 @@ def test_a_judge_of_unknown_price_is_left_out_and_named(tmp_path: Path) -> None:
     assert "price is not known" in text.text and text.text.endswith(": `alpha` and `rules`.")
 
 
-def placed(*dots: Bought, level: float | None = None) -> list[list[dict[str, Any]]]:
-    """Return what each layer of the figure places."""
-    spec = scatter_spec([Priced("one", dots, level)], x="US$")
-    return [values for _, values in study.layers(spec)]
+def placed(*dots: Bought, level: float | None = None) -> dict[str, list[dict[str, Any]]]:
+    """Return what the figure places, by its look."""
+    return study.marks(scatter_spec([Priced("one", dots, level)], x="US$"))
 
 
 def test_prices_lie_on_a_logarithm_and_what_is_free_beside_it() -> None:
     dots = [Bought(at, price, 0.5, None, None) for at, price in enumerate((0, 0, 0.1, 1, 10), 1)]
-    drawn = next(layer for layer in placed(*dots) if layer and [*layer[0]] == ["x", "y"])
-    xs = [dot["x"] for dot in drawn]
+    xs = [dot["x"] for dot in placed(*dots)["judge"]]
     assert xs == sorted(set(xs)), "each in its own place, the dearer the further right"
     assert xs[4] - xs[3] == pytest.approx(xs[3] - xs[2])
     assert xs[2] - xs[1] > xs[1] - xs[0]
@@ -92,10 +90,9 @@ def test_prices_lie_on_a_logarithm_and_what_is_free_beside_it() -> None:
 
 def test_higher_values_lie_higher_and_intervals_hold_their_dots() -> None:
     dots = [Bought(1, 0.5, 0.2, 0.1, 0.3), Bought(2, 5.0, 0.6, None, None)]
-    layers = placed(*dots, level=0.4)
-    low, high = next(layer for layer in layers if len(layer) == 2 and [*layer[0]] == ["x", "y"])
-    [line] = next(layer for layer in layers if len(layer) == 1 and "x2" in layer[0])
-    [ends] = next(layer for layer in layers if len(layer) == 1 and "y2" in layer[0])
+    drawn = placed(*dots, level=0.4)
+    low, high = drawn["judge"]
+    [line], [ends] = drawn["level"], drawn["interval"]
     assert high["y"] < line["y"] < low["y"]
     assert ends["y2"] < low["y"] < ends["y"] and ends["x"] == low["x"]
 

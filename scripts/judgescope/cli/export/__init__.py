@@ -78,6 +78,7 @@ def export_tables(args: argparse.Namespace) -> int:
     """Write or print the chosen numbers, one table per dataset, statistic and level."""
     from judgescope.cli.export.tables import WRITERS, tables_of
     from judgescope.cli.terminal import printed
+    from judgescope.report.words import plural
 
     if args.file is not None:
         _check_new(args, *WRITERS)
@@ -89,7 +90,7 @@ def export_tables(args: argparse.Namespace) -> int:
         return 0
     _write(args.file, WRITERS[args.file.suffix.lower()](report, tables))
     latex = "; the document needs \\usepackage{booktabs}" if args.file.suffix == ".tex" else ""
-    print(f"{args.file}: {len(tables)} tables{latex}")
+    print(f"{args.file}: {plural(len(tables), 'table')}{latex}")
     return 0
 
 

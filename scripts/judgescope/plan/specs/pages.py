@@ -108,7 +108,8 @@ def annotated(plan: Plan) -> dict[str, AnnotatedTexts]:
 
 
 def _look_of(*patterns: str) -> str:
-    """Return a hash of templates and style sheets."""
+    """Return a hash of templates and style sheets, and of what all pages share."""
+    patterns = ("*.html.jinja", *patterns)
     found = [path for pattern in patterns for path in sorted(paths.WORKFLOW.glob(pattern))]
     look = "".join(path.read_text(encoding="utf-8") for path in found if path.is_file())
     return hashlib.sha256(look.encode()).hexdigest()[:16]

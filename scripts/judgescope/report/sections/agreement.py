@@ -5,6 +5,7 @@ from functools import partial
 
 from judgescope.report.cells import Cell, estimate, figures
 from judgescope.report.elements import Block, Body, Column, Figure, Fold, Line, Section, Table, Text
+from judgescope.report.headline import PERSON
 from judgescope.report.report import Dataset, Report, in_group
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections import ratings
@@ -14,6 +15,7 @@ from judgescope.report.tables import (
     RowGroup,
     TableSpec,
     agreed_with,
+    aspect_chart,
     aspect_columns,
     aspect_groups,
     by_dataset,
@@ -23,7 +25,7 @@ from judgescope.report.tables import (
     section_of,
     statistic_columns,
 )
-from judgescope.report.words import LEVELS, SWAYS, label, listed
+from judgescope.report.words import LEVELS, SWAYS, label, listed, plural
 from judgescope.statistics.registry import STATISTICS, statistic
 
 FIGURE = ("spearman", "by_source")
@@ -69,8 +71,7 @@ def _agreement(report: Report, dataset: Dataset) -> Iterator[Block]:
     if not len(rows):
         yield Text("No target of this dataset has ratings.")
         return
-    if (figure := _figure(report, dataset, rows)) is not None:
-        yield figure
+    yield from _figure(report, dataset, rows)
     yield from ratings.figures(report, dataset)
     if not dataset.planned:
         yield _people(report, dataset, rows)
@@ -112,32 +113,26 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
     It is no ceiling: a judge is held against the mean of all raters, one rater against that of the
     others.
     """
-    lines, known = list[Line](), list[tuple[str, str, Row]]()
-    for measure, level in CEILINGS:
-        name = f"{label(measure)}, {LEVELS[level][0]}"
-        each = [rows.at(PEOPLE, measure, aspect=aspect, level=level) for aspect in dataset.aspects]
-        lines += [Line(name, [estimate(row, counts=True) for row in each])] if any(each) else []
-        known += [
-            (name, report.aspect(aspect), row)
-            for aspect, row in zip(dataset.aspects, each, strict=True)
-            if row and row.value is not None
-        ]
-    table = Table(
+    lines = [
+        Entry(f"{label(name)}, {LEVELS[level][0]}", {"statistic": name, "level": level})
+        for name, level in CEILINGS
+        if len(rows.where(judge=PEOPLE, statistic=name, level=level))
+    ]
+    table = TableSpec(
         f"{dataset.name}: agreement of people among themselves; correlations are of each rater "
         "with the mean of the others, κ of each with every other.",
-        "Statistic",
         aspect_columns(report, dataset.aspects),
-        [Body(lines)],
-        code=False,
+        [RowGroup(lines=lines)],
+        judge=PEOPLE,
         source="tables/agreement.csv",
-    )
-    if not known:
-        return table
+        corner="Statistic",
+        code=False,
+        counts=True,
+    ).filled((), rows)
     return chart(
         f"{dataset.name}: how well people agree",
         "Agreement of the raters among themselves; the noisier it is, the less a judge can reach.",
         table,
-        known,
         line=0,
         axis="agreement among people, with 95 % interval",
     )
@@ -189,37 +184,28 @@ def _rank(row: Row | None) -> Cell:
     return estimate(row, mark=f" {row.group}".rstrip() if row else "")
 
 
-def _figure(report: Report, dataset: Dataset, rows: Rows) -> Figure | None:
+def _figure(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
     measure, level = FIGURE
     judges = tuple(judge.id for judge in report.judges)
     chosen = rows.where(statistic=measure, level=level, judge=judges, judged=tuple(dataset.aspects))
-    known = [row for row in chosen if row.value is not None]
+    if not (best := leaders(report.judges, chosen)):
+        return
     names = {judge.id: labelled(judge) for judge in report.judges}
-    shown = [judge for judge in report.judges if any(row.judge == judge.id for row in known)]
-    if not shown:
-        return None
-    best = leaders(report.judges, known)
     who = listed([f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best])
-    summary = (
-        f"{label(measure)} of {len(shown)} judges and controls on {len(dataset.aspects)} "
-        f"aspects. The highest is {who}: {figures(best[0])}."
-    )
-    numbers = TableSpec(
-        f"{dataset.name}: {label(measure)}, {LEVELS[level][0]}; {agreed_with(dataset)}.",
-        aspect_columns(report, dataset.aspects),
-        statistic=measure,
-        level=level,
-        every_judge=True,
-    ).filled(report.judges, chosen)
-    return chart(
+    shown = {row.judge for row in chosen if row.value is not None}
+    yield chart(
         f"{dataset.name}: which of one source's texts is better",
-        summary,
-        numbers,
-        [(names[row.judge], report.aspect(row.judged), row) for row in known],
+        f"{label(measure)} of {len(shown)} judges and controls on "
+        f"{plural(len(dataset.aspects), 'aspect')}. The highest is {who}: {figures(best[0])}.",
+        TableSpec(
+            f"{dataset.name}: {label(measure)}, {LEVELS[level][0]}; {agreed_with(dataset)}.",
+            aspect_columns(report, dataset.aspects),
+            statistic=measure,
+            level=level,
+            every_judge=True,
+        ).filled(report.judges, chosen),
         line=0,
         axis=f"{label(measure)}, {LEVELS[level][0]}, with 95 % interval",
-        groups=[names[judge.id] for judge in shown],
-        names=[report.aspect(aspect) for aspect in dataset.aspects],
     )
 
 
@@ -231,10 +217,17 @@ def repeatability(report: Report) -> Section | None:
         "to reach 95 % of the correlation with people that infinitely many would have."
     )
 
-    def table(report: Report, dataset: Dataset, rows: Rows) -> list[Block]:
-        return [_by_aspect(report, dataset, rows, REPEATED, f"{dataset.name}.", "repeatability")]
+    def blocks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+        yield from aspect_chart(
+            *(report, dataset, rows, "flip_rate", ": replies that differ"),
+            "Texts of which two replies to the same request give different scores.",
+            "share of texts with differing replies, with 95 % interval",
+            source="tables/repeatability.csv",
+            level="pooled",
+        )
+        yield _by_aspect(report, dataset, rows, REPEATED, f"{dataset.name}.", "repeatability")
 
-    return section_of(report, "repeatability", "Repeatability", lead, table)
+    return section_of(report, "repeatability", "Repeatability", lead, blocks)
 
 
 @in_group("Evidence", 130)
@@ -249,8 +242,16 @@ def pairwise(report: Report) -> Section | None:
         for cell in rows.names("cell"):
             name = ", ".join(filter(None, (dataset.name, cell)))
             part = rows.where(cell=cell)
-            table = _by_aspect(report, dataset, part, PAIRS, f"{name}.", "pairwise", cell)
-            yield _position_bias(report, part, name, table)
+            yield from aspect_chart(
+                *(report, dataset, part, POSITION, f"{f', {cell}' * bool(cell)}: position bias"),
+                "How often the text that is shown first wins, over both orders.",
+                "first text chosen, with 95 % interval; the line is fair",
+                line=FAIR,
+                source="tables/pairwise.csv",
+                level="pooled",
+                cell=cell,
+            )
+            yield _by_aspect(report, dataset, part, PAIRS, f"{name}.", "pairwise", cell)
             if not cell:
                 yield from _choices(report, dataset, part)
 
@@ -271,23 +272,15 @@ def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
             )
             for level, name in ORDERS.items()
         ]
-    people = Entry("people", {"judge": PEOPLE}, "each with the others")
-    groups = []
-    for aspect in dataset.aspects:
-        title = report.aspect(aspect)
-        if len(rows.where(judge=PEOPLE, aspect=aspect)):
-            groups.append(RowGroup(title, {"aspect": aspect}, lines=[people]))
-            title = ""
-        groups.append(RowGroup(title, {"aspect": aspect}))
     yield TableSpec(
         f"{dataset.name}: judges and people's choices. An excess is how much more often than people"
         " a judge prefers such texts.",
         columns,
-        groups,
+        aspect_groups(report, dataset.aspects),
         level="pooled",
         source="tables/pairwise.csv",
         counts=True,
-    ).filled(report.judges, rows)
+    ).filled([PERSON, *report.judges], rows)
     for aspect in dataset.aspects:
         yield from _strengths(report, dataset, rows.where(aspect=aspect), report.aspect(aspect))
 
@@ -314,30 +307,6 @@ def _strengths(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Ite
         columns,
         [Body(lines), Body([Line("pairs in order", order)])],
         source="tables/pairwise.csv",
-    )
-
-
-def _position_bias(report: Report, rows: Rows, name: str, table: Table) -> Figure | Table:
-    """Return how often judges choose the first text, beside the table; that alone without votes."""
-    known = [
-        (abs(row.value - FAIR), row)
-        for row in rows.where(statistic=POSITION)
-        if row.value is not None and row.judge != PEOPLE
-    ]
-    if not known:
-        return table
-    _, worst = max(known, key=lambda pair: pair[0])
-    summary = (
-        f"How often the text that is shown first wins, {statistic(POSITION).meaning}. Farthest "
-        f"from 50 %: {figures(worst)} ({worst.judge}, {report.aspect(worst.judged).lower()})."
-    )
-    return chart(
-        f"{name}: position bias",
-        summary,
-        table,
-        [(report.aspect(row.judged), row.judge, row) for _, row in known],
-        line=FAIR,
-        axis="first text chosen, with 95 % interval; the line is fair",
     )
 
 

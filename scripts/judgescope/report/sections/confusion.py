@@ -3,23 +3,20 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from judgescope.report.cells import NO_CELL, UNDEFINED, Cell, estimate, figures, heat
-from judgescope.report.charts import BLUE, FILL_BLUE, FILL_RED, RED, Box, Series, box_spec, svg
+from judgescope.report.charts import svg
 from judgescope.report.elements import (
     Block,
     Body,
     Column,
     Figure,
     Fold,
-    Key,
     Line,
     Section,
     Table,
     Text,
 )
-from judgescope.report.heatmaps import HeatMap, heat_keys, heatmap_spec
+from judgescope.report.panels import HeatMap, heat_keys, heatmap_spec
 from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import (
@@ -27,24 +24,25 @@ from judgescope.report.tables import (
     TableSpec,
     aspect_columns,
     between,
+    chart,
     labelled,
     matrix,
     section_of,
     statistic_columns,
     with_criterion,
 )
-from judgescope.report.words import MINUS, label, spoken
+from judgescope.report.words import label, spoken
 from judgescope.statistics.registry import statistic
 
 SHARES = ("s_t_significant_share", "unwanted_no_drop", "unwanted_drop", "unwanted_undecided")
 WANTED, KEPT = "should drop", "should stay"
-SERIES = (Series(WANTED, "blue", FILL_BLUE, BLUE), Series(KEPT, "red", FILL_RED, RED))
 LEAD = (
     "Does perturbing one quality lower the scores of others (Hu et al. 2024)? Δ is the mean drop "
     "of a score; S_T is its mean where a drop is wanted, S_F where none is. A judge that separates "
     "qualities has a confusion index, S_F over S_T, near 0 and an AUC near 1."
 )
-SUMS = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
+AUC = "confusion_auc"
+SUMS = ("s_t_mean", "s_f_mean", "confusion_index", AUC)
 OWN_WORDING = "the cards' wording"
 SUM_NOTE = (
     "Verdicts rest on tests of every cell: a drop that is shown, and one that is shown to be "
@@ -90,8 +88,7 @@ def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> It
         if any(row.value is not None for row in rows.where(judge=judge.id, statistic="delta"))
     ]
     yield from _heat_maps(report, rows, present, name)
-    yield from _figure(rows, present, name)
-    yield TableSpec(
+    table = TableSpec(
         f"{name}: wanted and unwanted drops.",
         [
             *statistic_columns(SUMS, "Drops", criterion=criterion),
@@ -101,46 +98,16 @@ def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> It
         every_judge=True,
         cell=lambda row: estimate(row) if row else UNDEFINED,
     ).filled(report.judges, rows)
-    yield from matrix(rows, present, "confusion_index", name, criterion=criterion)
-
-
-def _figure(rows: Rows, judges: Sequence[Judge], name: str) -> Iterator[Figure]:
-    boxes, lines = [], []
-    for judge in judges:
-        deltas = [
-            (row.value, row.note)
-            for row in rows.where(judge=judge.id, statistic="delta")
-            if row.value is not None
-        ]
-        largest = max((abs(value) for value, _ in deltas), default=0)
-        for series in SERIES:
-            values = np.array([value for value, note in deltas if series.name in note])
-            if len(values) and largest:
-                boxes.append(Box(labelled(judge), series.name, *_quartiles(values / largest)))
-                cells = [
-                    Cell(f"{value:.3g}".replace("-", MINUS), sort=value)
-                    for value in _quartiles(values)
-                ]
-                n = Cell(str(len(values)), sort=len(values))
-                lines.append(Line(judge.id, [n, *cells], about=series.name))
-    if not boxes:
-        return
-    groups = list(dict.fromkeys(box.group for box in boxes))
-    axis = "drop as a share of the judge's largest; box: quartiles, line: median"
-    heads = ("Cells", "Least", "Quartile", "Median", "Quartile", "Most")
-    columns = [Column(head) for head in heads]
-    yield Figure(
+    yield chart(
         f"{name}: wanted and unwanted drops of each judge",
-        svg(box_spec(boxes, groups, SERIES, line=0, x=axis)),
-        "The two boxes of a judge that separates qualities do not overlap.",
-        [Key(one.sign, one.style, one.name) for one in SERIES],
-        Table(f"{name}: the drops of every cell.", "Judge", columns, [Body(lines)]),
+        "How surely a wanted drop is larger than an unwanted one; a judge that separates "
+        "qualities is near 1, and the line is chance.",
+        table,
+        line=0.5,
+        axis=f"{label(AUC)}, with 95 % interval",
+        statistics=[AUC],
     )
-
-
-def _quartiles(values: np.ndarray) -> list[float]:
-    quartiles: list[float] = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
-    return quartiles
+    yield from matrix(rows, present, "confusion_index", name, criterion=criterion)
 
 
 def _heat_maps(report: Report, rows: Rows, judges: Sequence[Judge], name: str) -> Iterator[Figure]:

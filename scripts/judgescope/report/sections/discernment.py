@@ -5,21 +5,7 @@ from functools import partial
 
 from judgescope.methods.discernment import BEYOND, BY_LENGTH
 from judgescope.report.cells import Cell, estimate, figures, heat
-from judgescope.report.charts import (
-    BLUE,
-    FILL_BLUE,
-    FILL_RED,
-    INK,
-    PALE_BLUE,
-    PALE_RED,
-    RED,
-    Distribution,
-    Point,
-    Series,
-    chart_spec,
-    histogram_spec,
-    svg,
-)
+from judgescope.report.charts import Distribution, histogram_spec, svg
 from judgescope.report.elements import Block, Column, Figure, Fold, Key, Section, Table, Text
 from judgescope.report.report import Dataset, Judge, Perturbation, Report, in_group
 from judgescope.report.rows import Place, Row, Rows
@@ -28,6 +14,7 @@ from judgescope.report.tables import (
     TableSpec,
     aspect_columns,
     by_dataset,
+    chart,
     labelled,
     leaders,
     matrix,
@@ -36,17 +23,9 @@ from judgescope.report.tables import (
 from judgescope.report.words import label, listed, spoken
 from judgescope.statistics.registry import statistic
 
-SERIES = (
-    Series("D_avg", "blue", FILL_BLUE, BLUE),
-    Series("D_avg_ew", "blue", PALE_BLUE, BLUE),
-    Series("D_min", "red", FILL_RED, RED),
-    Series("D_min_ew", "red", PALE_RED, RED),
-    Series("D_avg_exact", "ink", INK, INK, "diamond"),
-)
 HEADLINES = ("D_avg", "D_avg_ew", "D_avg_exact", "D_min", "D_min_ew", "D_min_exact")
 EFFECTS = ("rank_biserial", "mean_drop", "p_holm")
 SHADES = (1, 2, 3, 5)
-BESIDE_WEIGHTS = "D_ew_weight_effect"
 FLAG = "‡"
 MIXED = (
     "D and D_ew combine asymptotic p-values, as published, D_exact combines exact ones: not all "
@@ -66,10 +45,7 @@ READING = (
     "are compared with the same originals: where chance favours these, many perturbations look "
     "noticed at once, as the random control may show."
 )
-STYLES = (
-    Series("original", "blue", FILL_BLUE, BLUE),
-    Series("all", "red", FILL_RED, RED),
-)
+STYLES = ("original", "all")
 STYLE_KEYS = (
     Key("■", "blue", "originals, upwards"),
     Key("■", "red", "perturbed texts, downwards"),
@@ -103,7 +79,6 @@ def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
         yield _heat(dataset, rows, present, perturbations)
         yield from style_blocks(report, dataset, present)
         yield from matrix(rows, present, "D_avg_exact", dataset.name)
-        yield from _beside_weights(dataset, rows, present, perturbations)
         for name in EFFECTS:
             table = TableSpec(
                 f"{dataset.name}: {label(name)}, {statistic(name).meaning}.",
@@ -131,40 +106,27 @@ def _reason(rows: Rows, judge: Judge) -> str:
     return spoken(row.note) if row else "not planned"
 
 
-def _figure(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Figure:
-    points = [
-        Point(labelled(judge), one.name, row.value, row.ci_low, row.ci_high)
-        for judge in judges
-        for one in SERIES
-        if (row := rows.at(judge.id, one.name)) and row.value is not None
-    ]
-    groups = [labelled(judge) for judge in judges]
-    axis = "score with 95 % interval; the dashed line is p = 0.05"
+def _figure(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Figure | Table:
     headlines = rows.where(statistic=HEADLINES)
-    numbers = TableSpec(
-        f"{dataset.name}: average and minimum over the planned perturbations.",
-        statistic_columns(HEADLINES),
-        notes=[*_flag_notes(headlines), *([MIXED] if _mixed(headlines) else [])],
-        every_judge=True,
-        cell=lambda row: estimate(row, mark=_flag(row)),
-    ).filled(judges, rows)
-    return Figure(
+    best = leaders(judges, headlines.where(statistic="D_avg_exact"))
+    summary = "D_avg_exact is undefined for every judge."
+    if best:
+        summary = (
+            f"The highest average D_exact is that of {listed([row.judge for row in best])}, "
+            f"{figures(best[0])}; an average of several perturbations is no p-value."
+        )
+    return chart(
         f"{dataset.name}: discernment of each judge",
-        svg(chart_spec(points, groups, SERIES, line=1, x=axis)),
-        _summary(rows, judges),
-        [Key(one.sign, one.style, label(one.name)) for one in SERIES],
-        numbers,
-    )
-
-
-def _summary(rows: Rows, judges: list[Judge]) -> str:
-    exact = [row for judge in judges if (row := rows.at(judge.id, "D_avg_exact"))]
-    best = leaders(judges, exact)
-    if not best:
-        return "D_avg_exact is undefined for every judge."
-    return (
-        f"The highest average D_exact is that of {listed([row.judge for row in best])}, "
-        f"{figures(best[0])}; an average of several perturbations is no p-value."
+        summary,
+        TableSpec(
+            f"{dataset.name}: average and minimum over the planned perturbations.",
+            statistic_columns(HEADLINES),
+            notes=[*_flag_notes(headlines), *([MIXED] if _mixed(headlines) else [])],
+            every_judge=True,
+            cell=lambda row: estimate(row, mark=_flag(row)),
+        ).filled(judges, rows),
+        line=1,
+        axis="score with 95 % interval; the dashed line is p = 0.05",
     )
 
 
@@ -215,34 +177,13 @@ def _heat(
     ).filled(judges, rows)
 
 
-def _beside_weights(
-    dataset: Dataset, rows: Rows, judges: list[Judge], perturbations: list[Perturbation]
-) -> Iterator[Fold]:
-    """Yield, folded, how much evidence lies beside the aspects that experts name."""
-    weighted = {row.cell for row in rows.where(statistic=BESIDE_WEIGHTS)}
-    columns = [
-        Column(perturbation.title, group=perturbation.level, where={"cell": perturbation.cell})
-        for perturbation in perturbations
-        if perturbation.cell in weighted
-    ]
-    if columns:
-        meaning = statistic(BESIDE_WEIGHTS).meaning
-        table = TableSpec(
-            f"{dataset.name}: {label(BESIDE_WEIGHTS)}, {meaning}.",
-            columns,
-            statistic=BESIDE_WEIGHTS,
-            every_judge=True,
-        ).filled(judges, rows)
-        yield Fold(f"Evidence beside the experts' aspects for {dataset.name}", [table])
-
-
 def style_blocks(report: Report, dataset: Dataset, judges: list[Judge]) -> list[Block]:
     """Return the figure of a dataset's response styles, nothing where no judge has any."""
     rows = report.rows("responses", dataset.id)
     shown = [judge for judge in judges if rows.at(judge.id, "range_top")]
     if not shown:
         return []
-    found = [_distribution(rows, judge, series.name) for judge in shown for series in STYLES]
+    found = [_distribution(rows, judge, name) for judge in shown for name in STYLES]
     axis = "score, from the bottom to the top of the judge's range"
     spec = histogram_spec(found, [labelled(judge) for judge in shown], STYLES, x=axis)
     title = f"{dataset.name}: response styles"

@@ -9,6 +9,7 @@ from judgescope.report.elements import (
     Block,
     Body,
     Column,
+    Facts,
     Figure,
     Fold,
     Key,
@@ -109,8 +110,8 @@ class _Ensemble:
         self.main = MAIN if MAIN in known else OF_LABELS[0]
 
     def blocks(self) -> Iterator[Block]:
-        yield self._summed(*self.main)
         yield from self._figure()
+        yield self._summed(*self.main)
         yield from self._errors()
         rest = [self._summed(*measure) for measure in self.measures if measure != self.main]
         yield Fold(f"{self.name}: other statistics and levels", rest)
@@ -308,14 +309,14 @@ def distilled(report: Report) -> Section | None:
         f"of {listed([*names.values()])}, about which nobody else is asked."
     )
     recipe = [
-        Line(spoken(name), [Cell(f"{value:g}" if isinstance(value, float) else str(value))])
+        (spoken(name), f"{value:g}" if isinstance(value, float) else str(value))
         for name, value in card.recipe.items()
     ]
-    caption = "The recipe: what the study's key `distill.recipe` says, and defaults."
     blocks: list[Block] = [
         Text(about),
-        Table(caption, "Key", [Column("Value")], [Body(recipe)], code=False),
         _curve(card, report.training),
+        Text("The recipe: what the study's key `distill.recipe` says, and defaults."),
+        Facts(recipe),
         _taught(report, card, names),
         Link("The examples and losses of every dataset, as a table", f"../{TRAINING}"),
     ]

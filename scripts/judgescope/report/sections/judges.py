@@ -1,6 +1,6 @@
 """The first screen: what was measured, and what may be said of each judge."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS
@@ -157,7 +157,9 @@ def _overview(report: Report) -> Overview:
     """Return the answers, the matrix and the forest plot, the best judges first."""
     ranked = sorted(report.judges, key=partial(_rank, report))
     per_judge = {judge.id: answered(report, claims(report, judge)) for judge in ranked}
-    asked = _questions(per_judge.values())
+    every = dict.fromkeys(question for mine in per_judge.values() for question in mine)
+    order = [question.group for question in every]
+    asked = sorted(every, key=lambda question: (question.rank, order.index(question.group)))
     costs = report.rows("cost")
     priced = len(costs) > 0 and not free(row for row in costs if row.judge != ALL)
 
@@ -178,20 +180,19 @@ def _overview(report: Report) -> Overview:
     columns += [Column(f"US$ per {THOUSAND}", group="Cost")] if priced else []
     used = {mark.step for part in groups.values() for one in part for mark in one.marks}
     steps = [(step, *words) for step, words in reversed(STEP_WORDS.items()) if step in used]
+    missed = [
+        f"`{judge.id}` {text}."
+        for judge in report.judges
+        if not judge.control
+        for text in misses(report, claims(report, judge))
+    ]
     return Overview(
-        [*_misses(report), *_bars(report)],
+        [*missed, *_bars(report)],
         columns,
         [*groups.items()],
         steps,
         _forest(report, ranked),
     )
-
-
-def _questions(per_judge: Iterable[Mapping[Question, object]]) -> list[Question]:
-    """Return the questions that some judge answers, in the order of the columns."""
-    every = dict.fromkeys(question for mine in per_judge for question in mine)
-    groups = [question.group for question in every]
-    return sorted(every, key=lambda question: (question.rank, groups.index(question.group)))
 
 
 def _group(judge: Judge) -> int:
@@ -242,43 +243,28 @@ def _price(rows: Rows) -> Mark:
     if free(rows):
         return Mark("free", meaning="nothing is bought for it", href=page_of("cost"))
     price = price_per_1000(rows)
-    known = price is not None
-    text = dollars(price) if price is not None else DASH
-    return Mark(
-        text, meaning="US dollars" if known else "its price is not known", href=page_of("cost")
-    )
-
-
-def _misses(report: Report) -> Iterator[str]:
-    """Yield a sentence for each judge that lets bad texts through, or rejects good ones."""
-    for judge in report.judges:
-        if not judge.control:
-            for missed in misses(report, claims(report, judge)):
-                yield f"`{judge.id}` {missed}."
+    if price is None:
+        return Mark(DASH, meaning="its price is not known", href=page_of("cost"))
+    return Mark(dollars(price), meaning="US dollars", href=page_of("cost"))
 
 
 def _bars(report: Report) -> Iterator[str]:
     """Yield a sentence for each bar that the study states: who meets it, and who misses it."""
     found: dict[str, list[Claim]] = {}
-    names = {dataset.id: dataset.name for dataset in report.datasets}
     for judge in report.judges:
         for claim in [] if judge.control else claims(report, judge):
             if claim.kind.startswith(BAR):
-                bar = f"{claim.respect.format(claim.subject)}, {names[claim.dataset]}"
+                bar = f"{claim.respect.format(claim.subject)}, {report.names[claim.dataset]}"
                 found.setdefault(bar, []).append(claim)
     for bar, about in found.items():
         parts = []
         for outcome, verb in BAR_VERBS.items():
             part = [claim for claim in about if claim.outcome == outcome]
-            who = [f"`{claim.judge}`{_needed(claim)}" for claim in part]
+            needed = ((claim, claim.others.get("more_needed")) for claim in part)
+            who = [f"`{c.judge}`{f' ({more_needed(row)})' if row else ''}" for c, row in needed]
             few = listed(who) if len(who) <= FEW else plural(len(who), "judge")
             parts += [f"{verb}: {few}"] if who else []
         yield f"Required: {bar}; {'; '.join(parts)}."
-
-
-def _needed(claim: Claim) -> str:
-    row = claim.others.get("more_needed")
-    return f" ({more_needed(row)})" if row else ""
 
 
 # --- the forest plot -------------------------------------------------------------------------
@@ -313,11 +299,19 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
             )
         )
     first = shown[0]
-    every_real = [judge for judge in ranked if not judge.control]
-    shown_good = [judge for judge in every_real if _agrees(report, judge, first)]
-    best = leaders(shown_good, [row for row in first.defined(shown_good) if not of_few(row)])
+    place, where = (kind, first.dataset.id, first.aspect), panels[0].title
+    agreeing = [
+        judge
+        for judge in ranked
+        if not judge.control
+        and any(
+            claim.outcome in GOOD
+            for claim in claims(report, judge)
+            if (claim.kind, claim.dataset, claim.row.aspect) == place
+        )
+    ]
+    best = leaders(agreeing, [row for row in first.defined(agreeing) if not of_few(row)])
     who = listed([f"`{row.judge}`" for row in best[:FEW]])
-    where = panels[0].title
     summary = f"No judge is shown to be better than chance or length on {where}."
     if best:
         summary = f"The highest on {where}, and better than chance: {who}, {figures(best[0])}."
@@ -331,17 +325,6 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
         summary,
         keys,
         _numbers(report, every),
-    )
-
-
-def _agrees(report: Report, judge: Judge, measure: Measure) -> bool:
-    """Return whether a judge's claim of agreement on a measure's aspect holds."""
-    place = (measure.kind, measure.dataset.id, measure.aspect)
-    mine = claims(report, judge)
-    return any(
-        claim.outcome in GOOD
-        for claim in mine
-        if (claim.kind, claim.dataset, claim.row.aspect) == place
     )
 
 

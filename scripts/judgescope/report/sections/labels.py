@@ -11,6 +11,7 @@ from judgescope.report.rows import Rows
 from judgescope.report.tables import (
     TableSpec,
     by_dataset,
+    chart,
     class_table,
     matrix,
     statistic_columns,
@@ -58,7 +59,14 @@ def _aspect(
         source="tables/labels.csv",
         counts=True,
     )
-    yield spec.filled([*report.judges, PERSON], rows)
+    yield chart(
+        f"{name}: people's labels that each judge finds",
+        "The share of the texts of each label that a judge finds, and the mean of these shares.",
+        spec.filled([*report.judges, PERSON], rows),
+        line=0.5,
+        axis="share of texts found, with 95 % interval",
+        statistics=[COMPARED, *SHARES[:2]],
+    )
     tables = [
         _matrix(report, dataset, judge, aspect, labels, mine)
         for judge in report.judges

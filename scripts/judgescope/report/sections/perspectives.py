@@ -1,11 +1,11 @@
 """Perspectives (Hu et al. 2025): correlation with ratings, known ratings, and known orders."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Unpack
 
-from judgescope.report.cells import Cell, count_cell, estimate, figures, heat
+from judgescope.report.cells import Cell, estimate, figures
 from judgescope.report.elements import (
     Block,
     Body,
@@ -13,7 +13,6 @@ from judgescope.report.elements import (
     Figure,
     Fold,
     Heading,
-    Line,
     Section,
     Table,
 )
@@ -23,10 +22,14 @@ from judgescope.report.sections.perturbations import built_sets
 from judgescope.report.tables import (
     AVERAGE,
     PEOPLE,
+    Entry,
+    RowGroup,
     TableSpec,
     aspect_groups,
     chart,
+    class_columns,
     class_table,
+    counted,
     judge_bodies,
     labelled,
     leaders,
@@ -69,7 +72,7 @@ RANGE_MEASURES = {
 }
 """(Statistic, level) -> what is put behind the statistic's label."""
 RANGE_AXIS = "mean over aspects, with 95 % interval; the line is 0"
-STRICT, BY_PLACE, BY_DISTANCE = "accuracy_adjacent", "accuracy_by_position", "accuracy_by_distance"
+STRICT, BY_DISTANCE = "accuracy_adjacent", "accuracy_by_distance"
 COMPARED = "accuracy_comparison_by_distance"
 LENIENT = ("accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
 ROW_NOTE = (
@@ -78,7 +81,6 @@ ROW_NOTE = (
     "right in the tables below."
 )
 DISTANCE_AXIS = "right, with 95 % interval; the line is chance without ties"
-RangeMeasure = tuple[str, str]
 Judges = Mapping[str, Mapping[Judge, str]]
 """Heading -> the judges under it, with what a figure calls them."""
 JudgedSet = tuple[str, str]
@@ -108,7 +110,8 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         part = views.where(criterion=criterion)
         yield from _averages(report, part, name, criterion)
         judges = [j for j in report.judges if len(part.where(judge=j.id, aspect=AVERAGE))]
-        yield from _differences(report, part, dataset.name)
+        both = ("kappa_linear", "accuracy_adjacent")
+        yield from mean_differences(report, part, both, dataset.name, DIRECT)
         aspects = [aspect for aspect in dataset.aspects if len(part.where(judged=aspect))]
         table = TableSpec(
             f"{dataset.name}: both views of every aspect; n counts texts, or pairs of texts.",
@@ -145,61 +148,39 @@ def _view_columns(
 def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator[Figure | Table]:
     """Yield the averages over aspects as a figure with its table, and the ranks by them."""
     captions = {"": "the mean over aspects in both views", "rank_": "ranks by these means"}
-    for prefix, about in captions.items():
-        table = TableSpec(
+    means, ranks = (
+        TableSpec(
             f"{name}: {about}.",
             _view_columns(MEASURES, prefix, aspect=AVERAGE, criterion=criterion),
             source=SOURCE,
         ).filled(report.judges, rows)
-        yield table if prefix else _views(report, rows, name, criterion, table)
-
-
-def _views(report: Report, rows: Rows, name: str, criterion: str, table: Table) -> Figure | Table:
-    """Return the averages of both views as a figure; the table alone where none is defined."""
-    known = [
-        (labelled(judge), label(measure), row)
-        for judge in report.judges
-        for measure, level in MEASURES.items()
-        if (row := rows.at(judge.id, measure, aspect=AVERAGE, criterion=criterion, level=level))
-        and row.value is not None
-    ]
-    if not known:
-        return table
-    return chart(
-        f"{name}: both views",
-        "A judge that correlates with the ratings need not find them, nor order two texts.",
-        table,
-        known,
-        line=0,
-        axis=RANGE_AXIS,
+        for prefix, about in captions.items()
     )
-
-
-def _differences(report: Report, rows: Rows, name: str) -> Iterator[Fold]:
-    """Yield, folded, the differences of the averages of both questions of the direct view."""
-    folds = [
-        fold
-        for measure in ("kappa_linear", "accuracy_adjacent")
-        for fold in mean_differences(report, rows, measure, name, DIRECT)
-    ]
-    if folds:
-        yield Fold(folds[0].summary, [table for fold in folds for table in fold.blocks])
+    text = "A judge that correlates with the ratings need not find them, nor order two texts."
+    yield chart(f"{name}: both views", text, means, line=0, axis=RANGE_AXIS)
+    yield ranks
 
 
 def _agreed_texts(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
     """Yield how many texts have each rating, of those on which all raters agree."""
     counts = rows.where(judge=PEOPLE, statistic="class_count")
-    if not any(row.k for row in counts):
-        return
-    classes = range(1, max(row.k for row in counts) + 1)
-    lines = []
-    for aspect in counts.names("aspect"):
-        sizes = {row.k: round(row.value or 0) for row in counts.where(aspect=aspect)}
-        cells = [count_cell(sizes[k]) if k in sizes else Cell("") for k in classes]
-        lines.append(Line(report.aspect(aspect), cells))
-    caption = f"{dataset.name}: texts on whose rating all raters agree, from the lowest rating."
-    columns = [Column(f"class {k}") for k in classes]
-    yield Table(caption, "Aspect", columns, [Body(lines)], code=False)
+    if classes := class_columns(counts):
+        yield TableSpec(
+            f"{dataset.name}: texts on whose rating all raters agree, from the lowest rating.",
+            classes,
+            [
+                RowGroup(
+                    lines=[
+                        Entry(report.aspect(one), {"aspect": one}) for one in counts.names("aspect")
+                    ]
+                )
+            ],
+            level=DIRECT,
+            judge=PEOPLE,
+            corner="Aspect",
+            code=False,
+            cell=counted,
+        ).filled((), counts)
 
 
 def _classes(
@@ -237,107 +218,70 @@ def _classes(
 # --- judges that differ in the range of their scale ------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Range:
-    """A judge of some that differ in their scale, how many points it has, and its numbers."""
-
-    judge: Judge
-    points: list[int]
-    rows: dict[RangeMeasure, Row]
-
-    @property
-    def size(self) -> str:
-        """Return its number of points, or from how few to how many where aspects differ."""
-        ends = dict.fromkeys((self.points[0], self.points[-1]))
-        return " to ".join(count(each) for each in ends)
-
-    @property
-    def name(self) -> str:
-        """Return what a figure calls it."""
-        return f"{self.size} points, {self.judge.id}"
-
-
-def scale_ranges(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure]:
+def scale_ranges(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
     """Yield a figure, with its table, for all judges of one model and form on several scales."""
+    cards = report.spec.judges
     alike: dict[str, list[Judge]] = {}
     for judge in report.judges:
-        card = report.spec.judges[judge.id]
-        if dataset.id in card.points:
-            alike.setdefault(card.alike, []).append(judge)
-    for criterion in rows.where(aspect=AVERAGE).names("criterion"):
-        for judges in alike.values():
-            ranges = []
-            for judge in judges:
-                at = {
-                    (name, level): row
-                    for name, level in RANGE_MEASURES
-                    if (
-                        row := rows.at(
-                            judge.id, name, aspect=AVERAGE, level=level, criterion=criterion
-                        )
-                    )
-                }
-                if any(row.value is not None for row in at.values()):
-                    points = report.spec.judges[judge.id].points[dataset.id]
-                    ranges.append(_Range(judge, points, at))
-            if len({tuple(one.points) for one in ranges}) > 1:
-                ranges.sort(key=lambda one: one.points)
-                yield _range_figure(with_criterion(dataset.name, criterion), ranges)
-
-
-def _range_figure(name: str, ranges: Sequence[_Range]) -> Figure:
-    known = {
-        measure: [
-            (one, row) for one in ranges if (row := one.rows.get(measure)) and row.value is not None
+        if dataset.id in cards[judge.id].points:
+            alike.setdefault(cards[judge.id].alike, []).append(judge)
+    means = rows.where(aspect=AVERAGE)
+    for criterion, judges in product(means.names("criterion"), alike.values()):
+        known = [
+            row
+            for row in means.where(criterion=criterion)
+            if row.value is not None and (row.statistic, row.level) in RANGE_MEASURES
         ]
-        for measure in RANGE_MEASURES
-    }
-    names = {
-        measure: label(measure[0]) + about
-        for measure, about in RANGE_MEASURES.items()
-        if known[measure]
-    }
-    changes = []
-    for measure, title in names.items():  # on the narrowest and on the widest scale that have it
-        ends = known[measure][:1] + known[measure][1:][-1:]
-        numbers = ", ".join(f"{figures(row)} on {one.size}" for one, row in ends)
-        changes.append(f"{title}: {numbers}.")
-    title = f"{name}: range of the scale, {ranges[0].judge.model}"
-    sizes = listed(list(dict.fromkeys(one.size for one in ranges)))
-    lines = [
-        Line(
-            one.judge.id,
-            [
-                Cell(one.size, sort=one.points[-1]),
-                *(estimate(one.rows.get(measure), counts=True) for measure in names),
-            ],
-            about=one.judge.about,
-        )
-        for one in ranges
+        points = {
+            judge: cards[judge.id].points[dataset.id]
+            for judge in judges
+            if any(row.judge == judge.id for row in known)
+        }
+        if len({*map(tuple, points.values())}) > 1:
+            points = dict(sorted(points.items(), key=lambda one: one[1]))
+            yield _range_figure(with_criterion(dataset.name, criterion), points, Rows(known))
+
+
+def _range_figure(name: str, points: Mapping[Judge, list[int]], rows: Rows) -> Figure | Table:
+    """Return what judges reach that give so many `points`: one number, or one for each aspect."""
+    columns = [
+        Column(label(measure) + about, statistic=measure, where={"level": level})
+        for (measure, level), about in RANGE_MEASURES.items()
+        if len(rows.where(statistic=measure, level=level))
     ]
-    table = Table(
+    sizes = {
+        judge: " to ".join(count(each) for each in dict.fromkeys((of[0], of[-1])))
+        for judge, of in points.items()
+    }
+    title = f"{name}: range of the scale, {next(iter(points)).model}"
+    table = TableSpec(
         f"{title}: means over aspects; n counts aspects, or chains. The tables of every aspect "
         "count texts and pairs.",
-        "Judge",
-        [Column("Points"), *(Column(each) for each in names.values())],
-        [Body(lines)],
-        source=SOURCE,
-    )
-    return chart(
-        title,
-        f"One model in one form on scales of {sizes} points. {' '.join(changes)}",
-        table,
+        columns,
         [
-            (one.name, names[measure], row)
-            for one in ranges
-            for measure in names
-            if (row := one.rows.get(measure)) and row.value is not None
+            RowGroup(
+                where={"aspect": AVERAGE, "criterion": next(iter(rows)).criterion},
+                lines=[
+                    Entry(f"{size} points, {judge.id}", {"judge": judge.id}, judge.about)
+                    for judge, size in sizes.items()
+                ],
+            )
         ],
-        line=0,
-        axis=RANGE_AXIS,
-        groups=[one.name for one in ranges],
-        names=[*names.values()],
+        source=SOURCE,
+        counts=True,
+        code=False,
+    ).filled((), rows)
+    changes = []
+    for at, column in enumerate(columns):  # on the narrowest and on the widest scale that have it
+        each = zip(table.bodies[0].lines, sizes.values(), strict=True)
+        known = [(row, size) for line, size in each if (row := line.cells[at].row)]
+        ends = ", ".join(f"{figures(row)} on {size}" for row, size in known[:1] + known[1:][-1:])
+        changes.append(f"{column.text}: {ends}.")
+    summary = (
+        f"One model in one form on scales of {listed(list(dict.fromkeys(sizes.values())))} points. "
+        f"{' '.join(changes)}"
     )
+    return chart(title, summary, table, line=0, axis=RANGE_AXIS)
 
 
 # --- constructed sets: graded sets and error-injection chains --------------------------------
@@ -386,7 +330,7 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
             group="Graded set",
             notes=notes,
         )
-    yield from mean_differences(report, rows, "kappa_linear", name, GLOBAL)
+    yield from mean_differences(report, rows, ["kappa_linear"], name, GLOBAL)
     counts = rows.where(statistic="class_count")
     tables = []
     for judge, (judged, cell) in product(report.judges, sets):
@@ -424,18 +368,11 @@ def chains(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     yield table(STRICT, ROW_NOTE)
     for judged_set in sets:
         yield from scored_and_compared(report, dataset, rows, judged_set)
-    yield from mean_differences(report, rows, STRICT, name, LOCAL)
+    yield from mean_differences(report, rows, [STRICT], name, LOCAL)
     title = f"{dataset.name}: error-injection chains"
     yield Fold(f"{title}, ties and missing scores", [table(measure) for measure in LENIENT])
     further = [figure for one in sets for figure in _further_apart(report, dataset, rows, one)]
     yield Fold(f"{title}, further apart", further)
-    grids = [
-        grid
-        for judge, one in product(report.judges, sets)
-        if not judge.control
-        for grid in _every_two_places(report, dataset, rows, judge, one)
-    ]
-    yield Fold(f"{title}, every two places", grids)
 
 
 def _of_set(rows: Rows, judged_set: JudgedSet) -> Rows:
@@ -446,7 +383,7 @@ def _of_set(rows: Rows, judged_set: JudgedSet) -> Rows:
 
 def _further_apart(
     report: Report, dataset: Dataset, rows: Rows, judged_set: JudgedSet
-) -> Iterator[Figure]:
+) -> Iterator[Figure | Table]:
     """Yield the accuracy on texts that are k errors apart."""
     judged, cell = judged_set
     by_distance = rows.where(statistic=BY_DISTANCE, perturbation=cell.partition(".")[0])
@@ -464,39 +401,9 @@ def _further_apart(
         yield distance_figure(title, caption, "Accuracy", {"": names}, known)
 
 
-def _every_two_places(
-    report: Report, dataset: Dataset, rows: Rows, judge: Judge, judged_set: JudgedSet
-) -> Iterator[Table]:
-    """Yield the accuracy of a judge on every two places of a chain."""
-    judged, cell = judged_set
-    mine = _of_set(rows.where(statistic=BY_PLACE, judge=judge.id), judged_set)
-    if not len(mine):
-        return
-    at = {(row.k, row.k_b): row for row in mine}
-    lower = range(1, max(low for _, low in at) + 1)
-    lines = [
-        Line(str(high), [_bare(at.get((high, low))) for low in lower]) for high in range(len(lower))
-    ]
-    caption = (
-        f"{dataset.name}, {cell}: {judge.id} on {report.aspect(judged)}, the text "
-        "with so many errors (rows) scored above the one with so many (columns)."
-    )
-    columns = [Column(str(low)) for low in lower]
-    yield Table(caption, "Errors", columns, [Body(lines)], code=False)
-
-
-def _bare(row: Row | None) -> Cell:
-    """Return a shaded accuracy without its interval."""
-    if row is None or row.value is None:
-        return Cell("")
-    cell = estimate(row)
-    style = f"{cell.style} {heat(row.value, (0.5, 0.7, 0.85, 0.95))}"
-    return replace(cell, interval="", notes=(), style=style)
-
-
 def scored_and_compared(
     report: Report, dataset: Dataset, rows: Rows, judged_set: JudgedSet
-) -> Iterator[Figure]:
+) -> Iterator[Figure | Table]:
     """Yield the figure of judges that compare and judges that score; none without both.
 
     `rows` are those of perspectives.csv on chains. Judges of the models that compare come
@@ -535,7 +442,7 @@ def distance_figure(
     subject: str,
     judges: Judges,
     known: Sequence[Row],
-) -> Figure:
+) -> Figure | Table:
     """Return accuracies by the number of errors between two texts, and their table.
 
     `known` has the rows of all judges.
@@ -558,11 +465,10 @@ def distance_figure(
         title,
         summary,
         Table(caption, "Judge", columns, bodies, source=source),
-        [(plural(row.k, "error"), names[row.judge], row) for row in known if row.judge in names],
         line=0.5,
         axis=DISTANCE_AXIS,
-        groups=[plural(k, "error") for k in steps],
-        names=[*names.values()],
+        across=True,
+        names=names,
     )
 
 

@@ -1,12 +1,21 @@
 """Texts of known quality: perturbed ones, planned faults, and how graded sets were built."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from judgescope.report.cells import Cell, count_cell, dollars_cell, estimate, words_cell
-from judgescope.report.elements import Block, Body, Column, Line, Link, Section, Table, Text
-from judgescope.report.report import Dataset, Judge, Perturbation, Report, in_group
+from judgescope.report.cells import Cell, count_cell, dollars_cell, estimate
+from judgescope.report.elements import Block, Body, Column, Figure, Line, Link, Section, Table, Text
+from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Row, Rows
-from judgescope.report.tables import section_of, statistic_columns
+from judgescope.report.tables import (
+    Entry,
+    RowGroup,
+    TableSpec,
+    chart,
+    class_columns,
+    counted,
+    section_of,
+    statistic_columns,
+)
 from judgescope.report.words import count, plural, spoken
 
 OUTCOMES = ("ok", "short", "impossible", "failed")
@@ -18,6 +27,7 @@ ANCHORS = (
     "anchors_below_same",
     "anchors_below_higher",
 )
+COMPARATOR = "comparator_accuracy"
 ANCHOR_PAIRS = {
     "neighbours": "Anchors of neighbouring ratings",
     "all": "Anchors of any two ratings",
@@ -62,24 +72,36 @@ def perturbations(report: Report) -> Section | None:
 def _perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     yield from _improved(dataset, rows)
     cells = set(rows.names("cell"))
-    perturbations = [
-        perturbation for perturbation in report.perturbations if perturbation.cell in cells
-    ]
-    bodies = [
-        Body(
-            [
-                _perturbation_line(rows, perturbation)
-                for perturbation in perturbations
-                if perturbation.level == level
-            ],
-            f"{level} level",
-        )
-        for level in dict.fromkeys(perturbation.level for perturbation in perturbations)
-    ]
-    columns = [Column(outcome, group="Texts") for outcome in OUTCOMES]
-    columns += [*statistic_columns(SIZES), Column("Reasons", style="words")]
-    caption = f"{dataset.name}: number of texts by outcome, and the size of the perturbation."
-    yield Table(caption, "Perturbation", columns, bodies, code=False)
+    known = [perturbation for perturbation in report.perturbations if perturbation.cell in cells]
+    table = TableSpec(
+        f"{dataset.name}: number of texts by outcome, and the size of the perturbation.",
+        [
+            *(Column(one, group="Texts", statistic=f"share_{one}") for one in OUTCOMES),
+            *statistic_columns(SIZES),
+        ],
+        [
+            RowGroup(
+                f"{level} level",
+                lines=[
+                    Entry(one.name, {"cell": one.cell}, one.degree)
+                    for one in known
+                    if one.level == level
+                ],
+            )
+            for level in dict.fromkeys(one.level for one in known)
+        ],
+        corner="Perturbation",
+        code=False,
+        cell=_outcome,
+    ).filled((), rows)
+    yield chart(
+        f"{dataset.name}: texts that were perturbed as planned",
+        "The fewer texts a perturbation changes as planned, the less its discernment rests on.",
+        table,
+        line=1,
+        axis="share of texts, with 95 % interval; the line is all",
+        statistics=["share_ok"],
+    )
     if report.spec.texts:
         title = f"See texts of {dataset.name}, with their edits marked"
         yield Link(title, f"texts.html#{dataset.id}")
@@ -102,20 +124,14 @@ def _number(share: Row | None) -> int:
     return round((share.value or 0) * share.n) if share else 0
 
 
-def _perturbation_line(rows: Rows, perturbation: Perturbation) -> Line:
-    shares = [rows.at("", f"share_{outcome}", cell=perturbation.cell) for outcome in OUTCOMES]
-    cells = []
-    for share in shares:
-        if share is None or share.value is None:
-            cells.append(estimate(share))
-        else:
-            text = f"{count(_number(share))} of {count(share.n)}"
-            style = count_cell(_number(share)).style
-            cells.append(Cell(text, sort=share.value, style=style, row=share))
-    cells += [estimate(rows.at("", name, cell=perturbation.cell)) for name in SIZES]
-    impossible = shares[OUTCOMES.index("impossible")]
-    cells.append(words_cell(spoken(impossible.note) if impossible else ""))
-    return Line(perturbation.name, cells, about=perturbation.degree)
+def _outcome(row: Row | None) -> Cell:
+    """Return how many texts of all had an outcome, and why; the estimate of a size."""
+    if row is None or row.value is None or row.statistic in SIZES:
+        return estimate(row)
+    notes = (spoken(row.note),) if row.note else ()
+    style = count_cell(_number(row)).style
+    text = f"{count(_number(row))} of {count(row.n)}"
+    return Cell(text, notes=notes, sort=row.value, style=style, row=row)
 
 
 # --- planned faults --------------------------------------------------------------------------
@@ -165,7 +181,13 @@ def _faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         for kind in kinds
     ]
     caption = f"{dataset.name}: share of planned faults noticed, by kind of fault."
-    yield Table(caption, "Judge", columns, bodies)
+    yield chart(
+        f"{dataset.name}: planned faults that each judge notices",
+        "A judge that notices every fault is at 100 %; a control shows what chance notices.",
+        Table(caption, "Judge", columns, bodies),
+        line=1,
+        axis="share of faults noticed, with 95 % interval; the line is all",
+    )
 
 
 def _fault_lines(
@@ -207,63 +229,65 @@ def built_sets(rows: Rows) -> set[str]:
     return {row.cell for row in rows.where(statistic="errors_mean") if row.value is not None}
 
 
-def _construction(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
-    sets = rows.where(statistic="class_count").names("cell")
+def _construction(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
+    counts, known = rows.where(statistic="class_count"), built_sets(rows)
+    sets = counts.names("cell")
+    by_set = {}
+    for name in sets:
+        row = next(iter(rows.where(cell=name)))
+        by_set[name] = Entry(name, {"cell": name, "judge": row.judge, "aspect": row.judged})
     if sets:
-        yield _ratings(dataset, rows, sets)
-    known = built_sets(rows)
-    if built := [name for name in sets if name in known]:
-        yield Table(
-            f"{dataset.name}: outcomes of the candidates.",
-            "Graded set",
-            [Column(title) for title in CANDIDATES.values()],
-            [Body([Line(name, _named(rows.where(cell=name), CANDIDATES, True)) for name in built])],
-            [CANDIDATE_NOTE],
+        table = TableSpec(
+            f"{dataset.name}: texts of each rating, from the lowest, and the errors in them.",
+            [
+                *class_columns(counts, "Texts"),
+                *class_columns(counts, "Errors in the mean", "errors_mean"),
+            ],
+            [RowGroup(lines=[*by_set.values()])],
             source=SOURCE,
+            corner="Graded set",
+            cell=lambda row: (
+                estimate(row) if row and row.statistic != "class_count" else counted(row)
+            ),
+        ).filled((), rows)
+        yield chart(
+            f"{dataset.name}: errors in the texts of each rating",
+            "Class 1 is the lowest rating: the higher the class, the fewer errors there should be.",
+            table,
+            line=0,
+            axis="errors in a text on average, with 95 % interval",
+            statistics=["errors_mean"],
         )
-    anchored = [name for name in sets if len(rows.where(cell=name, statistic=ANCHORS))]
-    if anchored:
-        yield _anchors(dataset, rows, anchored)
+    if built := [by_set[name] for name in sets if name in known]:
+        yield TableSpec(
+            f"{dataset.name}: outcomes of the candidates.",
+            [Column(title, statistic=name) for name, title in CANDIDATES.items()],
+            [RowGroup(lines=built)],
+            notes=[CANDIDATE_NOTE],
+            source=SOURCE,
+            corner="Graded set",
+            counts=True,
+        ).filled((), rows)
+    anchored = rows.where(statistic=ANCHORS).names("cell")
+    if lines := [by_set[name] for name in sets if name in anchored]:
+        right = "The comparator is right"
+        yield TableSpec(
+            f"{dataset.name}: the chosen texts among the anchors, and the comparator on these.",
+            [
+                *statistic_columns(ANCHORS, "Texts"),
+                *(
+                    Column(title, "", right, statistic=COMPARATOR, where={"level": pairs})
+                    for pairs, title in ANCHOR_PAIRS.items()
+                ),
+            ],
+            [RowGroup(lines=lines)],
+            notes=[ANCHOR_NOTE],
+            source=SOURCE,
+            corner="Graded set",
+            cell=lambda row: estimate(row, counts=row is not None and row.statistic == COMPARATOR),
+        ).filled((), rows)
     if len(rows.where(statistic="replies")):
         yield _costs(dataset, rows)
-
-
-def _named(rows: Rows, names: Iterable[str], counts: bool = False) -> list[Cell]:
-    known = {row.statistic: row for row in rows}
-    return [estimate(known.get(name), counts=counts) for name in names]
-
-
-def _ratings(dataset: Dataset, rows: Rows, sets: Sequence[str]) -> Table:
-    """Return how many texts have each rating, and how many errors those have in the mean."""
-    counts = rows.where(statistic="class_count")
-    classes = range(1, max(row.k for row in counts) + 1)
-    lines = []
-    for name in sets:
-        sizes = {row.k: round(row.value or 0) for row in counts.where(cell=name)}
-        errors = {row.k: row for row in rows.where(statistic="errors_mean", cell=name)}
-        cells = [count_cell(sizes[k]) if k in sizes else Cell("") for k in classes]
-        lines.append(Line(name, [*cells, *(estimate(errors.get(k)) for k in classes)]))
-    columns = [
-        Column(f"class {k}", group=group)
-        for group in ("Texts", "Errors in the mean")
-        for k in classes
-    ]
-    caption = f"{dataset.name}: texts of each rating, from the lowest, and the errors in them."
-    return Table(caption, "Graded set", columns, [Body(lines)], source=SOURCE)
-
-
-def _anchors(dataset: Dataset, rows: Rows, sets: Sequence[str]) -> Table:
-    """Return where texts lie among the anchors, and how well the comparator knows these."""
-    lines = []
-    for name in sets:
-        here = rows.where(cell=name)
-        right = {row.level: row for row in here.where(statistic="comparator_accuracy")}
-        cells = [estimate(right.get(pairs), counts=True) for pairs in ANCHOR_PAIRS]
-        lines.append(Line(name, [*_named(here.where(statistic=ANCHORS), ANCHORS), *cells]))
-    columns = statistic_columns(ANCHORS, "Texts")
-    columns += [Column(title, "", "The comparator is right") for title in ANCHOR_PAIRS.values()]
-    caption = f"{dataset.name}: the chosen texts among the anchors, and the comparator on these."
-    return Table(caption, "Graded set", columns, [Body(lines)], [ANCHOR_NOTE], source=SOURCE)
 
 
 def _costs(dataset: Dataset, rows: Rows) -> Table:

@@ -8,16 +8,7 @@ import pyarrow.compute as pc
 
 from judgescope.core.cells import joined
 from judgescope.report.cells import Cell, count_cell
-from judgescope.report.charts import (
-    BLUE,
-    FILL_BLUE,
-    FILL_RED,
-    RED,
-    Distribution,
-    Series,
-    histogram_spec,
-    svg,
-)
+from judgescope.report.charts import Distribution, histogram_spec, svg
 from judgescope.report.elements import Column, Figure, Key, Table
 from judgescope.report.items import Texts
 from judgescope.report.panels import BINS, bins_spec
@@ -28,7 +19,7 @@ from judgescope.schema.tables import read_table
 
 MOST_DRAWN = 12
 """Judges in either figure; the tables have all."""
-STYLES = (Series("ratings", "blue", FILL_BLUE, BLUE), Series("scores", "red", FILL_RED, RED))
+STYLES = ("ratings", "scores")
 Pairs = Mapping[tuple[str, str], Sequence[tuple[float, float]]]
 """(Judge, aspect) -> rating and score of each text that has both."""
 HISTOGRAM = (
@@ -121,7 +112,7 @@ def _histograms(dataset: Dataset, pairs: Pairs, judges: Sequence[Judge]) -> Figu
         for style, bins in zip(STYLES, (list(chain(*each)) for each in both), strict=True):
             shares = [bins.count(at) / len(bins) for at in range(BINS)]
             mean = (sum(bins) / len(bins) + 0.5) / BINS
-            shown.append(Distribution(judge.id, style.name, shares, mean))
+            shown.append(Distribution(judge.id, style, shares, mean))
         scores = Counter(score for each in mine for _, score in each)
         share = max(scores.values()) / scores.total()
         counts = [count_cell(scores.total()), count_cell(len(scores))]

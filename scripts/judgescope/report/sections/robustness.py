@@ -5,11 +5,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, product
 
-from judgescope.parsing.judgment import NO_VALUE
 from judgescope.report.cells import estimate, figures
 from judgescope.report.elements import (
     Block,
-    Body,
     Column,
     Figure,
     Fold,
@@ -25,8 +23,10 @@ from judgescope.report.rows import Rows
 from judgescope.report.tables import (
     AVERAGE,
     PEOPLE,
+    Entry,
     RowGroup,
     TableSpec,
+    aspect_chart,
     aspect_columns,
     between,
     by_dataset,
@@ -84,10 +84,10 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     rows = Rows(row._replace(judge_b="") for row in rows)  # to be found by their judge
     if len(rows.where(statistic=ALPHAS)):
         alphas = [_per_judge(report, dataset, rows, aspects, name) for name in ALPHAS]
-        yield _consistency(report, dataset, rows, aspects)
-        yield alphas[0]
         for aspect in aspects:
             yield from _with_people(report, dataset, rows, aspect)
+        yield _consistency(report, dataset, rows, aspects)
+        yield alphas[0]
         yield Fold(f"{dataset.name}: α of people and judge in other ways", alphas[1:])
     if len(rows.where(statistic="follow_rate")):
         yield from _hints(report, dataset, rows, aspects)
@@ -99,20 +99,28 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 def _consistency(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> Table:
     """Return how consistent people are, and each model over its forms."""
     forms = rows.where(statistic="alpha_forms")
-    raters = {"people": rows.where(statistic="alpha_ordinal", judge=PEOPLE)}
-    raters |= {model: forms.where(judge=model) for model in forms.names("judge")}
-    lines = []
-    for name, alphas in raters.items():
-        known = {row.judged: row for row in alphas}
-        plain = {row.aspect: row for row in alphas}
-        found = [known.get(one, plain.get(one.partition(".")[0])) for one in aspects]
-        lines.append(Line(name, [estimate(row) for row in found]))
+    alphas = rows.where(statistic="alpha_ordinal", judge=PEOPLE)
+    people = {
+        one: alphas.where(judged=one) or alphas.where(judged=one.partition(".")[0])
+        for one in aspects
+    }
+    lines: list[Entry | Line] = [
+        Line("people", [estimate(next(iter(found), None)) for found in people.values()]),
+        *(Entry(model, {"judge": model}) for model in forms.names("judge")),
+    ]
     caption = (
         f"{dataset.name}: Krippendorff's α, ordinal, of people among themselves and of each "
         "model's forms without a hint, as if each were a rater."
     )
-    columns = aspect_columns(report, aspects)
-    return Table(caption, "Raters", columns, [Body(lines)], source=SOURCE, code=False)
+    return TableSpec(
+        caption,
+        aspect_columns(report, aspects),
+        [RowGroup(lines=lines)],
+        statistic="alpha_forms",
+        source=SOURCE,
+        corner="Raters",
+        code=False,
+    ).filled((), rows)
 
 
 def _per_judge(
@@ -123,12 +131,10 @@ def _per_judge(
     name: str,
     *,
     counts: bool = False,
-    title: str = "",
 ) -> Table:
     """Return a statistic of each judge that has it, by aspect."""
-    caption = title or f"{dataset.name}; {statistic_caption(name)}"
     return TableSpec(
-        f"{caption}.",
+        f"{dataset.name}; {statistic_caption(name)}.",
         aspect_columns(report, aspects),
         statistic=name,
         source=SOURCE,
@@ -136,65 +142,42 @@ def _per_judge(
     ).filled(report.judges, rows)
 
 
-def _with_people(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Iterator[Figure]:
+def _with_people(
+    report: Report, dataset: Dataset, rows: Rows, aspect: str
+) -> Iterator[Figure | Table]:
     """Yield alpha of each judge with people's median; the line is what people reach."""
-    alphas = {row.judge: row for row in rows.where(statistic="alpha_pair", judged=aspect)}
-    known = {name: row for name, row in alphas.items() if row.value is not None}
-    shown = [judge for judge in report.judges if judge.id in known]
+    alphas = rows.where(statistic="alpha_pair", judged=aspect)
     people = rows.where(judge=PEOPLE, aspect=aspect.partition(".")[0], statistic="alpha_ordinal")
-    among = next(iter(people), None)
-    if not shown or among is None or among.value is None:
+    among, best = next(iter(people), None), leaders(report.judges, alphas)
+    if not best or among is None or among.value is None:
         return
-    best = leaders(shown, (known[judge.id] for judge in shown))
     title = f"{dataset.name}, {report.aspect(aspect)}: agreement with people by form"
     table = TableSpec(
         f"{title}.",
-        [Column("α", statistic="alpha_pair", where={"aspect": aspect})],
+        [Column(label("alpha_pair"), statistic="alpha_pair", where={"aspect": aspect})],
         source=SOURCE,
-    ).filled(shown, rows)
+    ).filled(report.judges, rows)
     yield chart(
         title,
         f"α of each judge with people's lower median on {report.aspect(aspect).lower()}; people "
         f"reach {figures(among)} among themselves. Highest: {listed([r.judge for r in best])}, "
         f"{figures(best[0])}.",
         table,
-        [(judge.id, label("alpha_pair"), known[judge.id]) for judge in shown],
         line=among.value,
         axis="α, ordinal, with 95 % interval; the line is people among themselves",
     )
 
 
-def _by_aspect(
-    report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str], *words: str
-) -> Figure:
-    """Return a figure of a statistic's numbers by aspect and judge, with their table.
-
-    `rows` are of that statistic, and some have a value; `words` are what the figure is called,
-    a sentence about it, and the name of its axis.
-    """
-    title, summary, axis = words
-    known = [row for row in rows if row.value is not None]
-    of_known = rows.where(judge=tuple({row.judge for row in known}))
-    table = _per_judge(report, dataset, of_known, aspects, known[0].statistic, title=title)
-    points = [(report.aspect(row.judged), row.judge, row) for row in known]
-    return chart(title, summary, table, points, line=0, axis=axis)
-
-
 def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> Iterator[Block]:
     """Yield how often scores equal the hint, and by how much they move to it."""
+    yield from aspect_chart(
+        *(report, dataset, rows, SHIFT, ": shift toward the hint"),
+        "Points by which a score moves toward the hint, where it was not there already.",
+        "points toward the hint, with 95 % interval; the line is no shift",
+        source=SOURCE,
+    )
     for name in HINT_RATES:
         yield _per_judge(report, dataset, rows, aspects, name, counts=True)
-    shifts = rows.where(statistic=SHIFT)
-    known = [(row.value, row) for row in shifts if row.value is not None]
-    if known:
-        _, most = max(known, key=lambda pair: pair[0])
-        summary = (
-            "Points by which a score moves toward the hint, where it was not there already. The "
-            f"largest: {figures(most)} ({most.judge}, {report.aspect(most.judged).lower()})."
-        )
-        axis = "points toward the hint, with 95 % interval; the line is no shift"
-        title = f"{dataset.name}: shift toward the hint"
-        yield _by_aspect(report, dataset, shifts, aspects, title, summary, axis)
     details = [
         _per_judge(report, dataset, rows, aspects, name, counts=name != SHIFT)
         for name in HINT_DETAILS
@@ -206,44 +189,38 @@ def _reasons(
     report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]
 ) -> Iterator[Block]:
     """Yield what reasons are like, what a hint changes about them, and what gave none."""
-    sentiments = [row for row in rows.where(statistic="sentiment") if row.value is not None]
-    if any(row.judge == judge.id for judge in report.judges for row in sentiments):
-        low = min(sentiments, key=lambda row: row.value or 0.0)
-        summary = (
-            "Mean polarity of the words of each judge's reasons, from -1 to 1. The lowest: "
-            f"{figures(low)} ({low.judge}, {report.aspect(low.judged).lower()})."
-        )
-        axis = "mean polarity, with 95 % interval; the line is neutral"
-        title = f"{dataset.name}: sentiment of the reasons"
-        yield _by_aspect(report, dataset, Rows(sentiments), aspects, title, summary, axis)
+    yield from aspect_chart(
+        *(report, dataset, rows, "sentiment", ": sentiment of the reasons"),
+        "Mean polarity of the words of each judge's reasons, from -1 to 1.",
+        "mean polarity, with 95 % interval; the line is neutral",
+        source=SOURCE,
+    )
     changed = [name for name in CHANGES if len(rows.where(statistic=name))]
     tables = [_per_judge(report, dataset, rows, aspects, name) for name in (*REASONS, *changed)]
     if len(rows.where(statistic=OVER_FORMS)):
         tables.append(_sentiment_over_forms(report, dataset, rows, aspects))
     yield Fold(f"{dataset.name}: the reasons of judges", tables)
-    without = [
-        _per_judge(report, dataset, rows, aspects, f"share_{status}", counts=True)
-        for status in NO_VALUE
-        if any(row.value for row in rows.where(statistic=f"share_{status}"))
-    ]
-    if without:
-        yield Fold(f"{dataset.name}: judgments without a rating", without)
 
 
 def _sentiment_over_forms(
     report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]
 ) -> Table:
     """Return the sentiment of each model over its forms, and what each hint changes about it."""
-    means, gaps = rows.where(statistic=OVER_FORMS), rows.where(statistic=f"difference_{OVER_FORMS}")
-    shown = {model: means.where(judge=model) for model in means.names("judge")}
-    shown |= {f"{judge}, less the forms": gaps.where(judge=judge) for judge in gaps.names("judge")}
-    lines = []
-    for name, of_name in shown.items():
-        known = {row.judged: row for row in of_name}
-        lines.append(Line(name, [estimate(known.get(aspect)) for aspect in aspects]))
-    caption = f"{dataset.name}; {statistic_caption(OVER_FORMS)}; and with a hint, less that."
-    columns = aspect_columns(report, aspects)
-    return Table(caption, "Model, judge", columns, [Body(lines)], source=SOURCE, code=False)
+    gap = f"difference_{OVER_FORMS}"
+    lines = [Entry(one, {"judge": one}) for one in rows.where(statistic=OVER_FORMS).names("judge")]
+    lines += [
+        Entry(f"{judge}, less the forms", {"judge": judge, "statistic": gap})
+        for judge in rows.where(statistic=gap).names("judge")
+    ]
+    return TableSpec(
+        f"{dataset.name}; {statistic_caption(OVER_FORMS)}; and with a hint, less that.",
+        aspect_columns(report, aspects),
+        [RowGroup(lines=lines)],
+        statistic=OVER_FORMS,
+        source=SOURCE,
+        corner="Model, judge",
+        code=False,
+    ).filled((), rows)
 
 
 def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
@@ -314,7 +291,7 @@ def _forms(report: Report, dataset: Dataset) -> Iterator[Block]:
         elif found:
             shown = True
             yield found[0][0]
-            yield from (_form_figure(report, dataset, name, *each) for each in found[1:])
+            yield from (_form_figure(dataset, name, *each) for each in found[1:])
     if rest:
         yield Fold(f"Other correlations and levels, {dataset.name}", rest)
 
@@ -363,31 +340,26 @@ def _of_statistic(
     return tables
 
 
-def _form_figure(
-    report: Report, dataset: Dataset, name: str, table: Table, rows: Rows
-) -> Figure | Table:
+def _form_figure(dataset: Dataset, name: str, table: Table, rows: Rows) -> Figure | Table:
     """Return differences from each model's first judge as a figure, beside their table.
 
     The table alone where none is defined.
     """
-    values = [(report.aspect(row.judged), row.judge, row) for row in rows if row.value is not None]
-    if not values:
-        return table
+    known = [row for row in rows if row.value is not None]
     apart = sum(
-        row.ci_low is not None and (row.ci_low > 0 or (row.ci_high or 0) < 0) for *_, row in values
+        row.ci_low is not None and (row.ci_low > 0 or (row.ci_high or 0) < 0) for row in known
     )
     summary = (
-        f"{table.caption} Of {plural(len(values), 'difference')}, {apart} have an interval "
+        f"{table.caption} Of {plural(len(known), 'difference')}, {apart} have an interval "
         "that does not hold 0."
     )
     return chart(
         f"{dataset.name}: what the form changes",
         summary,
         table,
-        values,
         line=0,
         axis=f"difference in {label(name)}",
-        names=rows.names("judge"),
+        across=True,
     )
 
 

@@ -20,7 +20,7 @@ from judgescope.report.items import DRAWN, LEAST, AnnotatedText, Reading
 from judgescope.report.marked import Error, Piece, grouped, pieces
 from judgescope.report.report import Dataset, Report, in_group
 from judgescope.report.rows import Rows
-from judgescope.report.tables import TableSpec, aspect_groups, section_of, statistic_columns
+from judgescope.report.tables import TableSpec, aspect_groups, chart, section_of, statistic_columns
 from judgescope.report.words import STATUSES, label, plural
 
 LISTED = ("span_errors", "span_clean", "span_severity", "span_placeless")
@@ -71,15 +71,23 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     cells = rows.names("cell")
     shown = next((name for name in ("systems", "original") if name in cells), cells[0])
     listed = (*LISTED, *FOUND)
-    yield _of_set(report, dataset, rows, shown, listed)
+    agreed: list[Block] = []
     if len(rows.where(statistic=AGREED)):
         first, *rest = (
             _agreement(report, dataset, rows, level, forms)
             for level in LEVELS
             for forms in (FORMS, KINDS)
         )
-        yield first
-        yield Fold(f"{dataset.name}: precision and recall by text, and by kind", rest)
+        yield chart(
+            f"{dataset.name}: spans of judges and of people",
+            "How many of a judge's spans people marked, and how many of theirs it lists.",
+            first,
+            line=0,
+            axis="share, with 95 % interval",
+        )
+        agreed = [Fold(f"{dataset.name}: precision and recall by text, and by kind", rest)]
+    yield _of_set(report, dataset, rows, shown, listed)
+    yield from agreed
     noted = _of_set(report, dataset, rows, shown, NOTED)
     yield Fold(f"{dataset.name}: replies that contradict themselves", [noted])
     others = [_of_set(report, dataset, rows, name, listed) for name in cells if name != shown]

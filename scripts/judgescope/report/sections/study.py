@@ -23,7 +23,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Row, Rows
-from judgescope.report.tables import PEOPLE, by_dataset, judge_bodies, section_of
+from judgescope.report.tables import PEOPLE, by_dataset, chart, judge_bodies, section_of
 from judgescope.report.words import (
     DASH,
     OFF_GRID_SENTENCE,
@@ -137,10 +137,11 @@ class Tally:
     def cells(self, statuses: Sequence[str]) -> list[Cell]:
         """Return planned, each status, the share with a value, reasons."""
         share = self.counts["ok"] / self.asked if self.asked else None
+        row = Row(statistic="coverage", value=share, n=self.asked) if self.asked else None
         return [
             count_cell(self.counts.total()),
             *(count_cell(self.counts[status]) for status in statuses),
-            Cell(DASH if share is None else percent(share), sort=share),
+            Cell(DASH if share is None else percent(share), sort=share, row=row),
             words_cell("; ".join(self.reasons)),
         ]
 
@@ -167,7 +168,12 @@ def _coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         return Tally.of(mine).cells(statuses) if len(mine) else None
 
     caption = f"{dataset.name}: judgments by judge, over all cells."
-    yield Table(caption, "Judge", columns, judge_bodies(report.judges, cells))
+    table = Table(caption, "Judge", columns, judge_bodies(report.judges, cells))
+    summary = "A judge is compared on the texts that it scored; what is lost may be what is hard."
+    axis = "share of the judgments that were asked for; the line is all"
+    title = f"{dataset.name}: judgments with a score"
+    lost = Tally.of(rows).failed
+    yield chart(title, summary, table, line=1, axis=axis) if lost else table
     if Tally.of(rows).counts[OFF_GRID]:
         yield Text(OFF_GRID_SENTENCE, style="small")
     bodies = []

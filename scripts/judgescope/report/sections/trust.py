@@ -1,7 +1,7 @@
 """Claims about every judge in sentences, with their evidence."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from judgescope.methods.claims.base import (
@@ -179,13 +179,11 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
     }
     counted = {*kinds, *FOUND}
     others = [claim for claim in every if claim.kind.partition(" ")[0] not in counted]
-    parts = [*misses(report, every), *_of_bars(kinds[BAR])]
-    parts += _of_aspects(kinds[AGREEMENT] + kinds[LABELS])
-    parts += _of_pairs(kinds[PAIRS])
-    parts += _of_perturbations(kinds[PERTURBATION])
+    parts = [*misses(report, every), *_counted(kinds)]
     if others:
         held = sum(claim.outcome in GOOD for claim in others)
-        parts.append(f"{held} of {plural(len(others), 'further claim')} {_hold(held)}")
+        verb = "holds" if held == 1 else "hold"
+        parts.append(f"{held} of {plural(len(others), 'further claim')} {verb}")
     kept = parts[:1] or ["no claim about its labels could be decided"]
     for part in parts[1:]:
         if len("; ".join([*kept, part]).split()) <= ANSWER_WORDS:
@@ -207,65 +205,62 @@ def misses(report: Report, claims: Sequence[Claim]) -> Iterator[str]:
         if not missed:
             continue
         worst = min(missed, key=lambda one: one.row.value or 0.0)
-        names = next(one for one in report.datasets if one.id == worst.dataset).labels_on(
-            worst.row.judged
-        )
+        dataset = next(one for one in report.datasets if one.id == worst.dataset)
+        names = dataset.labels_on(worst.row.judged)
         given = " where people say ".join(f"“{names[k]}”" for k in (1 - FOUND[kind], FOUND[kind]))
         more = f", and {len(missed) - 1} further" if len(missed) > 1 else ""
         share = percent(1 - (worst.row.value or 0.0))
         yield f"{words.format(share)} ({worst.subject}: {given}{more})"
 
 
-def _hold(number: int) -> str:
-    return "holds" if number == 1 else "hold"
-
-
-def _of_bars(outcomes: Counter[Outcome]) -> Iterator[str]:
-    if outcomes:
-        bars = plural(outcomes.total(), "stated bar")
-        yield f"meets {outcomes[Outcome.MEETS]} of {bars}, misses {outcomes[Outcome.MISSES]}"
-
-
-def _of_aspects(outcomes: Counter[Outcome]) -> Iterator[str]:
-    n = outcomes.total()
-    aspects = plural(n, "aspect")
-    rater, better = outcomes[Outcome.AS_RATER], outcomes[Outcome.BETTER]
-    if rater:
-        yield f"as good as one more rater on {rater} of {aspects}"
-    if better:
-        yield f"better than chance on {better} of {aspects}"
-    if n and not rater and not better:
-        worse = outcomes[Outcome.BELOW]
-        yield f"better than chance or length on none of {aspects}" + (
-            f", worse on {worse}" if worse else ""
+def _counted(kinds: Mapping[str, Counter[Outcome]]) -> Iterator[str]:
+    """Yield what claims of the kinds that are counted come to."""
+    bars, pairs, texts = kinds[BAR], kinds[PAIRS], kinds[PERTURBATION]
+    if n := bars.total():
+        met, missed = bars[Outcome.MEETS], bars[Outcome.MISSES]
+        yield f"meets {met} of {plural(n, 'stated bar')}, misses {missed}"
+    if n := (on_aspects := kinds[AGREEMENT] + kinds[LABELS]).total():
+        aspects = plural(n, "aspect")
+        rater, better, worse = (
+            on_aspects[one] for one in (Outcome.AS_RATER, Outcome.BETTER, Outcome.BELOW)
         )
-
-
-def _of_pairs(outcomes: Counter[Outcome]) -> Iterator[str]:
-    if outcomes:
-        held = sum(outcomes[one] for one in GOOD)
-        aspects = plural(outcomes.total(), "aspect")
-        yield f"finds the better of two texts on {held or 'none'} of {aspects}"
-
-
-def _of_perturbations(outcomes: Counter[Outcome]) -> Iterator[str]:
-    if outcomes:
-        noticed, missed = outcomes[Outcome.NOTICED], outcomes[Outcome.MISSES]
+        if rater:
+            yield f"as good as one more rater on {rater} of {aspects}"
+        if better:
+            yield f"better than chance on {better} of {aspects}"
+        if not rater and not better:
+            below = f", worse on {worse}" if worse else ""
+            yield f"better than chance or length on none of {aspects}{below}"
+    if n := pairs.total():
+        held = sum(pairs[one] for one in GOOD)
+        yield f"finds the better of two texts on {held or 'none'} of {plural(n, 'aspect')}"
+    if n := texts.total():
+        noticed, missed = texts[Outcome.NOTICED], texts[Outcome.MISSES]
         misses = f", misses {missed}" if missed else ""
-        yield f"notices {noticed} of {plural(outcomes.total(), 'perturbation')}{misses}"
+        yield f"notices {noticed} of {plural(n, 'perturbation')}{misses}"
 
 
 def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
     """Return the judge's verdicts, with what is missing and the price."""
-    if nothing := no_score(report, judge):
-        return f"{nothing} {_price(report, judge)}".rstrip()
-    parts = (
-        _hint(judge),
-        *(f"{title} {respects}." for title, respects in verdicts(report, claims)),
-        _missing(report, judge),
-        _price(report, judge),
-    )
-    return " ".join(filter(None, parts))
+    nothing, tally = no_score(report, judge), Tally.of_judge(report, judge)
+    parts = [nothing] if nothing else []
+    if not nothing and judge.hint:
+        whose = "people's rating" if judge.hint == "right" else "a wrong rating"
+        parts.append(
+            f"It is given {whose} of the very text (hint: {judge.hint}), so its agreement with "
+            "people says nothing of it: no claim of agreement, and no rank."
+        )
+    if not nothing:
+        parts += [f"{title} {respects}." for title, respects in verdicts(report, claims)]
+        lost = tally.asked - tally.counts["ok"]
+        of_all = f"Of its {plural(tally.asked, 'judgment')} {count(lost)} have no score."
+        parts += [of_all] if lost else []
+    rows = report.rows("cost").where(judge=judge.id)
+    if len(rows) and not free(rows):
+        price = price_per_1000(rows)
+        known = "" if price is None else f"{THOUSAND} judgments: ${dollars(price)}."
+        parts.append(known or "Its price is not known.")
+    return " ".join(parts)
 
 
 def no_score(report: Report, judge: Judge) -> str:
@@ -286,17 +281,6 @@ def no_score(report: Report, judge: Judge) -> str:
     remedy = f" {OFF_GRID_SENTENCE}" if OFF_GRID in tally.failed else ""
     replies = plural(tally.asked, "reply", "replies")
     return f"Gave no score ({count(tally.asked)} of {replies} could not be read: {why}).{remedy}"
-
-
-def _hint(judge: Judge) -> str:
-    """Return why nothing is said of agreement, "" for a judge that is given no rating."""
-    if not judge.hint:
-        return ""
-    whose = "people's rating" if judge.hint == "right" else "a wrong rating"
-    return (
-        f"It is given {whose} of the very text (hint: {judge.hint}), so its agreement with people "
-        "says nothing of it: no claim of agreement, and no rank."
-    )
 
 
 def verdicts(report: Report, claims: Sequence[Claim]) -> Iterator[tuple[str, str]]:
@@ -415,26 +399,7 @@ def _places(report: Report, chosen: Sequence[Claim], every: Sequence[Claim]) -> 
         return ""
     if len(datasets) > FEW:
         return f"on {count(len(datasets))} datasets"
-    names = {dataset.id: dataset.name for dataset in report.datasets}
-    return listed([names[dataset] for dataset in datasets])
-
-
-def _missing(report: Report, judge: Judge) -> str:
-    """Return how many judgments have no score, empty where all have."""
-    tally = Tally.of_judge(report, judge)
-    lost = tally.asked - tally.counts["ok"]
-    return f"Of its {plural(tally.asked, 'judgment')} {count(lost)} have no score." if lost else ""
-
-
-def _price(report: Report, judge: Judge) -> str:
-    """Return what 1,000 judgments cost, empty where nothing is bought for the judge."""
-    rows = report.rows("cost").where(judge=judge.id)
-    if not len(rows) or free(rows):
-        return ""
-    price = price_per_1000(rows)
-    if price is None:
-        return "Its price is not known."
-    return f"{THOUSAND} judgments: ${dollars(price)}."
+    return listed([report.names[dataset] for dataset in datasets])
 
 
 @dataclass(frozen=True)
@@ -451,16 +416,15 @@ class Question:
 
 def question(report: Report, claim: Claim) -> Question:
     """Return the question that a claim answers."""
-    names = {dataset.id: dataset.name for dataset in report.datasets}
     kind = claim.kind.partition(" ")[0]
     if kind == BAR:
         return Question(claim.respect.format(claim.subject), 0, "Stated bar")
     if kind == AGREEMENT:
         if sum(len(dataset.aspects) for dataset in report.datasets) > MOST_ASPECTS:
-            return Question(names[claim.dataset], 1, "Agreement")
-        return Question(claim.subject, 1, f"Agreement: {names[claim.dataset]}")
+            return Question(report.names[claim.dataset], 1, "Agreement")
+        return Question(claim.subject, 1, f"Agreement: {report.names[claim.dataset]}")
     if kind == LABELS:
-        return Question(claim.subject, 1, f"Labels: {names[claim.dataset]}")
+        return Question(claim.subject, 1, f"Labels: {report.names[claim.dataset]}")
     if kind in FOUND:
         return Question(QUESTIONS[kind], 0)
     if kind == PERTURBATION:
@@ -523,14 +487,13 @@ def evidence(report: Report, claims: Sequence[Claim], prefix: str = "", card: st
     Where there is a `card` each claim leads to the texts on which the judge does worst. `prefix`
     begins the ids of the questions.
     """
-    names = {dataset.id: dataset.name for dataset in report.datasets}
     bodies = []
     for number, (asked, part) in enumerate(answered(report, claims).items()):
         lines = [
             Line(
                 claim.respect.format(claim.subject),
                 _evidence_cells(asked, claim),
-                names[claim.dataset],
+                report.names[claim.dataset],
                 href=card and f"{card}#worst-{claim.dataset}",
             )
             for claim in part

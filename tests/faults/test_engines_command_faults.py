@@ -209,7 +209,6 @@ def told(folder: Path, **keys: Any) -> str:
             "mine": FileOwner(**files, published={}, folder=str(folder), where="models/mine.yaml")
         },
         programs={"mine": model.model_dump()},
-        keys=[],
         **{key: {} for key in ("study", "cards", "cells", "judges", "asked")},
     )
     with pytest.raises(UserError) as error:

@@ -321,16 +321,6 @@ ACROSS: list[Case] = [
         ["loop.yaml:3, key base_url", "may be a key or a password"],
     ),
     (
-        "a key that is not set",
-        {MODEL: {"api_key_env": "JUDGESCOPE_NOT_SET"}},
-        ["models/loop.yaml, key api_key_env", "JUDGESCOPE_NOT_SET"],
-    ),
-    (
-        "a file of a key that is not there",
-        {MODEL: {"api_key_file": "../../keys/no-such"}},
-        ["models/loop.yaml, key api_key_file", "keys/no-such", "does not exist"],
-    ),
-    (
         "a key named twice",
         {MODEL: {"api_key_env": "HOME", "api_key_file": "../../keys/it"}},
         ["loop.yaml", "`api_key_env`, `api_key_file`, `token_command`"],

@@ -53,6 +53,24 @@ def numbers(told: str, name: str) -> list[float | None]:
     return [None if part == "-" else float(part.replace(",", "")) for part in line.split()]
 
 
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"api_key_env": "JUDGESCOPE_NOT_SET"}, "JUDGESCOPE_NOT_SET"),
+        ({"api_key_file": "../../keys/no-such"}, "does not exist"),
+    ],
+)
+def test_a_check_needs_no_key_and_says_that_a_run_does(
+    study: AskedStudy, keys: dict[str, str], said: str
+) -> None:
+    model(study, price=PRICE, **keys)
+    told = check(study)
+    assert numbers(told, "terse, demo-dialogue")
+    assert "before a run:" in told and "models/loop.yaml, key api_key" in told and said in told
+    done = study.run()
+    assert done.returncode == 1 and said in done.stdout and study.endpoint.asked == []
+
+
 def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: AskedStudy) -> None:
     told = check(study)
     wanted, there, missing, tokens, likely, most, least, highest = numbers(
@@ -80,6 +98,8 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: As
     assert tokens == pytest.approx(characters / 3, rel=0.02)
     assert "requests to models: 240" in told
     assert re.search(r"time of one job: about \d+ (s|min) at the pace of earlier jobs", told)
+    study.write(judges=["terse", "thrice"])
+    assert "wanted: 480 judgments, less 120 that repeat another one's prompt" in check(study)
 
 
 def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(study: AskedStudy) -> None:

@@ -29,6 +29,9 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
     """An absolute path."""
     command: list[str] | None = None
     """A program and its arguments."""
+    what: str = "the endpoint's key"
+    key: str = "api_key"
+    """Begins the card's keys."""
 
     def __bool__(self) -> bool:
         """Return whether the card names any."""
@@ -61,24 +64,24 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
                 "store or print the key alone, on one line and without control characters",
             )
         if self.file or self.command:
-            KEYS_READ[f"<key of {self.model}>"] = key
+            KEYS_READ[f"<{self.key} of {self.model}>"] = key
         return key
 
     def check(self) -> None:
         """Raise UserError unless there is a key."""
         if not self.read():
             raise self.error(
-                "the variable that holds the endpoint's key is not set",
-                f"export {self.variable}=… (the key is never written anywhere)",
+                f"the variable that holds {self.what} is not set",
+                f"export {self.variable}=… (it is never written anywhere)",
             )
 
     def error(self, what: str, todo: str) -> UserError:
         """Return the error of a key that cannot be used."""
-        key, got = "api_key_env", self.variable
+        key, got = f"{self.key}_env", self.variable
         if self.command:
             key, got = "token_command", self.command[0]
         elif self.file:
-            key, got = "api_key_file", self.file
+            key, got = f"{self.key}_file", self.file
         return UserError(what, where=f"models/{self.model}.yaml, key {key}", got=got, todo=todo)
 
     def _printed(self, command: list[str]) -> str:
@@ -110,7 +113,7 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
         path = Path(self.file or "")
         if not path.is_file():
             todo = "name a file that holds the key alone; a relative path starts at the card"
-            raise self.error("the file that holds the endpoint's key does not exist", todo)
+            raise self.error(f"the file that holds {self.what} does not exist", todo)
         real = path.resolve()
         if any(
             real.is_relative_to((folder / name).resolve())
@@ -130,5 +133,5 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             todo = "store the key alone, as text that you can read"
             raise self.error(f"the key cannot be read: {reason}", todo) from None
         if not key.strip():
-            raise self.error("the file of the endpoint's key is empty", "write the key into it")
+            raise self.error(f"the file of {self.what} is empty", "write it into the file")
         return key

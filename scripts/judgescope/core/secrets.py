@@ -25,7 +25,7 @@ OPEN = {"prompt_cache_key", "bos_token", "eos_token", "pad_token", "stop_token",
 HEADS = {"headers", "query"}
 FREE = HEADS | {"extra_body", "model_args", "engine_args"}
 """Keys of cards in which anything may be named."""
-VARIABLES = {"api_key_env", "api_key_file", "env"}
+VARIABLES = {"api_key_env", "api_key_file", "env", "proxy_auth_env", "proxy_auth_file"}
 """Keys of cards that name what holds a secret."""
 MARKED = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:sk|hf|gsk|xai|rk|ghp|glpat)[-_]|github_pat_|AIza|AKIA|Bearer\s+|eyJ)"

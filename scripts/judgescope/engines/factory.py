@@ -22,6 +22,9 @@ from judgescope.schema.cards import (
 from judgescope.schema.cards.models import ADAPTER_FILES
 from judgescope.schema.prices import priced
 
+FILES_NAMED = ("api_key_file", "proxy_auth_file", "ca_file", "tokenizer")
+"""Keys of an endpoint's card that name files."""
+
 
 def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = None) -> AskedModel:
     """Return a card with the paths and hashes of its files, which requests and engine need.
@@ -46,7 +49,7 @@ def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = No
 
 def located(card: OpenAIModel, folder: Path, data: Path) -> OpenAIModel:
     """Return an endpoint's card with the absolute paths of its files."""
-    named = {name: getattr(card, name) for name in ("api_key_file", "ca_file", "tokenizer")}
+    named = {name: getattr(card, name) for name in FILES_NAMED}
     return card.model_copy(
         update={name: absolute(path, folder, data) for name, path in named.items() if path}
     )

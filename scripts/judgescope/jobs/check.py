@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from judgescope.core.control_chars import coded
+from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.data.files import absent
 from judgescope.engines.recorded import join_lines
@@ -13,6 +14,7 @@ from judgescope.plan.inputs import joins
 from judgescope.plan.loading import load_plan
 from judgescope.plan.notices import asked_once, too_few, unjudged, unordered
 from judgescope.plan.preflight import CheckSpec
+from judgescope.plan.specs.study import key_sources
 from judgescope.plan.study import Plan
 from judgescope.plan.writing import Imagined
 
@@ -49,6 +51,11 @@ def main(spec: CheckSpec) -> None:
         print(f"  {line}")
     for line in bill(plan, estimates(plan)):
         print(line)
+    for key in key_sources(plan, covered["asked"]):
+        try:
+            key.check()
+        except UserError as error:
+            print(f"  before a run: {error}")
 
 
 def _print_notices(plan: Plan, dataset: str) -> None:

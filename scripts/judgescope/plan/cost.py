@@ -120,7 +120,8 @@ class Estimate:
                 texts.dataset,
                 count.judge,
                 self.model,
-                *count[1:],
+                *count[1:5],
+                repeated=count.repeated,
                 max_tokens=self.plan.judges[count.judge].max_tokens,
                 usual=usual_tokens(self.plan, self.plan.judges[count.judge]),
                 replied=sample.completion / sample.replies if enough else None,
@@ -249,6 +250,12 @@ def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
         yield f"  model {model.model}"
         yield f"    {'':<{width}}{titles}"
         yield from (f"    {name:<{width}}{line}" for name, line in lines.items())
+        if repeated := sum(asked.repeated for asked in model.asked):
+            total = repeated + sum(asked.wanted for asked in model.asked)
+            yield (
+                f"    wanted: {total:,} judgments, less {repeated:,} that repeat another one's "
+                "prompt and share its reply"
+            )
         yield f"    tokens: {model.density.basis}; {_replied(model)}"
         if model.price is not None and not isinstance(model.card, LlamaModel):
             yield f"    price: {_price(model.price, f'models/{model.model}.yaml')}"

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from judgescope.core.api_keys import KeySource
 from judgescope.core.job_spec import JobSpec, SpecPart
 from judgescope.data.files import verify
 from judgescope.engines import command
@@ -56,8 +55,6 @@ class PreflightSpec(JobSpec, frozen=True, kw_only=True):
     """Judge -> its engine."""
     asked: dict[str, int]
     """Model that is asked -> how many cells it has."""
-    keys: list[KeySource]
-    """What holds the keys of endpoints."""
     programs: dict[str, dict[str, object]]
     """Model that is a program -> its card."""
     output: str
@@ -86,8 +83,6 @@ def preflight(spec: PreflightSpec) -> dict[str, object]:
         name: verify(owner.named(), Path(owner.folder), data, where=owner.where, fetch=False)
         for name, owner in spec.owners.items()
     }
-    for key in spec.keys:
-        key.check()
     for model, card in spec.programs.items():
         folder = Path(spec.owners[model].folder)
         command.build(command.located(CommandModel.model_validate(card), folder, data))

@@ -130,13 +130,16 @@ def _check(environ: Mapping[str, str], purpose: str, where: str, stage: str) -> 
         )
 
 
-def guard(jobs: Dag, *, conda: bool) -> None:
+def guard(jobs: Dag, *, conda: bool, sends: bool) -> None:
     """Stop before anything is run or asked if a file is not the one its card describes.
 
-    So too, where anything is asked, if data cannot be read.
+    So too, where anything is asked, if data cannot be read, or (`sends`) an endpoint has no key.
     """
     with refusing():
         preflight(study.preflight(jobs.plan))
+        if sends:
+            for key in study.key_sources(jobs.plan, jobs.plan.models):
+                key.check()
         if not conda:
             check_interpreters(jobs.plan, os.environ)
             check_binding(jobs.plan.models)

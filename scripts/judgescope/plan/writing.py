@@ -182,6 +182,8 @@ class Asked(NamedTuple):
     usual: int
     replied: float | None
     bound: bool
+    repeated: int = 0
+    """Judgments whose prompts repeat others."""
 
     @property
     def sent(self) -> int:

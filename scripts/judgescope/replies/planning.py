@@ -57,6 +57,8 @@ class Count(NamedTuple):
     """Distinct prompts with a missing draw."""
     characters: int
     """Of these prompts."""
+    repeated: int
+    """Draws beyond the wanted ones: their prompts repeat others, which are asked once."""
 
 
 class Job:
@@ -168,7 +170,11 @@ class Job:
             np.bincount(owner, column, minlength=len(judges)).astype(int).tolist()
             for column in (self.key_table.draws, lacking, incomplete, characters)
         ]
-        return [Count(*row) for row in zip(judges, *sums, strict=True)]
+        planned = dict.fromkeys(judges, 0)
+        for (_, judge, _), questions in self.cells.items():
+            planned[judge] += len(questions) * questions.judge.draws
+        repeated = [planned[judge] - sums[0][at] for at, judge in enumerate(judges)]
+        return [Count(*row) for row in zip(judges, *sums, repeated, strict=True)]
 
 
 def planned(

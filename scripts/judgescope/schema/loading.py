@@ -30,7 +30,7 @@ DEEPEST = 40
 STUDIES = Path("config", "studies")
 SECRET = {
     *("api_key_env", "api_key_file", "base_url", "env", "headers", "key_header", "proxy", "query"),
-    "token_command",
+    *("proxy_auth_env", "proxy_auth_file", "token_command"),
 }
 """Keys whose wrong values may be a key or a password: they are not shown."""
 SURPRISING = re.compile(r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+")

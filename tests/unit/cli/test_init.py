@@ -444,3 +444,14 @@ def test_columns_of_two_texts_can_be_changed_in_the_table(here: Path) -> None:
     )
     assert init("p.csv", answers=["1", "answer_a, other", "", "y"]) == 0
     assert card("datasets", "p")["columns"]["texts"] == ["answer_a", "other"]
+
+
+def test_two_studies_may_record_the_judges_of_one_table(here: Path) -> None:
+    rows = [f"q{at},text {at},{1 + at % 5},{1 + at % 4}" for at in range(20)]
+    Path("t.csv").write_text(
+        "\n".join(["question,answer,fluency,gpt_score", *rows]), encoding="utf-8"
+    )
+    assert init("t.csv", "--yes") == 0 and init("t.csv", "--yes", "--study", "other") == 0
+    assert "gpt_score" in card("studies", "t")["judges"]
+    assert "gpt_score-other" in card("studies", "other")["judges"]
+    assert card("models", "gpt_score-other")["dataset"] == "other"

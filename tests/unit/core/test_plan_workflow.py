@@ -135,13 +135,13 @@ def test_the_guard_checks_files_and_interpreters(
     monkeypatch.setattr(
         "judgescope.plan.workflow.check_interpreters", lambda *_: checked.append("interpreters")
     )
-    guard(demo, conda=True)
+    guard(demo, conda=True, sends=True)
     assert checked == []
-    guard(demo, conda=False)
+    guard(demo, conda=False, sends=True)
     assert checked == ["interpreters"]
     monkeypatch.setattr("judgescope.plan.workflow.preflight", _refuses)
     with pytest.raises(WorkflowError, match="changed"):
-        guard(demo, conda=True)
+        guard(demo, conda=True, sends=True)
 
 
 def _refuses(spec: Any) -> None:

@@ -4,14 +4,17 @@ import shutil
 import ssl
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engines_openai_setup import ask, card, endpoint, requests
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import located, settled
+from judgescope.engines.openai.client import client as openai_client
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import validate_card
@@ -19,6 +22,7 @@ from scripted import Body, Endpoint, Said, refusal, reply, serve
 
 __all__ = ["endpoint"]
 HTTP, ALL = "http_proxy", ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+SECRET = "anna:pass@word/of nobody"
 DEAD = "http://127.0.0.1:9"
 
 
@@ -69,6 +73,52 @@ def test_a_proxy_is_an_address_without_a_password(endpoint: Endpoint, proxy: str
     with pytest.raises(Exception, match="key proxy") as caught:
         validate_card("model", keys, "it.yaml")
     assert "secret@" not in str(caught.value)
+
+
+@pytest.mark.parametrize("held", ["variable", "file"])
+def test_a_proxy_may_want_a_password_that_no_card_and_no_text_shows(
+    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: str
+) -> None:
+    def guarded(body: Body) -> Said:
+        wanted = f"Basic {b64encode(SECRET.encode()).decode()}"
+        if heads[-1].get("Proxy-Authorization") != wanted:
+            return refusal(407, f"no access with {SECRET}")
+        return reply(f"{SECRET} 2")
+
+    with serve(guarded) as proxy:
+        heads = proxy.headers
+        keys: dict[str, Any] = {"proxy": proxy.url.removesuffix("/v1")}
+        monkeypatch.setenv("PROXY_LOGIN", SECRET)
+        path = tmp_path / "login"
+        path.write_text(f"{SECRET}\n", encoding="utf-8")
+        path.chmod(0o600)
+        named = {"variable": ("proxy_auth_env", "PROXY_LOGIN"), "file": ("proxy_auth_file", path)}
+        model = card(endpoint, **keys, **{named[held][0]: str(named[held][1])})
+        assert ask(model, *requests(model, "a")) == ({"a": "ok: anna:<proxy password> 2"}, [])
+        assert endpoint.asked == [] and SECRET not in str(model)
+        plain = card(endpoint, **keys)
+        assert requests(model, "a")[0].key == requests(plain, "a")[0].key
+        with pytest.raises(UserError, match="HTTP 407") as refused:
+            ask(plain, *requests(plain, "a"))
+        assert "the proxy's user and password: none" in str(refused.value)
+        client = openai_client(model, "some-key")
+        client.chat.completions.create(model="m", messages=[])
+    assert len(heads) == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [("", "is not set"), ("anna", "not a user and a password")]
+)
+def test_a_proxys_login_is_checked_before_anything_is_sent(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, value: str, said: str
+) -> None:
+    monkeypatch.setenv("PROXY_LOGIN", value)
+    model = card(endpoint, proxy=DEAD, proxy_auth_env="PROXY_LOGIN")
+    with pytest.raises(UserError, match=said) as refused:
+        OpenAIEngine(model)
+    assert "key proxy_auth_env" in str(refused.value)
+    with pytest.raises(Exception, match="name the proxy"):
+        card(endpoint, proxy_auth_env="PROXY_LOGIN")
 
 
 # --- certificates ---

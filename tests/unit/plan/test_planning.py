@@ -312,8 +312,8 @@ def test_counts_tell_each_judge_and_shared_draws_once(tmp_path: Path) -> None:
     )
     one, same, wordy = job.counts(nothing(job, tmp_path))
     prompts = [one.prompt for one in job.cells["systems", "one", "fluency"]]
-    assert one == ("one", 20, 15, 15, sum(map(len, prompts[5:])))
-    assert same == ("same", 0, 0, 0, 0)
+    assert one == ("one", 20, 15, 15, sum(map(len, prompts[5:])), 0)
+    assert same == ("same", 0, 0, 0, 0, 20)
     assert wordy[:4] == ("wordy", 40, 40, 20)
 
 

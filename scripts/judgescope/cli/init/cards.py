@@ -120,13 +120,13 @@ def cards_of(draft: StudyDraft) -> NewCards:
         cards |= {("judge", judge): card for judge, card in asked.items()}
         judges += asked
     if draft.replies is not None:
-        name = judge_id(slug(draft.replies.file.stem))
+        name = judge_id(slug(draft.replies.file.stem), draft.study)
         cards["model", name] = _replies(draft, name, draft.replies)
         parser = {} if draft.labelled else {"parser": "score"}
         cards["judge", name] = {"judge": name, "model": name, **parser}
         judges.append(name)
     for judge, scores in _recorded_judges(draft.columns):
-        name = judge_id(judge)
+        name = judge_id(judge, draft.study)
         cards["model", name] = _recorded(draft, name, scores)
         cards["judge", name] = _judge(draft, judge, scores)
         judges.append(name)
@@ -168,10 +168,12 @@ def _asked(draft: StudyDraft, endpoint: Endpoint, name: str) -> dict[str, Card]:
     return cards
 
 
-def judge_id(judge: str) -> str:
-    """Return the id of a judge whose scores are recorded: no other judge has it."""
+def judge_id(judge: str, study: str) -> str:
+    """Return the id of a judge whose scores are recorded: no other judge or study has it."""
     shipped = (HOME / "config" / FOLDERS["judge"] / f"{judge}.yaml").exists()
-    return f"{judge}-recorded" if shipped or judge in TAKEN else judge
+    name = f"{judge}-recorded" if shipped or judge in TAKEN else judge
+    taken = any(card_path(kind, name).exists() for kind in ("model", "judge"))
+    return f"{name}-{study}" if taken else name
 
 
 def _recorded_judges(columns: Guess) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -230,7 +232,7 @@ def _replies(draft: StudyDraft, name: str, replies: Replies) -> Card:
 
 
 def _judge(draft: StudyDraft, judge: str, scores: Mapping[str, str]) -> Card:
-    name = judge_id(judge)
+    name = judge_id(judge, draft.study)
     card: Card = {"judge": name, "model": name, **draft.judge_keys.get(judge, {})}
     if "*" not in scores:
         card["aspects"] = list(scores)

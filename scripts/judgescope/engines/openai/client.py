@@ -43,7 +43,7 @@ def client(card: OpenAIModel, key: str) -> "OpenAI":
         timeout=card.limits.timeout,
         default_query=card.query,
         http_client=openai.DefaultHttpxClient(
-            proxy=card.proxy,
+            proxy=connection.proxy(card),
             verify=connection.trusted(card) or True,
             trust_env=False,
             follow_redirects=False,  # another server would be sent the key

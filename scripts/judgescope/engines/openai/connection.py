@@ -4,14 +4,41 @@ Nothing comes from variables of the environment except the key, where the card n
 """
 
 import ssl
+from urllib.parse import quote
 
 import aiohttp
 
+from judgescope.core.api_keys import KEYS_READ
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.wire import ACCEPTED
 from judgescope.schema.cards import OpenAIModel
 
 CONNECT_SECONDS = 30.0
+
+
+def proxy_login(card: OpenAIModel) -> tuple[str, str] | None:
+    """Return the proxy's user and password, None if the card names none.
+
+    Raises UserError for a variable or a file that holds no `user:password`.
+    """
+    source = card.proxy_auth
+    if not source:
+        return None
+    source.check()
+    user, colon, password = source.read().partition(":")
+    if not (user and colon and password):
+        raise source.error("this is not a user and a password", "store user:password")
+    KEYS_READ[f"<password of the proxy of {card.model}>"] = password
+    return user, password
+
+
+def proxy(card: OpenAIModel) -> str | None:
+    """Return the proxy's URL, with user and password: no text but an HTTP client's may have it."""
+    login = proxy_login(card)
+    if card.proxy is None or login is None:
+        return card.proxy
+    scheme, slashes, rest = card.proxy.partition("://")
+    return f"{scheme}{slashes}{':'.join(quote(part, safe='') for part in login)}@{rest}"
 
 
 def session(card: OpenAIModel) -> aiohttp.ClientSession:
@@ -20,7 +47,7 @@ def session(card: OpenAIModel) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=min(CONNECT_SECONDS, seconds)),
         connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=trusted(card) or True),
-        proxy=card.proxy,
+        proxy=proxy(card),
         trust_env=False,  # neither HTTPS_PROXY nor .netrc
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,  # aiohttp would block other answers, and knows no limit

@@ -46,7 +46,7 @@ THROTTLED = 429
 REFUSED = {400, 404, 413, 422}  # this request will never succeed
 ABSENT = 404  # rather the model than the request: after HOPELESS of them in a row the job ends
 HOPELESS = 8  # so many refusals before any reply mean that the card is wrong, not the requests
-UNAUTHORISED = 401
+UNAUTHORISED, PROXY_UNAUTHORISED = 401, 407
 QUOTED = 80  # characters of an unusable answer that a message quotes
 BALANCE_SECONDS = 0.5  # between checks of the connections that other jobs leave
 ROOM_SECONDS = 0.02  # between checks whether the budget has room again
@@ -101,7 +101,9 @@ class OpenAIEngine:
         self.card, self.budget = card, budget
         self.url = URL(f"{card.base_url.rstrip('/')}/chat/completions").with_query(card.query)
         self.key = card.key_source.read() if key is None else key
-        self.redactor = Redactor({"<key>": self.key})
+        login = connection.proxy_login(card)
+        self._secrets = {"<proxy password>": login[1]} if login else {}
+        self.redactor = Redactor({"<key>": self.key, **self._secrets})
 
     def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
@@ -199,8 +201,14 @@ class OpenAIEngine:
             f"the endpoint rejected a request: {reason}",
             where=f"models/{self.card.model}.yaml",
             got=self.card.base_url,
-            todo=f"the card's key: {self.card.key_source}; received replies are stored",
+            todo=f"{self._source(status)}; received replies are stored",
         )
+
+    def _source(self, status: int) -> str:
+        """Return what to look at: the endpoint's key, or what the proxy wants."""
+        if status == PROXY_UNAUTHORISED:
+            return f"the proxy's user and password: {self.card.proxy_auth}"
+        return f"the card's key: {self.card.key_source}"
 
     def _renewed(self, expired: str) -> bool:
         """Let the card's program print a new key, unless another request did; return whether so.
@@ -209,7 +217,7 @@ class OpenAIEngine:
         """
         if self.key == expired and self.card.token_command:
             self.key = self.card.key_source.read()
-            self.redactor = Redactor({"<key>": self.key, "<old key>": expired})
+            self.redactor = Redactor({"<key>": self.key, "<old key>": expired, **self._secrets})
         return self.key != expired
 
     def clean(self, text: str) -> str:

@@ -51,7 +51,6 @@ def preflight(plan: Plan) -> PreflightSpec:
             for name in plan.models
             if plan.is_asked(name)
         },
-        keys=key_sources(plan, plan.models),
         programs={
             name: card.model_dump(mode="json")
             for name, card in plan.models.items()
@@ -62,13 +61,14 @@ def preflight(plan: Plan) -> PreflightSpec:
 
 
 def key_sources(plan: Plan, models: Iterable[str]) -> list[KeySource]:
-    """Return what holds the keys of some models' endpoints."""
+    """Return what holds the keys of some models' endpoints and proxies."""
     cards = [
         located(card, Path(plan.folders["model", name]), Path(plan.study.data))
         for name in models
         if isinstance(card := plan.models[name], OpenAIModel)
     ]
-    return [card.key_source for card in cards if card.key_source]
+    sources = [source for card in cards for source in (card.key_source, card.proxy_auth)]
+    return [source for source in sources if source]
 
 
 def check(

@@ -339,6 +339,10 @@ class OpenAIModel(ModelCard):
     proxy: Access[str | None] = Field(None, pattern=PROXY)
     """The URL of the HTTP proxy through which the endpoint is reached; default: none. Variables
     such as HTTPS_PROXY have no effect."""
+    proxy_auth_env: Access[str | None] = Field(None, pattern=r"^[A-Za-z_]\w*$")
+    """The environment variable that holds `user:password` for the proxy."""
+    proxy_auth_file: Access[str | None] = Field(None, min_length=1)
+    """A file that holds `user:password`, in place of `proxy_auth_env`, as `api_key_file` a key."""
     ca_file: Access[str | None] = Field(None, min_length=1)
     """A file of certificates (PEM) that are trusted in place of the system's, for the endpoint and
     an https proxy: relative to the card's folder or absolute."""
@@ -392,6 +396,12 @@ class OpenAIModel(ModelCard):
             raise ValueError(
                 "the key comes from one of `api_key_env`, `api_key_file`, `token_command`: name one"
             )
+        named = [name for name in ("proxy_auth_env", "proxy_auth_file") if getattr(self, name)]
+        if len(named) > 1 or (named and self.proxy is None):
+            raise ValueError(
+                "`proxy` is reached with one of `proxy_auth_env` and `proxy_auth_file`: name the "
+                "proxy, and one of them"
+            )
         if unknown := sorted(self.field_names.keys() - set(SPELLED)):
             raise ValueError(f"field_names may hold {', '.join(SPELLED)}, not {', '.join(unknown)}")
         headers, body = {name.lower() for name in self.headers}, set(self.extra_body)
@@ -421,6 +431,17 @@ class OpenAIModel(ModelCard):
             variable=self.api_key_env,
             file=self.api_key_file,
             command=self.token_command,
+        )
+
+    @property
+    def proxy_auth(self) -> KeySource:
+        """Return what holds the proxy's user and password, of a card with absolute paths."""
+        return KeySource(
+            model=self.model,
+            variable=self.proxy_auth_env,
+            file=self.proxy_auth_file,
+            what="the proxy's user and password",
+            key="proxy_auth",
         )
 
     @property

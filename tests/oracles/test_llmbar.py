@@ -4,6 +4,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from data_samples import REAL, needs_real_data
 from judgescope.parsing.parsers import parse
 from judgescope.statistics.labels import on_labels
+from study import Study, shipped
 
 DATA = REAL / "llmbar"
 ORDERS = ("swap = False", "swap = True")
@@ -78,3 +80,30 @@ def test_raw_replies_through_our_parser() -> None:
     assert rates.pop("ChatGPT CoT") == pytest.approx(737 / 838)
     assert rates.pop("ChatGPT Swap") == pytest.approx(778 / 838)
     assert min(rates.values()) > 0.998
+
+
+@pytest.mark.slow
+def test_the_shipped_cards_read_raw_replies_as_the_authors_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGESCOPE_DATA", str(REAL))
+    judges = ["llmbar-natural-raw", "llmbar-natural-gpt-4"]
+    keys = {"datasets": ["llmbar-natural"], "judges": judges}
+    study = Study(tmp_path, shipped("studies", "llmbar-raw", **keys))
+    study.write()
+    run = study.run()
+    assert not run.returncode, run.stdout
+    read = {
+        row["judge"]: (row["n"], round(row["value"] * row["n"]))
+        for row in study.rows("coverage")
+        if row["statistic"] == "coverage" and row["judge"].endswith("-raw")
+    }
+    assert len(read) == 10 and {n for n, _ in read.values()} == {200}
+    assert read["natural-gpt-4-cot-raw"] == (200, 200)
+    assert read["natural-chatgpt-cot-raw"] == (200, 182)
+    right = {
+        row["judge"]: row["value"]
+        for row in study.rows("pairwise")
+        if row["statistic"] == "accuracy_comparison" and row["level"] == "swapped"
+    }
+    assert right["natural-gpt-4-swap-raw"] == right["natural-gpt-4-swap"] > 0.9

@@ -69,6 +69,23 @@ def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(study: Stud
     assert texts[0] == texts[1]
 
 
+def test_a_real_model_compares_pairs_and_every_reply_is_read(tmp_path: Path) -> None:
+    """Held to the three choices, whatever the grammar of the model's card."""
+    study = Study(
+        tmp_path, KEYS | {"datasets": ["demo-pairs"], "aspects": [], "methods": ["pairwise"]}
+    )
+    pairs = HOME / "config" / "demo" / "pairs.csv"
+    study.change("datasets", "demo-pairs", files=str(pairs), select={"n": 2, "original": "none"})
+    study.write(judges=["smollm2-pairs"])
+    done = study.make("pairwise")
+    assert done.returncode == 0, done.stdout
+    rows = running.cell(
+        study.out, "judgments", "demo-pairs/smollm2/systems/smollm2-pairs", "overall"
+    )
+    assert len(rows) == 4 and {row["status"] for row in rows} == {"ok"}  # both orders
+    assert {row["value"] for row in rows} <= {1, -1, 0}
+
+
 STRING = r'text ::= "\"" [A-Za-z ,.]{3,60} "\""'
 ERROR = r'error ::= "{\"location\": " text ", \"explanation\": " text ", \"severity\": " [1-5] "}"'
 SCORE = r'score ::= "\"Poor\"" | "\"Fair\"" | "\"Good\""'

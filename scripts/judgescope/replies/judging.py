@@ -28,6 +28,8 @@ from judgescope.schema.cards import (
 Shown = tuple[Subject, ...]  # the texts of one question: one, or the two that are compared
 MARK = "\0prompt\0"
 HINT = "hint"  # the variable with the rating in a hint: a number of ours, which needs no spotlight
+CHOICES = ["Choice: A", "Choice: B", "Choice: tie"]
+"""The answers for which the form compare asks."""
 ALWAYS_SEEN = {"form", "text", "text_b"}  # what every program is shown
 
 
@@ -154,7 +156,9 @@ class Questions:
         if judge.estimator == "logprob_mean":
             wants["logprobs"] = judge.top_logprobs
         values = [plain(value) for value in scale.values() or []]
-        if judge.structured == "choice":
+        if judge.structured == "choice" and judge.form == COMPARE:
+            wants["choices"] = CHOICES
+        elif judge.structured == "choice":
             wants["choices"] = scale.labels or [str(value) for value in values]
         elif judge.structured == "json":
             wants["json_schema"] = {

@@ -22,6 +22,7 @@ from judgescope.engines.llama import engine as local
 from judgescope.engines.requests import Reply, Request, Work, request_of
 from judgescope.engines.served import ServedEngine
 from judgescope.replies.asking import obtain
+from judgescope.replies.judging import CHOICES
 from judgescope.replies.probing import able, read_findings, try_out
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Decoding, Judge, LlamaModel
@@ -131,6 +132,17 @@ def test_replies_are_kept_with_their_origin_and_asked_for_once(
     again = engine(folder)
     assert ask(again, wanted, tmp_path) == found
     assert "server" not in vars(again)  # nothing was started
+
+
+@pytest.mark.parametrize("choices", [["fail", 'not "pass"'], CHOICES])
+def test_a_choice_is_held_whatever_the_grammar_of_the_card(
+    folder: Path, choices: list[str]
+) -> None:
+    with closing(engine(folder)) as served:
+        assert isinstance(served.card, LlamaModel)
+        for wanted in requests(served.card, *PROMPTS[:3], choices=choices):
+            [found] = served.request(wanted, [0])
+            assert found.text in {one[:8] for one in choices}  # a token is a byte
 
 
 def test_a_second_store_holds_the_same_bytes_in_any_order(folder: Path, tmp_path: Path) -> None:

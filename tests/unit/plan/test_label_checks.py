@@ -15,7 +15,7 @@ from judgescope.plan.checks.judges import check_judge
 from judgescope.plan.generators import addition
 from judgescope.plan.notices import unordered
 from judgescope.plan.specs import results
-from judgescope.schema.cards import ControlModel, Dataset, Judge, RecordedModel, Scale
+from judgescope.schema.cards import ControlModel, Dataset, Judge, OpenAIModel, RecordedModel, Scale
 from study import Study
 
 COLUMNS = {"item": "id", "source": "q", "text": "a"}
@@ -122,6 +122,17 @@ def test_recorded_rows_say_which_texts_were_compared_and_how(key: str) -> None:
         check_judge(card, compares, rated(fluency=POINTS), ["pairwise"])
     assert f"judges/j.yaml, key {key}" in error.value.where
     assert error.value.todo == f"leave `{key}` out"
+
+
+def test_a_comparison_is_restricted_to_its_choices_and_to_no_json() -> None:
+    model = OpenAIModel(model="it", engine="openai", base_url="http://127.0.0.1:1/v1")
+    keys = {"judge": "j", "model": "it", "form": "compare"}
+    card = Judge.model_validate({**keys, "structured": "choice"})
+    check_judge(card, model, rated(fluency={"min": 0, "max": 1}), ["pairwise"])
+    card = Judge.model_validate({**keys, "structured": "json"})
+    with pytest.raises(UserError, match="reads prompts and rates") as error:
+        check_judge(card, model, rated(fluency=POINTS), ["pairwise"])
+    assert error.value.where.endswith("key structured")
 
 
 def test_several_models_and_several_columns_are_refused() -> None:

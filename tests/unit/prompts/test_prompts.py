@@ -7,6 +7,7 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
+from judgescope.parsing.parsers import parse
 from judgescope.prompts import Change, change_of, load, messages, rated, to_merge_names, to_write
 from judgescope.replies.few_shot import Demonstrations, Rated
 from judgescope.replies.judging import Questions, shown
@@ -239,7 +240,7 @@ TEXTS = [Subject("i:a", "i", "a", "systems", "TEXT", "SOURCE")]
 
 def asked(**keys: Any) -> Questions:
     """Return the questions of a cell on labels."""
-    judge = Judge.model_validate({"judge": "j", "model": "m", "form": "mine", **keys})
+    judge = Judge.model_validate({"judge": "j", "model": "m", "form": "mine"} | keys)
     rated = [
         Rated(Subject(f"o{n}:s", f"o{n}", "s", "systems", f"SHOT-{n}", None), n / 4)
         for n in range(5)
@@ -265,6 +266,12 @@ def test_a_hint_and_ratings_of_demonstrations_are_labels() -> None:
     prompt = asked(shots={"n": 2}).prompt(0)
     assert prompt.count(": fail]") == prompt.count(": pass]") == 1
     assert not any(digit in prompt.replace("SHOT-", "") for digit in (".0", ": 0", ": 1"))
+
+
+def test_a_structured_comparison_is_one_of_its_three_answers() -> None:
+    wants = asked(form="compare", structured="choice").wants
+    values = [parse(one, scale=None, finish="stop", parser="choice") for one in wants["choices"]]
+    assert [one.value for one in values] == [1.0, -1.0, 0.0]
 
 
 @pytest.mark.parametrize(

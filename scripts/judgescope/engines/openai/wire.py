@@ -50,7 +50,10 @@ def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str,
         sent["stop"] = asked["stop"]
     if "logprobs" in asked:
         sent |= {"logprobs": True, "top_logprobs": asked["logprobs"]}
-    if "choices" in asked:
+    if "choices" in asked and asked["engine"] == "llama":
+        # llama.cpp knows vLLM's field not; this takes the place of a grammar of the card
+        sent["grammar"] = "root ::= " + " | ".join(map(json.dumps, asked["choices"]))
+    elif "choices" in asked:
         sent["structured_outputs"] = {"choice": asked["choices"]}
     if "json_schema" in asked:
         schema = {"name": "verdict", "strict": True, "schema": asked["json_schema"]}

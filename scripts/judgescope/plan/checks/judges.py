@@ -222,8 +222,13 @@ def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], wh
 def _check_estimator(
     judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
 ) -> None:
-    """Probabilities and structured replies need prompts that are rated, on a scale of steps."""
+    """Probabilities and structured replies need prompts that are rated, on a scale of steps.
+
+    A comparison can be restricted to its three choices.
+    """
     special = {"estimator": judge.estimator == "logprob_mean", "structured": judge.structured}
+    if judge.form == COMPARE and judge.structured == "choice" and model.engine in PROMPTED:
+        del special["structured"]
     for key in (key for key, used in special.items() if used):
         if model.engine not in PROMPTED or judge.form == COMPARE:
             raise UserError(

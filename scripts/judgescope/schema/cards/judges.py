@@ -241,7 +241,8 @@ class Judge(Decoding):
     default: stop. Each score records how it was computed."""
     structured: Asking[Literal["choice", "json"] | None] = None
     """Constrain replies to the scale's values: as they are, or as the field `rating` of a JSON
-    object. The run stops if the endpoint does not support it."""
+    object; of the form compare, `choice`: to its three answers. The run stops if the endpoint does
+    not support it."""
     parser: str | None = None
     """A parser; the list is below. Default: number for engines that compute, choice for the form
     compare, annotation for judges that annotate, score for other replies; result: the rating behind

@@ -67,7 +67,7 @@ def section(report: Report) -> Section | None:
         first.append(Text(text, style="warning"))
     elif free(row for row in rows if row.judge != ALL):
         first.append(Text("Nothing was bought for this study.", style="finding"))
-    return Section("cost", "Cost", COST_LEAD, [*first, table])
+    return Section("cost", "Cost", COST_LEAD, [*first, *tradeoff(report), table])
 
 
 def _written_by(name: str) -> str:
@@ -114,9 +114,8 @@ def _cells(rows: Rows) -> list[Cell]:
 # --- cost against quality --------------------------------------------------------------------
 
 
-@in_group("Evidence", 150)
-def tradeoff(report: Report) -> Section | None:
-    """Return per dataset a figure of all judges with a known price; None where all is free."""
+def tradeoff(report: Report) -> list[Block]:
+    """Return per dataset a figure of all judges with a known price; nothing where all is free."""
 
     def blocks(dataset: Dataset) -> Iterator[Block]:
         costs = report.rows("cost", dataset.id)
@@ -131,7 +130,7 @@ def tradeoff(report: Report) -> Section | None:
                 yield Text(text, style="small")
 
     found = by_dataset(report.datasets, "tradeoff", blocks)
-    return Section("tradeoff", "Cost against quality", TRADEOFF_LEAD, found) if found else None
+    return [Text(TRADEOFF_LEAD), *found] if found else []
 
 
 def _prices_and_quality(

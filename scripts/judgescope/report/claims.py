@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from judgescope.methods.claims.base import (
     AGREEMENT,
@@ -29,38 +30,56 @@ from judgescope.statistics.verdict import Outcome
 FIRST = "first"
 """The kind of claim that a judge is above every other: of several judges, not of one."""
 PLANNED = "following the planned quality of {}"
-RESPECTS = {
-    AGREEMENT: "agreeing with people on {}",
-    LABELS: "giving people's label on {}",
-    CAUGHT: "finding the texts that people label “%s” on {}",
-    PASSED: "finding the texts that people label “%s” on {}",
-    RATING: "finding people's rating on {}",
-    ORDER: "ordering texts of one source as people do on {}",
-    PAIRS: "choosing the better of two texts by {}",
-    GRADED: "finding the rating of graded texts ({})",
-    SEQUENCE: "ordering the texts of a chain by their errors ({})",
-    SPANS: "marking the words that people mark as faulty ({})",
-    PERTURBATION: "noticing {}",
-    CRITERIA: "lowering the perturbed criterion alone",
-    HINTS: "withstanding false hints",
-    FIRST: "being above every other judge on {}",
+
+
+class Kind(NamedTuple):
+    """A kind of claims: what they are about, with a place for the subject, and what decides them.
+
+    `subjects` are what such claims are counted as; `question` is the title of their column of the
+    matrix, "" of kinds with several.
+    """
+
+    respect: str
+    number: str = ""
+    subjects: str = "aspects"
+    question: str = ""
+
+
+LABELLED = "finding the texts that people label “%s” on {}"
+KINDS = {
+    AGREEMENT: Kind("agreeing with people on {}", "spearman"),
+    LABELS: Kind("giving people's label on {}", "balanced_accuracy"),
+    CAUGHT: Kind(LABELLED, "tnr", question="Bad texts found"),
+    PASSED: Kind(LABELLED, "tpr", question="Good texts found"),
+    RATING: Kind("finding people's rating on {}", "kappa_linear", question="Right rating"),
+    ORDER: Kind(
+        "ordering texts of one source as people do on {}",
+        "half_credit",
+        question="Order of one source's texts",
+    ),
+    PAIRS: Kind(
+        "choosing the better of two texts by {}", "half_credit", question="Better of two texts"
+    ),
+    GRADED: Kind(
+        *("finding the rating of graded texts ({})", "kappa_linear", "graded sets", "Graded texts")
+    ),
+    SEQUENCE: Kind(
+        "ordering the texts of a chain by their errors ({})",
+        *("half_credit", "chains", "Order in chains of errors"),
+    ),
+    SPANS: Kind(
+        "marking the words that people mark as faulty ({})", "span_f1", question="Error spans"
+    ),
+    PERTURBATION: Kind("noticing {}", "D_exact", "perturbations"),
+    CRITERIA: Kind(
+        *("lowering the perturbed criterion alone", "confusion_auc", "cases"),
+        "Criteria distinguished",
+    ),
+    HINTS: Kind("withstanding false hints", "hint_effect", "cases", "False hints withstood"),
+    FIRST: Kind("being above every other judge on {}"),
 }
-"""Kind -> what the claim is about, with a placeholder for its subject."""
 GOOD = {Outcome.BETTER, Outcome.AS_RATER, Outcome.MEETS, Outcome.NOTICED, Outcome.WITHSTANDS}
 """Outcomes that speak for a judge."""
-NUMBERS = {
-    AGREEMENT: ("spearman",),
-    LABELS: ("balanced_accuracy",),
-    CAUGHT: ("tnr",),
-    PASSED: ("tpr",),
-    **dict.fromkeys((RATING, GRADED), ("kappa_linear",)),
-    **dict.fromkeys((ORDER, PAIRS, SEQUENCE), ("half_credit",)),
-    SPANS: ("span_f1",),
-    PERTURBATION: ("D_exact",),
-    CRITERIA: ("confusion_auc",),
-    HINTS: ("hint_effect",),
-}
-"""Kind -> the deciding number's statistic; the kind of a bar names its own."""
 FOUND = {CAUGHT: 0, PASSED: 1}
 """Kind of claim on the texts of one of two labels -> the label's place."""
 
@@ -99,7 +118,7 @@ def claims(report: Report, judge: Judge) -> list[Claim]:
 
 def _claims(report: Report, dataset: Dataset, judge: Judge) -> Iterator[Claim]:
     rows = report.rows("verdicts", dataset.id).where(judge=judge.id)
-    for kind in [*RESPECTS, *(form for form in rows.names("form") if form.startswith(BAR))]:
+    for kind in [*KINDS, *(form for form in rows.names("form") if form.startswith(BAR))]:
         for claim in _of_kind(report, dataset, judge, kind, rows.where(form=kind)):
             yield claim
             if kind == AGREEMENT and claim.outcome in GOOD:
@@ -117,8 +136,8 @@ def _of_kind(
             continue
         verdict = by_name[VERDICT]
         outcome, reasons = _outcome(verdict.note)
-        numbers = NUMBERS.get(kind, tuple(kind.split()[1:]))  # of a bar: "bar spearman"
-        row = next((by_name[name] for name in numbers if name in by_name), verdict)
+        number = KINDS[kind].number if kind in KINDS else kind.split()[1]  # "bar spearman"
+        row = by_name.get(number, verdict)
         yield Claim(
             judge.id,
             dataset.id,
@@ -128,7 +147,7 @@ def _of_kind(
             outcome,
             reasons,
             row,
-            {name: other for name, other in by_name.items() if name not in numbers},
+            {name: other for name, other in by_name.items() if name != number},
         )
 
 
@@ -147,9 +166,9 @@ def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
     if kind in FOUND:
         verdict = by_name[VERDICT]
         name = dataset.labels_on(verdict.judged)[FOUND[kind]]
-        return RESPECTS[kind] % name.replace("{", "{{").replace("}", "}}")
+        return KINDS[kind].respect % name.replace("{", "{{").replace("}", "}}")
     if not kind.startswith(BAR):
-        return RESPECTS[kind]
+        return KINDS[kind].respect
     name = kind.split()[1]
     if BAR not in by_name:
         return label(name)
@@ -182,7 +201,7 @@ def _first(report: Report, dataset: Dataset, judge: Judge, claim: Claim) -> Iter
                 judge.id,
                 dataset.id,
                 FIRST,
-                RESPECTS[FIRST],
+                KINDS[FIRST].respect,
                 claim.subject,
                 Outcome.BETTER,
                 (f"above: {len(known)}",),

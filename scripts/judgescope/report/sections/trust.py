@@ -9,23 +9,17 @@ from judgescope.methods.claims.base import (
     AS_RATER,
     BAR,
     CAUGHT,
-    CRITERIA,
-    GRADED,
     HINTED,
     HINTS,
     LABELS,
-    ORDER,
     P_HOLM,
     PAIRS,
     PASSED,
     PERTURBATION,
-    RATING,
-    SEQUENCE,
-    SPANS,
 )
 from judgescope.parsing.judgment import OFF_GRID
 from judgescope.report.cells import NO_CELL, Cell, estimate, figures, short, words_cell
-from judgescope.report.claims import FIRST, FOUND, GOOD, Claim
+from judgescope.report.claims import FIRST, FOUND, GOOD, KINDS, Claim
 from judgescope.report.elements import Body, Column, Line, Table
 from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row
@@ -47,26 +41,6 @@ from judgescope.report.words import (
 from judgescope.statistics.raters import AS_GOOD
 from judgescope.statistics.verdict import HOLM, MOST, Outcome
 
-COUNTED = {
-    **dict.fromkeys(
-        (AGREEMENT, LABELS, CAUGHT, PASSED, RATING, ORDER, PAIRS, SPANS, FIRST), "aspects"
-    ),
-    **{PERTURBATION: "perturbations", GRADED: "graded sets", SEQUENCE: "chains"},
-}
-"""Kind -> what its subjects are, for sentences that give their number."""
-QUESTIONS = {
-    CAUGHT: "Bad texts found",
-    PASSED: "Good texts found",
-    RATING: "Right rating",
-    ORDER: "Order of one source's texts",
-    PAIRS: "Better of two texts",
-    GRADED: "Graded texts",
-    SEQUENCE: "Order in chains of errors",
-    SPANS: "Error spans",
-    CRITERIA: "Criteria distinguished",
-    HINTS: "False hints withstood",
-}
-"""Kind -> the title of its question; the other kinds have several."""
 MOST_ASPECTS = 6
 """Of more aspects, agreement is counted by dataset."""
 STEP_WORDS = {
@@ -336,7 +310,8 @@ def _count(chosen: Sequence[Claim], every: Sequence[Claim]) -> str:
     """Return how many claims were chosen, of all; only the best judge has a claim to be first."""
     sets = len({claim.dataset for claim in every})
     where = f" on {sets} datasets" if sets > 1 else ""
-    noun = COUNTED.get(chosen[0].kind, "cases")
+    kind = KINDS.get(chosen[0].kind)
+    noun = kind.subjects if kind else "cases"
     if chosen[0].kind == FIRST:
         return f"{count(len(chosen))} {noun}{where}"
     share = "all" if len(chosen) == len(every) else f"{count(len(chosen))} of"
@@ -426,11 +401,11 @@ def question(report: Report, claim: Claim) -> Question:
     if kind == LABELS:
         return Question(claim.subject, 1, f"Labels: {report.names[claim.dataset]}")
     if kind in FOUND:
-        return Question(QUESTIONS[kind], 0)
+        return Question(KINDS[kind].question, 0)
     if kind == PERTURBATION:
         levels = {one.cell: one.level for one in report.perturbations}
         return Question(f"of {levels[claim.row.cell]}s", 3, "Perturbations noticed")
-    return Question(QUESTIONS[kind], 4 + [*QUESTIONS].index(kind))
+    return Question(KINDS[kind].question, 4 + [*KINDS].index(kind))
 
 
 AGAINST_RATER = Question("As good as a rater", 2, as_rater=True)

@@ -1,0 +1,115 @@
+"""Figures of tables: which estimates are drawn, under which names, and where none is."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study as study
+from judgescope.report import tables
+from judgescope.report.cells import estimate
+from judgescope.report.elements import Body, Column, Figure, Line, Table
+from judgescope.report.report import Dataset, Report
+from judgescope.report.sections import agreement
+from judgescope.report.sections.study import coverage
+from judgescope.report.tables import aspect_chart, chart
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, float]]:
+    """Return what figures draw: group, series and value."""
+    points: list[tuple[str, str, float]] = []
+
+    def svg(spec: dict[str, Any]) -> str:
+        for _, values in study.layers(spec)[:-2]:
+            points.extend((one["group"], one["series"], one["value"]) for one in values)
+        return ""
+
+    monkeypatch.setattr(tables, "svg", svg)
+    return points
+
+
+def line(head: str, *values: float | None, name: str = "spearman", about: str = "") -> Line:
+    rows = [study.typed(study.row("chat", head, name, value)) for value in values]
+    return Line(head, [estimate(row) for row in rows], about)
+
+
+def table(columns: list[Column], *bodies: Body) -> Table:
+    return Table("c", "Judge", columns, bodies)
+
+
+Drawn = list[tuple[str, str, float]]
+
+
+def test_lines_are_groups_and_columns_series_or_the_reverse(drawn: Drawn) -> None:
+    made = table([Column("A"), Column("B")], Body([line("x", 0.1, None), line("y", 0.3, 0.4)]))
+    figure = chart("t", "s.", made, line=0, axis="a")
+    assert isinstance(figure, Figure) and [key.text for key in figure.keys] == ["A", "B"]
+    assert sorted(drawn) == [("x", "A", 0.1), ("y", "A", 0.3), ("y", "B", 0.4)]
+    drawn.clear()
+    turned = chart("t", "s.", made, line=0, axis="a", across=True, names={"x": "X"})
+    assert isinstance(turned, Figure) and [key.text for key in turned.keys] == ["X", "y"]
+    assert sorted(drawn) == [("A", "X", 0.1), ("A", "y", 0.3), ("B", "y", 0.4)]
+
+
+def test_equal_names_are_told_apart(drawn: Drawn) -> None:
+    columns = [Column("F1", group="words"), Column("F1", group="spans"), Column("n")]
+    bodies = [
+        Body([line("x", 0.1, 0.2, 0.3)], "Fluency"),
+        Body([line("x", 0.4, 0.5, 0.6)], "Truth"),
+    ]
+    chart("t", "s.", table(columns, *bodies), line=0, axis="a")
+    assert {group for group, _, _ in drawn} == {"x, Fluency", "x, Truth"}
+    assert {series for _, series, _ in drawn} == {"words: F1", "spans: F1", "n"}
+    drawn.clear()
+    degrees = Body([line("typos", 0.1, about="minor"), line("typos", 0.2, about="major")])
+    chart("t", "s.", table([Column("A")], degrees), line=0, axis="a")
+    assert {group for group, _, _ in drawn} == {"typos, minor", "typos, major"}
+
+
+def test_other_statistics_are_left_out_and_a_table_without_any_stands_alone(drawn: Drawn) -> None:
+    body = Body([line("x", 0.1), line("y", 0.2, name="pearson")])
+    made = table([Column("A")], body)
+    assert isinstance(chart("t", "s.", made, line=0, axis="a", statistics=["pearson"]), Figure)
+    assert drawn == [("y", "A", 0.2)]
+    assert chart("t", "s.", made, line=0, axis="a", statistics=["kendall_b"]) is made
+    none = table([Column("A")], Body([line("x", None)]))
+    assert chart("t", "s.", none, line=0, axis="a") is none
+
+
+def reported(folder: Path, **rows: list[dict[str, Any]]) -> tuple[Report, Dataset]:
+    report = study.loaded(study.make(folder, dict(rows)))
+    return report, next(one for one in report.datasets if one.id == "chat")
+
+
+def test_a_statistic_by_aspect_names_its_ends(tmp_path: Path, drawn: Drawn) -> None:
+    values = {("alpha", "fluency"): 0.2, ("beta", "coherence"): 0.6, ("beta", "fluency"): None}
+    rows = [
+        study.row("chat", judge, "flip_rate", value, aspect=aspect, level="pooled")
+        for (judge, aspect), value in values.items()
+    ]
+    report, dataset = reported(tmp_path, repeatability=rows)
+    words = (": t", "Sentence.", "axis")
+    part = report.rows("repeatability", "chat")
+    [figure] = aspect_chart(
+        *(report, dataset, part, "flip_rate", *words), source="s", level="pooled"
+    )
+    assert isinstance(figure, Figure) and "Sentence. From 20" in figure.summary
+    assert "(alpha, fluency) to 60" in figure.summary and "(beta, coherence)." in figure.summary
+    assert sorted(drawn) == [("Coherence", "beta", 0.6), ("Fluency", "alpha", 0.2)]
+    section = agreement.repeatability(report)
+    assert section is not None and isinstance(section.blocks[1], Figure)  # before its table
+    nothing = part.where(judge="nobody")
+    assert not [*aspect_chart(report, dataset, nothing, "flip_rate", *words, source="s")]
+
+
+@pytest.mark.parametrize("refused", [0.0, 12.0])
+def test_coverage_is_drawn_where_something_is_lost(tmp_path: Path, refused: float) -> None:
+    counts = {"count_ok": 120 - refused, "count_refused": refused}
+    rows = [
+        study.row("chat", "alpha", name, value, aspect="fluency", perturbation="systems")
+        for name, value in counts.items()
+    ]
+    report, _ = reported(tmp_path, coverage=rows)
+    section = coverage(report)
+    assert section is not None and isinstance(section.blocks[1], Figure if refused else Table)

@@ -14,7 +14,7 @@ SLOWER := slow or heavy or simulation
 .PHONY: lint docs licences env env-batch env-llama env-vllm env-train env-slurm generated reproduced lock lock-vllm clean
 
 # What is compiled is kept: each job of each study would compile all that it imports otherwise.
-test test-fast test-long test-vllm test-slurm soak: export PYTHONDONTWRITEBYTECODE =
+demo test test-fast test-long test-vllm test-slurm soak: export PYTHONDONTWRITEBYTECODE =
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' Makefile | expand -t 14

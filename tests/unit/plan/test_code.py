@@ -79,7 +79,7 @@ def test_what_computes_scores_knows_no_parser() -> None:
     for engine in ("lexical", "control", "recorded"):
         assert not parsers & modules(folder, "compute", ENGINES[engine]).keys()
     assert "judgescope.parsing.parsers" in modules(folder, "score")
-    for job in ("score", "derive", "collect"):  # pydantic's models take longer than a small cell
+    for job in ("score", "derive", "collect", "perturb"):  # pydantic takes longer than a cell
         assert "judgescope.schema.cards" not in modules(folder, job)
 
 

@@ -5,7 +5,7 @@ would distinguish: a class here is what the word looks like.
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’-][^\W_]+)*|\w+|[^\w\s]")
@@ -169,6 +169,7 @@ def is_name(word: str, *, first: bool) -> bool:
     return not first or word.lower() not in _dictionary() or any(map(str.isupper, word[1:]))
 
 
+@lru_cache(1 << 16)
 def frequency(word: str) -> int:
     """Return the frequency of a word in the counts of pyspellchecker; 0 if unknown."""
     counts = _dictionary()

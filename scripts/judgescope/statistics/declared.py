@@ -7,7 +7,7 @@ sees those that its method imports. In reports, statistics stand in the order of
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Literal
 
 from judgescope.statistics.jackknife import ACCURACY, CORRELATION, PLAIN, PROPORTION, Scale
@@ -87,9 +87,11 @@ def declare(*statistics: Statistic) -> tuple[Statistic, ...]:
         known = PREFIXES if "{}" in one.label else STATISTICS
         if known.setdefault(one.name, one) != one:
             raise ValueError(f"two statistics are called {one.name}")
+    statistic.cache_clear()
     return statistics
 
 
+@cache
 def statistic(name: str) -> Statistic:
     """Return what a name of a result table means; KeyError for a name that is not declared."""
     if name in STATISTICS:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from itertools import pairwise
 from textwrap import dedent
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
@@ -121,6 +122,7 @@ class Card(BaseModel):
         return {name for name, field in cls.model_fields.items() if reader in field.metadata}
 
     @classmethod
+    @cache
     def meanings(cls) -> dict[str, str]:
         """Return key -> the string below it; pydantic would read these at every import (60 ms)."""
         meanings = {}

@@ -437,7 +437,7 @@ def test_a_job_tells_annotators_the_task_of_their_texts() -> None:
     assert "Excellent, that it is just what a person would say here" in message["content"]
 
 
-OTHER = {*FORMS} - {"annotate", "distilled", *prompts_setup.VERDICTS}
+OTHER = {*FORMS} - {"annotate", "distilled", "rubric-verdict", *prompts_setup.VERDICTS}
 
 
 @pytest.mark.parametrize("form", sorted(OTHER))
@@ -450,6 +450,12 @@ def test_no_other_form_shows_what_only_annotators_are_told(form: str) -> None:
         for told in (rated(bare, FIVE), rated(full, FIVE))
     )
     assert one == other
+
+
+def test_a_rubric_has_words_for_the_ends_that_a_card_lacks() -> None:
+    bare = ASPECT.model_copy(update={"worst": None, "best": None, "steps": ["Go."]})
+    ends = "1: the worst on this quality\n5: the best on this quality"
+    assert ends in filled("rubric-verdict", **rated(bare, FIVE))
 
 
 def test_a_program_is_not_told_and_its_requests_stay_the_same() -> None:

@@ -8,7 +8,7 @@ hollow and the sign's shape tell the rest, so that no reader needs the colours.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
@@ -123,9 +123,20 @@ def framed(
     }
 
 
-def cut(text: str, limit: int = LONGEST_LABEL) -> str:
-    """Return a name, cut where the figure has no room for more."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+def cut(text: str, limit: int = LONGEST_LABEL, end: int = 6) -> str:
+    """Return a name, cut where the figure has no room for more: not at its `end`, which differs."""
+    return text if len(text) <= limit else f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
+
+
+def told_apart(names: Iterable[str]) -> dict[str, str]:
+    """Return name -> its label; labels that would be the same have a number."""
+    labels: dict[str, str] = {}
+    for at, name in enumerate(dict.fromkeys(names), 1):
+        label = cut(name)
+        labels[name] = (
+            f"{cut(name, LONGEST_LABEL - 5)} #{at}" if label in labels.values() else label
+        )
+    return labels
 
 
 # --- signs by group --------------------------------------------------------------------------
@@ -146,8 +157,9 @@ def chart_spec(
     points: Sequence[Point], groups: Sequence[str], series: Sequence[Series], *, line: float, x: str
 ) -> Spec:
     """Return the specification: a band per group, a slot per series, a vertical line."""
-    channels = _channels(groups, series, x)
-    values = [{**vars(one), "group": cut(one.group)} for one in points]
+    labels = told_apart(groups)
+    channels = _channels([*labels.values()], series, x)
+    values = [{**vars(one), "group": labels[one.group]} for one in points]
     marks = []
     for one in series:
         mine = [value for value in values if value["series"] == one.name]
@@ -167,8 +179,7 @@ def chart_spec(
 
 def _channels(groups: Sequence[str], series: Sequence[Series], title: str) -> Callable[[str], Spec]:
     """Return what places a field in the slot of its series in the band of its group."""
-    names = [cut(name) for name in dict.fromkeys(groups)]
-    band = {"domain": names, "paddingInner": 0.14, "paddingOuter": 0.07}
+    band = {"domain": groups, "paddingInner": 0.14, "paddingOuter": 0.07}
     slots = {"domain": [one.name for one in series]}
     return lambda field: {
         "x": {"field": field, **QUANTITATIVE, "title": title, "scale": {"zero": True}},

@@ -35,7 +35,7 @@ FREE_WIDE, GAP, PRICE_EDGE = 60, 16, 12
 """Pixels of the column of what is free, beside it, and within both at their ends."""
 LEAST_SPAN = 1e-6
 """The width below which all values of a panel of costs are one."""
-FORESTS, FOREST_WIDE, FOREST_LEFT, FOREST_NAME = 2, 560, 130, 19
+FORESTS, FOREST_WIDE, FOREST_LEFT, FOREST_NAME = 2, 560, 130, 18
 """Forest plots beside each other, their pixels, those of the names, and characters of a name."""
 FOREST_LINE, FOREST_HEAD, FOREST_FOOT = 18, 26, 22
 """Pixels of a judge, and above and below the judges."""
@@ -304,7 +304,7 @@ def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Sp
         def at(value: float, left: float = left) -> float:
             return left + scale.share(value) * (wide - 2 * edge)
 
-        canvas.add("title", left, top - 12, text=cut(panel.title, int(wide / 7.5)))
+        canvas.add("title", left, top - 12, text=cut(panel.title, int(wide / 7.5), 0))
         for value, text in scale.ticks:
             canvas.add("number", at(value), bottom + 10, text=text)
         canvas.add("grid", at(0), top, y2=bottom)
@@ -359,7 +359,7 @@ def bins_spec(
         y = FOREST_HEAD + (at + 0.5) * SCATTER_HIGH
         canvas.add("line", FOREST_LEFT, y, text=cut(name, FOREST_NAME))
     for at, name in enumerate(columns):
-        canvas.add("title", FOREST_LEFT + at * SCATTER_WIDE + EDGE, 16, text=cut(name, 22))
+        canvas.add("title", FOREST_LEFT + at * SCATTER_WIDE + EDGE, 16, text=cut(name, 22, 0))
     canvas.add("name", FOREST_LEFT + EDGE, height - 6, text=x)
     return canvas.spec(max(FOREST_LEFT + len(columns) * SCATTER_WIDE, 640), height)
 

@@ -8,6 +8,7 @@ import pytest
 import report_study as study
 from judgescope.report import tables
 from judgescope.report.cells import estimate
+from judgescope.report.charts import LONGEST_LABEL, Point, chart_spec, cut, signs, told_apart
 from judgescope.report.elements import Body, Column, Figure, Line, Table
 from judgescope.report.report import Dataset, Report
 from judgescope.report.sections import agreement
@@ -113,3 +114,15 @@ def test_coverage_is_drawn_where_something_is_lost(tmp_path: Path, refused: floa
     report, _ = reported(tmp_path, coverage=rows)
     section = coverage(report)
     assert section is not None and isinstance(section.blocks[1], Figure if refused else Table)
+
+
+def test_names_that_are_cut_are_still_told_apart() -> None:
+    start = "a-name-of-eighty-signs-" * 3
+    assert cut(start + "rate").endswith("…s-rate") and len(cut(start)) == LONGEST_LABEL
+    names = ["short", start + "one", start + "two", f"{start}x-same-end", f"{start}y-same-end"]
+    labels = told_apart([*names, "short"])
+    assert [*labels] == names and len({*labels.values()}) == len(names)
+    assert all(len(label) <= LONGEST_LABEL for label in labels.values())
+    points = [Point(name, "s", 1.0, None, None) for name in names]
+    groups = chart_spec(points, names, signs(["s"]), line=0, x="x")["layer"][0]["data"]["values"]
+    assert [one["group"] for one in groups] == [*labels.values()]

@@ -2,41 +2,45 @@
 
 import math
 import re
-import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations, product
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 from msgspec.json import decode
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.slugs import folded, slug
+from judgescope.core.slugs import slug
 from judgescope.data.alttest import annotations
 from judgescope.data.files import resolve
 from judgescope.data.hanna import ENTRY, entries
-from judgescope.data.rated import Names
-from judgescope.data.rows import pick, read_rows, word_of
+from judgescope.data.rows import read_rows, word_of
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.base import Answer, EngineInputs, Subject, not_applicable
-from judgescope.schema.cards import ASPECT, Judge, RecordedModel, RecordedRows, Scale
+from judgescope.engines.recorded_rows import (
+    SWAPPED,
+    Key,
+    Row,
+    Table,
+    indexed,
+    joined_name,
+    normal_text,
+    row_key,
+    shown_key,
+    subject_keys,
+)
+from judgescope.schema.cards import ASPECT, Judge, RecordedModel, Scale
 from judgescope.schema.cards.base import plain_word
 
-RELATIVE, ABSOLUTE = 1e-5, 1e-6
-"""Scores of one text that differ by less are one score, computed twice."""
 MIN_JOINED = 0.9  # a smaller share of joined rows or texts is a warning
 MAX_NAMED = 3  # a notice names this many unmatched rows or targets
 MAX_LISTED = 4  # a line lists this many judges or aspects; more are counted
-KEY_WIDTH = 80  # characters of a text that an error shows
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII)
-_WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
 
-SWAPPED = "swapped"
-"""The role of files whose rows showed the second text of a comparison first."""
 REPLY = "reply"
 """The column of a comparison's reply in each of its orders."""
 CHOICES: dict[str, tuple[str, str]] = {
@@ -45,28 +49,8 @@ CHOICES: dict[str, tuple[str, str]] = {
 }
 """What a label chose -> the letter of that text, where the texts came in their order or swapped."""
 
-Key = tuple[str, ...]
-"""The aspect's id ('' where rows have none), then the values that a row is joined by.
-
-Of comparisons those of the text that was shown first, then those of the other.
-"""
 Pair = tuple[Subject, Subject]
 """The two texts of a comparison, in the order in which they were shown."""
-
-
-class Row(NamedTuple):
-    """A recorded row; `fields` are the named parts of its file's name."""
-
-    where: str
-    cells: dict[str, Any]
-    fields: Mapping[str, str]
-
-    def get(self, name: str) -> Any:
-        """Return a field of the file's name, a column, or the value at a JSON path."""
-        return self.fields[name] if name in self.fields else pick(self.cells, name, self.where)
-
-
-Table = Mapping[Key, Sequence[Row]]  # key -> its rows, in file order
 
 
 class Join(Struct, frozen=True, kw_only=True):
@@ -321,12 +305,12 @@ class RecordedEngine:
         shown = "no row of this dataset"
         if table:
             key = next(iter(table))
-            where, shown = f"{where}; {table[key][0].where}", _shown(names, key)
+            where, shown = f"{where}; {table[key][0].where}", shown_key(names, key)
         return UserError(
             "no recorded row matches a text of the study",
             where=where,
             got=shown,
-            allowed=f"such as {_shown(names, example)}",
+            allowed=f"such as {shown_key(names, example)}",
             todo="map other columns under `rows`, or spell names and texts as the dataset does",
         )
 
@@ -349,20 +333,22 @@ class RecordedEngine:
         names = self.card.rows
         if not rows or not (names.target and names.text):
             return rows
-        same = [row for row in rows if _normal(row.get(names.text)) == _normal(subject.text)]
+        same = [
+            row for row in rows if normal_text(row.get(names.text)) == normal_text(subject.text)
+        ]
         self._changed |= {row.where: None for row in rows if row not in same}
         return same
 
     def _key(self, table: Table, aspect: str, subject: Subject) -> Key:
         aspect = slug(aspect) if self.card.rows.aspect else ""
-        keys = _subject_keys(self.card.rows, self.names, aspect, subject)
+        keys = subject_keys(self.card.rows, self.names, aspect, subject)
         return next((key for key in keys if key in table), keys[0])
 
     def _pair_keys(self, aspect: str, pair: Pair) -> list[Key]:
         """Return the possible keys of a comparison's row, in the order in which it was shown."""
         aspect = slug(aspect) if self.card.rows.aspect else ""
         first, second = (
-            _subject_keys(self.card.rows, self.names, aspect, subject) for subject in pair
+            subject_keys(self.card.rows, self.names, aspect, subject) for subject in pair
         )
         return [key + other[1:] for key, other in product(first, second)]
 
@@ -372,14 +358,14 @@ class RecordedEngine:
         if (aspect, role) not in self._by_aspect:
             if role not in self._tables:
                 rows = self._compared(role) if self.card.rows.compares else self._keyed(role)
-                self._tables[role] = _indexed(self.card.rows, rows)
+                self._tables[role] = indexed(self.card.rows, rows)
             table = self._tables[role].items()
             self._by_aspect[aspect, role] = {key: same for key, same in table if key[0] == aspect}
         return self._by_aspect[aspect, role]
 
     def _keyed(self, role: str) -> Iterator[tuple[Key, Row]]:
         for row in self._read(role):
-            yield _row_key(self.card.rows, row, self.names), row
+            yield row_key(self.card.rows, row, self.names), row
 
     def _compared(self, role: str) -> Iterator[tuple[Key, Row]]:
         """Yield a role's comparisons, each order by itself; labels become letters."""
@@ -387,9 +373,10 @@ class RecordedEngine:
         other = names.model_copy(update={"system": names.system_b, "text": names.text_b})
         for each in self._roles(role):
             for row in self._read(each):
-                first, second = (_row_key(which, row, self.names) for which in (names, other))
+                first, second = (row_key(which, row, self.names) for which in (names, other))
                 swapped = each == SWAPPED or any(
-                    _name(row.get(column)) in values for column, values in names.swapped.items()
+                    joined_name(row.get(column)) in values
+                    for column, values in names.swapped.items()
                 )
                 orders = [(names.reply, swapped)]
                 orders += [(names.reply_swapped, True)] if names.reply_swapped else []
@@ -406,7 +393,7 @@ class RecordedEngine:
         if not names.labels or reply is None or reply in names.missing:
             return reply
         for chosen, words in names.labels.items():
-            if _name(reply).strip().casefold() in {word.casefold() for word in words}:
+            if joined_name(reply).strip().casefold() in {word.casefold() for word in words}:
                 return CHOICES[chosen][swapped]
         raise UserError(
             "no label for the choice of a recorded comparison",
@@ -450,7 +437,7 @@ class RecordedEngine:
     def _is_here(self, name: object) -> bool:
         """Return whether a row of a file that mixes datasets is of this one."""
         called = self.card.rows.datasets.get(self.dataset)
-        return slug(str(name)) == self.dataset if called is None else _name(name) == called
+        return slug(str(name)) == self.dataset if called is None else joined_name(name) == called
 
     def _draws(
         self, rows: Sequence[Row], path: str | None, draws: int, words: Sequence[str] = ()
@@ -526,121 +513,6 @@ def _is_number(text: str) -> bool:
     return bool(_NUMBER.fullmatch(text)) and math.isfinite(float(text))
 
 
-def _indexed(names: RecordedRows, rows: Iterable[tuple[Key, Row]]) -> Table:
-    """Return the rows by key."""
-    table: dict[Key, list[Row]] = {}
-    for key, row in rows:
-        same = table.setdefault(key, [])
-        if same and names.repeated == "stop" and not _have_same_scores(names, same[0], row):
-            both = "the same two texts in the same order" if names.compares else "the same text"
-            swapped = "say which rows showed the second text first (`swapped`, `reply_swapped`, or "
-            todo = (
-                f"{swapped}files of the role `{SWAPPED}`), or "
-                if names.compares
-                else "map the column that distinguishes them under `rows` (system, source or "
-                "aspect), or "
-            )
-            raise UserError(
-                f"two recorded rows describe {both}",
-                where=f"{same[0].where} and {row.where}",
-                got=_shown(names, key),
-                todo=f"{todo}set `repeated` to first, last or mean",
-            )
-        same.append(row)
-    return table
-
-
-def _have_same_scores(names: RecordedRows, row: Row, other: Row) -> bool:
-    """Return whether the scores of two rows are equal but for rounding.
-
-    Replies are never the same: equal ones may be draws.
-    """
-    if names.reply is not None:
-        return False
-    if any("{" in path for path in names.scores.values()):
-        return row.cells.keys() == other.cells.keys() and all(
-            _is_close(cell, other.cells[name]) for name, cell in row.cells.items()
-        )
-    return all(_is_close(row.get(path), other.get(path)) for path in names.scores.values())
-
-
-def _is_close(cell: object, other: object) -> bool:
-    if cell == other:
-        return True
-    try:
-        return math.isclose(float(str(cell)), float(str(other)), rel_tol=RELATIVE, abs_tol=ABSOLUTE)
-    except ValueError:
-        return False
-
-
-def _row_key(names: RecordedRows, row: Row, known: Names) -> Key:
-    aspect = _aspect_id(names, row.get(names.aspect)) if names.aspect else ""
-    if names.target:
-        return (aspect, _name(row.get(names.target)))
-    system = _name(row.get(names.system), same=known.same) if names.system else ""
-    if names.item:
-        return (aspect, system, _name(row.get(names.item), same=known.same))
-    source = _normal(" ".join(_normal(row.get(column)) for column in names.source))
-    return (aspect, system, _normal(row.get(names.text or "")), source)
-
-
-def _aspect_id(names: RecordedRows, cell: object) -> str:
-    """Return the id of a row's aspect: by the card, else the slug of its name."""
-    name = _name(cell)
-    for aspect, called in names.aspects.items():
-        if called == name:
-            return aspect
-    ident = slug(name)
-    return f"other {name}" if ident in names.aspects else ident
-
-
-def _subject_keys(names: RecordedRows, known: Names, aspect: str, subject: Subject) -> list[Key]:
-    """Return the possible keys of a target's row: by names in the data, then by ids."""
-
-    def either(names_of: Mapping[str, str], ident: str) -> list[str]:
-        return list(dict.fromkeys([_name(names_of.get(ident, ident), same=known.same), ident]))
-
-    if names.target:
-        return [(aspect, subject.target)]
-    systems = either(known.systems, subject.system or "") if names.system else [""]
-    if names.item:
-        items = either(known.items, subject.item)
-        return [(aspect, *pair) for pair in product(systems, items)]
-    text, source = _normal(subject.text), _normal(subject.source) if names.source else ""
-    return [(aspect, system, text, source) for system in systems]
-
-
-def _name(name: object, *, same: bool = False) -> str:
-    """Return a name for joining: composed (NFC), a whole float as an integer.
-
-    `same`: fold the differences that the data's card ignores (`same_names: true`).
-    """
-    text = unicodedata.normalize("NFC", "" if name is None else str(name))
-    text = folded(text) if same else text
-    integer = _WHOLE_FLOAT.fullmatch(text)
-    return integer[1] if integer else text
-
-
-def _normal(text: object) -> str:
-    """Return a text for joining: composed (NFC), one space between words."""
-    return "" if text is None else " ".join(unicodedata.normalize("NFC", str(text)).split())
-
-
-def _shown(names: RecordedRows, key: Key) -> str:
-    if names.target:
-        parts = ["target"]
-    elif names.item:
-        parts = ["system", "item"]
-    else:
-        parts = ["system", "text", "source"]
-    parts *= 2 if names.compares else 1
-    return ", ".join(
-        f"{part} {value if len(value) <= KEY_WIDTH else value[: KEY_WIDTH - 1] + '…'!r}"
-        for part, value in zip(parts, key[1:], strict=True)
-        if value
-    )
-
-
 def _orders(subjects: Sequence[Subject]) -> Iterator[Pair]:
     """Yield every two texts of an item, in both orders."""
     items: dict[str, list[Subject]] = {}
@@ -655,7 +527,7 @@ def _check_distinct_pairs(table: Table, comparisons: Iterable[tuple[Pair, Key | 
     first: dict[Key | None, Pair] = {}
     for pair, key in comparisons:
         other = first.setdefault(key, pair)
-        if key is not None and _normal(other[0].source) != _normal(pair[0].source):
+        if key is not None and normal_text(other[0].source) != normal_text(pair[0].source):
             raise UserError(
                 "a recorded row matches two pairs of texts",
                 where=table[key][0].where,
@@ -671,9 +543,9 @@ def _check_distinct(table: Table, keys: Sequence[Key], subjects: Sequence[Subjec
         other = first.setdefault(key, subject)
         if key not in table or other is subject:
             continue
-        if (_normal(other.text), _normal(other.source)) != (
-            _normal(subject.text),
-            _normal(subject.source),
+        if (normal_text(other.text), normal_text(other.source)) != (
+            normal_text(subject.text),
+            normal_text(subject.source),
         ):
             raise UserError(
                 "a recorded row matches two targets",

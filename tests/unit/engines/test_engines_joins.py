@@ -15,7 +15,7 @@ from judgescope.data.rated import Names
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import Join, RecordedEngine, join_lines
 from judgescope.schema.cards import Judge, RecordedModel, Scale
-from judgescope.schema.cards.models import NEITHER
+from judgescope.schema.cards.recorded import NEITHER
 
 FIVE = Scale(min=1, max=5, step=1, labels=[])
 BY_ITEM = {"item": "id", "system": "by", "scores": {"*": "score"}}

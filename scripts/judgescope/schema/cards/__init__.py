@@ -51,13 +51,8 @@ from judgescope.schema.cards.models import CommandModel as CommandModel
 from judgescope.schema.cards.models import ControlModel as ControlModel
 from judgescope.schema.cards.models import LexicalModel as LexicalModel
 from judgescope.schema.cards.models import Limits as Limits
-from judgescope.schema.cards.models import ListedPrice as ListedPrice
 from judgescope.schema.cards.models import LlamaModel as LlamaModel
 from judgescope.schema.cards.models import OpenAIModel as OpenAIModel
-from judgescope.schema.cards.models import Price as Price
-from judgescope.schema.cards.models import PriceTable as PriceTable
-from judgescope.schema.cards.models import RecordedModel as RecordedModel
-from judgescope.schema.cards.models import RecordedRows as RecordedRows
 from judgescope.schema.cards.models import VllmModel as VllmModel
 from judgescope.schema.cards.perturbations import Anchoring as Anchoring
 from judgescope.schema.cards.perturbations import AnyPerturbation as AnyPerturbation
@@ -75,6 +70,11 @@ from judgescope.schema.cards.perturbations import Perturbation as Perturbation
 from judgescope.schema.cards.perturbations import PerturbationKind as PerturbationKind
 from judgescope.schema.cards.perturbations import RulePerturbation as RulePerturbation
 from judgescope.schema.cards.perturbations import Weights as Weights
+from judgescope.schema.cards.prices import ListedPrice as ListedPrice
+from judgescope.schema.cards.prices import Price as Price
+from judgescope.schema.cards.prices import PriceTable as PriceTable
+from judgescope.schema.cards.recorded import RecordedModel as RecordedModel
+from judgescope.schema.cards.recorded import RecordedRows as RecordedRows
 from judgescope.schema.cards.study import PILOT as PILOT
 from judgescope.schema.cards.study import REASONS as REASONS
 from judgescope.schema.cards.study import Caps as Caps

@@ -1,0 +1,165 @@
+"""Recorded rows, and the keys by which they are joined to texts."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from judgescope.core.errors import UserError
+from judgescope.core.slugs import folded, slug
+from judgescope.data.rated import Names
+from judgescope.data.rows import pick
+from judgescope.engines.base import Subject
+from judgescope.schema.cards import RecordedRows
+
+RELATIVE, ABSOLUTE = 1e-5, 1e-6
+"""Scores of one text that differ by less are one score, computed twice."""
+SWAPPED = "swapped"
+"""The role of files whose rows showed the second text of a comparison first."""
+KEY_WIDTH = 80  # characters of a text that an error shows
+_WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
+
+Key = tuple[str, ...]
+"""The aspect's id ('' where rows have none), then the values that a row is joined by.
+
+Of comparisons those of the text that was shown first, then those of the other.
+"""
+
+
+class Row(NamedTuple):
+    """A recorded row; `fields` are the named parts of its file's name."""
+
+    where: str
+    cells: dict[str, Any]
+    fields: Mapping[str, str]
+
+    def get(self, name: str) -> Any:
+        """Return a field of the file's name, a column, or the value at a JSON path."""
+        return self.fields[name] if name in self.fields else pick(self.cells, name, self.where)
+
+
+Table = Mapping[Key, Sequence[Row]]  # key -> its rows, in file order
+
+
+def indexed(names: RecordedRows, rows: Iterable[tuple[Key, Row]]) -> Table:
+    """Return the rows by key.
+
+    Raises UserError for rows about one text that differ, unless the card says which one counts.
+    """
+    table: dict[Key, list[Row]] = {}
+    for key, row in rows:
+        same = table.setdefault(key, [])
+        if same and names.repeated == "stop" and not _have_same_scores(names, same[0], row):
+            both = "the same two texts in the same order" if names.compares else "the same text"
+            swapped = "say which rows showed the second text first (`swapped`, `reply_swapped`, or "
+            todo = (
+                f"{swapped}files of the role `{SWAPPED}`), or "
+                if names.compares
+                else "map the column that distinguishes them under `rows` (system, source or "
+                "aspect), or "
+            )
+            raise UserError(
+                f"two recorded rows describe {both}",
+                where=f"{same[0].where} and {row.where}",
+                got=shown_key(names, key),
+                todo=f"{todo}set `repeated` to first, last or mean",
+            )
+        same.append(row)
+    return table
+
+
+def _have_same_scores(names: RecordedRows, row: Row, other: Row) -> bool:
+    """Return whether the scores of two rows are equal but for rounding.
+
+    Replies are never the same: equal ones may be draws.
+    """
+    if names.reply is not None:
+        return False
+    if any("{" in path for path in names.scores.values()):
+        return row.cells.keys() == other.cells.keys() and all(
+            _is_close(cell, other.cells[name]) for name, cell in row.cells.items()
+        )
+    return all(_is_close(row.get(path), other.get(path)) for path in names.scores.values())
+
+
+def _is_close(cell: object, other: object) -> bool:
+    if cell == other:
+        return True
+    try:
+        return math.isclose(float(str(cell)), float(str(other)), rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    except ValueError:
+        return False
+
+
+def row_key(names: RecordedRows, row: Row, known: Names) -> Key:
+    """Return the key of a row, by what its model's card joins rows by."""
+    aspect = _aspect_id(names, row.get(names.aspect)) if names.aspect else ""
+    if names.target:
+        return (aspect, joined_name(row.get(names.target)))
+    system = joined_name(row.get(names.system), same=known.same) if names.system else ""
+    if names.item:
+        return (aspect, system, joined_name(row.get(names.item), same=known.same))
+    source = normal_text(" ".join(normal_text(row.get(column)) for column in names.source))
+    return (aspect, system, normal_text(row.get(names.text or "")), source)
+
+
+def _aspect_id(names: RecordedRows, cell: object) -> str:
+    """Return the id of a row's aspect: by the card, else the slug of its name."""
+    name = joined_name(cell)
+    for aspect, called in names.aspects.items():
+        if called == name:
+            return aspect
+    ident = slug(name)
+    return f"other {name}" if ident in names.aspects else ident
+
+
+def subject_keys(names: RecordedRows, known: Names, aspect: str, subject: Subject) -> list[Key]:
+    """Return the possible keys of a target's row: by names in the data, then by ids."""
+
+    def either(names_of: Mapping[str, str], ident: str) -> list[str]:
+        return list(
+            dict.fromkeys([joined_name(names_of.get(ident, ident), same=known.same), ident])
+        )
+
+    if names.target:
+        return [(aspect, subject.target)]
+    systems = either(known.systems, subject.system or "") if names.system else [""]
+    if names.item:
+        items = either(known.items, subject.item)
+        return [(aspect, *pair) for pair in product(systems, items)]
+    text, source = normal_text(subject.text), normal_text(subject.source) if names.source else ""
+    return [(aspect, system, text, source) for system in systems]
+
+
+def joined_name(name: object, *, same: bool = False) -> str:
+    """Return a name for joining: composed (NFC), a whole float as an integer.
+
+    `same`: fold the differences that the data's card ignores (`same_names: true`).
+    """
+    text = unicodedata.normalize("NFC", "" if name is None else str(name))
+    text = folded(text) if same else text
+    integer = _WHOLE_FLOAT.fullmatch(text)
+    return integer[1] if integer else text
+
+
+def normal_text(text: object) -> str:
+    """Return a text for joining: composed (NFC), one space between words."""
+    return "" if text is None else " ".join(unicodedata.normalize("NFC", str(text)).split())
+
+
+def shown_key(names: RecordedRows, key: Key) -> str:
+    """Return a key as an error shows it."""
+    if names.target:
+        parts = ["target"]
+    elif names.item:
+        parts = ["system", "item"]
+    else:
+        parts = ["system", "text", "source"]
+    parts *= 2 if names.compares else 1
+    return ", ".join(
+        f"{part} {value if len(value) <= KEY_WIDTH else value[: KEY_WIDTH - 1] + '…'!r}"
+        for part, value in zip(parts, key[1:], strict=True)
+        if value
+    )

@@ -1,0 +1,156 @@
+"""The card of a model whose replies or scores exist already."""
+
+from functools import cached_property
+from typing import Any, Literal, Self
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+
+from judgescope.schema.cards.base import Card, Columns, Files, Hashes, Published, Slug, repeated
+from judgescope.schema.cards.models import ModelCard
+
+NEITHER: dict[str, object] = {
+    **{"system_b": None, "text_b": None, "reply_swapped": None, "swapped": {}, "labels": {}}
+}
+"""The keys of comparisons, as rows about one text have them."""
+
+
+class RecordedRows(Card):
+    """Which column or JSON path of a recorded row holds what."""
+
+    dataset: str | None = None
+    """The column of the dataset, if a file mixes datasets: rows of others are left out."""
+    datasets: dict[Slug, str] = Field({})
+    """Dataset -> its name in the column `dataset`; default: its id or name."""
+    target: str | None = None
+    """Join by the target's id, as `judgescope export STUDY targets` writes it, also of perturbed
+    texts. With `text` as well, rows whose text differs from the target's are dropped."""
+    item: str | None = None
+    """Join by the item's id and the system."""
+    system: str | None = None
+    """The system, in addition to `item` or `text`."""
+    source: Columns = Field([])
+    """Join by text: the source's columns, in addition to `text`."""
+    text: str | None = None
+    """Join by text: the judged text's column."""
+    aspect: str | None = None
+    """The column of the aspect, if a file mixes aspects."""
+    aspects: dict[Slug, str] = Field({})
+    """Aspect -> its name in the column `aspect`; default: its id or name."""
+    reply: str | None = None
+    """The column of raw replies: one reply, or a list of draws."""
+    scores: dict[str, str] = Field({})
+    """Aspect -> column of existing scores; * stands for every aspect."""
+    missing: list[str] = Field([])
+    """Cell contents that stand for a missing reply or score."""
+    repeated: Literal["stop", "first", "last", "mean"] = "stop"
+    """What to do with several rows for the same text whose contents differ (scores by more than a
+    relative 0.00001): stop, use the first or the last, or the mean of their scores."""
+    system_b: str | None = None
+    """The rows are comparisons: the system of the second text, in addition to `system`."""
+    text_b: str | None = None
+    """The rows are comparisons: the column of the second text, in addition to `text`."""
+    swapped: dict[str, Columns] = Field({})
+    """Of comparisons: a column, or a field of the file's name -> the values of rows that showed the
+    second text first."""
+    reply_swapped: str | None = None
+    """Of comparisons: the column of replies to the same two texts in the other order."""
+    labels: dict[Literal["first", "second", "text", "text_b", "tie"], Columns] = Field({})
+    """Of comparisons whose `reply` is a word: what it chose -> the words; `first` and `second` are
+    the texts as shown, `text` and `text_b` as the columns name them. Case does not count."""
+    lists: bool = False
+    """A cell is a JSON list with an entry per item, in one order for all rows; the column # is the
+    entry's id, the dataset's and its number."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.target is not None and (self.item or self.system or self.source):
+            raise ValueError("`target` identifies a row: combine it with `text` only")
+        if self.target is None and (self.item is None) == (self.text is None):
+            raise ValueError(
+                "rows join either by `target`, or by `item` (and `system`), or by `text`: give one"
+            )
+        if (self.reply is None) == (not self.scores):
+            raise ValueError("rows hold either a `reply` or `scores`: give one")
+        if self.repeated == "mean" and self.reply is not None:
+            raise ValueError("`repeated: mean` needs scores: replies have no mean")
+        for key, renamed, column in (
+            ("aspect", self.aspects, self.aspect),
+            ("dataset", self.datasets, self.dataset),
+        ):
+            if renamed and column is None:
+                raise ValueError(f"`{key}s` renames the values of a column: map `{key}` too")
+        self._check_comparisons()
+        return self
+
+    @property
+    def compares(self) -> bool:
+        """Return whether a row is about two texts."""
+        return self.system_b is not None or self.text_b is not None
+
+    def _check_comparisons(self) -> None:
+        if not self.compares:
+            if self.swapped or self.reply_swapped or self.labels:
+                raise ValueError(
+                    "`swapped`, `reply_swapped` and `labels` are for comparisons: map `system_b` "
+                    "or `text_b`"
+                )
+            return
+        if self.target is not None or (self.item is None) != (self.system_b is None):
+            raise ValueError("comparisons join by `item`, `system` and `system_b`, or by `text_b`")
+        if (self.system is None) != (self.system_b is None) or (self.text is None) != (
+            self.text_b is None
+        ):
+            raise ValueError("a comparison has two texts: map both of a pair of keys")
+        if self.reply is None or self.repeated == "mean" or self.lists:
+            raise ValueError("comparisons have a `reply`, raw or one of `labels`, and no scores")
+        if self.swapped and self.reply_swapped:
+            raise ValueError(
+                "both orders are rows of their own (`swapped`), or one (`reply_swapped`)"
+            )
+        if len(self.swapped) > 1:
+            raise ValueError("`swapped` names one column")
+        words = [word.casefold() for words in self.labels.values() for word in words]
+        if twice := repeated(words):
+            raise ValueError(f"a word of `labels` has two meanings: {twice}")
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out some keys that are not set: a card's hash shows in signatures of results."""
+        defaults = {"aspects": {}, "datasets": {}, "missing": [], "repeated": "stop", **NEITHER}
+        rows: dict[str, Any] = dump(self)
+        return {name: value for name, value in rows.items() if defaults.get(name, ...) != value}
+
+
+class RecordedModel(Published, ModelCard):
+    """Replies or scores that exist already, read as they are."""
+
+    engine: Literal["recorded"]
+    dataset: Slug | None = None
+    """The dataset whose targets were judged; default: given by `rows.dataset`."""
+    files: Files
+    """Role -> path. A role named like a judge's form holds that form's rows; other forms read the
+    role `data`."""
+    sha256: Hashes = Field({})
+    """Role -> sha256 of the file, or of all files of a role."""
+    kind: Literal["jsonl", "json", "csv", "tsv", "parquet", "alttest"] | None = None
+    """The file type, if the file name's suffix does not show it; `alttest`: JSON, judge -> {id ->
+    reply}, with the columns #item (the id up to `__`), #system (the rest) and one of each judge."""
+    rows: RecordedRows
+    """The columns of a row, and how a row is joined to its target."""
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if self.dataset is None and self.rows.dataset is None:
+            raise ValueError("the judged dataset is missing: give `dataset` or `rows.dataset`")
+        return self
+
+    def judges(self, dataset: str) -> bool:
+        """Return whether a dataset's texts were judged, as far as the card says."""
+        if self.dataset is None:
+            return not self.rows.datasets or dataset in self.rows.datasets
+        return dataset == self.dataset
+
+    @cached_property
+    def row_keys(self) -> dict[str, Any]:
+        """Return the keys of `rows` that are set: every request key holds them."""
+        return self.rows.model_dump()

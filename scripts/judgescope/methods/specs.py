@@ -2,9 +2,9 @@
 
 from typing import Literal, TypeVar
 
-from msgspec import Struct, field
+from msgspec import field
 
-from judgescope.core.job_spec import JobSpec
+from judgescope.core.job_spec import JobSpec, SpecPart
 from judgescope.methods.base import AppliesTo
 from judgescope.parsing.judgment import Policy
 
@@ -16,11 +16,7 @@ Prices = dict[str, float | None]
 """US dollars for a million tokens: `input`, `output`, `cached_input`."""
 
 
-class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A part of the spec."""
-
-
-class AspectScale(_Part, frozen=True):
+class AspectScale(SpecPart, frozen=True):
     """The scale on which people rated an aspect; `values` is None if any number is a rating."""
 
     values: list[float] | None
@@ -30,7 +26,7 @@ class AspectScale(_Part, frozen=True):
     ordered: bool = True
 
 
-class JudgeFacts(_Part, frozen=True):
+class JudgeFacts(SpecPart, frozen=True):
     """What statistics depend on in a judge's card and in the cards that it names."""
 
     card: str
@@ -67,7 +63,7 @@ class JudgeFacts(_Part, frozen=True):
     """Read by the table cost only; None if the model's card has no price."""
 
 
-class Turned(_Part, frozen=True):
+class Turned(SpecPart, frozen=True):
     """Minimum plus maximum of the scales whose lowest value is the best: value' = sum - value."""
 
     ratings: dict[str, float]
@@ -76,7 +72,7 @@ class Turned(_Part, frozen=True):
     """Judge -> aspect -> this sum for the judge's scores."""
 
 
-class AsRater(_Part, frozen=True):
+class AsRater(SpecPart, frozen=True):
     """How a judge is compared with one more rater."""
 
     margin: float
@@ -84,7 +80,7 @@ class AsRater(_Part, frozen=True):
     """The key `raters` of the dataset's card."""
 
 
-class AltTest(_Part, frozen=True):
+class AltTest(SpecPart, frozen=True):
     """The study's key `alt_test`, for one dataset."""
 
     epsilon: float = 0.1
@@ -92,7 +88,7 @@ class AltTest(_Part, frozen=True):
     ordered: bool | None = None
 
 
-class Comparison(_Part, frozen=True):
+class Comparison(SpecPart, frozen=True):
     """The study's key `comparison`."""
 
     judges: list[str]
@@ -104,7 +100,7 @@ class Comparison(_Part, frozen=True):
     wished: float
 
 
-class Bar(_Part, frozen=True):
+class Bar(SpecPart, frozen=True):
     """A bar of the study's key `require`; `level` and `aspect` are None if it names none."""
 
     statistic: str
@@ -113,14 +109,14 @@ class Bar(_Part, frozen=True):
     bar: float
 
 
-class Required(_Part, frozen=True):
+class Required(SpecPart, frozen=True):
     """The study's bars, and the tables whose rows decide on them."""
 
     bars: list[Bar]
     parts: list[str]
 
 
-class AspectWeights(_Part, frozen=True):
+class AspectWeights(SpecPart, frozen=True):
     """The weights of aspects by perturbation for the dataset's task."""
 
     id: str
@@ -128,14 +124,14 @@ class AspectWeights(_Part, frozen=True):
     """Perturbation -> aspect -> weight."""
 
 
-class ExpectedChange(_Part, frozen=True):
+class ExpectedChange(SpecPart, frozen=True):
     """The aspects that a perturbation should lower, and those that it should not change."""
 
     drop: list[str] = field(default_factory=list)
     same: list[str] = field(default_factory=list)
 
 
-class Expected(_Part, frozen=True):
+class Expected(SpecPart, frozen=True):
     """The study's expectations of perturbations."""
 
     id: str
@@ -145,21 +141,21 @@ class Expected(_Part, frozen=True):
     """In points of a scale of five: a smaller change counts as none."""
 
 
-class Hinted(_Part, frozen=True):
+class Hinted(SpecPart, frozen=True):
     """A judge's hint, and the judge that is asked the same without it."""
 
     rating: Literal["wrong", "right"]
     baseline: str
 
 
-class Members(_Part, frozen=True):
+class Members(SpecPart, frozen=True):
     """The members of a derived judge; `supervised`: a model merges their lists of errors."""
 
     members: list[str]
     supervised: bool
 
 
-class EnsembleMembers(_Part, frozen=True):
+class EnsembleMembers(SpecPart, frozen=True):
     """The members of a derived judge, for the table ensemble."""
 
     members: list[str]
@@ -171,7 +167,7 @@ class EnsembleMembers(_Part, frozen=True):
     """The judge that is trained on this one's scores."""
 
 
-class Step(_Part, frozen=True):
+class Step(SpecPart, frozen=True):
     """What one model did to build texts; `writer` is what its replies are booked under."""
 
     step: str
@@ -180,7 +176,7 @@ class Step(_Part, frozen=True):
     price: Prices | None
 
 
-class Training(_Part, frozen=True):
+class Training(SpecPart, frozen=True):
     """Which judge was trained on whose scores, and the files of its losses and examples."""
 
     judge: str
@@ -189,7 +185,7 @@ class Training(_Part, frozen=True):
     export: str
 
 
-class GradedTexts(_Part, frozen=True):
+class GradedTexts(SpecPart, frozen=True):
     """A set of texts of every rating, and how it was built."""
 
     perturbation: str
@@ -279,7 +275,7 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """The study's key that a method names as its settings -> the content of the key."""
 
 
-class JoinedTable(_Part, frozen=True):
+class JoinedTable(SpecPart, frozen=True):
     """The datasets' parts of a table; `across`: the module that adds rows of all datasets."""
 
     parts: list[str]

@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from judgescope.core.canonical import canonical
@@ -31,9 +32,6 @@ from judgescope.statistics.spans import (
     SPANS,
     verdict_shares,
 )
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 SYSTEMS: Final = "systems"
 """The set of texts by systems: nobody put an error into them."""
@@ -214,7 +212,7 @@ def make(
     return made
 
 
-def _items(plan: Plan, errors: Iterable[Error], rng: "Generator") -> list[form.Item]:
+def _items(plan: Plan, errors: Iterable[Error], rng: Generator) -> list[form.Item]:
     """Return a task's errors as a voter sees them, those that look the same once."""
     ordered = sorted(errors, key=lambda error: error.key)
     kinds = all(error.category for error in ordered)

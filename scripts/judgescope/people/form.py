@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import yaml
 from markupsafe import Markup
+from numpy.random import Generator
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors
@@ -27,9 +28,6 @@ from judgescope.plan.study import Plan
 from judgescope.report.html import environment_of, finished
 from judgescope.schema.cards import Aspect
 from judgescope.statistics.result import Estimate
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 Record = TypeVar("Record")
 Options = tuple[tuple[str, str], ...]
@@ -163,7 +161,7 @@ def nothing_to_ask(plan: Plan, reason: str = "", todo: str = "") -> UserError:
 
 def balanced(
     records: Sequence[Record],
-    rng: "Generator",
+    rng: Generator,
     limit: int,
     *,
     kind: Callable[[Record], Hashable],
@@ -188,18 +186,18 @@ def balanced(
     return drawn[:limit]
 
 
-def shuffled(records: Sequence[Record], rng: "Generator") -> list[Record]:
+def shuffled(records: Sequence[Record], rng: Generator) -> list[Record]:
     """Return records in random order."""
     return [records[at] for at in rng.permutation(len(records))]
 
 
-def half_swapped(records: Sequence[Record], rng: "Generator") -> list[tuple[Record, bool]]:
+def half_swapped(records: Sequence[Record], rng: Generator) -> list[tuple[Record, bool]]:
     """Return records in random order, half of them to be shown with their texts swapped."""
     swapped = rng.permutation(len(records)) % 2 == rng.integers(2)
     return [(records[at], bool(swapped[at])) for at in rng.permutation(len(records))]
 
 
-def by_aspect(subjects: Iterable[Subject], rng: "Generator") -> Iterator[list[Subject]]:
+def by_aspect(subjects: Iterable[Subject], rng: Generator) -> Iterator[list[Subject]]:
     """Yield the subjects of each aspect, the aspects in random order."""
     groups: dict[str, list[Subject]] = {}
     for subject in subjects:
@@ -270,7 +268,7 @@ def ask(
     folder: Path,
     streams: str,
     drawn: Drawn[Subject],
-    items: Callable[[list[Subject], "Generator"], list[Item]],
+    items: Callable[[list[Subject], Generator], list[Item]],
     *,
     voters: int,
     kind: str = "texts",

@@ -11,9 +11,10 @@ from functools import cache
 from itertools import chain
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
@@ -27,9 +28,6 @@ from judgescope.statistics.arrays import Counts
 from judgescope.statistics.confusion import OPTIONS, UNDECIDED, Cell
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.result import Estimate
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 SWAPPED = {"A": "B", "B": "A"}
 """An answer of form.COMPARED -> the same if the texts were the other way round."""
@@ -172,7 +170,7 @@ def _pages(plan: Plan, chosen: list[Pair], voters: int, limit: int) -> Iterator[
                     yield form.Page("texts", task, file, name, items, number)
 
 
-def sets_of(wordings: Mapping[str, Sequence[str]], rng: "Generator") -> list[list[str]]:
+def sets_of(wordings: Mapping[str, Sequence[str]], rng: Generator) -> list[list[str]]:
     """Return as few sets of wordings as possible, each with at most one wording of an aspect.
 
     wordings: aspect -> `<aspect>.<criterion>`, …. The sets differ by at most one in size, since

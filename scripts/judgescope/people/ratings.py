@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from judgescope.core.canonical import canonical
 from judgescope.core.rng import stream, stream_seed
@@ -20,9 +21,6 @@ from judgescope.people.form import Asked, Response, Results, Table
 from judgescope.plan.study import Plan
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.alpha import Measurement, krippendorff_alpha
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 COLUMNS = ["item", "source", "references", "system", "text"]
 RATINGS = "rating_{}"
@@ -101,7 +99,7 @@ def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> for
     return form.ask(plan, folder, "ratings", drawn, partial(_items, plan), voters=voters)
 
 
-def _items(plan: Plan, ratings: list[Rating], rng: "Generator") -> list[form.Item]:
+def _items(plan: Plan, ratings: list[Rating], rng: Generator) -> list[form.Item]:
     """Return a voter's questions, aspect by aspect."""
     items = []
     for group in form.by_aspect(ratings, rng):

@@ -12,9 +12,10 @@ from functools import partial
 from itertools import accumulate, pairwise
 from math import fsum, isclose
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from judgescope.core.canonical import canonical
@@ -28,9 +29,6 @@ from judgescope.statistics.declared import scale_of
 from judgescope.statistics.jackknife import deletions
 from judgescope.statistics.means import SHARE, share
 from judgescope.statistics.result import Estimate
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 RATED, ROW, GRADED = "rated", "row", "graded"
 """The kinds of texts."""
@@ -267,7 +265,7 @@ def blocks_of(texts: Iterable[Text]) -> dict[str, list[Block]]:
     }
 
 
-def drawn(blocks: Sequence[Block], rng: "Generator", limit: int) -> list[Case]:
+def drawn(blocks: Sequence[Block], rng: Generator, limit: int) -> list[Case]:
     """Draw up to `limit` pairs of the blocks without replacement.
 
     First come those whose sources no pair before them has: so many texts are judged, and each pair
@@ -293,7 +291,7 @@ def drawn(blocks: Sequence[Block], rng: "Generator", limit: int) -> list[Case]:
     return [*first, *others][:limit]
 
 
-def sampled(texts: Iterable[Text], rng: "Generator", limit: int) -> list[Text]:
+def sampled(texts: Iterable[Text], rng: Generator, limit: int) -> list[Text]:
     """Draw up to `limit` texts of graded sets; the ratings of all sets take turns."""
     return form.balanced(
         sorted(texts, key=lambda text: (text.set, text.aspect, text.target)),
@@ -362,7 +360,7 @@ def _drawn(seed: int, texts: Iterable[Text], limit: int) -> form.Drawn[Case]:
     return result
 
 
-def _items(plan: Plan, cases: list[Case], rng: "Generator") -> list[form.Item]:
+def _items(plan: Plan, cases: list[Case], rng: Generator) -> list[form.Item]:
     """Return a voter's questions, aspect by aspect, of each first the pairs, then single texts."""
     items = []
     for group in form.by_aspect(cases, rng):

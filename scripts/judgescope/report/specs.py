@@ -2,20 +2,16 @@
 
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import field
 
 from judgescope.core.cells import Block
-from judgescope.core.job_spec import JobSpec
+from judgescope.core.job_spec import JobSpec, SpecPart
 
 Ends = tuple[float, float] | None
 """Minimum and maximum of a judge's scores; None if they have none."""
 
 
-class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A part of a spec."""
-
-
-class StudyFacts(_Part, frozen=True, kw_only=True):
+class StudyFacts(SpecPart, frozen=True, kw_only=True):
     """What pages depend on in a study's card; names are in the study's order."""
 
     study: str
@@ -28,7 +24,7 @@ class StudyFacts(_Part, frozen=True, kw_only=True):
     allow_missing: bool = False
 
 
-class DatasetCard(_Part, frozen=True, kw_only=True):
+class DatasetCard(SpecPart, frozen=True, kw_only=True):
     """What a page says of a dataset; `report` is the file of what reading it counted."""
 
     name: str
@@ -42,7 +38,7 @@ class DatasetCard(_Part, frozen=True, kw_only=True):
     """Aspect -> the labels by which people rate it, where these are no numbers."""
 
 
-class JudgeCard(_Part, frozen=True, kw_only=True):
+class JudgeCard(SpecPart, frozen=True, kw_only=True):
     """What a page says of a judge; the fields from `model` on are of judges that read prompts."""
 
     engine: str
@@ -64,7 +60,7 @@ class JudgeCard(_Part, frozen=True, kw_only=True):
     """Dataset -> how many values the judge can give, if it differs by aspect each."""
 
 
-class PerturbationCard(_Part, frozen=True, kw_only=True):
+class PerturbationCard(SpecPart, frozen=True, kw_only=True):
     """What a page says of a perturbation."""
 
     name: str | None
@@ -76,7 +72,7 @@ class PerturbationCard(_Part, frozen=True, kw_only=True):
     """Who or what makes its texts, in words."""
 
 
-class AnnotatedTexts(_Part, frozen=True, kw_only=True):
+class AnnotatedTexts(SpecPart, frozen=True, kw_only=True):
     """A set of texts, and the files of the errors that judges and people mark in it."""
 
     set: str
@@ -85,7 +81,7 @@ class AnnotatedTexts(_Part, frozen=True, kw_only=True):
     gold: str | None
 
 
-class Distilled(_Part, frozen=True, kw_only=True):
+class Distilled(SpecPart, frozen=True, kw_only=True):
     """Which judge learns from which, how, and the file of the course of its training."""
 
     judge: str
@@ -125,7 +121,7 @@ class ReportSpec(JobSpec, frozen=True, kw_only=True):
     """The folder of the study's ratings and scores, "" where a page shows result tables alone."""
 
 
-class ExpectedDrop(_Part, frozen=True, kw_only=True):
+class ExpectedDrop(SpecPart, frozen=True, kw_only=True):
     """A set of perturbed texts, the aspects that it should lower, and who says so."""
 
     cell: str
@@ -133,7 +129,7 @@ class ExpectedDrop(_Part, frozen=True, kw_only=True):
     why: Literal["expected", "weighted", "all"]
 
 
-class WorstCases(_Part, frozen=True, kw_only=True):
+class WorstCases(SpecPart, frozen=True, kw_only=True):
     """What decides which judgments of a dataset are the worst."""
 
     perturbations: list[ExpectedDrop]
@@ -158,7 +154,7 @@ class JudgeCardSpec(ReportSpec, frozen=True, kw_only=True):
     """Judge -> its place in `ends`."""
 
 
-class PerturbedSet(_Part, frozen=True, kw_only=True):
+class PerturbedSet(SpecPart, frozen=True, kw_only=True):
     """A perturbation in one degree, and how much of it its card asks for."""
 
     perturbation: str
@@ -166,7 +162,7 @@ class PerturbedSet(_Part, frozen=True, kw_only=True):
     amount: dict[str, object]
 
 
-class PerturbedDataset(_Part, frozen=True, kw_only=True):
+class PerturbedDataset(SpecPart, frozen=True, kw_only=True):
     """A dataset with its sets of perturbed texts."""
 
     name: str
@@ -187,7 +183,7 @@ class SpotcheckSpec(JobSpec, frozen=True, kw_only=True):
     output: str
 
 
-class ExploredDataset(_Part, frozen=True, kw_only=True):
+class ExploredDataset(SpecPart, frozen=True, kw_only=True):
     """A dataset with its sets of texts, its aspects (id and name each) and its cells."""
 
     id: str

@@ -23,12 +23,16 @@ ADJUSTING = (
 RATING = ("score-only", "rate-explain", "analyze-rate")
 
 
-def own(folder: Path, text: str, **values: Any) -> str:
-    """Fill a template of the user's own."""
+def fill(folder: Path, form: str, *others: Path, **values: object) -> str:
+    """Fill a template of the user's own, which may include those in other folders."""
     (folder / "prompts").mkdir()
-    (folder / "prompts" / "mine.jinja").write_text(text, encoding="utf-8")
-    [message] = messages("mine", load("mine", [folder, CONFIG], where="judge x"), **VALUES | values)
+    (folder / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
+    [message] = messages("mine", load("mine", [folder, *others], where="judge x"), **values)
     return message["content"]
+
+
+def own(folder: Path, text: str, **values: Any) -> str:
+    return fill(folder, text, CONFIG, **VALUES | values)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -172,13 +176,6 @@ def test_a_form_that_is_not_there_tells_the_nearest() -> None:
     assert "nearest: score-only" in str(error.value) and "judges/x.yaml, key form" in str(
         error.value
     )
-
-
-def fill(folder: Path, form: str, **values: object) -> str:
-    (folder / "prompts").mkdir()
-    (folder / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
-    [message] = messages("mine", load("mine", [folder], where="judge x"), **values)
-    return message["content"]
 
 
 def test_letters_stay_as_they_are_and_blank_ends_go(tmp_path: Path) -> None:

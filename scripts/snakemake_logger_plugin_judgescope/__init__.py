@@ -1,8 +1,8 @@
 """What `judgescope` shows of a Snakemake run: its progress, and why jobs failed.
 
-On a terminal, a line for all jobs and one for each that is asking a model are updated in place;
-elsewhere, as in CI, few lines are printed. Snakemake finds the plugin by its name (`--logger
-judgescope`); its own log under .snakemake/log keeps everything.
+On a terminal one line is updated in place: the replies of the whole run while a model is asked,
+else the jobs; elsewhere, as in CI, it is printed every ten seconds. Snakemake finds the plugin by
+its name (`--logger judgescope`); its own log under .snakemake/log keeps everything.
 """
 
 import ast
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from logging import WARNING, LogRecord
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -212,7 +212,7 @@ def changed(before: Any, now: Any, name: str = "") -> Iterator[str]:
     yield f"{name} has changed" if long else f"{name}: {old} -> {new}"
 
 
-# ---- the last line about a job in its log --------------------------------------------------------
+# ---- the progress of all that asks ---------------------------------------------------------------
 
 BEGINS, OF = b"replies: ", b" of "
 """The beginning and a part of a line of progress (replies/asking.py)."""
@@ -225,66 +225,120 @@ UNREAD = ".unread"
 TAIL = 8192
 """Bytes at a log's end in which the lines are looked for."""
 QUIET = 10.0
-"""Seconds between two lines about one job where lines cannot be written over."""
+"""Seconds between two lines of progress where lines cannot be written over."""
 STALLED = 2
 """Lines about failed attempts since the last progress that are shown: one attempt may fail and
 succeed a second later, two lines are seconds without a reply."""
 BAR = 20
 """Characters of a bar."""
-COUNTS = re.compile(r"(\d+) of (\d+)")
+MAX_MODELS = 3
+"""Models that are named; more are counted."""
+COUNTS = re.compile(
+    r"(\d+) of (\d+), (\d+) refused(?:, ([\d.]+) US\$)?(?:, ([\d.e+-]+)/s)?|"
+    r"\d+ in the store, (\d+) to request"
+)
 
 
-def job_name(rule: str, wildcards: Mapping[str, str]) -> str:
-    """Return a job's name on the screen: its rule, and its wildcards."""
-    return " ".join([rule.removeprefix("ask_"), *wildcards.values()])
+class Progress(NamedTuple):
+    """How far a job is: replies that came, out of those that it asks for in this run."""
+
+    done: int = 0
+    total: int = 0
+    refused: int = 0
+    dollars: float | None = None
+    """None: the model has no price."""
+    rate: float = 0.0
+    """Replies a second."""
+    unread: int = 0
 
 
 @dataclass
 class _Job:
-    name: str
+    model: str
     log: Path
-    shown_at: float
-    shown: str = ""
-
-    def line(self, *, drawn: bool = False) -> str | None:
-        """Return the job's progress, with a bar if it is `drawn`; None if it asks for nothing."""
-        progress, (count, _) = progress_of(self.log), unread(self.log)
-        if progress is None:
-            return None
-        bar = bar_of(progress) if drawn else ""
-        return f"   {self.name}: {bar}{progress}{f', {count} unread' if count else ''}"
 
 
 class Asking:
-    """The jobs under way, and the progress of those that ask."""
+    """The jobs under way, and one line for the whole run about those that ask."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._jobs: dict[int, _Job] = {}
+        self._ended: list[tuple[str, Progress]] = []
         self._warned: set[str] = set()
+        self._shown, self._shown_at = "", clock()
 
-    def begin(self, job: int, name: str, logs: Sequence[str]) -> None:
+    def begin(self, job: int, model: str, logs: Sequence[str]) -> None:
         """Note a job that was started."""
         if logs:
             Path(logs[0]).with_suffix(UNREAD).unlink(missing_ok=True)  # of an earlier run
-            self._jobs[job] = _Job(name, Path(logs[0]), self._clock())
+            self._shown_at = self._shown_at if self._jobs else self._clock()
+            self._jobs[job] = _Job(model, Path(logs[0]))
 
     def end(self, job: int) -> str | None:
-        """Forget a job; return its last line if it asked for anything."""
+        """Forget a job; return the line of all if it was the last one that asked for anything."""
         ended = self._jobs.pop(job, None)
-        return ended.line() if ended else None
+        progress = progress_of(ended.log) if ended else None
+        if ended is None or progress is None:
+            return None
+        self._ended.append((ended.model, progress._replace(rate=0.0)))
+        return None if self.line() else self._line(*zip(*self._ended, strict=True), verb="asked")
 
-    def lines(self) -> list[str]:
-        """Return a line for each job that is asking."""
-        return [line for job in list(self._jobs.values()) if (line := job.line(drawn=True))]
+    def line(self, *, drawn: bool = False) -> str | None:
+        """Return the progress of the whole run, with a bar if it is `drawn`; None if none asks."""
+        running = [
+            (job, progress)
+            for job in list(self._jobs.values())
+            if (progress := progress_of(job.log)) is not None
+        ]
+        if not running:
+            return None
+        every = [*(progress for _, progress in self._ended), *(progress for _, progress in running)]
+        line = self._line([job.model for job, _ in running], every, drawn=drawn)
+        stalled = (f"; {job.model}: {text}" for job, _ in running if (text := stalled_in(job.log)))
+        return line + "".join(stalled)
 
-    def news(self) -> Iterator[str]:
-        """Yield the lines that changed, of each job no more than one in QUIET seconds."""
-        for job in list(self._jobs.values()):
-            due = self._clock() - job.shown_at >= QUIET
-            if due and (line := job.line()) and line != job.shown:
-                job.shown_at, job.shown = self._clock(), line
-                yield line
+    def _line(
+        self,
+        models: Sequence[str],
+        parts: Sequence[Progress],
+        *,
+        verb: str = "asking",
+        drawn: bool = False,
+    ) -> str:
+        models = list(dict.fromkeys(models))
+        names = ", ".join(models) if len(models) <= MAX_MODELS else f"{len(models)} models"
+        done, total, refused, rate, unread_ = (
+            sum(column)
+            for column in zip(
+                *((one.done, one.total, one.refused, one.rate, one.unread) for one in parts),
+                strict=True,
+            )
+        )
+        said = [f"{done:.0f} of {total:.0f} replies", f"{refused:.0f} refused"]
+        prices = [one.dollars for one in parts if one.done]
+        if any(price is not None for price in prices):
+            rest = " and models without a price" if None in prices else ""
+            said.append(f"{sum(filter(None, prices)):.4f} US${rest}")
+        if rate and done < total:
+            left = round((total - done) / rate)
+            hours, minutes = left // 3600, left // 60
+            time_left = f"{hours} h {minutes % 60} min" if hours else f"{minutes} min {left % 60} s"
+            said += [f"{rate:.0f}/s" if rate >= 10 else f"{rate:.2g}/s", f"{time_left} left"]
+        if unread_:
+            said.append(f"{unread_:.0f} unread")
+        filled = int(BAR * done // total) if total else 0
+        bar = f"[{'#' * filled}{'.' * (BAR - filled)}] " if drawn else ""
+        return f"   {verb} {names}: {bar}{', '.join(said)}"
+
+    def news(self, more: str = "") -> str | None:
+        """Return the line, with `more`, if it changed and QUIET seconds have passed."""
+        if self._clock() - self._shown_at < QUIET or not (line := self.line()):
+            return None
+        if line == self._shown:
+            return None
+        self._shown_at, self._shown = self._clock(), line
+        return line + more
 
     def cut(self) -> Iterator[str]:
         """Forget all jobs; yield the lines of stopped ones about requests under way."""
@@ -292,7 +346,7 @@ class Asking:
         for job in jobs.values():
             for line in _tail(job.log):
                 if line.startswith(STOPPED):
-                    yield f"   {job.name}: {line.decode('utf-8', 'replace')}"
+                    yield f"   {job.model}: {line.decode('utf-8', 'replace')}"
 
     def warnings(self) -> Iterator[str]:
         """Yield each warning once: that most replies of a judge cannot be read."""
@@ -312,29 +366,36 @@ def unread(log: Path) -> tuple[int, list[str]]:
         return 0, []
 
 
-def progress_of(log: Path) -> str | None:
-    """Return the last complete line of progress in a log, None if there is none.
+def progress_of(log: Path) -> Progress | None:
+    """Return the progress by the last complete line in a log that says it, None without any."""
+    for line in reversed(_tail(log)):
+        text = line.decode("utf-8", "replace")
+        if line.startswith(BEGINS) and (match := COUNTS.match(text.removeprefix(BEGINS.decode()))):
+            done, total, refused, dollars, rate, planned = match.groups()
+            if planned is not None:
+                return Progress(total=int(planned)) if int(planned) else None
+            return Progress(
+                int(done),
+                int(total),
+                int(refused),
+                None if dollars is None else float(dollars),
+                float(rate or 0),
+                unread(log)[0],
+            )
+    return None
 
-    The last line about failed attempts is added if nothing was answered yet, or lately.
-    """
-    progress = failed = b""
-    failures = 0
+
+def stalled_in(log: Path) -> str:
+    """Return the last line about failed attempts if nothing was answered yet, or lately."""
+    failed, failures, answered = "", 0, False
     for line in _tail(log):
         if line.startswith(BEGINS) and OF in line:
-            progress, failed, failures = line.removeprefix(BEGINS), b"", 0
+            failed, failures, answered = "", 0, True
         elif line.startswith(FAILED):
             failures += 1
-            failed = line if failures >= STALLED or not progress else b""
-    return b"; ".join(filter(None, (progress, failed))).decode("utf-8", "replace") or None
-
-
-def bar_of(progress: str) -> str:
-    """Return a bar of how many replies of those wanted are there, "" if that is not said."""
-    counts = COUNTS.match(progress)
-    if counts is None or not int(counts[2]):
-        return ""
-    filled = BAR * int(counts[1]) // int(counts[2])
-    return f"[{'#' * filled}{'.' * (BAR - filled)}] "
+            shown = failures >= STALLED or not answered
+            failed = line.decode("utf-8", "replace") if shown else ""
+    return failed
 
 
 def _tail(log: Path) -> list[bytes]:
@@ -351,8 +412,6 @@ def _tail(log: Path) -> list[bytes]:
 
 LOOK_INTERVAL = 1.0
 """Seconds between two looks at the logs of jobs that ask."""
-PROGRESS_INTERVAL = 5.0
-"""Seconds between two lines of progress where lines cannot be written over."""
 MAX_FAILURES = 5
 """Failed jobs whose log is shown."""
 
@@ -377,7 +436,7 @@ class LogHandler(LogHandlerBase):
         self.failures = 0
         self.killed: set[str] = set()
         self.begun = self.shown = time.monotonic()
-        self.status, self.drawn = "", 0
+        self.counted, self.drawn = "", False
         self.stopped = False
         self.asking, self.writing, self.over = Asking(), threading.RLock(), threading.Event()
         self.interrupt = signal.signal(signal.SIGINT, self._stop)
@@ -403,11 +462,10 @@ class LogHandler(LogHandlerBase):
             for warning in self.asking.warnings():
                 self._say(warning)
             if sys.stderr.isatty():
-                if lines := self.asking.lines():
-                    self._draw([*lines, self.status])
-            else:
-                for line in self.asking.news():
-                    print(line, file=sys.stderr, flush=True)
+                if line := self.asking.line(drawn=True):
+                    self._draw(line + self.counted)
+            elif line := self.asking.news(self.counted):
+                print(line, file=sys.stderr, flush=True)
 
     def emit(self, record: LogRecord) -> None:
         """Show what a user needs to know of a record, which for most is nothing."""
@@ -424,8 +482,8 @@ class LogHandler(LogHandlerBase):
             self.jobs = fields["stats"]
         elif event == LogEvent.JOB_INFO:
             self.rules[fields["jobid"]] = fields["rule_name"]
-            name = job_name(fields["rule_name"], fields.get("wildcards") or {})
-            self.asking.begin(fields["jobid"], name, fields["log"] or [])
+            model = (fields.get("wildcards") or {}).get("model", "a model")
+            self.asking.begin(fields["jobid"], model, fields["log"] or [])
         elif event == LogEvent.JOB_FINISHED:
             self.latest = self.rules.get(fields["job_id"], "")
             self.finished[self.latest] += 1
@@ -461,33 +519,32 @@ class LogHandler(LogHandlerBase):
 
     def _progress(self, done: int, total: int) -> None:
         """Print `done of total`; on a terminal, update the line."""
+        self.counted = f"; {done} of {total} jobs"
         now = time.monotonic()
         terminal = sys.stderr.isatty()
-        if done < total and now - self.shown < (0.1 if terminal else PROGRESS_INTERVAL):
+        if done < total and now - self.shown < (0.1 if terminal else QUIET):
             return
         self.shown = now
         stage = f"{self.latest} {self.finished[self.latest]} of {self.jobs.get(self.latest, '?')}"
-        self.status = f"   {done} of {total} jobs, {now - self.begun:.0f} s: {stage}"
+        status = f"   {done} of {total} jobs, {now - self.begun:.0f} s: {stage.replace('_', ' ')}"
+        asking = self.asking.line(drawn=True)
         if terminal:
-            self._draw([*self.asking.lines(), self.status])
-        else:
-            print(self.status, file=sys.stderr, flush=True)
+            self._draw(asking + self.counted if asking else status)
+        elif done == total or not asking:
+            print(status, file=sys.stderr, flush=True)
         if done == total:
             self._end_line()
 
-    def _draw(self, lines: Sequence[str]) -> None:
-        """Draw lines in place of those that were drawn last."""
+    def _draw(self, line: str) -> None:
+        """Draw a line in place of the one that was drawn last."""
         width = shutil.get_terminal_size().columns - 1
-        text = "\n".join(line[:width] for line in lines)
-        print(f"{self._erase()}{text}", end="", file=sys.stderr, flush=True)
-        self.drawn = len(lines)
+        print(f"{self._erase()}{line[:width]}", end="", file=sys.stderr, flush=True)
+        self.drawn = True
 
     def _erase(self) -> str:
-        """Return the control sequence that erases the lines that were drawn last."""
-        up = f"\x1b[{self.drawn - 1}A" if self.drawn > 1 else ""
-        erase = f"\r{up}\x1b[J" if self.drawn else ""
-        self.drawn = 0
-        return erase
+        """Return the control sequence that erases the line that was drawn last."""
+        before, self.drawn = self.drawn, False
+        return "\r\x1b[J" if before else ""
 
     def _failure(self, rule: str, logs: list[str]) -> None:
         self.failures += 1
@@ -503,7 +560,7 @@ class LogHandler(LogHandlerBase):
         """Leave what was drawn as it is, and go on below it."""
         if self.drawn:
             print(file=sys.stderr)
-            self.drawn = 0
+            self.drawn = False
 
     def close(self) -> None:
         """Print how many jobs failed, or would run."""

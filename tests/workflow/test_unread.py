@@ -105,12 +105,12 @@ def test_the_line_of_progress_counts_them_and_each_warning_comes_once(tmp_path: 
     log.write_text("replies: 30 of 90, 0 refused\n", "utf-8")
     log.with_suffix(SUFFIX).write_text("of an earlier run", "utf-8")
     asking = Asking()
-    asking.begin(1, "d m", [str(log)])
-    bar = f"[{'#' * 6}{'.' * 14}]"
-    assert asking.lines() == [f"   d m: {bar} 30 of 90, 0 refused"] and not list(asking.warnings())
+    asking.begin(1, "m", [str(log)])
+    told_first = "   asking m: 30 of 90 replies, 0 refused"
+    assert asking.line() == told_first and not list(asking.warnings())
     told = {"replies": 30, "unread": 29, "warnings": ["warning: look"]}
     log.with_suffix(SUFFIX).write_text(json.dumps(told), "utf-8")
-    assert asking.lines() == [f"   d m: {bar} 30 of 90, 0 refused, 29 unread"]
+    assert asking.line() == f"{told_first}, 29 unread"
     assert list(asking.warnings()) == ["warning: look"] and not list(asking.warnings())
 
 

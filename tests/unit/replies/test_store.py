@@ -22,7 +22,7 @@ from judgescope.replies.asking import Progress, obtain
 from judgescope.replies.retry import forget_errors
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Price
-from snakemake_logger_plugin_judgescope import QUIET, Asking, progress_of
+from snakemake_logger_plugin_judgescope import QUIET, Asking, progress_of, stalled_in
 
 KEYS = [f"{number:064x}" for number in range(10)]
 
@@ -312,18 +312,20 @@ def log(folder: Path, *lines: str) -> Path:
 
 
 START, SOME, MORE = (
-    *("replies: 2 in the store, 9 to request\n", "replies: 3 of 9, 0 refused\n"),
-    "replies: 5 of 9, 1 refused\n",
+    "replies: 2 in the store, 9 to request\n",
+    "replies: 3 of 9, 0 refused, 0.0010 US$, 1.5/s, 0 min 4 s left, tokens/s 10 in, 2 out\n",
+    "replies: 5 of 9, 1 refused, 0.0020 US$, 2/s, 0 min 2 s left, tokens/s 10 in, 2 out\n",
 )
 
 
-def test_the_last_whole_line_of_a_log_is_shown(tmp_path: Path) -> None:
+def test_the_last_whole_line_of_a_log_says_the_progress(tmp_path: Path) -> None:
     assert progress_of(tmp_path / "none.log") is None
-    assert progress_of(log(tmp_path, START)) is None
-    assert progress_of(log(tmp_path, START, SOME, "something else\n", MORE[:-9])) == (
-        "3 of 9, 0 refused"
-    )
-    assert progress_of(log(tmp_path, "x" * 20_000, "\n", SOME, MORE)) == "5 of 9, 1 refused"
+    assert progress_of(log(tmp_path, "replies: 9 in the store, 0 to request\n")) is None
+    assert progress_of(log(tmp_path, START)) == plugin.Progress(total=9)
+    some = plugin.Progress(3, 9, 0, 0.001, 1.5)
+    assert progress_of(log(tmp_path, START, SOME, "something else\n", MORE[:-9])) == some
+    bare = log(tmp_path, "x" * 20_000, "\n", SOME, "replies: 5 of 9, 1 refused\n")
+    assert progress_of(bare) == plugin.Progress(5, 9, 1)
 
 
 def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
@@ -342,28 +344,38 @@ def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
 def test_failed_attempts_are_no_alarm_while_replies_come(tmp_path: Path) -> None:
     """One line about them may be of an attempt that succeeded since; two are seconds of nothing."""
     failed = "attempts failed: 2, the last with: HTTP 503\n"
-    assert progress_of(log(tmp_path, START, failed)) == failed.strip()
-    assert progress_of(log(tmp_path, failed, SOME, failed)) == "3 of 9, 0 refused"
-    both = f"3 of 9, 0 refused; {failed.strip()}"
-    assert progress_of(log(tmp_path, failed, SOME, failed, failed)) == both
-    assert progress_of(log(tmp_path, SOME, failed, failed, MORE, failed)) == "5 of 9, 1 refused"
+    assert stalled_in(log(tmp_path, START, failed)) == failed.strip()
+    assert stalled_in(log(tmp_path, failed, SOME, failed)) == ""
+    path = log(tmp_path, failed, SOME, failed, failed)
+    assert stalled_in(path) == failed.strip()
+    asking = Asking()
+    asking.begin(1, "m", [str(path)])
+    assert str(asking.line()).endswith(f"0 min 4 s left; m: {failed.strip()}")
+    assert stalled_in(log(tmp_path, SOME, failed, failed, MORE, failed)) == ""
 
 
-def test_of_a_job_a_line_comes_every_ten_seconds_and_only_if_it_is_new(tmp_path: Path) -> None:
+def test_one_line_for_the_whole_run_comes_every_ten_seconds_if_it_is_new(tmp_path: Path) -> None:
     clock = Clock()
     asking = Asking(clock)
-    asking.begin(1, "d m", [str(log(tmp_path, SOME))])
-    bar = f"[{'#' * 6}{'.' * 14}]"
-    assert asking.lines() == [f"   d m: {bar} 3 of 9, 0 refused"]
-    assert list(asking.news()) == [] and QUIET == 10
+    asking.begin(1, "m", [str(log(tmp_path, SOME))])
+    told = "3 of 9 replies, 0 refused, 0.0010 US$, 1.5/s, 0 min 4 s left"
+    assert asking.line(drawn=True) == f"   asking m: [{'#' * 6}{'.' * 14}] {told}"
+    assert asking.news() is None and QUIET == 10
     clock.now += QUIET
-    assert list(asking.news()) == ["   d m: 3 of 9, 0 refused"]
+    assert asking.news("; 1 of 2 jobs") == f"   asking m: {told}; 1 of 2 jobs"
     clock.now += QUIET
-    assert list(asking.news()) == []
-    log(tmp_path, MORE)
-    assert list(asking.news()) == ["   d m: 5 of 9, 1 refused"]
-    assert asking.end(1) == "   d m: 5 of 9, 1 refused"
-    assert asking.end(1) is None and asking.lines() == []
+    assert asking.news() is None
+    other = tmp_path / "other.log"
+    other.write_text("replies: 10 of 20, 2 refused, 0.5/s, 0 min 20 s left\n", encoding="utf-8")
+    asking.begin(2, "n", [str(other)])
+    both = "13 of 29 replies, 2 refused, 0.0010 US$ and models without a price, 2/s, 0 min 8 s left"
+    assert asking.news() == f"   asking m, n: {both}"
+    log(tmp_path, MORE.replace("5 of 9", "9 of 9"))
+    assert asking.end(1) is None  # the other one is still asking
+    assert "19 of 29 replies, 3 refused" in str(asking.line())
+    priced = "0.0020 US$ and models without a price"
+    assert asking.end(2) == f"   asked m, n: 19 of 29 replies, 3 refused, {priced}"
+    assert asking.end(1) is None and asking.line() is None
 
 
 class Terminal(io.StringIO):
@@ -426,7 +438,7 @@ def event(kind: LogEvent, level: int = INFO, **told: Any) -> LogRecord:
     return record
 
 
-def test_a_terminal_shows_a_line_for_each_asking_job_and_one_for_all(
+def test_a_terminal_shows_one_line_for_replies_and_jobs(
     handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
 ) -> None:
     one = str(log(tmp_path, START, SOME))
@@ -434,12 +446,17 @@ def test_a_terminal_shows_a_line_for_each_asking_job_and_one_for_all(
     handler.look()
     log(tmp_path, MORE)
     handler.look()
-    assert screen.rows() == [f"   api d m: [{'#' * 11}{'.' * 9}] 5 of 9, 1 refused"]
+    told = "5 of 9 replies, 1 refused, 0.0020 US$"
+    line = f"   asking m: [{'#' * 11}{'.' * 9}] {told}, 2/s, 0 min 2 s left"
+    assert screen.rows() == [line]
+    handler.emit(event(LogEvent.PROGRESS, done=3, total=4))
+    handler.look()
+    assert screen.rows() == [f"{line}; 3 of 4 jobs"]
     handler.emit(event(LogEvent.JOB_FINISHED, job_id=1))
     handler.emit(event(LogEvent.PROGRESS, done=4, total=4))
     first, last = screen.rows()
-    assert first == "   api d m: 5 of 9, 1 refused" and last.startswith("   4 of 4 jobs")
-    assert screen.getvalue().endswith("ask_api 1 of 1\n")
+    assert first == f"   asked m: {told}" and last.startswith("   4 of 4 jobs")
+    assert screen.getvalue().endswith("ask api 1 of 1\n")
 
 
 def test_without_a_terminal_there_are_few_lines_and_none_is_written_over(
@@ -452,7 +469,7 @@ def test_without_a_terminal_there_are_few_lines_and_none_is_written_over(
         handler.look()
     assert screen.getvalue() == ""
     handler.emit(event(LogEvent.JOB_FINISHED, job_id=1))
-    assert screen.getvalue() == "   api d m: 3 of 9, 0 refused\n"
+    assert screen.getvalue() == "   asked m: 3 of 9 replies, 0 refused, 0.0010 US$\n"
 
 
 def test_a_failed_job_shows_its_log_and_is_no_longer_asking(
@@ -464,7 +481,7 @@ def test_a_failed_job_shows_its_log_and_is_no_longer_asking(
     told = {"jobid": 1, "rule_name": "ask_api", "wildcards": ABOUT, "log": [one]}
     handler.emit(event(LogEvent.JOB_ERROR, ERROR, **told))
     handler.look()
-    assert "the endpoint is down" in screen.rows() and not handler.asking.lines()
+    assert "the endpoint is down" in screen.rows() and not handler.asking.line()
 
 
 def test_an_interrupt_after_the_end_stops_nothing(handler: plugin.LogHandler) -> None:

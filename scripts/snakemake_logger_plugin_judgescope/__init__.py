@@ -40,12 +40,12 @@ KILLED = (
 )
 FULL = f"the disk is full: there was no room for its log.\n{_DO}make room and run again: {AGAIN}"
 LOCKED = (
-    "this study is being run already in this folder, or a run of it was killed\n"
+    "this study is already running in this folder, or a run of it was killed\n"
     f"{_DO}let the other run end; if there is none, repeat the command once with --unlock,\n"
     f"           and then again: {AGAIN}"
 )
 RUNS = (
-    "this study is being run already in this folder: {0}\n"
+    "this study is already running in this folder: {0}\n"
     f"{_DO}let it end, or end it (kill {{1}}); {AGAIN}"
 )
 FROM_THE_FUTURE = (

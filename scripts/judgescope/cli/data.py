@@ -52,7 +52,7 @@ def show(args: argparse.Namespace) -> int:
     print("\n".join(aligned(rows)))
     if by_hand:
         print("\nNot to be fetched; get these yourself:\n\n" + "\n".join(by_hand))
-    print(f"\nFetched files lie in {cache()} (JUDGESCOPE_DATA).")
+    print(f"\nFetched files are in {cache()} (JUDGESCOPE_DATA).")
     return 0
 
 

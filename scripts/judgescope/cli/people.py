@@ -34,7 +34,7 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
     read.set_defaults(act=_import_weights)
     make, read = add("pairs", "is a perturbed text worse, and in which aspect?")
     _number(make, "pairs", 10, "texts of each perturbation, degree and dataset")
-    _number(make, "voters", 4, "people who see each question, each on a page of their own")
+    _number(make, "voters", 4, "people who see each question, each on a separate page")
     _number(make, "questions", 100, "maximum number of questions on a page")
     read.add_argument(
         "--expected", type=Path, help="a CSV: perturbation, aspect, expected (1: should drop, 0)"

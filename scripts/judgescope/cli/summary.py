@@ -206,7 +206,7 @@ def _off_grid(coverage: Sequence[Row]) -> list[str]:
         if row["statistic"] == f"count_{OFF_GRID}":
             counts[row["judge"]] += round(row["value"])
     return [
-        f"\nwarning: {count:,} values of {judge} lie between the steps of its scale and are "
+        f"\nwarning: {count:,} values of {judge} are between the steps of its scale and are "
         f"missing: {OFF_GRID_REMEDY}"
         for judge, count in sorted(counts.items())
     ]

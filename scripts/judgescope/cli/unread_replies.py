@@ -177,7 +177,7 @@ class Reader:
         card = self.plan.judges[judge]
         reasons = {
             "truncated": f"cut at `max_tokens: {card.max_tokens}`",
-            "empty": f"empty, or reasoning alone within `max_tokens: {card.max_tokens}`",
+            "empty": f"empty, or only reasoning within `max_tokens: {card.max_tokens}`",
             "out_of_range": "a value outside the scale (key `scale`)",
             "off_grid": "a value between the steps of the scale (key `scale`)",
             "refused": "the model refuses",

@@ -61,7 +61,7 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
         if not key.isprintable():
             raise self.error(
                 "the key has characters that no HTTP header can carry",
-                "store or print the key alone, on one line and without control characters",
+                "store or print only the key, on one line and without control characters",
             )
         if self.file or self.command:
             KEYS_READ[f"<{self.key} of {self.model}>"] = key
@@ -86,7 +86,7 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
 
     def _printed(self, command: list[str]) -> str:
         """Return what the program prints; no shell reads its words."""
-        todo = "run the program in a terminal: it must print the key alone and exit with 0"
+        todo = "run the program in a terminal: it must print only the key and exit with 0"
         try:
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_SECONDS
@@ -112,7 +112,7 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
     def _in_file(self) -> str:
         path = Path(self.file or "")
         if not path.is_file():
-            todo = "name a file that holds the key alone; a relative path starts at the card"
+            todo = "name a file with only the key; a relative path starts at the card"
             raise self.error(f"the file that holds {self.what} does not exist", todo)
         real = path.resolve()
         if any(
@@ -130,7 +130,7 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             key = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
-            todo = "store the key alone, as text that you can read"
+            todo = "store only the key, as text that you can read"
             raise self.error(f"the key cannot be read: {reason}", todo) from None
         if not key.strip():
             raise self.error(f"the file of {self.what} is empty", "write it into the file")

@@ -230,7 +230,7 @@ class Draft:
                 got=", ".join(key),
                 todo=ROW_PER_TEXT
                 if not again
-                else "map `item` or `systems` to what tells them apart",
+                else "map `item` or `systems` to columns that distinguish them",
                 alike=True,
             )
         kept = self.text(text, "text") if self.card.has_texts else ""
@@ -343,7 +343,7 @@ class Draft:
         self._fault(
             "a rating is a number, and the card gives labels"
             if number
-            else "a rating is none of the card's labels",
+            else "a rating is not one of the card's labels",
             f"aspect {aspect}",
             got=word,
             allowed=names,

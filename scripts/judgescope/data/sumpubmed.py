@@ -35,7 +35,7 @@ def _section(draft: Draft, row: Row, column: str) -> str:
         raise RowFault(
             f"`{column}` has no section {SECTION}",
             got=text,
-            allowed=sections or "a heading in capitals on a line of its own",
+            allowed=sections or "a heading in capitals on a separate line",
         )
     return sections[SECTION].strip()
 

@@ -126,7 +126,7 @@ def _compared(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None
         )
     keys = {place: draft.output(item, names[place], texts[place], again=True) for place in there}
     if len({*keys.values()}) < len(there):
-        problem = "a row compares a text with another one of its own system"
+        problem = "a row compares two texts of one system"
         raise RowFault(problem, got=", ".join(map(str, names)))
     words = _words(columns, names)
     rater = draft.name(draft.pick(row, columns.rater), "rater") if columns.rater else ""

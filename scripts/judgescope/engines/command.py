@@ -75,7 +75,7 @@ def located(card: CommandModel, folder: Path, data: Path) -> CommandModel:
         files = resolve(card.files, role, folder, data, where=where)
         if len(files) > 1:
             raise UserError(
-                "an argument of a command stands for one file, but this role has several",
+                "an argument of a command names one file, but this role has several",
                 where=f"{where}, key argv",
                 got=f"{{{role}}}: {len(files)} files",
             )

@@ -104,7 +104,7 @@ def cases_needed(estimate: float, bar: float) -> int | None:
     from scipy.special import bdtr, betaincinv
 
     if not 0 < bar < 1:
-        raise ValueError(f"a bar for a proportion lies between 0 and 1, not at {bar}")
+        raise ValueError(f"a bar for a proportion must be between 0 and 1, not {bar}")
     if estimate - bar < NEAR_BAR:
         return None
     m = np.arange(1, MOST_CASES + 1)

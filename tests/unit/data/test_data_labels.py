@@ -41,7 +41,7 @@ def test_a_word_that_no_label_is_has_one_error_with_its_rows_and_the_nearest(
     tmp_path: Path,
 ) -> None:
     message = faults(rated(tmp_path, ("pas", "fail"), ("pass", "fail"), ("pas", "fail")), tmp_path)
-    assert message.count("none of the card's labels") == 1
+    assert message.count("not one of the card's labels") == 1
     for part in ("x.jsonl, rows 1, 3, aspect right", "'pas'", "nearest: pass", "read_as"):
         assert part in message
     assert "allowed: 0, fail, partly right, pass, yes" in message
@@ -75,7 +75,7 @@ def test_the_dump_of_a_scale_has_no_key_that_its_card_leaves_out() -> None:
         ({"labels": ["pass"]}, "at least two"),
         ({"labels": ["pass", "fail"], "min": 0}, "max, step missing"),
         ({}, "max and min missing"),
-        ({"min": 0, "max": 1, "ordered": False}, "for labels alone"),
+        ({"min": 0, "max": 1, "ordered": False}, "labels without numbers"),
         ({"labels": ["Pass", " pass"]}, "has two values"),
         ({"labels": ["a", "b"], "best": "min"}, "the last label is the best one"),
     ],

@@ -87,7 +87,7 @@ def test_the_best_of_three_is_preferred_to_the_others(tmp_path: Path) -> None:
             "twice",
             "ben: llama and gpt of 1",
         ),
-        (["3", "Q", "a", "a", "A.", "A.", "A", "x"], "its own system", None),
+        (["3", "Q", "a", "a", "A.", "A.", "A", "x"], "two texts of one system", None),
     ],
 )
 def test_each_fault_is_an_error_with_its_row(

@@ -42,11 +42,11 @@ def checked(datasets: dict[str, Dataset], **keys: Any) -> None:
 @pytest.mark.parametrize(
     ("aspect", "keys", "problem", "key"),
     [
-        (POINTS, {"threshold": 3}, "a threshold is for aspects that people rate by two labels", ""),
+        (POINTS, {"threshold": 3}, "a threshold needs an aspect that people rate by two labels", ""),
         (
             {"labels": ["a", "b", "c"]},
             {"threshold": "best"},
-            "a threshold is for aspects that people rate by two labels",
+            "a threshold needs an aspect that people rate by two labels",
             "threshold",
         ),
         (
@@ -55,11 +55,11 @@ def checked(datasets: dict[str, Dataset], **keys: Any) -> None:
             "a threshold outside the judge's scale",
             "threshold",
         ),
-        (POINTS, {"read_as": {"ok": "pass"}}, "`read_as` is for aspects with labels", "read_as"),
+        (POINTS, {"read_as": {"ok": "pass"}}, "`read_as` needs an aspect with labels", "read_as"),
         (
             {"labels": ["fail", "pass"]},
             {"read_as": {"ok": "passs"}},
-            "none of the labels fail, pass .nearest: 'pass'",
+            "not one of the labels fail, pass .nearest: 'pass'",
             "read_as",
         ),
         (

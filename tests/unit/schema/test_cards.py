@@ -329,7 +329,7 @@ def test_the_epsilon_of_the_alternative_annotator_test_may_differ_by_dataset() -
         (1, "epsilon is a difference of shares"),
         (-0.1, "epsilon is a difference of shares"),
         ({"two": 2}, "epsilon of two is a difference of shares"),
-        ({"tow": 0.2}, "names tow, which is none of the study's datasets: one, two"),
+        ({"tow": 0.2}, "names tow, which is not one of the study's datasets: one, two"),
     ],
 )
 def test_an_epsilon_that_cannot_be_is_an_error(epsilon: object, message: str) -> None:

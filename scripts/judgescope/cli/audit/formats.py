@@ -155,7 +155,7 @@ def of_folder(folder: Path) -> Results:
     for where, content in contents.items():
         if not (_is_alpaca if alpaca else _is_inspect)(content):
             what = "file has no annotations of AlpacaEval" if alpaca else "is not a log of Inspect"
-            todo = "move it elsewhere, or audit it alone"
+            todo = "move it elsewhere, or audit it separately"
             raise UserError(f"this {what}", where=where, todo=todo)
     try:
         if alpaca:

@@ -94,7 +94,7 @@ def _unfolded(table: Table, long: Long, roles: Guess, keys: Sequence[str]) -> tu
                 "two ratings of one text by the same rater",
                 where=f"{table.file}, rows {before} and {number}",
                 got=rater,
-                todo="keep one of the rows, or name the columns that tell texts apart: --item, "
+                todo="keep one of the rows, or name the columns that distinguish texts: --item, "
                 "--system",
             )
         cell = row.get(long.value)

@@ -53,7 +53,7 @@ JUDGE_OPTIONS = {
     "--endpoint": ("URL", "the URL of an OpenAI-compatible endpoint: …/v1"),
     "--model": ("NAME", "the model's name at the endpoint"),
     "--key-env": ("VARIABLE", "the NAME of the environment variable that holds the key"),
-    "--key-file": ("FILE", "a file with the key alone, in place of --key-env"),
+    "--key-file": ("FILE", "a file with only the key, instead of --key-env"),
     "--form": (None, "the prompt; default: analyze-rate"),
     "--judge": ("CARD", "a judge with an existing card"),
     "--metric": (

@@ -332,7 +332,7 @@ def check_new(cards: NewCards) -> None:
             "study": "choose another --study",
             "model": f"use it with --judge, or choose another --model: {name} is taken",
             "judge": f"use this judge with `--judge {name}` instead of --endpoint and --model",
-            "aspect": "leave out its --define: the card is used as it is",
+            "aspect": "leave out its --define: the card is used unchanged",
         }[kind]
         if (path := card_path(kind, name)).exists():
             errors.append(UserError("a card with this name exists", where=str(path), todo=todo))

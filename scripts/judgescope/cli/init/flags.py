@@ -470,7 +470,7 @@ def _definition(text: str, aspects: Collection[str]) -> tuple[str, str]:
             "this aspect has a card with a definition for judges",
             where="--define",
             got=name,
-            todo="leave the --define out, or give your aspect a name of its own",
+            todo="leave the --define out, or give your aspect another name",
         )
     return slug(name), define(name, rest)
 
@@ -597,7 +597,7 @@ def key_file(text: str, model: str) -> str:
     """Return the absolute path of a usable file of a key; a path that may be a key is not shown."""
     path = Path(text).expanduser().absolute()
     if not path.is_file():
-        raise UserError("no such file", where="--key-file", todo="name a file with the key alone")
+        raise UserError("no such file", where="--key-file", todo="name a file with only the key")
     try:
         KeySource(model=model, file=str(path)).read()
     except UserError as error:

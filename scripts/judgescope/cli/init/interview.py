@@ -121,7 +121,7 @@ def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
         scale = flags.scale_text(draft.scales[name])
         yield Line(f"scale of {name}", scale, about, partial(_scale, draft, name), True)
     for name in flags.undefined(columns, (), table):
-        about = f"in a sentence for judges, as it has no card; {table.nearest_aspect(name)}"
+        about = f"in a sentence for judges, because it has no card; {table.nearest_aspect(name)}"
         meaning = draft.definitions.get(name, "")
         yield Line(f"meaning of {name}", meaning, about, partial(_meaning, draft, name), True)
     scored = ", ".join(c for scores in columns.judges.values() for c in scores.values())

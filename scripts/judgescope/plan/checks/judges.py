@@ -199,7 +199,7 @@ def _check_preferences(
                 "people chose between texts: there is no scale to rate them on",
                 where=f"{where}, key scale",
                 got=f"{name}, {bare[0]}",
-                todo="give the judge a `scale` of its own, or the form compare",
+                todo="give the judge its own `scale`, or the form compare",
             )
 
 
@@ -245,7 +245,7 @@ def _check_estimator(
                         "this key needs a scale with steps",
                         where=f"{where}, key {key}",
                         got=f"{dataset.dataset}, {name}: {_shown(own)}",
-                        todo="give the judge a `scale` of its own with a `step`",
+                        todo="give the judge its own `scale` with a `step`",
                     )
 
 
@@ -271,7 +271,7 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
     }
     if judge.threshold is not None and not any(len(s.labels) == 2 for _, s in rated.values()):
         raise UserError(
-            "a threshold is for aspects that people rate by two labels, and there are none",
+            "a threshold needs an aspect that people rate by two labels, and there is none",
             where=f"{where}, key threshold",
             got=judge.threshold,
             todo="leave it out",
@@ -280,7 +280,7 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
         _check_threshold(judge.threshold, judge.scales, where)
     if judge.read_as and not rated and not any(scale.categorical for scale in judge.scales):
         raise UserError(
-            "`read_as` is for aspects with labels alone, and there are none",
+            "`read_as` needs an aspect with labels and no numbers, and there is none",
             where=f"{where}, key read_as",
             todo="leave it out",
         )
@@ -300,7 +300,7 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
                 "a judge with a threshold rates by numbers, and would be asked for labels",
                 where=f"{where}, key threshold",
                 got=f"{rating}: {', '.join(people.labels)}",
-                todo="give it a `scale` of its own, such as {min: 1, max: 5, step: 1}",
+                todo="give it its own `scale`, such as {min: 1, max: 5, step: 1}",
             )
         try:
             if scale is None and judge.threshold is None:

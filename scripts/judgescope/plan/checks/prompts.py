@@ -167,7 +167,7 @@ def _check_kind(plan: Plan, judge: Judge, rated: str, scale: Scale) -> None:
             f"the form {judge.form} asks for a number, and the scale has labels",
             where=f"judges/{judge.judge}.yaml, key form",
             got=f"{rated}: {labels}",
-            todo="use verdict, reason-verdict or a form of yours that prints `scale.choices`; or "
+            todo="use verdict, reason-verdict or your own form that prints `scale.choices`; or "
             "give the judge a `scale` of its own and a `threshold`",
         )
     if not scale.categorical and CHOICES.search(sources):
@@ -224,7 +224,7 @@ def _rehearse_shots(plan: Plan, judge: Judge, values: Names, lacks: str) -> None
         raise UserError(
             f"the form {judge.form} shows no analyses",
             where=where,
-            todo="use analyze-shots, explain-shots or a form of yours that prints `shot.analysis`; "
+            todo="use analyze-shots, explain-shots or your own form that prints `shot.analysis`; "
             "or leave `analyses` out",
         )
     else:

@@ -382,7 +382,7 @@ def _check_teacher(plan: Plan, where: str) -> None:
         )
     if distill.judge in plan.teachers:
         raise UserError(
-            "the student is one of its own teachers",
+            "the student is one of its teachers",
             where=f"judges/{distill.teacher}.yaml, key members",
             got=distill.judge,
         )

@@ -68,7 +68,7 @@ def check_read_as(read_as: Mapping[str, str], labels: Sequence[str]) -> None:
             near = get_close_matches(label, labels, n=1)
             hint = f" (nearest: {near[0]!r})" if near else ""
             raise ValueError(
-                f"`read_as` translates {word!r} into {label!r}, which is none of the labels "
+                f"`read_as` translates {word!r} into {label!r}, which is not one of the labels "
                 f"{', '.join(labels) or '(there are none)'}{hint}"
             )
         itself = places.get(plain_word(word))
@@ -215,9 +215,9 @@ class Source(Card):
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         if twice := repeated(file.file for file in self.files):
-            raise ValueError(f"two files would lie at {twice}")
+            raise ValueError(f"two files would be at {twice}")
         if outside := [file.file for file in self.files if ".." in file.file.split("/")]:
-            raise ValueError(f"a file must lie below `{{data}}`: {outside[0]}")
+            raise ValueError(f"a file must be below `{{data}}`: {outside[0]}")
         return self
 
 
@@ -339,7 +339,9 @@ class Scale(Card):
         if self.categorical and len(self.labels) < 2:
             raise ValueError("a scale of labels needs at least two")
         if not self.ordered and not self.categorical:
-            raise ValueError("`ordered: false` is for labels alone: leave min, max and step out")
+            raise ValueError(
+                "`ordered: false` needs labels without numbers: leave min, max and step out"
+            )
         if self.best == "min" and self.categorical:
             raise ValueError("the last label is the best one: give them in that order")
 

@@ -214,7 +214,7 @@ class RatedAspect(Scale):
     @model_validator(mode="after")
     def _translated(self) -> Self:
         if self.read_as and not self.categorical:
-            raise ValueError("`read_as` is for labels alone: leave min, max and step out")
+            raise ValueError("`read_as` needs labels without numbers: leave min, max and step out")
         check_read_as(self.read_as, self.labels)
         return self
 

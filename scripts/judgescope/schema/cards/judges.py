@@ -328,7 +328,7 @@ class Judge(Decoding):
             raise ValueError("cut: read is for replies whose first line is the verdict")
         if self.off_grid != "drop":  # only values that a reply states lie between steps
             if self.parser in {"chiang-lee", "choice", "errors"}:
-                raise ValueError(f"off_grid: the parser {self.parser} has a rule of its own")
+                raise ValueError(f"off_grid: the parser {self.parser} has its own rule")
             if self.estimator == "logprob_mean":
                 raise ValueError("off_grid is for the estimators mean and mode")
         if self.parser != "errors" and self.severities != Severities():

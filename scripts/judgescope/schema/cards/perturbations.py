@@ -254,7 +254,7 @@ class AttackPerturbation(BasePerturbation):
     @model_validator(mode="after")
     def _no_degrees(self) -> Self:
         if self.degrees != dict.fromkeys(ATTACKS, Degree()) or self.steps > 1:
-            raise ValueError("an attack has no degrees and no steps of its own: leave them out")
+            raise ValueError("an attack has no degrees and no steps: leave them out")
         if any(self.datasets.values()):
             raise ValueError("an attack has no degrees: `datasets` can only name those without it")
         return self

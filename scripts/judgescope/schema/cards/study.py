@@ -262,7 +262,7 @@ class Study(Caps):
         by_dataset = self.alt_test.epsilon if isinstance(self.alt_test.epsilon, dict) else {}
         if unknown := sorted({*by_dataset} - {*self.datasets}):
             raise ValueError(
-                f"alt_test.epsilon names {unknown[0]}, which is none of the study's datasets: "
+                f"alt_test.epsilon names {unknown[0]}, which is not one of the study's datasets: "
                 f"{', '.join(self.datasets)}"
             )
         if "discernment" in self.methods and len(self.criteria) > 1:

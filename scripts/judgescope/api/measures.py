@@ -34,7 +34,7 @@ NO_PAIRS: Final = "no pair of texts has both scores"
 
 
 class PairedComparison(NamedTuple):
-    """The difference of two judges; p: two-sided; p_greater: that the first is no better."""
+    """The difference of two judges; p: two-sided; p_greater: the first is not better."""
 
     difference: Estimate
     p: float

@@ -21,7 +21,7 @@ IN_A_BODY = re.compile(
 )
 """The same among fields of a request or a library: many of these are keys or tokens of texts."""
 OPEN = {"prompt_cache_key", "bos_token", "eos_token", "pad_token", "stop_token", "unk_token"}
-"""Fields with such a name that are no secrets."""
+"""Fields with such a name that are not secrets."""
 HEADS = {"headers", "query"}
 FREE = HEADS | {"extra_body", "model_args", "engine_args"}
 """Keys of cards in which anything may be named."""
@@ -39,7 +39,7 @@ QUERY = re.compile(
     r"[^&\s\"'#<>]+",
     re.IGNORECASE,
 )
-"""A key in the query of a URL; the resource keys of shared files are no secrets."""
+"""A key in the query of a URL; the resource keys of shared files are not secrets."""
 LONG = re.compile(
     r"(?![A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]{1,12}){2,}\Z)"
     r"(?:(?=.*[a-z])(?=.*\d).{20,}|[0-9A-F]{32,}|.{41,})"

@@ -149,7 +149,7 @@ def _in_order(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[G
 
 
 def _row(draft: Draft, source: str, texts: list[Any]) -> Generator[Given, None, int]:
-    """Yield the texts of a source; return how many are no other than the one before them."""
+    """Yield the texts of a source; return how many equal the one before them."""
     (path, row), part, seen = draft.location, draft.part, list[str]()
     for step, entry in enumerate(texts):
         with draft.at(Path(path), row, f"{part}, text {step + 1}"):

@@ -87,7 +87,7 @@ class Rated:
     systems: Mapping[str, str] = field(default_factory=dict)
     """System -> its name in the data."""
     problems: list[str] = field(default_factory=list)
-    """What is no error but should be known, as sentences with numbers."""
+    """Notices that are not errors, as sentences with numbers."""
     spans: list[GoldSpan] = field(default_factory=list)
     """Marked errors by target and place, where a format has them."""
     same_names: bool = False

@@ -70,7 +70,7 @@ class IngestReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     systems: dict[str, str]
     """System -> its name in the data."""
     problems: list[str]
-    """What is no error but should be known, as sentences."""
+    """Notices that are not errors, as sentences."""
     licence: str
     citation: str
     ratings_kind: str

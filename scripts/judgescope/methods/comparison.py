@@ -102,7 +102,7 @@ class Field:
         self._results: dict[tuple[str, bytes, bytes, bool], Results] = {}
 
     def _results_of(self, judge: str, mask: Flags, given: Flags, weights: Codes) -> Results:
-        """Return a judge's correlations on the targets of a mask; what was not given is no gap."""
+        """Return a judge's correlations on a mask of targets; items not given are not missing."""
         key = (judge, mask.tobytes(), given.tobytes(), weights is self.study.resamples)
         if key not in self._results:
             x = np.where(mask, self.scores[judge], np.nan)

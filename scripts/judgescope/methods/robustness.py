@@ -108,7 +108,7 @@ def _form_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
 
 
 def _alpha(study: EvaluationData, aspect: str, ratings: Floats) -> Estimate:
-    """Return the ordinal alpha of raters, undefined where one gives what is no class."""
+    """Return the ordinal alpha of raters, undefined if one gives a value that is not a class."""
     classes = study.spec.aspects[aspect].values
     if classes is None:
         return Estimate.undefined(CONTINUOUS)

@@ -55,7 +55,7 @@ class JudgeFacts(SpecPart, frozen=True):
     """Which rating of the judged text the prompt gives; None: no rating."""
     parser: str | None = None
     threshold: float | Literal["best"] | None = None
-    """From which score on a text has the last of two labels; None: scores are no numbers."""
+    """From which score on a text has the last of two labels; None: scores are not numbers."""
     temperature: float | None = None
     compares: bool = False
     """Whether a reply is about two texts."""

@@ -195,13 +195,13 @@ def _given(value: str) -> str:
 
 
 def _fraction(value: str, top: str) -> str:
-    """`3/5` and `three stars out of five` in a sentence; other denominators are no verdicts."""
+    """`3/5` and `three stars out of five` in a sentence; other denominators are not verdicts."""
     over_top = rf"{_MARKS}{_OVER}\s*(?:/\s*|out\s+{_OF}){top}{_END}"
     return rf"(?<![\w./-])(?=(?:{_DIGITS}|{_NUMBER_WORD}){over_top}){value}{_STOP}"
 
 
 def _named_line(value: str) -> str:
-    """A line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are no verdicts."""
+    """A line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are not verdicts."""
     return (
         rf"(?m)(?:^|[.!?;]\s{{1,2}})[ \t*_#>\"'{{-]{{0,8}}"
         rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}"
@@ -219,7 +219,7 @@ def _named_lead(value: str) -> str:
 
 
 def _glossed(value: str) -> str:
-    """`The coherence is 3 (good).`: a value and its meaning in brackets; counts are no ratings.
+    """`The coherence is 3 (good).`: a value and its meaning in brackets; counts are not ratings.
 
     A quality may follow (`in terms of fluency`), but no second value.
     """

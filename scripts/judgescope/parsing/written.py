@@ -74,7 +74,7 @@ def read_steps(text: str) -> Steps:
 
 
 def problem_with_steps(text: str) -> str | None:
-    """Return the first reason why a text is no usable list of steps, or None."""
+    """Return the first reason why a text is not a usable list of steps, or None."""
     return next(_problems_with_steps(read_steps(text), text), None)
 
 
@@ -112,7 +112,7 @@ def _sub_aspect(line: str) -> SubAspect | None:
 
 
 def problem_with_sub_aspects(text: str) -> str | None:
-    """Return the first reason why a text is no usable list of sub-aspects, or None."""
+    """Return the first reason why a text is not a usable list of sub-aspects, or None."""
     return next(_problems_with_sub_aspects(text), None)
 
 
@@ -164,7 +164,7 @@ def without_rating(text: str) -> str:
 
 
 def problem_with_analysis(text: str, rating: float, scale: Scale) -> str | None:
-    """Return why a text is no analysis that leads to this rating and to no other, or None."""
+    """Return why a text is not an analysis that leads to this rating alone, or None."""
     last = _RATING.search(text)
     if last is None:
         return f'it does not end in a line "Rating: {rating:g}"'

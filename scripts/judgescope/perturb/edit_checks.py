@@ -257,7 +257,7 @@ def _different_entity(change: Change) -> Fault:
 
 @in_places("conflicting_fact", "conflicting fact")
 def _conflicting_fact(change: Change) -> Fault:
-    """A longer phrase becomes another with at least two new words that are no names.
+    """A longer phrase becomes another with at least two new words that are not names.
 
     Not seen: whether the two exclude each other.
     """

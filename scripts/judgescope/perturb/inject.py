@@ -120,7 +120,7 @@ def _name(sentence: str) -> Iterator[Site]:
 
 
 def _misspelling(sentence: str) -> Iterator[Site]:
-    """Two letters within a word change places, so that the result is no word."""
+    """Two letters within a word change places, so that the result is not a word."""
     for match in _WORD.finditer(sentence):
         word = match[0]
         if len(word) < SHORTEST_MISSPELT or not word.isalpha() or not word.islower():

@@ -38,7 +38,7 @@ MOST_DIGITS = 10_000
 MOST_SECONDS = 5.0
 """The maximum computing time of one prompt; most take less than a millisecond."""
 STATED = re.compile(r"\{# usual reply: ([1-9][0-9]*) tokens #\}\n")
-"""The first line of a form may state this, for estimates of cost; it is no part of the prompt.
+"""The first line of a form may state this, for estimates of cost; it is not part of the prompt.
 
 Round figures of models that do not reason before they answer; those write many times more.
 """

@@ -169,7 +169,7 @@ class Report:
 
     @cached_property
     def judges(self) -> list[Judge]:
-        """Return the judges that are no controls, then the controls."""
+        """Return the judges, then the controls."""
         judges = [self._judge(name) for name in self.spec.study.judges]
         return sorted(judges, key=lambda judge: judge.control)
 

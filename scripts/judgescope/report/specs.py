@@ -35,7 +35,7 @@ class DatasetCard(SpecPart, frozen=True, kw_only=True):
     aspects: list[str]
     report: str
     labels: dict[str, list[str]] = field(default_factory=dict)
-    """Aspect -> the labels by which people rate it, where these are no numbers."""
+    """Aspect -> the labels by which people rate it, if they are not numbers."""
 
 
 class JudgeCard(SpecPart, frozen=True, kw_only=True):

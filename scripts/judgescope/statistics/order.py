@@ -96,7 +96,7 @@ DECLARED: Final = declare(
 
 
 FEWEST_TEXTS: Final = 3
-"""Of two texts, the better one is no best of n."""
+"""The better of two texts is not a best of n."""
 STRICT: Final = "accuracy_adjacent"
 ORDERED: Final = (STRICT, "accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
 """The statistics of `ordered_accuracy`, as they are called where texts are neighbours."""

@@ -206,7 +206,7 @@ def _share(a: Floats, b: Floats, sizes: Floats, counted: Estimate) -> Estimate:
 
 
 def fieller(a: Floats, b: Floats, sizes: Floats) -> Bounds | None:
-    """Return the values ρ with |a - ρ b| <= t(n - 1) SE(a - ρ b), None where they are no interval.
+    """Return the values ρ with |a - ρ b| <= t(n - 1) SE(a - ρ b), None if not an interval.
 
     a, b (1 + sources,): two values and their deletions; SE² = V_aa - 2ρ V_ab + ρ² V_bb from the
     jackknife covariance over the n sources of sizes (sources,) above 0. Fieller 1954.
@@ -250,7 +250,7 @@ def sources_for(known: Jackknife, margin: float) -> int:
 
 
 def are_slots(ratings: Floats) -> bool:
-    """Return whether columns are no persons: over 95 % of texts have their ratings in order.
+    """Return whether columns are not persons: over 95 % of texts have ordered ratings.
 
     Texts whose ratings are all equal do not count. ratings (raters, texts), NaN = missing.
     """
@@ -290,7 +290,7 @@ def shuffled_slots(ratings: Floats, slots: Flags, rng: np.random.Generator) -> F
 def rating_tables(
     ratings: Floats, source: Codes, slots: bool | None, shuffle: Callable[[], np.random.Generator]
 ) -> list[Floats]:
-    """Return the tables for `as_rater`: the ratings, or SHUFFLES of what is no person's.
+    """Return the tables for `as_rater`: the ratings, or SHUFFLES if columns are not persons.
 
     slots: whether all columns are places; None: where `are_slots` says so. Raters of few texts are
     (`few_texts`). ratings (raters, texts), source (texts,); `shuffle` returns the study's stream.

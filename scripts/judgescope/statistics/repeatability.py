@@ -103,7 +103,7 @@ def _alpha(
     n: int,
     missing: int,
 ) -> Estimate:
-    """Return Krippendorff's alpha over draws, undefined where a draw is no value of the scale.
+    """Return Krippendorff's alpha over draws, undefined if a draw is not a value of the scale.
 
     A parser without a range check (Chiang and Lee's) may give such values: they have no place in an
     order of the scale's.

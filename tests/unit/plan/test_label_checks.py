@@ -42,7 +42,7 @@ def checked(datasets: dict[str, Dataset], **keys: Any) -> None:
 @pytest.mark.parametrize(
     ("aspect", "keys", "problem", "key"),
     [
-        (POINTS, {"threshold": 3}, "a threshold needs an aspect that people rate by two labels", ""),
+        (POINTS, {"threshold": 3}, "a threshold needs an aspect that people rate by", ""),
         (
             {"labels": ["a", "b", "c"]},
             {"threshold": "best"},

@@ -40,7 +40,7 @@ ALPACA: Final = ("instruction", "output_1", "output_2")
 GENERATORS: Final = ("generator_1", "generator_2")
 ALPACA_VERSION: Final = "0.6: preferences from 1 to 2, and 0 for a tie"
 GIVEN: Final = {"id", "instance", "annotations"}
-"""Keys of an instance of JUDGE-BENCH that are no judge's."""
+"""Keys of an instance of JUDGE-BENCH that belong to no judge."""
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,6 @@ def _limits(report: Report) -> Iterator[str]:
     if facts.allow_missing:
         yield "The study allows missing answers: coverage above counts them."
     yield (
-        "The numbers hold for these texts, aspects and wordings; other kinds of text need their own "
-        "study."
+        "The numbers hold for these texts, aspects and wordings; other kinds of text need "
+        "their own study."
     )

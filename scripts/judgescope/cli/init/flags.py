@@ -370,7 +370,7 @@ def rating_text(name: str, columns: Iterable[str]) -> str:
 
 
 def check_numbers(column: str, table: Table) -> None:
-    """Raise UserError for a column of ratings with a cell that is no number."""
+    """Raise UserError for a column of ratings with a cell that is not a number."""
     if numbers(table.rows, column) is not None:
         return
     for number, row in table.filled(column):

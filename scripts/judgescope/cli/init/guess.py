@@ -90,14 +90,14 @@ JUDGES = {
 """Words of a column's name that say that a model or a measure gave its numbers."""
 MEANS = {"mean", "avg", "average"}
 SPREADS = {"std", "sd", "stdev", "stddev", "var", "variance", "stderr", "sem", "deviation", "iqr"}
-"""Words of a column's name that indicate how far ratings lie apart, which is no rating."""
+"""Words of a column's name that indicate how far ratings lie apart, which is not a rating."""
 NAMED = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 """What stands in brackets at the end of a column's name: who rated, or the scale."""
 COUNTS = {
     *("age", "chars", "count", "index", "len", "length", "seed", "tokens", "words", "year", "date"),
     *("time", "seconds", "duration", "latency", "cost", "batch", "fold", "epoch", "timestamp"),
 }
-"""Words of a column's name that indicate a count or a date, which is no rating of a text."""
+"""Words of a column's name that indicate a count or a date, which is not a rating of a text."""
 NUMBER_OF = {"n", "num", "number", "nr"}
 """First words of a column's name that indicate a count: `n_raters`."""
 BY = re.compile(r"\s*[_\-,:]?\s*(?:\b|_)(?:rated[ _])?(?:by|from)[ _]+[^()\[\]]+$", re.I)

@@ -326,7 +326,7 @@ def _why(chosen: Sequence[Claim]) -> str:
 
 
 def number(claim: Claim) -> str:
-    """Return the deciding number of a claim; D is no size of anything, few texts give none."""
+    """Return the deciding number of a claim; D is not an effect size, few texts give none."""
     row = claim.others.get("net_share", claim.row) if claim.kind == PERTURBATION else claim.row
     if row.value is None or row.statistic == "D_exact":
         return ""

@@ -5,10 +5,9 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from scripted import Body, Said, Script, refusal, running
+from scripted import Body, Said, Script, Server, Silent, refusal, running
 
 Row = dict[str, Any]
 LOST = "lost"
@@ -108,9 +107,7 @@ class BatchEndpoint:
 def serve_batches(script: Script) -> Iterator[BatchEndpoint]:
     """Run an endpoint on a free port of loopback until the block ends."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(Silent):
         def _answer(self) -> None:
             content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             endpoint.headers.append({n.lower(): value for n, value in self.headers.items()})
@@ -134,11 +131,7 @@ def serve_batches(script: Script) -> Iterator[BatchEndpoint]:
 
         do_GET = do_POST = _answer
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), Handler)
     endpoint = BatchEndpoint(f"http://127.0.0.1:{server.server_port}/v1", script)
     with running(server):
         yield endpoint

@@ -77,6 +77,25 @@ class Endpoint:
         return [body["messages"][0]["content"] for body in self.asked]
 
 
+class Silent(BaseHTTPRequestHandler):
+    """A handler that keeps connections open and logs nothing."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+class Server(ThreadingHTTPServer):
+    """A server that neither waits for its threads nor reports a client that went away."""
+
+    daemon_threads = True
+    request_queue_size = 1024  # of five, requests of a burst wait until they time out
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing: a client that went away is part of some tests."""
+
+
 @contextmanager
 def running(server: ThreadingHTTPServer) -> Iterator[None]:
     """Let a server answer in a thread until the block ends."""
@@ -94,9 +113,7 @@ def running(server: ThreadingHTTPServer) -> Iterator[None]:
 def serve(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Endpoint]:
     """Run an endpoint on a free port of loopback until the block ends; with `tls`, on https."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(Silent):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with endpoint.lock:
@@ -115,16 +132,6 @@ def serve(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Endp
                 self.wfile.flush()
                 time.sleep(said.stalls)
                 self.close_connection = True
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 1024  # of five, requests of a burst wait until they time out
-
-        def handle_error(self, *_: object) -> None:
-            """Say nothing: a client that went away is part of some tests."""
 
     server = Server(("127.0.0.1", 0), Handler)
     if tls is not None:

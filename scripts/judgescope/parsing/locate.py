@@ -103,11 +103,9 @@ def locate(quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF) -> list[
     return located
 
 
-def locate_errors(
-    errors: Sequence[ErrorSpan], text: str, *, cutoff: float = CUTOFF
-) -> list[LocatedSpan]:
+def locate_errors(errors: Sequence[ErrorSpan], text: str) -> list[LocatedSpan]:
     """Return the errors of one annotation with their places (`locate`), if they quote any words."""
-    places = locate([error.location or "" for error in errors], text, cutoff=cutoff)
+    places = locate([error.location or "" for error in errors], text)
     return [LocatedSpan(*error, *place) for error, place in zip(errors, places, strict=True)]
 
 

@@ -50,10 +50,10 @@ def unordered(plan: Plan) -> Iterator[str]:
         )
 
 
-def fewest_items(margin: float = MARGIN) -> int:
-    """Return the least n with an upper end of no change in n items below the margin: 73 for .05."""
+def fewest_items() -> int:
+    """Return the least n with an upper end of no change in n items below MARGIN: 73."""
     n = 1
-    while tango(0, 0, n)[1] >= margin:
+    while tango(0, 0, n)[1] >= MARGIN:
         n += 1
     return n
 

@@ -97,9 +97,11 @@ endif
 	$(PYTHON) -m venv --clear .venv
 	echo $(CURDIR) > $@
 
+# pip compiles one module after the other, and packages' tests: a part of a minute.
 .venv/core: envs/core.txt pyproject.toml .venv/here
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/core.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r envs/core.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' .venv/lib || true
 	touch $@
 
 .venv/test .venv/slurm: .venv/%: envs/%.txt tests/axe.txt .venv/core

@@ -283,11 +283,17 @@ class Dag:
     def judged_from(self, dataset: str, model: str) -> list[str]:
         """Return what the job reads that asks a model about a dataset, or computes."""
         recorded = isinstance(self.plan.models[model], RecordedModel)
+        cells = self.plan.cells_of(dataset, model)
+        read = {SYSTEMS, ORIGINAL, *(cell.perturbation for cell in cells)}
         return [
             *self.files_of(model),
             self.paths.items(dataset),
             self.paths.ratings(dataset),
-            *self.targets(dataset),
+            *(
+                self.paths.targets(dataset, name)
+                for name in self.plan.target_sets(dataset)
+                if name in read
+            ),
             *([self.paths.ingested(dataset)] if recorded else []),
             *self.analyses(dataset, model),
             *self.learnt(dataset, model),

@@ -77,6 +77,21 @@ def every(jobs: list[Dag]) -> Iterator[tuple[Dag, str, str, Kind]]:
             yield one, dataset, made, writing.kind
 
 
+def test_a_model_waits_only_for_texts_that_its_judges_judge(tmp_path: Path) -> None:
+    """The demo's language model, which takes longest, starts before all perturbations are made."""
+    jobs = dag(tmp_path, load_yaml(HOME / "config" / "studies" / "demo-llm.yaml")[0])
+    read = {
+        model: {
+            Path(path).stem
+            for path in jobs.judged_from("demo-dialogue-part", model)
+            if "/targets/" in path
+        }
+        for model in ("smollm2", "lexical")
+    }
+    assert read["smollm2"] == {"systems", "original", "random-text.single"}
+    assert read["lexical"] == set(jobs.plan.target_sets("demo-dialogue-part"))
+
+
 @pytest.mark.heavy
 def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(jobs: list[Dag]) -> None:
     assert {kind for *_, kind in every(jobs)} == set(get_args(Kind))

@@ -207,23 +207,25 @@ def chart(
     other `statistics` than these, default: all are drawn; `names` are lines' names in the figure.
     As many series are drawn as there are signs; the table has all.
     """
-    points, heading = [], ""
-    heads = Counter(line.head for body in table.bodies for line in body.lines)
-    texts = Counter(column.text for column in table.columns)
-    columns = [one.heading if texts[one.text] > 1 else one.text for one in table.columns]
+    found, heading = [], ""
     for body in table.bodies:
         heading = body.title or heading
         for each in body.lines:
-            more = (heading or each.about) if heads[each.head] > 1 else ""
-            badge = f" ({each.badge})" if each.badge else ""
-            head = names.get(each.head, f"{each.head}{f', {more}' if more else ''}{badge}")
-            for column, row in zip(columns, (cell.row for cell in each.cells), strict=True):
-                if not row or (statistics and row.statistic not in statistics):
-                    continue  # `row` is there where a value is
-                place = (column, head) if across else (head, column)
-                points.append(Point(*place, row.value or 0.0, row.ci_low, row.ci_high))
-    if not points:
+            for at, row in enumerate(cell.row for cell in each.cells):
+                if row and (not statistics or row.statistic in statistics):  # it has a value
+                    found.append((each, heading, at, row))
+    if not found:
         return table
+    heads = Counter(each.head for body in table.bodies for each in body.lines)
+    texts = Counter(table.columns[at].text for at in {at for _, _, at, _ in found})
+    columns = [one.heading if texts[one.text] > 1 else one.text for one in table.columns]
+    points = []
+    for each, title_of_body, at, row in found:
+        more = (title_of_body or each.about) if heads[each.head] > 1 else ""
+        badge = f" ({each.badge})" if each.badge else ""
+        head = names.get(each.head, f"{each.head}{f', {more}' if more else ''}{badge}")
+        place = (columns[at], head) if across else (head, columns[at])
+        points.append(Point(*place, row.value or 0.0, row.ci_low, row.ci_high))
     groups, every = list({one.group: 0 for one in points}), list({one.series: 0 for one in points})
     (groups if across else every).sort(key=columns.index)
     series = signs(every[:MOST_SIGNS])

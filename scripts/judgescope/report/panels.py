@@ -30,7 +30,8 @@ COLUMNS, WIDE, HIGH = 3, 240, 190
 """Panels of ensembles in a row, and the pixels of one with what belongs to it."""
 FOOT, EDGE = 24, 10
 """Pixels under all panels, for the name of their numbers; and around the first and last one."""
-MOST_TICKS = 6
+MOST_TICKS, NARROW = 6, 640
+"""Ticks of a scale, and the least pixels of a figure: a narrower one would be enlarged."""
 FREE_WIDE, GAP, PRICE_EDGE = 60, 16, 12
 """Pixels of the column of what is free, beside it, and within both at their ends."""
 LEAST_SPAN = 1e-6
@@ -204,9 +205,9 @@ class _Frame:
 
 def _framed(canvas: Canvas, grid: _Grid, number: int, x: str) -> Spec:
     """Return the specification of a number of panels; `x` names what is below them."""
-    width = min(grid.columns, number) * grid.wide
+    width = max(min(grid.columns, number) * grid.wide, NARROW)
     height = ceil(number / grid.columns) * grid.high + FOOT
-    canvas.add("axis", width / 2, height - 6, text=x)
+    canvas.add("axis", min(grid.columns, number) * grid.wide / 2, height - 6, text=x)
     return canvas.spec(width, height)
 
 
@@ -361,7 +362,7 @@ def bins_spec(
     for at, name in enumerate(columns):
         canvas.add("title", FOREST_LEFT + at * SCATTER_WIDE + EDGE, 16, text=cut(name, 22, 0))
     canvas.add("name", FOREST_LEFT + EDGE, height - 6, text=x)
-    return canvas.spec(max(FOREST_LEFT + len(columns) * SCATTER_WIDE, 640), height)
+    return canvas.spec(max(FOREST_LEFT + len(columns) * SCATTER_WIDE, NARROW), height)
 
 
 # --- cost against quality --------------------------------------------------------------------
@@ -484,4 +485,4 @@ def heatmap_spec(panels: Sequence[HeatMap], rows: Sequence[str], columns: Sequen
             if (row, column) in panel.outlined:
                 canvas.add("outline", x, y, **ends)
     used = min(each_row, len(panels)) * width
-    return canvas.spec(HEAT_LEFT + used, ceil(len(panels) / each_row) * height)
+    return canvas.spec(max(HEAT_LEFT + used, NARROW), ceil(len(panels) / each_row) * height)

@@ -203,9 +203,9 @@ def chart(
 ) -> Figure | Table:
     """Return a table's estimates as a figure; the table alone where none is defined.
 
-    Each line is a group, each column a series; `across` is the reverse. The table may have
-    other `statistics` than these, default: all are drawn; `names` are lines' names in the figure.
-    As many series are drawn as there are signs; the table has all.
+    Each line is a group, each column a series; `across` is the reverse, as is what spares series
+    without a sign of their own: those are not drawn, but in the table. The table may have other
+    `statistics` than these, default: all are drawn; `names` are lines' names in the figure.
     """
     found, heading = [], ""
     for body in table.bodies:
@@ -228,6 +228,9 @@ def chart(
         points.append(Point(*place, row.value or 0.0, row.ci_low, row.ci_high))
     groups, every = list({one.group: 0 for one in points}), list({one.series: 0 for one in points})
     (groups if across else every).sort(key=columns.index)
+    if len(every) > MOST_SIGNS >= len(groups):
+        points = [replace(one, group=one.series, series=one.group) for one in points]
+        groups, every = every, groups
     series = signs(every[:MOST_SIGNS])
     if len(every) > MOST_SIGNS:
         summary += f" Drawn are the first {MOST_SIGNS} of {len(every)}; the table has all."

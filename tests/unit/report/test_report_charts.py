@@ -8,7 +8,15 @@ import pytest
 import report_study as study
 from judgescope.report import tables
 from judgescope.report.cells import estimate
-from judgescope.report.charts import LONGEST_LABEL, Point, chart_spec, cut, signs, told_apart
+from judgescope.report.charts import (
+    LONGEST_LABEL,
+    MOST_SIGNS,
+    Point,
+    chart_spec,
+    cut,
+    signs,
+    told_apart,
+)
 from judgescope.report.elements import Body, Column, Figure, Line, Table
 from judgescope.report.report import Dataset, Report
 from judgescope.report.sections import agreement
@@ -51,6 +59,17 @@ def test_lines_are_groups_and_columns_series_or_the_reverse(drawn: Drawn) -> Non
     turned = chart("t", "s.", made, line=0, axis="a", across=True, names={"x": "X"})
     assert isinstance(turned, Figure) and [key.text for key in turned.keys] == ["X", "y"]
     assert sorted(drawn) == [("A", "X", 0.1), ("A", "y", 0.3), ("B", "y", 0.4)]
+
+
+def test_what_has_no_sign_is_said_to_be_left_out(drawn: Drawn) -> None:
+    some, many = range(MOST_SIGNS + 1), range(MOST_SIGNS + 2)
+    made = table([Column(f"c{at}") for at in many], Body([line(f"l{at}", *many) for at in some]))
+    figure = chart("t", "s.", made, line=0, axis="a")
+    assert isinstance(figure, Figure) and len(figure.keys) == MOST_SIGNS
+    assert (
+        figure.summary == f"s. Drawn are the first {MOST_SIGNS} of {len(many)}; the table has all."
+    )
+    assert len(drawn) == len(some) * MOST_SIGNS
 
 
 def test_equal_names_are_told_apart(drawn: Drawn) -> None:

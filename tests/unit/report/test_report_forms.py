@@ -69,7 +69,7 @@ def lines(table: Table) -> dict[str, Any]:
 def test_the_judges_of_a_model_stand_together_with_their_average(report: Report) -> None:
     section = robustness.forms(report)
     assert section is not None
-    _, reached, gaps, fold = section.blocks
+    _, gaps, reached, fold = section.blocks
     assert isinstance(reached, Table) and isinstance(gaps, Figure) and isinstance(fold, Fold)
     assert "Pearson" in reached.caption and "all targets pooled" in reached.caption
     assert [body.title for body in reached.bodies] == ["gpt"]  # no other has two that read a form
@@ -83,7 +83,7 @@ def test_the_judges_of_a_model_stand_together_with_their_average(report: Report)
 def test_a_difference_is_from_the_first_judge_of_the_model(report: Report) -> None:
     section = robustness.forms(report)
     assert section is not None
-    drawn = section.blocks[2]
+    drawn = section.blocks[1]
     assert isinstance(drawn, Figure)
     assert [key.text for key in drawn.keys] == ["analyze", "few"]
     assert re.findall(r"\d+", drawn.summary) == ["0", "6", "3", "0"]

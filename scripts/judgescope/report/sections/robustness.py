@@ -290,8 +290,8 @@ def _forms(report: Report, dataset: Dataset) -> Iterator[Block]:
             rest += [table for table, _ in found]
         elif found:
             shown = True
-            yield found[0][0]
             yield from (_form_figure(dataset, name, *each) for each in found[1:])
+            yield found[0][0]
     if rest:
         yield Fold(f"Other correlations and levels, {dataset.name}", rest)
 

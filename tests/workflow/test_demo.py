@@ -1,6 +1,7 @@
 """The demo study, run as shipped: what a new user gets."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -20,9 +21,12 @@ from judgescope.methods import verdicts
 from judgescope.methods.claims.base import VERDICT
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
+from judgescope.report.cells import figures
 from judgescope.report.claims import GOOD
+from judgescope.report.rows import Rows
+from judgescope.report.words import THIN
 from judgescope.schema.loading import load_yaml
-from judgescope.schema.tables import table_of
+from judgescope.schema.tables import read_table, table_of
 from judgescope.statistics.registry import statistic
 from report_setup import Page
 from running import HOME, environment, outputs, rows, run
@@ -116,6 +120,18 @@ def test_a_judge_that_is_minus_the_length_holds_no_claim(
             found[mine] |= {row["form"] or ""} if mine or outcome in GOOD else set()
             assert not (mine and outcome in GOOD), row
     assert found[True] >= {"agreement", "perturbation", "sequence"} and found[False]
+
+
+@pytest.mark.slow
+def test_every_interval_in_the_guide_to_the_report_is_one_of_the_demo(demo: Path) -> None:
+    known = set()
+    for path in (demo / "results" / "demo" / "tables").glob("*.parquet"):
+        for row in Rows.of_table(read_table("results", str(path))):
+            known.add(figures(row).replace(THIN, " "))
+    guide = " ".join((HOME / "docs" / "reading.md").read_text(encoding="utf-8").split())
+    number = r"[−<>]*\d+(?:\.\d+)?(?: %)?"
+    quoted = set(re.findall(rf"{number} \[{number}, {number}\]", guide))
+    assert len(quoted) >= 5 and quoted - known == set()
 
 
 @pytest.mark.slow

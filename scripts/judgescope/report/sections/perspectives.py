@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Unpack
 
@@ -292,10 +293,9 @@ def constructed_table(
     rows: Rows,
     sets: Sequence[JudgedSet],
     name: str,
-    *,
-    measure: str,
     level: str,
     group: str,
+    measure: str,
     notes: Sequence[str] = (),
 ) -> Table:
     """Return a statistic of every judge on each set of texts, and its means over these."""
@@ -323,13 +323,8 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
     notes = [f"{NOTE}; how that was done is under Construction."] if len(read) < len(sets) else []
     notes += [f"Ratings that came with the texts: {', '.join(read)}."] if read else []
     for measure in ("kappa_linear", "cem_ord"):
-        yield constructed_table(
-            *(report, rows, sets, name),
-            measure=measure,
-            level=GLOBAL,
-            group="Graded set",
-            notes=notes,
-        )
+        about = (name, GLOBAL, "Graded set", measure)
+        yield constructed_table(report, rows, sets, *about, notes)
     yield from mean_differences(report, rows, ["kappa_linear"], name, GLOBAL)
     counts = rows.where(statistic="class_count")
     tables = []
@@ -356,16 +351,8 @@ def chains(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         return
     name = f"{dataset.name}, error-injection chains"
 
-    def table(measure: str, *notes: str) -> Table:
-        return constructed_table(
-            *(report, rows, sets, name),
-            measure=measure,
-            level=LOCAL,
-            group="Chain",
-            notes=notes,
-        )
-
-    yield table(STRICT, ROW_NOTE)
+    table = partial(constructed_table, report, rows, sets, name, LOCAL, "Chain")
+    yield table(STRICT, [ROW_NOTE])
     for judged_set in sets:
         yield from scored_and_compared(report, dataset, rows, judged_set)
     yield from mean_differences(report, rows, [STRICT], name, LOCAL)

@@ -338,7 +338,7 @@ class Draft:
         word = word_of(cell)
         if (code := scale.codes.get(plain_word(word))) is not None:
             return float(code)
-        number = isinstance(cell, int | float | Decimal) or _NUMBER.fullmatch(word)
+        number = bool(isinstance(cell, int | float | Decimal) or _NUMBER.fullmatch(word))
         names = [*scale.labels, *scale.read_as]
         self._fault(
             "a rating is a number, and the card gives labels"
@@ -347,8 +347,9 @@ class Draft:
             f"aspect {aspect}",
             got=word,
             allowed=names,
-            todo=f"say which label it is: `read_as: {{{json.dumps(word)}: …}}` under `aspects`, "
-            f"`{aspect}`, in the dataset's card",
+            todo=f"say which label {'each number' if number else 'it'} is: `read_as: "
+            f"{{{json.dumps(word)}: …}}` under `aspects`, `{aspect}`, in the dataset's card",
+            alike=number,
         )
         return None
 

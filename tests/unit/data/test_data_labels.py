@@ -54,6 +54,12 @@ def test_a_number_is_no_label(tmp_path: Path, number: Any) -> None:
     assert "x.jsonl, row 1, aspect right" in message
 
 
+def test_numbers_in_place_of_labels_are_one_error_with_all_rows(tmp_path: Path) -> None:
+    message = faults(rated(tmp_path, (1, 5), (2, "pass"), (3, 4)), tmp_path)
+    assert message.count("a rating is a number") == 1 and "rows 1, 2, 3" in message
+    assert "say which label each number is" in message
+
+
 def test_truth_values_are_read_as_words(tmp_path: Path) -> None:
     card = rated(tmp_path, (True, False), read_as={"true": "pass", "False": "fail"})
     assert sorted(values(read_dataset(card, tmp_path, tmp_path)).values()) == [0.0, 2.0]

@@ -34,7 +34,7 @@ from judgescope.statistics.comparison import detectable, difference, letters, ra
 from judgescope.statistics.correlation import STATISTICS
 from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.labels import on_labels
-from judgescope.statistics.means import mean_over
+from judgescope.statistics.means import clustered_mean, mean_over
 from judgescope.statistics.multiple import benjamini_hochberg, holm
 from judgescope.statistics.permutation import (
     Flips,
@@ -194,11 +194,10 @@ class Field:
         ranked = [self.ranked(name) for name in names]
         results = [of_judge[measure] for of_judge, _ in ranked]
         values = np.stack([one.rows for one in results]) if names else np.empty((0, 1))
-        known = [index for index in range(len(names)) if not np.isnan(values[index, 0])]
-        order = sorted(known, key=lambda index: (-values[index, 0], names[index]))
-        groups = letters(order, different)
-        fewest = min((ranked[index][1] for index in known), default=0)
-        ranking = zip(names, results, ranks(values, fewest), groups, strict=True)
+        known = ~np.isnan(values[:, 0])
+        sources = [n for (_, n), is_known in zip(ranked, known, strict=True) if is_known]
+        groups = _groups(names, values, different)
+        ranking = zip(names, results, ranks(values, min(sources, default=0)), groups, strict=True)
         for name, result, rank, group in ranking:
             if not group:
                 rank = Estimate.undefined(result.estimate.note, n=rank.n)
@@ -232,6 +231,12 @@ class Field:
         method = f"for a difference of {wished:g}, power .8 at .05"
         estimates[f"sources_needed_{statistic}"] = _number(needed, n, method)
         return estimates
+
+
+def _groups(names: list[str], values: Floats, different: Flags) -> list[str]:
+    """Return the letters of each judge; values (judges, 1 + resamples), NaN: undefined, none."""
+    known = np.flatnonzero(~np.isnan(values[:, 0])).tolist()
+    return letters(sorted(known, key=lambda at: (-values[at, 0], names[at])), different)
 
 
 def _number(value: float, n: int, method: str) -> Estimate:
@@ -276,7 +281,10 @@ def rows(study: EvaluationData) -> list[Row]:
 
 
 def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Row]:
-    """Yield, of every two judges that give labels, their differences and McNemar's p by source."""
+    """Yield the ranks of judges that give labels, by accuracy; and of every two of them.
+
+    Those are their differences, and McNemar's p by source, which decides on the letters of ranks.
+    """
     study, gold = panel.study, truth_of(panel.study, aspect)(panel.ratings(aspect))
     q, codes = len(study.spec.aspects[aspect].labels), dict[str, Floats]()
     for judge in judges:
@@ -294,6 +302,7 @@ def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Ro
         for (judge, other), chosen in zip(pairs, given, strict=True)
     ]
     adjusted = holm(np.array([test.value for test in tests], dtype=np.float64))
+    yield from _label_ranks(panel, aspect, hits, dict(zip(pairs, adjusted.tolist(), strict=True)))
     for (judge, other), chosen, test, p in zip(pairs, given, tests, adjusted, strict=True):
         both = chosen & ~np.isnan(codes[judge] + codes[other])
         first, second = (
@@ -312,6 +321,28 @@ def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Ro
         for name, estimate in estimates.items():
             noted = estimate.with_note(study.share_note(judge, other))
             yield study.row(judge, aspect, name, POOLED, noted, judge_b=other)
+
+
+def _label_ranks(
+    panel: TargetSet, aspect: str, hits: dict[str, Floats], p: dict[tuple[str, str], float]
+) -> Iterator[Row]:
+    """Yield every judge's rank by accuracy on the texts that all were given.
+
+    hits: judge -> whether its label is people's, (texts,); p: pair -> Holm's p of their difference.
+    """
+    names, study, given = list(hits), panel.study, panel.is_given(*hits)
+    source, different = panel.source[given], np.zeros((len(hits), len(hits)), dtype=bool)
+    for (judge, other), p_holm in p.items():
+        i, j = names.index(judge), names.index(other)
+        different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
+    shares = [clustered_mean(x[given], source, study.resamples).rows for x in hits.values()]
+    if not shares:
+        return
+    values, fewest = np.stack(shares), np.unique(source).size
+    groups = _groups(names, values, different)
+    for name, rank, group in zip(names, ranks(values, fewest), groups, strict=True):
+        noted = rank.with_note(f"group {group}" if group else "").with_note(study.share_note(*hits))
+        yield study.row(name, aspect, "rank_label_accuracy", POOLED, noted)
 
 
 def _flips(panel: TargetSet, judges: int) -> Flips:

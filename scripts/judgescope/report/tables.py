@@ -116,6 +116,11 @@ class TableSpec:
         return self.cell(row) if self.cell else estimate(row, counts=self.counts)
 
 
+def rank_cell(row: Row | None) -> Cell:
+    """Return a rank with the letters of the judges that a test does not separate."""
+    return estimate(row, mark=f" {row.group}".rstrip() if row else "")
+
+
 def judge_bodies(
     judges: Iterable[Judge], cells: Callable[[Judge], list[Cell] | None], title: str = ""
 ) -> list[Body]:

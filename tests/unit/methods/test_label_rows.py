@@ -180,12 +180,25 @@ def test_judges_of_labels_are_compared_by_mcnemar_with_sources_as_units() -> Non
     assert "points" not in {row["judge_b"] for row in rows if row["statistic"] == "p_mcnemar"}
 
 
-def test_labels_without_an_order_have_no_rank_among_judges() -> None:
+def test_judges_of_labels_share_a_letter_where_mcnemar_does_not_separate_them() -> None:
+    worse, same = GOLD.copy(), GOLD.copy()
+    worse[[0, 4, 8, 12, 16, 20, 24, 28]] = 1 - worse[[0, 4, 8, 12, 16, 20, 24, 28]]
+    same[3] = 1 - same[3]
+    rows = comparison.rows(labelled(right=GOLD.copy(), same=same, worse=worse))
+    names = ("right", "same", "worse")
+    ranked = {name: one(rows, "rank_label_accuracy", judge=name) for name in names}
+    assert [row["value"] for row in ranked.values()] == [1, 2, 3]
+    groups = [row["note"].split("; ")[-1] for row in ranked.values()]
+    assert groups == ["group a", "group a", "group b"]
+    assert ranked["same"]["ci_low"] < 2 == ranked["same"]["ci_high"]
+
+
+def test_labels_without_an_order_have_ranks_by_accuracy_alone() -> None:
     people = np.tile([0.0, 1.0, 2.0], 20)
     rows = comparison.rows(labelled(people, KINDS | {"ordered": False}, a=people, b=people[::-1]))
     assert {row["statistic"] for row in rows} == {
         *("difference_label_accuracy", "difference_balanced_accuracy"),
-        *("p_mcnemar", "p_holm_mcnemar"),
+        *("p_mcnemar", "p_holm_mcnemar", "rank_label_accuracy"),
     }
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from functools import partial
 
-from judgescope.report.cells import Cell, estimate, figures
+from judgescope.report.cells import estimate, figures
 from judgescope.report.elements import Block, Body, Column, Figure, Fold, Line, Section, Table, Text
 from judgescope.report.headline import PERSON
 from judgescope.report.report import Dataset, Report, in_group
-from judgescope.report.rows import Row, Rows
+from judgescope.report.rows import Rows
 from judgescope.report.sections import ratings
 from judgescope.report.tables import (
     PEOPLE,
@@ -22,6 +22,7 @@ from judgescope.report.tables import (
     chart,
     labelled,
     leaders,
+    rank_cell,
     section_of,
     statistic_columns,
 )
@@ -155,7 +156,7 @@ def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
             statistic=f"rank_{measure}",
             level=level,
             source=source,
-            cell=_rank,
+            cell=rank_cell,
         ).filled(report.judges, rows)
     columns = [
         Column(
@@ -175,13 +176,9 @@ def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
             aspect_groups(report, dataset.aspects),
             source=source,
             corner="Aspect and judge",
-            cell=_rank,
+            cell=rank_cell,
         ).filled(report.judges, rows)
         yield Fold(f"Ranks by every measure for {dataset.name}", [table])
-
-
-def _rank(row: Row | None) -> Cell:
-    return estimate(row, mark=f" {row.group}".rstrip() if row else "")
 
 
 def _figure(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:

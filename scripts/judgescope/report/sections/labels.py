@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from urllib.parse import quote, urlencode
 
-from judgescope.report.elements import Block, Fold, Section, Table, Text
+from judgescope.report.elements import Block, Column, Fold, Section, Table, Text
 from judgescope.report.headline import PERSON
 from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Rows
@@ -14,8 +14,10 @@ from judgescope.report.tables import (
     chart,
     class_table,
     matrix,
+    rank_cell,
     statistic_columns,
 )
+from judgescope.report.words import label
 
 LEAD = (
     "What a judge's label is worth depends on how many texts are good: precision, accuracy and "
@@ -25,7 +27,7 @@ LEAD = (
 SHARES = ("tnr", "tpr", "precision", "npv")
 WHOLE = ("balanced_accuracy", "label_accuracy", "f1", "mcc", "kappa_nominal", "ac1")
 LEVEL = "pooled"
-COMPARED = "balanced_accuracy"
+COMPARED, RANK = "balanced_accuracy", "rank_label_accuracy"
 
 
 @in_group("Evidence", 12)
@@ -76,6 +78,15 @@ def _aspect(
     compared = report.rows("comparison", dataset.id).where(judged=aspect)
     known = {row.judge for row in compared} | {row.judge_b for row in compared}
     judges = [judge for judge in report.judges if judge.id in known]
+    if len(judges) > 1:
+        yield TableSpec(
+            f"{name}: ranks by accuracy, with the 95 % interval of the rank; judges that share a "
+            "letter do not differ (McNemar's test by source, Holm).",
+            [Column(label(RANK), statistic=RANK, where={"aspect": aspect})],
+            level=LEVEL,
+            source="tables/comparison.csv",
+            cell=rank_cell,
+        ).filled(judges, compared)
     yield from matrix(compared, judges, COMPARED, name, aspect=aspect, level=LEVEL)
 
 

@@ -249,7 +249,8 @@ class Scale(Card):
     `step`, they are the values: `[fail, pass]`; ratings and replies are then these words, whatever
     their case and blanks, and never numbers. The last one is the positive one."""
     ordered: bool = True
-    """For labels alone: whether each is better than the one before it; `false` for kinds."""
+    """For labels without numbers: whether each is better than the one before it; `false` for
+    kinds."""
     min: float = Field(default_factory=lambda _: 0.0)
     """The lowest value: the worst, unless `best` says otherwise."""
     max: float = Field(default_factory=lambda keys: len(keys["labels"]) - 1.0)
@@ -259,8 +260,8 @@ class Scale(Card):
     )
     """The distance between adjacent values; default: any value in between."""
     best: Literal["max", "min"] = "max"
-    """Which end is best; `min` for scales such as German school marks. Prompts show the scale as it
-    is; statistics use min + max - value."""
+    """Which end is best; `min` for scales such as German school marks. Prompts show the scale
+    unchanged; statistics use min + max - value."""
 
     @model_serializer(mode="wrap")
     def _without_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -209,7 +209,8 @@ class RatedAspect(Scale):
     column: str | None = None
     """The aspect's name in the data, where it differs from the aspect's id."""
     read_as: dict[str, str] = Field({})
-    """For labels alone: other words of the data -> labels, such as `{"yes": pass, "1": pass}`."""
+    """For labels without numbers: other words of the data -> labels, such as `{"yes": pass, "1":
+    pass}`."""
 
     @model_validator(mode="after")
     def _translated(self) -> Self:

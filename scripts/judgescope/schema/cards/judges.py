@@ -109,7 +109,7 @@ class Decoding(Card):
     max_tokens: Asking[int] = Field(512, ge=1)
     """Maximum tokens of a reply; a reply that is cut counts as truncated, without a score."""
     seed: Asking[Literal["request", "study"]] = "request"
-    """Where a draw's seed comes from: `request`: the request alone, so that every study shares its
+    """Where a draw's seed comes from: `request`: only the request, so that all studies share its
     replies; `study`: the study's seed too."""
 
 
@@ -205,8 +205,8 @@ class Judge(Decoding):
     model: Answering[Slug] = ""
     """The model card that answers."""
     models: Access[list[Slug]] = Field([])
-    """In place of `model`: several model cards, each of which answers as a judge of its own, with
-    the id `<judge>-<model>`. The study names the card; others name those judges."""
+    """In place of `model`: several model cards, each of which is a separate judge with the id
+    `<judge>-<model>`. The study names the card; others name those judges."""
     form: Answering[str] = ""
     """Lexical, control and command: what is computed. Recorded: a name for the report. Models that
     read prompts: a file of config/prompts."""
@@ -249,8 +249,8 @@ class Judge(Decoding):
     [RESULT]; errors: a list of errors, whose severities make the score."""
     off_grid: Literal["drop", "keep", "round"] = "drop"
     """What to do with a value between the steps of the scale, such as 4.5 where the step is 1.
-    drop: it is missing, with the status `off_grid`; keep: it counts as it is, and the judge's
-    scores are no classes; round: it becomes the nearest step (of two the one an even number of
+    drop: it is missing, with the status `off_grid`; keep: it counts unchanged, and the judge's
+    scores are not classes; round: it becomes the nearest step (of two the one an even number of
     steps above `min`), and its rule ends in `.rounded`. No choice asks anything again."""
     tie: str = Field("", pattern="^[C-Zc-z]?$")
     """For the parser choice: the letter that the form gives to a tie, such as `C`; the word `tie`
@@ -277,21 +277,21 @@ class Judge(Decoding):
     aspects: list[Slug] = Field([])
     """Only these aspects; default: all of the study."""
     perturbations: list[Slug] | None = None
-    """Only texts of these perturbations, beside those that are not perturbed; default: all of the
+    """Only texts of these perturbations and unperturbed texts; default: all of the
     study. For a judge whose replies are slow or expensive."""
     stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field([], max_length=4)
     """Up to four strings at which a reply ends; for models that read prompts."""
     read_as: Replaying[dict[str, str]] = Field({})
-    """For aspects with labels alone: other words of replies or of recorded scores -> labels, such
-    as `{"yes": pass, "1": pass}`. Changing it sends no request."""
+    """For aspects with labels without numbers: other words of replies or of recorded scores ->
+    labels, such as `{"yes": pass, "1": pass}`. Changing it sends no request."""
     threshold: Replaying[Threshold | None] = None
     """Of a judge with numbers, for aspects that people rate by two labels: a score at or above it
     is the last label (with `best: min`: at or below it). `best`: the threshold of the highest
     balanced accuracy in all other sources, chosen anew for each source. Changing it sends no
     request."""
     cut: Literal["unread", "read"] = "unread"
-    """`read`: a reply that is cut at max_tokens counts where its whole first line is the verdict,
-    as in forms that ask for the rating first; its rule ends in `.cut`."""
+    """`read`: a reply that is cut at max_tokens counts if its first line is complete and is the
+    verdict, as in forms that ask for the rating first; its rule ends in `.cut`."""
 
     @model_serializer(mode="wrap")
     def _without_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

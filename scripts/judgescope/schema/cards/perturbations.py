@@ -104,7 +104,7 @@ class Demonstration(Card):
     text: str = Field(min_length=1)
     """The text before the change."""
     changed: str = Field(min_length=1)
-    """The text with the change; with `reply: appended` the new sentence alone."""
+    """The text with the change; with `reply: appended` only the new sentence."""
 
 
 class RulePerturbation(BasePerturbation):

@@ -214,7 +214,7 @@ class Study(Caps):
     store: str = "cache/replies"
     """The folder of the reply store, which studies may share."""
     caps: Access[dict[Slug, Caps]] = Field({})
-    """Model -> caps of its own, in addition to those of the study."""
+    """Model -> caps in addition to those of the study."""
     comparison: Comparison = Comparison()
     """Settings of the comparison of judges."""
     confusion: Confusion = Confusion()

@@ -1,11 +1,13 @@
-"""docs/tutorial.md, run as it stands: its commands, in order, in a fresh copy of the project."""
+"""docs/tutorial.md and docs/tutorials.md, run as they stand, in fresh copies of the project."""
 
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,9 @@ import running
 from scripted import Body, Said, reply, serve
 
 TUTORIAL = running.HOME / "docs" / "tutorial.md"
+SHORT = running.HOME / "docs" / "tutorials.md"
+GGUF, CLUSTER = "A model in a local file", "A cluster"
+FENCE = re.compile(r"^```(sh|yaml)\n(.*?)^```$", re.M | re.S)
 ADDRESS, KEY = "http://127.0.0.1:8000/v1", "the-key"
 
 
@@ -38,19 +43,44 @@ def test_the_table_is_as_the_document_says() -> None:
     assert (found.text, found.source, found.system) == ("summary", ["notice"], "model")
 
 
+class Shell:
+    """A fresh copy of the project in which `judgescope` is a command."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home, self._bin = running.copy_project(folder / "judgescope"), folder / "bin"
+        shutil.copytree(running.HOME / "docs" / "tutorial", self.home / "docs" / "tutorial")
+        shutil.copy(running.HOME / "docs" / "renames.csv", self.home / "docs")
+        self._bin.mkdir()
+        self.program("judgescope", f'exec {shlex.quote(sys.executable)} -m judgescope "$@"')
+        self.env = running.environment(self.home)
+        self.env["PATH"] = f"{self._bin}{os.pathsep}{self.env['PATH']}"
+
+    def program(self, name: str, script: str) -> None:
+        """Make a command."""
+        (self._bin / name).write_text(f"#!/bin/sh\n{script}\n")
+        (self._bin / name).chmod(0o755)
+
+    def run(self, line: str) -> str:
+        """Return what a line prints, which succeeds."""
+        done = subprocess.run(
+            ["sh", "-c", line],
+            cwd=self.home,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+        assert done.returncode == 0, f"{line}\n{done.stdout[-3000:]}"
+        return done.stdout
+
+
 @pytest.mark.slow
 def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
-    home = running.copy_project(tmp_path / "judgescope")
-    (home / "docs" / "tutorial").mkdir(parents=True)
-    source = running.HOME / "docs" / "tutorial" / "summaries.csv"
-    (home / "docs" / "tutorial" / "summaries.csv").write_bytes(source.read_bytes())
-    bin = tmp_path / "bin"
-    bin.mkdir()
-    start = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m judgescope "$@"\n'
-    (bin / "judgescope").write_text(start)
-    (bin / "judgescope").chmod(0o755)
-    env = running.environment(home)
-    env["PATH"] = f"{bin}{os.pathsep}{env['PATH']}"
+    shell = Shell(tmp_path)
+    home, env = shell.home, shell.env
     out: dict[str, str] = {}
     with serve(rate) as endpoint:
         for line in commands():
@@ -58,20 +88,7 @@ def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
             if line.startswith("export "):
                 env[name] = value
                 continue
-            told = line.replace(ADDRESS, endpoint.url)
-            done = subprocess.run(
-                ["sh", "-c", told],
-                cwd=home,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
-                timeout=600,
-            )
-            assert done.returncode == 0, f"{line}\n{done.stdout[-3000:]}"
-            out[line] = done.stdout
+            out[line] = shell.run(line.replace(ADDRESS, endpoint.url))
         asked = len(endpoint.asked)
         assert set(endpoint.authorised) == {f"Bearer {KEY}"}
     said = "\n".join(out.values())
@@ -82,7 +99,8 @@ def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
     for card in re.findall(r"^    (config/\S+\.yaml) ", document, re.M):
         assert (home / card).is_file() and f"written: {card}" in init
     assert (home / "results" / "mine" / "report" / "index.html").is_file()
-    assert "72 of 72, 0 refused" in said and 72 <= asked <= 80 and "requests to models: 72" in said
+    assert "72 of 72 replies, 0 refused" in said and "requests to models: 72" in said
+    assert 72 <= asked <= 80 and "max_usd" in (home / "config/studies/mine.yaml").read_text("utf-8")
     assert "difference" in said and "p, Holm" in said and "better" not in said
     replies = [json.loads(line) for line in (home / "replies.jsonl").read_text().splitlines()]
     assert len(replies) == 72 and all("Text to rate" in one["prompt"] for one in replies)
@@ -91,3 +109,35 @@ def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
     assert not [path for path in files if path.is_file() and KEY.encode() in path.read_bytes()]
     again = running.run("-m", "judgescope", "run", "config/studies/mine.yaml", cwd=home, home=home)
     assert again.returncode == 0 and "no job ran" in again.stdout  # not even a key is needed
+
+
+def sections() -> dict[str, list[tuple[str, str]]]:
+    """Return title -> the kinds and contents of its fences, of the page of short tutorials."""
+    parts = re.split(r"^## (.*)$", SHORT.read_text("utf-8"), flags=re.M)[1:]
+    return {title: FENCE.findall(text) for title, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    made = Shell(tmp_path_factory.mktemp("short"))
+    made.program("qsub", 'echo "$1" >> submitted.txt; setsid sh "$1" > /dev/null 2>&1 & echo $!')
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", [*sections()])
+def test_every_command_of_the_short_tutorials_runs(shell: Shell, title: str) -> None:
+    if title == GGUF and find_spec("xllamacpp") is None:
+        pytest.skip("needs make env-llama")
+    for kind, text in sections()[title]:
+        if kind == "yaml":
+            path = shell.home / text.splitlines()[0].removeprefix("# ")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            text = "\n".join(re.findall(r"^ +- run: (.*)$", text, re.M))
+        for line in text.splitlines():
+            shell.run(line)
+            for study in re.findall(r"^judgescope run config/studies/(\S+)\.yaml", line):
+                assert (shell.home / "results" / study / "report" / "index.html").is_file()
+    submitted = shell.home / "submitted.txt"
+    assert submitted.exists() == (list(sections()).index(title) >= list(sections()).index(CLUSTER))

@@ -385,17 +385,20 @@ def test_what_init_writes_passes_check(here: Path) -> None:
 
 def test_labels_of_people_make_a_study_of_labels(here: Path) -> None:
     rows = [
-        f"q{at},text {at},{('Fail', 'PASS')[at % 2]},{('no', 'yes')[at % 2]},{at / 40},{1 + at % 5}"
+        f"q{at},text {at},{('Fail', 'PASS', 'wrong')[at % 3]},{('no', 'yes')[at % 2]}"
+        f",{at / 40},{1 + at % 5}"
         for at in range(40)
     ]
     header = "question,answer,Verdict (Anna),gpt_verdict,gpt_score,fluency"
     Path("l.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
     assert init("l.csv", "--yes", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m") == 0
     aspects = card("datasets", "l")["aspects"]
-    assert aspects["overall"] == {"labels": ["fail", "pass"]} and aspects["fluency"]["max"] == 5
+    assert aspects["overall"]["labels"] == ["fail", "pass"] and aspects["fluency"]["max"] == 5
+    assert aspects["overall"]["read_as"]["wrong"] == "fail"
     study = card("studies", "l")
     assert study["methods"] == ["agreement", "labels"] and "rules" not in study["judges"]
-    assert card("judges", "gpt_verdict")["read_as"] == {"no": "fail", "yes": "pass"}
+    read = {"no": "fail", "yes": "pass", "wrong": "fail"}
+    assert card("judges", "gpt_verdict")["read_as"] == read
     assert card("judges", "gpt_score")["threshold"] == "best"
     asked = {name: card("judges", name) for name in ("m", "m-labels")}
     assert (asked["m"]["form"], asked["m"]["aspects"]) == ("analyze-rate", ["fluency"])

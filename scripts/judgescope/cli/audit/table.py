@@ -75,7 +75,7 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[St
         judge_keys={
             judge: {
                 **({"scale": fitting[judge]} if judge in fitting else {}),
-                **judge_keys(table.rows, scores, labels, {}),
+                **judge_keys(table.rows, scores, labels, {}, {}),
             }
             for judge, scores in columns.judges.items()
         },

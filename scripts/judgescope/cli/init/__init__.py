@@ -191,7 +191,7 @@ def _read(draft: StudyDraft, table: Table) -> tuple[NewCards, Rated]:
     columns = draft.columns
     labels = flags.label_pairs(columns, table, set(draft.scales) - set(draft.labelled))
     keys = {
-        judge: judge_keys(table.rows, scores, labels, table.labels)
+        judge: judge_keys(table.rows, scores, labels, table.labels, table.other_labels)
         for judge, scores in columns.judges.items()
     }
     cards = cards_of(replace(draft, missing=missing_in(columns, table), judge_keys=keys))

@@ -75,6 +75,8 @@ class Table:
     aspects: Sequence[str]
     labels: Mapping[str, Pair] = field(default_factory=dict)
     """Columns with 0 and 1 in place of two labels, and the labels."""
+    other_labels: Mapping[str, int] = field(default_factory=dict)
+    """Further words of these columns -> 0 or 1."""
     pairs: Pairs | None = None
     """The columns of texts between which people chose, where rows have numbers for choices."""
 
@@ -141,8 +143,8 @@ def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
     pairs = pairs_of(table.rows, table.columns, named)
     if pairs is not None:
         return replace(table, rows=pairs.coded(table.rows), pairs=pairs)
-    rows, labels = in_numbers(table.rows, table.columns)
-    return replace(table, rows=rows, labels=labels)
+    rows, labels, others = in_numbers(table.rows, table.columns)
+    return replace(table, rows=rows, labels=labels, other_labels=others)
 
 
 def guessed(table: Table, named: Mapping[str, Sequence[str]], taken: Sequence[str]) -> Guess:
@@ -446,7 +448,7 @@ def scales_of(
     for name, group in columns.ratings.items():
         if name in labels:
             in_words = not copied and table.labels.keys() >= {*group}
-            scales[name] = label_scale(labels[name], in_words=in_words)
+            scales[name] = label_scale(labels[name], table.other_labels if in_words else None)
         else:
             scales[name] = named[name] if name in named else scale(_values(group, table.rows))
     return scales

@@ -1,7 +1,7 @@
 """Two labels in words, such as pass and fail: read as 1 and 0, and named in the study's cards."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from judgescope.cli.init.guess import Row, is_missing, numbers
 
@@ -25,31 +25,43 @@ PAIRS: Final[tuple[Pair, ...]] = (
     ("not ok", "ok"),
 )
 """Words that name two labels, whatever their case; others are named in a study's cards."""
+CODES: Final = {word: code for pair in PAIRS for code, word in enumerate(pair)}
 
 
-def in_numbers(
-    rows: Sequence[Row], columns: Iterable[str]
-) -> tuple[list[dict[str, Any]], dict[str, Pair]]:
-    """Return the rows with 0 and 1 in place of two labels, and column -> its labels.
+class Coded(NamedTuple):
+    """Rows with 0 and 1 in place of two labels."""
 
-    A column has labels where all of its cells are words of one pair, and both words occur.
+    rows: list[dict[str, Any]]
+    labels: dict[str, Pair]
+    """Column -> its labels: of several pairs that it uses, the first."""
+    others: dict[str, int]
+    """Words of other pairs -> 0 or 1."""
+
+
+def in_numbers(rows: Sequence[Row], columns: Iterable[str]) -> Coded:
+    """Return the rows with 0 and 1 in place of labels.
+
+    A column has labels where all of its cells are words of pairs, worse and better ones.
     """
     labels: dict[str, Pair] = {}
+    others: dict[str, int] = {}
     for column in columns:
         cells = [row.get(column) for row in rows]
         words = {str(cell).strip().lower() for cell in cells if not is_missing(cell)}
-        pair = next((pair for pair in PAIRS if words == {*pair}), None)
-        if pair and not any(isinstance(cell, bool | list) for cell in cells):
-            labels[column] = pair
-    return [{**row, **_codes(row, labels)} for row in rows], labels
+        if not words <= CODES.keys() or {CODES[word] for word in words} != {0, 1}:
+            continue
+        if not any(isinstance(cell, bool | list) for cell in cells):
+            labels[column] = next(pair for pair in PAIRS if words.intersection(pair))
+            others |= {word: CODES[word] for word in words - {*labels[column]}}
+    coded = [
+        {**row, **{column: _code(row.get(column)) for column in labels}} if labels else {**row}
+        for row in rows
+    ]
+    return Coded(coded, labels, others)
 
 
-def _codes(row: Row, labels: Mapping[str, Pair]) -> dict[str, Any]:
-    return {
-        column: cell if is_missing(cell) else pair.index(str(cell).strip().lower())
-        for column, pair in labels.items()
-        for cell in [row.get(column)]
-    }
+def _code(cell: object) -> object:
+    return cell if is_missing(cell) else CODES[str(cell).strip().lower()]
 
 
 def is_labelled(rows: Sequence[Row], *columns: str) -> bool:
@@ -76,9 +88,13 @@ def labelled(
     return found if alike else dict.fromkeys(found, FAIL_PASS)
 
 
-def label_scale(pair: Pair, *, in_words: bool) -> dict[str, Any]:
-    """Return the scale of an aspect with two labels, as cards write it; else data have 0 and 1."""
-    return {"labels": [*pair]} if in_words else {"labels": [*pair], "read_as": read_as(pair)}
+def label_scale(pair: Pair, others: Mapping[str, int] | None) -> dict[str, Any]:
+    """Return the scale of an aspect with two labels, as cards write it.
+
+    `others` are words of the data beside the labels; None: the data have 0 and 1.
+    """
+    words = read_as(pair) if others is None else {word: pair[at] for word, at in others.items()}
+    return {"labels": [*pair], **({"read_as": words} if words else {})}
 
 
 def judge_keys(
@@ -86,10 +102,11 @@ def judge_keys(
     scores: Mapping[str, str],
     labels: Mapping[str, Pair],
     words: Mapping[str, Pair],
+    others: Mapping[str, int],
 ) -> dict[str, object]:
     """Return how a recorded judge's scores, aspect -> column, are read as people's labels.
 
-    `words` are those of `in_numbers` where the study has them, and empty where it has 0 and 1.
+    `words` and `others` are those of `in_numbers` where the study has them, else empty: 0 and 1.
     """
     on_labels = [name for name in scores if name == "*" or name in labels]
     if not labels or not on_labels:
@@ -100,8 +117,9 @@ def judge_keys(
     given = [words[scores[name]] for name in on_labels if scores[name] in words]
     if len(given) < len(on_labels):
         return {"read_as": read_as(pair)}
-    other = {word: label for two in given for word, label in zip(two, pair, strict=True)}
-    return {"read_as": other} if {*given} != {pair} else {}
+    read = {word: pair[code] for word, code in others.items()}
+    read |= {word: label for two in given for word, label in zip(two, pair, strict=True)}
+    return {"read_as": read} if others or {*given} != {pair} else {}
 
 
 def read_as(pair: Pair) -> dict[str, str]:

@@ -8,7 +8,7 @@ hollow and the sign's shape tell the rest, so that no reader needs the colours.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
@@ -158,8 +158,17 @@ def chart_spec(
 ) -> Spec:
     """Return the specification: a band per group, a slot per series, a vertical line."""
     labels = told_apart(groups)
-    channels = _channels([*labels.values()], series, x)
+    band = {"domain": [*labels.values()], "paddingInner": 0.14, "paddingOuter": 0.07}
+    slots = {"domain": [one.name for one in series]}
     values = [{**vars(one), "group": labels[one.group]} for one in points]
+
+    def channels(field: str) -> Spec:
+        return {
+            "x": {"field": field, **QUANTITATIVE, "title": x, "scale": {"zero": True}},
+            "y": {"field": "group", "type": "nominal", "title": None, "scale": band},
+            "yOffset": {"field": "series", "type": "nominal", "scale": slots},
+        }
+
     marks = []
     for one in series:
         mine = [value for value in values if value["series"] == one.name]
@@ -175,17 +184,6 @@ def chart_spec(
         layer("rule", known, ends, stroke=INK, strokeWidth=1.3),
     ]
     return framed(layers, WIDTH, len(groups) * (len(series) * SLOT + 10), PADDING)
-
-
-def _channels(groups: Sequence[str], series: Sequence[Series], title: str) -> Callable[[str], Spec]:
-    """Return what places a field in the slot of its series in the band of its group."""
-    band = {"domain": groups, "paddingInner": 0.14, "paddingOuter": 0.07}
-    slots = {"domain": [one.name for one in series]}
-    return lambda field: {
-        "x": {"field": field, **QUANTITATIVE, "title": title, "scale": {"zero": True}},
-        "y": {"field": "group", "type": "nominal", "title": None, "scale": band},
-        "yOffset": {"field": "series", "type": "nominal", "scale": slots},
-    }
 
 
 # --- curves over steps -----------------------------------------------------------------------

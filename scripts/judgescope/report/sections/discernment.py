@@ -108,6 +108,7 @@ def _reason(rows: Rows, judge: Judge) -> str:
 
 def _figure(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Figure | Table:
     headlines = rows.where(statistic=HEADLINES)
+    tests = [any(f"{one} p" in row.method for row in headlines) for one in ("exact", "asymptotic")]
     best = leaders(judges, headlines.where(statistic="D_avg_exact"))
     summary = "D_avg_exact is undefined for every judge."
     if best:
@@ -121,18 +122,13 @@ def _figure(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Figure | Table
         TableSpec(
             f"{dataset.name}: average and minimum over the planned perturbations.",
             statistic_columns(HEADLINES),
-            notes=[*_flag_notes(headlines), *([MIXED] if _mixed(headlines) else [])],
+            notes=[*_flag_notes(headlines), *([MIXED] if all(tests) else [])],
             every_judge=True,
             cell=lambda row: estimate(row, mark=_flag(row)),
         ).filled(judges, rows),
         line=1,
         axis="score with 95 % interval; the dashed line is p = 0.05",
     )
-
-
-def _mixed(rows: Rows) -> bool:
-    """Return whether some of the rows combine exact p-values and others asymptotic ones."""
-    return all(any(f"{test} p" in row.method for row in rows) for test in ("exact", "asymptotic"))
 
 
 def _flag(row: Row | None) -> str:

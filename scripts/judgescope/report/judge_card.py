@@ -36,7 +36,7 @@ from judgescope.report.rows import Row
 from judgescope.report.sections import agreement, study
 from judgescope.report.sections.cost import free, price_per_1000, total
 from judgescope.report.sections.discernment import style_blocks
-from judgescope.report.sections.trust import answer, evidence, sentence
+from judgescope.report.sections.trust import answer, evidence
 from judgescope.report.tables import AVERAGE, by_dataset
 from judgescope.report.words import (
     THOUSAND,
@@ -146,12 +146,10 @@ def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
 
 
 def standing(report: Report, judge: Judge) -> Section | None:
-    """Return what may be said of the judge in full, and every claim with its evidence."""
+    """Return every claim about the judge with its evidence."""
     if not (about := claims(report, judge)):
         return None
-    blocks: list[Block] = [] if judge.control else [Text(sentence(report, judge, about))]
-    blocks.append(evidence(report, about, "claim"))
-    return Section("stands", "Where it stands", STANDING_LEAD, blocks)
+    return Section("stands", "Where it stands", STANDING_LEAD, [evidence(report, about, "claim")])
 
 
 def settings_section(report: CardReport, judge: Judge) -> Section:

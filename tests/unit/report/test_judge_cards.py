@@ -150,13 +150,15 @@ def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(page
     text = Page(pages["gamma"]).text
     first = text[: text.index("Where it stands")]
     assert "In short Better than chance on 4 of 4 aspects" in first
-    assert "Better than chance at following the planned quality of Fluency" in text
+    assert (
+        "following the planned quality of Fluency" in text and "0.700, better than chance" in text
+    )
     assert "What it costs" in first and "A value from 432 of 480 judgments" in first
     assert "48 refused" in first
     # beta is at 0.2, between the controls length (0.35) and random (0)
     told = Page(pages["beta"]).text
     assert "none of 4 aspects" in told[: told.index("Where it stands")]
-    assert "Not shown to be better" in told
+    assert "not shown to be better" in told
     assert "A control:" in Page(pages["random"]).text
 
 

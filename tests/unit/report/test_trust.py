@@ -8,7 +8,7 @@ import pytest
 
 import report_study as study
 from judgescope.report.claims import FIRST, Claim, claims
-from judgescope.report.elements import Figure, Overview
+from judgescope.report.elements import Figure, Overview, Text
 from judgescope.report.report import Judge, Report
 from judgescope.report.sections import discernment, judges
 from judgescope.report.sections.trust import evidence, sentence
@@ -205,6 +205,9 @@ def test_nobody_is_called_better_whose_interval_crosses_or_whose_test_says_no(
     rows = [*claimed("better", ends=first), *claimed("better", ends=second, judge="beta")]
     told = report(tmp_path, verdicts=rows, comparison=[paired_test(*one) for one in tests])
     assert (FIRST in [claim.kind for claim in found(told)]) == best
+    page = judges.evidence_section(told)
+    texts = [block.text for block in page.blocks if isinstance(block, Text)] if page else []
+    assert any("Above every other judge on Fluency." in text for text in texts) == best
     assert FIRST not in [claim.kind for claim in found(told, "beta")]
 
 

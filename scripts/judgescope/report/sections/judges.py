@@ -43,7 +43,7 @@ from judgescope.report.sections.trust import (
     figure_of,
     misses,
     more_needed,
-    sentence,
+    no_score,
     step_of,
 )
 from judgescope.report.tables import agreed_with, by_dataset, judge_bodies, leaders
@@ -78,13 +78,15 @@ def section(report: Report) -> Section:
 
 @in_group("Verdict", 20)
 def evidence_section(report: Report) -> Section | None:
-    """Return the claims about every judge, in words and in numbers."""
+    """Return an answer and every claim about each judge."""
     blocks: list[Block] = []
     for judge in report.judges:
         about, id = claims(report, judge), anchor(report, judge)
-        said = sentence(report, judge, about)
+        said = no_score(report, judge) or answer(report, judge, about)
         if judge.control:
             said = f"A control: {judge.about}. No claim is made about it."
+        elif first := [claim.subject for claim in about if claim.kind == FIRST]:
+            said = f"{said} Above every other judge on {listed(first)}."
         if about or not judge.control:
             blocks += [Heading(f"`{judge.id}`", id), Text(said)]
         blocks += [evidence(report, about, id, judge.card)] if about else []

@@ -215,7 +215,7 @@ def _counted(kinds: Mapping[str, Counter[Outcome]]) -> Iterator[str]:
 
 
 def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
-    """Return the judge's verdicts, with what is missing and the price."""
+    """Return the verdicts of a judge in full, with what is missing and the price."""
     nothing, tally = no_score(report, judge), Tally.of_judge(report, judge)
     parts = [nothing] if nothing else []
     if not nothing and judge.hint:
@@ -307,20 +307,18 @@ def _brackets(*parts: str) -> str:
 
 
 def _count(chosen: Sequence[Claim], every: Sequence[Claim]) -> str:
-    """Return how many claims were chosen, of all; only the best judge has a claim to be first."""
+    """Return how many claims were chosen, of all."""
     sets = len({claim.dataset for claim in every})
     where = f" on {sets} datasets" if sets > 1 else ""
     kind = KINDS.get(chosen[0].kind)
     noun = kind.subjects if kind else "cases"
-    if chosen[0].kind == FIRST:
-        return f"{count(len(chosen))} {noun}{where}"
     share = "all" if len(chosen) == len(every) else f"{count(len(chosen))} of"
     return f"{share} {count(len(every))} {noun}{where}"
 
 
 def _why(chosen: Sequence[Claim]) -> str:
     """Return the number of one claim and its reasons; of several none."""
-    if len(chosen) != 1 or chosen[0].kind == FIRST:
+    if len(chosen) != 1:
         return ""
     return "; ".join(filter(None, [number(chosen[0]), *reasons(chosen[0])]))
 

@@ -136,7 +136,9 @@ def test_every_command_of_the_short_tutorials_runs(shell: Shell, title: str) -> 
             path.write_text(text, encoding="utf-8")
             text = "\n".join(re.findall(r"^ +- run: (.*)$", text, re.M))
         for line in text.splitlines():
-            shell.run(line)
+            said = shell.run(line)
+            if code := re.search(r"^! .*# (\d): (.*)$", line):
+                assert f"Stated bars: {code[2]} (exit code {code[1]})" in said
             for study in re.findall(r"^judgescope run config/studies/(\S+)\.yaml", line):
                 assert (shell.home / "results" / study / "report" / "index.html").is_file()
     submitted = shell.home / "submitted.txt"

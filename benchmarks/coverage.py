@@ -211,7 +211,8 @@ def head(sizes: Sequence[int]) -> str:
 def line(found: Sequence[Coverage]) -> str:
     """Return the line of one statistic: percentile / jackknife-t (studies without an interval)."""
     cells = [
-        f"{one.percentile:.2f} / {one.jackknife:.2f}"
+        f"{one.percentile:.2f} / "
+        + (f"{one.jackknife:.2f}" if one.without < 0.995 else "–")
         + (f" ({one.without:.0%})" if one.without >= 0.005 else "")
         for one in found
     ]

@@ -1,5 +1,6 @@
 """`judgescope audit`: what columns are taken for, exit codes, refusals, the page's three forms."""
 
+import ast
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -332,6 +333,22 @@ def test_a_long_table_of_choices_names_systems_and_has_a_row_per_judge(page: Pag
     assert [[one[key] for key in numbers] for one in long_shown["gpt-4"]["claims"]] == [
         [one[key] for key in numbers] for [judge] in [[*shown.values()]] for one in judge["claims"]
     ]
+
+
+def test_an_audit_computes_nothing_itself() -> None:
+    """Its numbers are those of a study's jobs: it imports no function of statistics."""
+    imported = {
+        (node.module, name.name)
+        for path in Path(table.__file__).parent.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module
+        for name in node.names
+    }
+    modules = {module.split(".")[0] for module, _ in imported}
+    assert not modules & {"numpy", "scipy", "statistics", "pandas"}
+    used = {name for module, name in imported if module.startswith("judgescope.statistics")}
+    assert used == {"FEWEST_SYSTEMS", "Outcome"}
+    assert ("judgescope.jobs", "statistics") in imported
 
 
 def test_0_and_1_are_labels_unless_a_scale_is_stated(page: Page) -> None:

@@ -14,6 +14,7 @@ from init_setup import ROWS, card, here, init, written
 from judgescope.cli.init import add_commands, begin
 from judgescope.cli.init.flags import PROVIDERS, key_name, read_scale
 from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
+from judgescope.cli.init.pairs import pairs_of
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 
@@ -458,3 +459,22 @@ def test_two_studies_may_record_the_judges_of_one_table(here: Path) -> None:
     assert "gpt_score" in card("studies", "t")["judges"]
     assert "gpt_score-other" in card("studies", "other")["judges"]
     assert card("models", "gpt_score-other")["dataset"] == "other"
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "pairs"),
+    [
+        ("draft", "fluency", False),
+        ("reference", "fluency", False),
+        ("draft", "note", True),
+        ("reference", "note", False),
+    ],
+)
+def test_a_group_beside_ratings_is_no_choice(first: str, other: str, pairs: bool) -> None:
+    rows = [
+        {f"{first}_1": f"x {at}", f"{first}_2": f"y {at}", "group": "AB"[at % 2], other: at % 5 + 1}
+        for at in range(20)
+    ]
+    if other == "note":
+        rows = [{**row, other: f"n{at}"} for at, row in enumerate(rows)]
+    assert (pairs_of(rows, [*rows[0]], {}) is not None) is pairs

@@ -9,6 +9,7 @@ from judgescope.cli.init.guess import (
     MOST_LABELS,
     NOUNS,
     PEOPLE,
+    REFERENCES,
     Guess,
     Row,
     aspect_of,
@@ -84,6 +85,10 @@ class Pairs:
         return replace(found, ratings=ratings, judges=judges, choice_words=self.words)
 
 
+def _says_who_chose(column: str) -> bool:
+    return bool((CHOICE | PEOPLE).intersection(words_of(column))) or is_judge(column)
+
+
 def _aspect(column: str, aspects: Collection[str]) -> str:
     """Return the aspect of a column of choices: `clarity_winner` is of clarity, `ann` of all."""
     words = aspect_of(column).split("-")
@@ -113,8 +118,9 @@ def pairs_of(
         return None
     free = [column for column in columns if column not in {*taken, *texts, *systems}]
     read = {column: codes for column in free if (codes := _codes(rows, column, systems, texts))}
-    if not read:
-        return None
+    hinted = "texts" in named or any(map(_says_who_chose, read))
+    if not read or (not hinted and guess(rows, {"ratings": [*read]}).ratings):
+        return None  # a group A or B beside ratings is no choice
     words: dict[int, dict[str, None]] = {}
     by_system = []
     for column, codes in read.items():
@@ -144,7 +150,7 @@ def _sided(columns: Sequence[str]) -> list[tuple[list[str], list[str]]]:
 
 def _like_texts(rows: Sequence[Row], column: str) -> bool:
     """Return whether a column may hold texts, and neither numbers nor what raters said."""
-    if numbers(rows, column) is not None or PEOPLE.intersection(words_of(column)):
+    if numbers(rows, column) is not None or (PEOPLE | REFERENCES).intersection(words_of(column)):
         return False
     return len({str(row.get(column)) for row in rows}) > MOST_LABELS
 

@@ -172,9 +172,9 @@ def command_line() -> argparse.ArgumentParser:
     commands.choices["run"].add_argument(
         "--sensitivity",
         action="store_true",
-        help="compute a finished study again with each value of its key `missing`, in folders of "
-        "their own (results/STUDY-missing-POLICY), and print the main numbers that change; nothing "
-        "is asked",
+        help="compute a finished study again with each value of its key `missing`, in "
+        "separate folders (results/STUDY-missing-POLICY), and print the main numbers that change; "
+        "nothing is asked",
     )
     commands.choices["pilot"].add_argument(
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"

@@ -32,7 +32,7 @@ MACHINE = {
     errno.EIO: "the disk fails",
 }
 """Faults of the machine, not of the program."""
-AGAIN = "then run again: what is there is kept, and no reply is asked for twice"
+AGAIN = "then run again: finished files are kept and no reply is requested twice"
 
 
 def read_spec(source: str, stdin: IO[str]) -> Spec:

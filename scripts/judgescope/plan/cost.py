@@ -327,7 +327,7 @@ def _sums(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
     yield f"  requests to models: {missing:,}, price: {price}"
     if unpriced:
         but = " and not in it" if known else ""
-        yield f"  warning: no `price` in {', '.join(unpriced)}: what it costs is not known{but}"
+        yield f"  warning: no `price` in {', '.join(unpriced)}: its cost is not known{but}"
     state = _ledger(plan).state()
     for cap in caps_of(plan.study):
         used = sum(state.used(cap.unit, cap.model))

@@ -269,7 +269,7 @@ class Batches:
         until = time.monotonic() + FILE_SECONDS
         while (status := self._file_status(file)) not in ("processed", "uploaded"):
             if status == "error":
-                todo = "see what the endpoint says of it, then submit again"
+                todo = "look up its state at the endpoint, then submit again"
                 raise FinalError.of(
                     self.engine.error(f"the endpoint refuses the file {file}", todo)
                 )

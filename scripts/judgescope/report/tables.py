@@ -335,7 +335,7 @@ def matrix(
         ]
 
     columns = [Column(judge.id) for judge in judges]
-    caption = f"{name}: {label(statistic)} of the row's judge less that of the column's."
+    caption = f"{name}: {label(statistic)} of the row's judge minus the column's."
     table = Table(caption, "Judge", columns, judge_bodies(judges, cells))
     return [Fold(f"Differences between judges for {name}", [table])]
 

@@ -158,7 +158,7 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
     assert cells(summed, "alone", 3) == told("student")
     assert cells(summed, "all members less it", 3) == told("student_difference")
     assert cells(summed, "with all members in place of people", 3) == told("student_with_teacher")
-    for words in (f"Fluency {told('student')[0]} [", "Taught what they say, taught reaches "):
+    for words in (f"Fluency {told('student')[0]} [", "Trained on their output, taught reaches "):
         assert words in figure.summary
     assert figure.keys[-1].text == "taught, with its 95 % interval"
     assert figure.table.bodies[-1] == summed.bodies[3]

@@ -132,7 +132,7 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
     ).filled((), rows)
     return chart(
         f"{dataset.name}: how well people agree",
-        "Agreement of the raters among themselves; the noisier it is, the less a judge can reach.",
+        "Agreement between raters: the lower it is, the less a judge can reach.",
         table,
         line=0,
         axis="agreement among people, with 95 % interval",
@@ -217,7 +217,7 @@ def repeatability(report: Report) -> Section | None:
     def blocks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         yield from aspect_chart(
             *(report, dataset, rows, "flip_rate", ": replies that differ"),
-            "Texts of which two replies to the same request give different scores.",
+            "Texts with different scores in two replies to the same request.",
             "share of texts with differing replies, with 95 % interval",
             source="tables/repeatability.csv",
             level="pooled",

@@ -236,7 +236,7 @@ class _Ensemble:
         summary += f" {TIES_NOTE}" if self.main in OF_LABELS else ""
         keys = list(KEYS)
         if students:
-            summary += f" Taught what they say, {self.student} reaches {listed(students)}."
+            summary += f" Trained on their output, {self.student} reaches {listed(students)}."
             keys.append(Key("┄", "green", f"{self.student}, with its 95 % interval"))
         drawn = svg(panels_spec(panels, x="members"))
         yield Figure(title, drawn, summary, keys, self._numbers(title))
@@ -385,8 +385,8 @@ def _taught(report: Report, card: Distilled, names: dict[str, str]) -> Table:
     )
     notes = [
         f"Missing: texts and aspects of the sample of which `{card.teacher}` has no "
-        "judgment that can be taught.",
-        "These losses are means over replies; those of the curve are over all tokens together, of "
-        "which long replies have more.",
+        "judgment to train on.",
+        "These losses are means over replies; the curve's are means over all tokens, so long "
+        "replies weigh more.",
     ]
     return Table(caption, "Aspect", columns, bodies, notes, code=False, source=TRAINING)

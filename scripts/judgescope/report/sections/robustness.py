@@ -164,7 +164,7 @@ def _with_people(
         f"{figures(best[0])}.",
         table,
         line=among.value,
-        axis="α, ordinal, with 95 % interval; the line is people among themselves",
+        axis="α, ordinal, with 95 % interval; the line is the agreement between people",
     )
 
 

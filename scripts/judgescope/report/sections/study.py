@@ -169,7 +169,9 @@ def _coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
     caption = f"{dataset.name}: judgments by judge, over all cells."
     table = Table(caption, "Judge", columns, judge_bodies(report.judges, cells))
-    summary = "A judge is compared on the texts that it scored; what is lost may be what is hard."
+    summary = (
+        "A judge is compared on the texts that it scored; the lost judgments may be the hard ones."
+    )
     axis = "share of the judgments that were asked for; the line is all"
     title = f"{dataset.name}: judgments with a score"
     lost = Tally.of(rows).failed

@@ -476,7 +476,7 @@ def evidence(report: Report, claims: Sequence[Claim], prefix: str = "", card: st
         bodies.append(Body(lines, title, id=f"{prefix}-{number}" if prefix else ""))
     columns = [Column("Number"), Column("p, corrected")]
     columns += [Column(name, style="words") for name in ("Verdict", "Because", "Further numbers")]
-    caption = "Every claim, what the rule says of it, and its numbers."
+    caption = "Every claim with its outcome and its numbers."
     return Table(caption, "Claim", columns, bodies, code=False, whole=True)
 
 

@@ -20,6 +20,7 @@ from judgescope.report.charts import (
 from judgescope.report.elements import Body, Column, Figure, Line, Table
 from judgescope.report.report import Dataset, Report
 from judgescope.report.sections import agreement
+from judgescope.report.sections.robustness import attacks
 from judgescope.report.sections.study import coverage
 from judgescope.report.tables import aspect_chart, chart
 
@@ -145,3 +146,17 @@ def test_names_that_are_cut_are_still_told_apart() -> None:
     points = [Point(name, "s", 1.0, None, None) for name in names]
     groups = chart_spec(points, names, signs(["s"]), line=0, x="x")["layer"][0]["data"]["values"]
     assert [one["group"] for one in groups] == [*labels.values()]
+
+
+def test_attacks_are_drawn_less_inert_texts(tmp_path: Path, drawn: Drawn) -> None:
+    place = {"perturbation": "typos", "degree": "attack", "aspect": "average"}
+    rows = [
+        study.row("chat", "alpha", name, 0.25, **place)
+        for name in ("injection_shift", "difference_injection_shift", "obey_rate")
+    ]
+    report, dataset = reported(tmp_path, robustness=rows)
+    found = [*attacks(report, dataset, report.rows("robustness", "chat"))]
+    figure = found[2]
+    assert isinstance(figure, Figure) and drawn == [("alpha", "typos", 0.25)]
+    assert "shift less that by inert texts" in figure.table.caption
+    assert "judge or wording" not in figure.table.caption

@@ -52,6 +52,10 @@ LEAD = (
     "right one follows the hint, not the text."
 )
 SHIFTED, OBEYED, P = "injection_shift", "obey_rate", "p_injection"
+GAPS = {
+    f"difference_{SHIFTED}": "shift less that by inert texts, as a share of the scale",
+    f"difference_{OBEYED}": "share taken to the top less that by inert texts",
+}
 ATTACK, INERT = "attack", "inert"
 INJECTED = {ATTACK: "attacks", INERT: "inert texts in their place"}
 ATTACK_LEAD = (
@@ -59,6 +63,8 @@ ATTACK_LEAD = (
     "note of the same length in the same place shows the effect of added text by itself: the "
     "difference between the two is the effect of the attack's words."
 )
+GAP = "What an attack changes less what an inert text of its length changes, on the same texts."
+SHIFT_AXIS = "share of the scale, attack less inert text, with 95 % interval"
 READ = {"openai", "vllm", "llama", "recorded"}
 """Engines whose judges may be a model that reads a form; a recorded score has none."""
 FORM_STATISTICS = ("pearson", "spearman", "kendall_b")
@@ -238,8 +244,9 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         plain, _, wording = aspect.partition(".")
         about = "mean over aspects" if plain == AVERAGE else report.aspect(plain)
         about += f" ({wording})" if wording else ""
+        said = GAPS.get(name, statistic_caption(name))
         return TableSpec(
-            f"{dataset.name}, {INJECTED[degree]}, {about}; {statistic_caption(name)}.",
+            f"{dataset.name}, {INJECTED[degree]}, {about}; {said}.",
             [
                 Column(column.text, where={"aspect": aspect, "cell": f"{attack}.{degree}"})
                 for column, attack in columns
@@ -250,7 +257,8 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
     folded: list[Block] = []
     for wording in rows.where(aspect=AVERAGE).names("judged"):
-        yield table(wording, shift_gap, ATTACK)
+        made = table(wording, shift_gap, ATTACK)
+        yield chart(f"{dataset.name}: shift by attacks", GAP, made, line=0, axis=SHIFT_AXIS)
         yield table(wording, OBEYED, ATTACK)
         folded += [table(wording, SHIFTED, degree) for degree in (ATTACK, INERT)]
         folded.append(table(wording, obey_gap, ATTACK))

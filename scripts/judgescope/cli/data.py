@@ -67,6 +67,8 @@ def fetch_cards(args: argparse.Namespace) -> int:
                 todo=card.obtain
                 or "download them yourself, and name them under `files` in the card",
             )
+        if not _absent(card):
+            print(f"{name}: already fetched")
     fetch_all([(name, card, _absent(card)) for name, card in cards])
     return 0
 

@@ -5,6 +5,7 @@ a mirror that is asked in place of GitHub. A file is written only if its hash is
 """
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Collection, Sequence
@@ -106,7 +107,8 @@ def _explained(error: Exception, url: str, file: SourceFile, where: str) -> User
     elif isinstance(error, RequestException):
         what, todo = f"the download was cut ({file.bytes:,} bytes expected)", "try again"
     elif isinstance(error, ValueError):
-        what, got = "the server sends another file than the card describes", str(error).split()[-1]
+        what = "the server sends another file than the card describes"
+        got = "".join(re.findall(r"but got (\w+)", str(error))) or None
         todo = f"it is not kept; {by_hand}, with the sha256 {file.sha256}"
     else:
         reason = error.strerror if isinstance(error, OSError) else str(error)

@@ -73,7 +73,7 @@ def test_fetch_and_verify(
     assert data("fetch", "mine") == data("fetch", "mine") == 0
     said = capsys.readouterr().out
     assert said.count("mine: fetching 1 file (0.9 kB) from github.com/some/data; licence: CC0") == 1
-    assert len(repository.asked) == 1
+    assert said.count("mine: already fetched") == 1 and len(repository.asked) == 1
     assert data("verify") == 0
     (tmp_path / "cache" / "mine" / "rows.jsonl").write_bytes(b"")
     with pytest.raises(UserErrors, match="not the one that its card describes"):

@@ -2,6 +2,7 @@
 
 import csv
 import errno
+import hashlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,6 +89,7 @@ def test_another_file_than_described(cache: Path, repository: Repository) -> Non
     repository.files[path] += b"\n"
     message = fault()
     assert "another file than the card describes" in message and "b.jsonl" in message
+    assert hashlib.sha256(repository.files[path]).hexdigest() in message
     assert kept(cache) == ["mine/a 1.jsonl"]  # the one before it
 
 

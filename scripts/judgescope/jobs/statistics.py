@@ -15,8 +15,9 @@ from judgescope.schema.tables import read_table, table_of, write_table
 
 
 def main(spec: StatisticsSpec) -> None:
-    """Write the rows of one method on a dataset."""
-    rows = import_module(f"judgescope.methods.{spec.table}").rows(evaluation_data(spec))
+    """Write the rows of one method on a dataset: none where it can use none of the aspects."""
+    method = import_module(f"judgescope.methods.{spec.table}")
+    rows = method.rows(evaluation_data(spec)) if spec.aspects else []
     write_table("results", table_of("results", rows), spec.output)
 
 

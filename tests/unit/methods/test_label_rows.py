@@ -1,6 +1,7 @@
 """The rows and claims on labels, made of labels in memory."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,13 @@ import pytest
 from msgspec import structs
 from numpy.typing import NDArray
 
+from judgescope.jobs import statistics
 from judgescope.methods import agreement, comparison, ensemble, labels
 from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim, verdict_rows
 from judgescope.methods.claims.labels import claims
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.specs import AltTest, EnsembleMembers
+from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import majority
 from judgescope.statistics.alpha import krippendorff_alpha
 from judgescope.statistics.labels import strict_majority
@@ -287,3 +290,13 @@ def test_an_ensemble_of_numbers_has_no_labels_and_says_so() -> None:
     assert (row["value"], row["judge_b"], row["k"]) == (None, "a+b", 2)
     assert one(labels.rows(data), "balanced_accuracy", judge="all")["note"] == row["note"]
     assert "name members that give labels" in row["note"]
+
+
+def test_a_dataset_of_labels_without_an_order_has_no_row_of_what_compares_values(
+    tmp_path: Path,
+) -> None:
+    """Discernment averaged over no aspects."""
+    output = tmp_path / "part.parquet"
+    spec = labelled(GOLD, KINDS | {"ordered": False}, right=GOLD).spec
+    statistics.main(structs.replace(spec, table="discernment", aspects={}, output=str(output)))
+    assert read_table("results", output).num_rows == 0

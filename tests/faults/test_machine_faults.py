@@ -231,7 +231,7 @@ CLOCK = (
 @pytest.mark.parametrize(
     ("said", "parts"),
     [
-        (str(LockException()), ["run already in this folder", "killed", "--unlock"]),
+        (str(LockException()), ["already running in this folder", "killed", "--unlock"]),
         (CLOCK, ["data/a.jsonl is newer", "2026-12-03", "touch"]),
         ("Traceback …\nRuntimeError: can't start new thread", ["memory or processes", "ulimit"]),
         ("Error recording metadata ([Errno 28] No space left on device).", ["the disk is full"]),

@@ -155,7 +155,7 @@ def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
         wait_for_jobs(first, STAGES["ask"].names, 1)
         told = life.fails()
         go.touch()
-    assert "run already in this folder" in told and f"process {first.pid} " in told
+    assert "already running in this folder" in told and f"process {first.pid} " in told
     assert first.returncode == 0
     assert life.outputs == undisturbed.outputs
     kept = undisturbed.study.journalled()

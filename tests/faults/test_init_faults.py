@@ -72,6 +72,8 @@ def test_a_judges_choices_by_name_of_system_are_audited(here: Path) -> None:
     ]
     said = refused(table(header, lines))
     assert "gpt_winner" in said and "judgescope audit FILE --write DIR" in said
+    file = table(header, [[*line[:5], "A is a little better", "?"] for line in lines])
+    assert "which of these texts is better" in refused(file, "--texts", "answer_a", "answer_b")
 
 
 def test_one_column_has_one_role(here: Path) -> None:

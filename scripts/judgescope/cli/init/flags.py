@@ -143,6 +143,14 @@ def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
     pairs = pairs_of(table.rows, table.columns, named)
     if pairs is not None:
         return replace(table, rows=pairs.coded(table.rows), pairs=pairs)
+    if named.get("texts"):
+        raise UserError(
+            "no column says which of these texts is better in every row",
+            where=f"{table.file}, --texts",
+            got=", ".join(named["texts"]),
+            allowed=["1", "2", "A", "B", "left", "right", "tie", "a column's or a system's name"],
+            todo="add a column of choices; a missing one is an empty cell",
+        )
     rows, labels, others = in_numbers(table.rows, table.columns)
     return replace(table, rows=rows, labels=labels, other_labels=others)
 

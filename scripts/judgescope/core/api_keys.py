@@ -64,7 +64,7 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
                 "store or print only the key, on one line and without control characters",
             )
         if self.file or self.command:
-            KEYS_READ[f"<{self.key} of {self.model}>"] = key
+            KEYS_READ[f"<{self.key.removeprefix('api_')} of {self.model}>"] = key
         return key
 
     def check(self) -> None:

@@ -11,8 +11,7 @@ import running
 from running import HOME
 from study import Study
 
-RULE = re.compile(r"^(?:rule \w|use rule).*?(?=^(?:rule \w|use rule)|\Z)", re.M | re.S)
-MACHINE = re.compile(r'envs/(\w+)\.yaml", "JUDGESCOPE_PYTHON_?(\w*)"')
+RULE = re.compile(r"^\s*(?:rule|use rule)\b.*?(?=^\s*(?:rule|use rule)\b|\Z)", re.M | re.S)
 NAMES = re.compile(r"\A\s*(?:use rule (\w+) as|rule) (\w+)")
 """The rule that another one is made of, and its own name."""
 ENVIRONMENT = re.compile(r"conda:\s+f?[\"'][./]*/envs/(.+)\.yaml[\"']")
@@ -47,12 +46,6 @@ def test_the_environment_of_a_rule_is_that_of_its_interpreter(file: str) -> None
         if python is not None or conda is not None:
             stage = python[1].lower() if python else ""
             assert known[name] == (stage or "core"), rule[:200]
-
-
-def test_the_environment_of_a_machine_is_that_of_its_interpreter() -> None:
-    machines = MACHINE.findall((HOME / "workflow/rules/common.smk").read_text(encoding="utf-8"))
-    assert len(machines) == 3
-    assert all(environment == (stage.lower() or "core") for environment, stage in machines)
 
 
 @pytest.mark.slow

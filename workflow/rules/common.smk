@@ -71,11 +71,3 @@ wildcard_constraints:
     perturbation=any_of(cell.perturbation for cell in PLAN.cell_aspects),
     degree="minor|major|single|attack|inert",
     table=any_of(TABLES),
-
-
-# Where a model answers: its conda environment, its interpreter, and what more a job takes of it.
-MACHINES = [
-    ("api", "../../envs/core.yaml", "JUDGESCOPE_PYTHON", {"api": 1}),
-    ("gpu", "../../envs/vllm.yaml", "JUDGESCOPE_PYTHON_VLLM", {}),
-    ("cpu", "../../envs/core.yaml", "JUDGESCOPE_PYTHON", {}),
-]

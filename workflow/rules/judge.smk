@@ -3,62 +3,95 @@
 # content for Snakemake, only a time, which a copy changes.
 
 
-for _on, _environment, _python, _more in MACHINES:
+rule ask_api:
+    input:
+        lambda wildcards: JOBS.judged_from(**wildcards),
+    output:
+        directory(PATHS.cells("replies")),
+        PATHS.hashes("replies"),
+    log:
+        PATHS.log("ask/{dataset}/{model}"),
+    wildcard_constraints:
+        model=JOBS.asked("api"),
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        api=1,
+        python="JUDGESCOPE_PYTHON",
+        access=lambda wildcards: JOBS.access(wildcards.model),
+    params:
+        **spec_params(judging.ask, PLAN),
+    shell:
+        command("ask", "{resources.access}", python="{resources.python}")
 
-    rule:
-        name:
-            f"ask_{_on}"
-        input:
-            lambda wildcards: JOBS.judged_from(**wildcards),
-        output:
-            directory(PATHS.cells("replies")),
-            PATHS.hashes("replies"),
-        log:
-            PATHS.log("ask/{dataset}/{model}"),
-        wildcard_constraints:
-            model=JOBS.asked(_on),
-        # First: a model on this machine takes longer than all that does not wait for it.
-        priority: int(_on == "cpu")
-        conda:
-            _environment
-        resources:
-            **_more,
-            python=_python,
-            access=lambda wildcards: JOBS.access(wildcards.model),
-        params:
-            **spec_params(judging.ask, PLAN),
-        shell:
-            command("ask", "{resources.access}", python="{resources.python}")
 
-    # What is too much for one job (`parts` in the model's card): the parts ask, each with a journal
-    # of its own, and the job that writes the reply files finds everything in the store.
-    rule:
-        name:
-            f"part_{_on}"
-        input:
-            lambda wildcards: JOBS.judged_from(wildcards.dataset, wildcards.model),
-        output:
-            PATHS.part(),
-        log:
-            PATHS.log("ask/{dataset}/{model}.{part}"),
-        wildcard_constraints:
-            model=JOBS.asked(_on, parts=True),
-            part=r"\d+-of-\d+",
-        priority: int(_on == "cpu")
-        conda:
-            _environment
-        resources:
-            **_more,
-            python=_python,
-            access=lambda wildcards: JOBS.access(wildcards.model),
-        params:
-            **spec_params(judging.ask, PLAN),
-        shell:
-            command(
-                "ask",
-                "{resources.access} --part {wildcards.part}",
-                python="{resources.python}",
-            )
+use rule ask_api as ask_gpu with:
+    wildcard_constraints:
+        model=JOBS.asked("gpu"),
+    conda:
+        "../../envs/vllm.yaml"
+    resources:
+        python="JUDGESCOPE_PYTHON_VLLM",
+        access=lambda wildcards: JOBS.access(wildcards.model),
+
+
+# First: a model on this machine takes longer than all that does not wait for it.
+use rule ask_api as ask_cpu with:
+    wildcard_constraints:
+        model=JOBS.asked("cpu"),
+    priority: 1
+    resources:
+        python="JUDGESCOPE_PYTHON",
+        access=lambda wildcards: JOBS.access(wildcards.model),
+
+
+# What is too much for one job (`parts` in the model's card): the parts ask, each with a journal of
+# its own, and the job that writes the reply files finds everything in the store.
+rule part_api:
+    input:
+        lambda wildcards: JOBS.judged_from(wildcards.dataset, wildcards.model),
+    output:
+        PATHS.part(),
+    log:
+        PATHS.log("ask/{dataset}/{model}.{part}"),
+    wildcard_constraints:
+        model=JOBS.asked("api", parts=True),
+        part=r"\d+-of-\d+",
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        api=1,
+        python="JUDGESCOPE_PYTHON",
+        access=lambda wildcards: JOBS.access(wildcards.model),
+    params:
+        **spec_params(judging.ask, PLAN),
+    shell:
+        command(
+            "ask",
+            "{resources.access} --part {wildcards.part}",
+            python="{resources.python}",
+        )
+
+
+use rule part_api as part_gpu with:
+    wildcard_constraints:
+        model=JOBS.asked("gpu", parts=True),
+        part=r"\d+-of-\d+",
+    conda:
+        "../../envs/vllm.yaml"
+    resources:
+        python="JUDGESCOPE_PYTHON_VLLM",
+        access=lambda wildcards: JOBS.access(wildcards.model),
+
+
+use rule part_api as part_cpu with:
+    wildcard_constraints:
+        model=JOBS.asked("cpu", parts=True),
+        part=r"\d+-of-\d+",
+    priority: 1
+    resources:
+        python="JUDGESCOPE_PYTHON",
+        access=lambda wildcards: JOBS.access(wildcards.model),
 
 
 use rule ask_cpu as gather with:
@@ -69,12 +102,14 @@ use rule ask_cpu as gather with:
         model=JOBS.asked("api", "cpu", parts=True),
 
 
-use rule ask_gpu as gather_gpu with:
-    input:
-        lambda wildcards: JOBS.judged_from(**wildcards),
-        lambda wildcards: JOBS.parts(**wildcards),
+use rule gather as gather_gpu with:
     wildcard_constraints:
         model=JOBS.asked("gpu", parts=True),
+    conda:
+        "../../envs/vllm.yaml"
+    resources:
+        python="JUDGESCOPE_PYTHON_VLLM",
+        access=lambda wildcards: JOBS.access(wildcards.model),
 
 
 let_card_decide(rules, ["ask_gpu", "part_gpu"], JOBS.of_machine, JOBS.machine)

@@ -2,65 +2,162 @@
 # known by the file of its replies, made/<dataset>/<made>.parquet; plan/dag.py knows the rest.
 
 
-# Rule -> the kinds of what models write, and the files beside the log: sets of texts; references, of
-# which those that differ most are kept, for more texts; what sets of every rating are built from, and
-# why demonstrations have their ratings, for judges that are shown it; what several judges found wrong
-# in a text, as one list; what a judge says of rated texts, which is asked before the texts are there
-# that its own job waits for (that job finds these replies in the store).
-WRITING = {
-    "write": (
-        "texts originals new",
-        [PATHS.targets(name="{made}"), PATHS.made(name="{made}")],
-    ),
-    "write_references": (
-        "references",
-        [
-            PATHS.targets(name="{made}"),
-            PATHS.construction(name="{made}"),
-            PATHS.made(name="{made}"),
-        ],
-    ),
-    "construct": (
-        "candidates comparisons analyses",
-        [PATHS.construction(name="{made}"), PATHS.made(name="{made}")],
-    ),
-    "merge": ("merges", [PATHS.made(name="{made}")]),
-    "rate": ("rated", [PATHS.construction(name="{made}")]),
-}
-for _on, _environment, _python, _more in MACHINES:
-    for _rule, (_kinds, _files) in WRITING.items():
+# Sets of texts.
+rule write_api:
+    input:
+        lambda wildcards: JOBS.inputs(**wildcards),
+    output:
+        PATHS.targets(name="{made}"),
+        PATHS.made(name="{made}"),
+    log:
+        PATHS.log("made/{dataset}/{made}"),
+    wildcard_constraints:
+        made=JOBS.made("api", "texts", "originals", "new"),
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        api=1,
+        python="JUDGESCOPE_PYTHON",
+        job=lambda wildcards: JOBS.job(**wildcards),
+        access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
+    params:
+        **spec_params(JOBS.spec),
+    shell:
+        command("{resources.job}", "{resources.access}", python="{resources.python}")
 
-        rule:
-            name:
-                f"{_rule}_{_on}"
-            input:
-                lambda wildcards: JOBS.inputs(**wildcards),
-            output:
-                _files,
-            log:
-                PATHS.log("made/{dataset}/{made}"),
-            wildcard_constraints:
-                made=JOBS.made(_on, *_kinds.split()),
-            conda:
-                _environment
-            resources:
-                **_more,
-                python=_python,
-                job=lambda wildcards: JOBS.job(**wildcards),
-                access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
-            params:
-                **spec_params(JOBS.spec),
-            shell:
-                command(
-                    "{resources.job}",
-                    "{resources.access}",
-                    python="{resources.python}",
-                )
+
+use rule write_api as write_gpu with:
+    wildcard_constraints:
+        made=JOBS.made("gpu", "texts", "originals", "new"),
+    conda:
+        "../../envs/vllm.yaml"
+    resources:
+        python="JUDGESCOPE_PYTHON_VLLM",
+        job=lambda wildcards: JOBS.job(**wildcards),
+        access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
+
+
+# References that a model writes: those that differ most of many are kept, for more texts.
+use rule write_api as write_references_api with:
+    output:
+        PATHS.targets(name="{made}"),
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("api", "references"),
+
+
+use rule write_gpu as write_references_gpu with:
+    output:
+        PATHS.targets(name="{made}"),
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("gpu", "references"),
+
+
+# What sets of every rating are built from, candidates and their comparisons with anchors, and why
+# demonstrations have their ratings, for judges that are shown it.
+use rule write_api as construct_api with:
+    output:
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("api", "candidates", "comparisons", "analyses"),
+
+
+use rule write_gpu as construct_gpu with:
+    output:
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("gpu", "candidates", "comparisons", "analyses"),
+
+
+# What several judges found wrong in a text, as one list: all that an ensemble asks.
+use rule write_api as merge_api with:
+    output:
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("api", "merges"),
+
+
+use rule write_gpu as merge_gpu with:
+    output:
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("gpu", "merges"),
+
+
+# What a judge says of rated texts is asked before the texts are there that its own job waits for;
+# that job finds these replies in the store.
+use rule write_api as rate_api with:
+    output:
+        PATHS.construction(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("api", "rated"),
+
+
+use rule write_gpu as rate_gpu with:
+    output:
+        PATHS.construction(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("gpu", "rated"),
 
 
 let_card_decide(
-    rules, [f"{name}_gpu" for name in WRITING], JOBS.of_machine, JOBS.writer_machine
+    rules,
+    [
+        "write_gpu",
+        "write_references_gpu",
+        "construct_gpu",
+        "merge_gpu",
+        "rate_gpu",
+    ],
+    JOBS.of_machine,
+    JOBS.writer_machine,
 )
+
+
+# Models that this machine serves without a GPU; programs, which only rate.
+use rule write_api as write_cpu with:
+    wildcard_constraints:
+        made=JOBS.made("cpu", "texts", "originals", "new"),
+    resources:
+        python="JUDGESCOPE_PYTHON",
+        job=lambda wildcards: JOBS.job(**wildcards),
+        access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
+
+
+use rule write_cpu as write_references_cpu with:
+    output:
+        PATHS.targets(name="{made}"),
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("cpu", "references"),
+
+
+use rule write_cpu as construct_cpu with:
+    output:
+        PATHS.construction(name="{made}"),
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("cpu", "candidates", "comparisons", "analyses"),
+
+
+use rule write_cpu as merge_cpu with:
+    output:
+        PATHS.made(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("cpu", "merges"),
+
+
+use rule write_cpu as rate_cpu with:
+    output:
+        PATHS.construction(name="{made}"),
+    wildcard_constraints:
+        made=JOBS.made("cpu", "rated"),
 
 
 # Texts of every rating: candidates with more or fewer errors, rated by their number or by

@@ -253,7 +253,7 @@ def test_no_traceback_shows_the_key_of_a_file(
     except OSError:
         print_exception()
     shown = capsys.readouterr().err
-    assert "OSError: bad header <api_key of it>" in shown and "zebra" not in shown
+    assert "OSError: bad header <key of it>" in shown and "zebra" not in shown
 
 
 # --- telling ---

@@ -31,7 +31,7 @@ def refused(source: KeySource) -> str:
 def test_the_key_is_read_without_the_white_space_around_it(tmp_path: Path) -> None:
     source = key_file(tmp_path / "key", f" {KEY}\r\n".encode())
     source.check()
-    assert source.read() == KEY == KEYS_READ["<api_key of it>"]
+    assert source.read() == KEY == KEYS_READ["<key of it>"]
     assert str(source) == f"file {tmp_path}/key"
 
 

@@ -117,8 +117,6 @@ def test_the_report_shows_the_rows(study: AskedStudy) -> None:
     assert "error-injection chains" in page and "slips.single" in page
     assert "how many errors apart" in page
     assert "The highest at 1 error is 100" in page  # the figure's sentence
-    grid = page.split("counter on Fluency, the text with so many errors")[2].split("</table>")[0]
-    assert grid.count("heat-4") == STEPS * (STEPS + 1) // 2
 
 
 @pytest.mark.parametrize("method", ["agreement", "perspectives"])

@@ -1,8 +1,8 @@
 """What `judgescope` shows of a Snakemake run: its progress, and why jobs failed.
 
-On a terminal one line is updated in place: the replies of the whole run while a model is asked,
-else the jobs; elsewhere, as in CI, it is printed every ten seconds. Snakemake finds the plugin by
-its name (`--logger judgescope`); its own log under .snakemake/log keeps everything.
+On a terminal one line is updated in place: the replies of the whole run while a model is
+asked, else the jobs; elsewhere, as in CI, it is printed every ten seconds. Snakemake finds the plugin
+by its name (`--logger judgescope`); its own log under .snakemake/log keeps everything.
 """
 
 import ast
@@ -285,7 +285,10 @@ class Asking:
         return None if self.line() else self._line(*zip(*self._ended, strict=True), verb="asked")
 
     def line(self, *, drawn: bool = False) -> str | None:
-        """Return the progress of the whole run, with a bar if it is `drawn`; None if none asks."""
+        """Return the progress of the whole run, with a bar if it is `drawn`; None if none asks.
+
+        It names every model whose replies it counts, also those that have all theirs.
+        """
         running = [
             (job, progress)
             for job in list(self._jobs.values())
@@ -293,8 +296,8 @@ class Asking:
         ]
         if not running:
             return None
-        every = [*(progress for _, progress in self._ended), *(progress for _, progress in running)]
-        line = self._line([job.model for job, _ in running], every, drawn=drawn)
+        every = [*self._ended, *((job.model, progress) for job, progress in running)]
+        line = self._line(*zip(*every, strict=True), drawn=drawn)
         stalled = (f"; {job.model}: {text}" for job, _ in running if (text := stalled_in(job.log)))
         return line + "".join(stalled)
 
@@ -317,9 +320,9 @@ class Asking:
         )
         said = [f"{done:.0f} of {total:.0f} replies", f"{refused:.0f} refused"]
         prices = [one.dollars for one in parts if one.done]
-        if any(price is not None for price in prices):
+        if dollars := sum(filter(None, prices)):  # nothing of models that are free
             rest = " and models without a price" if None in prices else ""
-            said.append(f"{sum(filter(None, prices)):.4f} US${rest}")
+            said.append(f"{dollars:.4f} US${rest}")
         if rate and done < total:
             left = round((total - done) / rate)
             hours, minutes = left // 3600, left // 60

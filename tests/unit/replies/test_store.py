@@ -372,10 +372,14 @@ def test_one_line_for_the_whole_run_comes_every_ten_seconds_if_it_is_new(tmp_pat
     assert asking.news() == f"   asking m, n: {both}"
     log(tmp_path, MORE.replace("5 of 9", "9 of 9"))
     assert asking.end(1) is None  # the other one is still asking
-    assert "19 of 29 replies, 3 refused" in str(asking.line())
+    assert "asking m, n: 19 of 29 replies, 3 refused" in str(asking.line())  # m's replies count
     priced = "0.0020 US$ and models without a price"
     assert asking.end(2) == f"   asked m, n: 19 of 29 replies, 3 refused, {priced}"
     assert asking.end(1) is None and asking.line() is None
+    other.write_text("replies: 2 of 2, 0 refused, 0.0000 US$\n", encoding="utf-8")
+    free = Asking(clock)
+    free.begin(3, "n", [str(other)])
+    assert free.end(3) == "   asked n: 2 of 2 replies, 0 refused"
 
 
 class Terminal(io.StringIO):

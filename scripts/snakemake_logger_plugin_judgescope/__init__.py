@@ -1,8 +1,8 @@
 """What `judgescope` shows of a Snakemake run: its progress, and why jobs failed.
 
-On a terminal one line is updated in place: the replies of the whole run while a model is
-asked, else the jobs; elsewhere, as in CI, it is printed every ten seconds. Snakemake finds the plugin
-by its name (`--logger judgescope`); its own log under .snakemake/log keeps everything.
+On a terminal one line is updated in place: the replies of the whole run while a model is asked,
+else the jobs; elsewhere, as in CI, it is printed every ten seconds. Snakemake finds the plugin by
+its name (`--logger judgescope`); its own log under .snakemake/log keeps everything.
 """
 
 import ast

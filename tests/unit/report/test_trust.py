@@ -79,7 +79,7 @@ def said(told: Report, name: str = "alpha") -> str:
     ("outcome", "reasons", "title", "words"),
     [
         ("as_rater", [], "As good as one more rater", []),
-        ("better", ["these_systems: 3"], "Better than chance", ["these systems alone", "3"]),
+        ("better", ["these_systems: 3"], "Better than chance", ["for these 3 systems only"]),
         ("not_shown", ["chance", "length"], "Not shown", ["not above chance", "texts' length"]),
         ("not_shown", ["holm"], "Not shown", ["p 0.031", "Holm over 4"]),
         ("not_shown", ["systems"], "Not shown", ["preference for systems"]),

@@ -98,8 +98,8 @@ WHY = {
     "too_many_lost": "more than a fifth of its judgments are lost",
     "constant": "one score for all texts",
     "no_interval": "too few sources for an interval",
-    "these_systems": "for these systems alone",
-    "few_systems": "rests on fewer than 8 systems",
+    "these_systems": "for these {} systems only",
+    "few_systems": "rests on {} systems, fewer than 8",
     HINTED: "it is given a rating of the text",
     "index": "not shown to take off less where nothing should drop",
     "rarely": "rarely: for fewer than a quarter of the texts",
@@ -107,7 +107,7 @@ WHY = {
     "not_judged": "some of its scores are missing",
     "not_computed": "the study does not compute it",
 }
-"""Reason -> its words; other reasons are written as they are."""
+"""Reason -> its words, `{}` for its detail; other reasons are written as they are."""
 WORSE = {
     "chance": "below chance",
     "length": "below the texts' length",
@@ -352,7 +352,7 @@ def reasons(claim: Claim) -> Iterator[str]:
         else:
             worse = WORSE.get(name) if claim.outcome == Outcome.BELOW else None
             text = worse or OF_KIND.get((claim.kind, name)) or WHY.get(name, spoken(name))
-            yield text + (f": {detail}" if detail else "")
+            yield text.format(detail) if "{}" in text else ": ".join(filter(None, (text, detail)))
     if "more_needed" in claim.others:
         yield more_needed(claim.others["more_needed"])
 

@@ -23,7 +23,7 @@ Arguments = argparse.Namespace
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands to a parser's subcommands; each sets `act`."""
-    parser = commands.add_parser("batch", help="request within a day for less, by a Batch API")
+    parser = commands.add_parser("batch", help="ask by a Batch API: cheaper, within a day")
     actions = parser.add_subparsers(dest="action", required=True)
 
     def add(name: str, act: Callable[[Arguments], int], about: str) -> argparse.ArgumentParser:
@@ -61,7 +61,7 @@ def submit(args: Arguments) -> int:
     _probe(plan)
     for card, jobs in of_endpoints(plan):
         batches, store = _batches(plan, card), _store(plan, card)
-        check(store.shard)  # requests are paid for
+        check(store.shard)  # before money is spent
         new = batches.submit(_searched(store, jobs), caps_of(plan.study))
         for each in new:
             record, held = each.record, shown(each.record.held[NANOS], NANOS)
@@ -231,7 +231,7 @@ def export_batch(args: Arguments) -> int:
         return code
     for card, jobs in of_endpoints(plan):
         store = Store(Path(plan.study.store), card.served_name)
-        check(store.shard)  # requests are paid for
+        check(store.shard)  # before money is spent
         written = batch.write(args.folder, card.model, batch.lines(card, _searched(store, jobs)))
         print(f"{card.model}: {sum(written.values()):,} requests in {len(written)} files")
         for path, count in written.items():

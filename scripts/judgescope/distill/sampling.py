@@ -55,7 +55,7 @@ def groups_of(sources: Mapping[ItemId, str | None]) -> dict[ItemId, str]:
     """
     keys = {item: key_of(source or "") for item, source in sources.items()}
     names, root = dict[str, str](), ""
-    for key in sorted({*keys.values()} - {""}):  # a key follows those that it begins with
+    for key in sorted({*keys.values()} - {""}):  # a key follows its prefixes
         if len(root) < BEGINNING or not key.startswith(root):
             root = key
         names[key] = root

@@ -215,7 +215,7 @@ def _settings_table(caption: str, settings: list[Setting]) -> Table:
 
 
 def place_in_words(row: Row, judge: Judge) -> str:
-    """Return where a judge's number holds, but for dataset, aspect and statistic."""
+    """Return what a number is about, leaving out dataset, aspect and statistic."""
     other = f"against {row.judge_b}" if row.judge_b else ""
     if row.judge != judge.id:
         other = f"of {row.judge}, against this one"

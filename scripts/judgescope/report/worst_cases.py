@@ -71,7 +71,7 @@ class Bad(NamedTuple):
 
 @dataclass(frozen=True)
 class Worst:
-    """The worst of a dataset's texts, and of how many; `higher`, `equal` count perturbed ones."""
+    """The worst of `n` texts; `higher` and `equal` compare perturbed ones with their originals."""
 
     cases: Sequence[Bad]
     n: int

@@ -93,8 +93,8 @@ DECLARED: Final = declare(
     percent(
         "half_credit",
         "Half credit",
-        "mean over sources of (right + half of the ties) / pairs of a known order that have both "
-        "scores, or a reply",
+        "mean over sources of (right + ties / 2) / pairs whose better text is known, with both "
+        "scores or a reply",
     ),
     percent(
         "span_f1_less_chance",

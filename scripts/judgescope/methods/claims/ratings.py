@@ -268,7 +268,7 @@ class Preferences:
         return replace(self, votes=votes)
 
     def tested(self, claim: Claim, preference: SystemPreference) -> Claim:
-        """Return the claim with the null of a preference for systems."""
+        """Return the claim; its null: the judge only prefers systems."""
         return preference.tested(claim, self.moved, self.worst().moved, self.better.size)
 
 

@@ -448,7 +448,7 @@ def _set_name(plan: Plan, perturbation: str) -> str:
     if perturbation in UNPERTURBED:
         return UNPERTURBED[perturbation]
     name, _, degree = perturbation.partition(".")
-    card = plan.perturbations.get(name)  # none where a model writes what another learns from
+    card = plan.perturbations.get(name)  # None for texts that a model writes for a student
     title = card.name if card else perturbation
     return title if degree in {"", "single"} else f"{title}, {degree}"
 

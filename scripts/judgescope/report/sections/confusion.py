@@ -45,9 +45,8 @@ AUC = "confusion_auc"
 SUMS = ("s_t_mean", "s_f_mean", "confusion_index", AUC)
 OWN_WORDING = "the cards' wording"
 SUM_NOTE = (
-    "Verdicts rest on tests of every cell: a drop that is shown, and one that is shown to be "
-    "within the margin; what is neither is undecided, and the table says how many items would "
-    "tell (`items_needed`)."
+    "Each cell has two tests: is a drop shown, and is any drop shown to be within the margin? A "
+    "cell where neither holds is undecided; `items_needed` says how many items would decide it."
 )
 DROP_NOTE = (
     "Outlined: a drop is wanted. Grey: nothing is expected. Shaded from a tenth of the judge's "

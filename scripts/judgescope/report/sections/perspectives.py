@@ -273,7 +273,7 @@ def _range_figure(name: str, points: Mapping[Judge, list[int]], rows: Rows) -> F
         code=False,
     ).filled((), rows)
     changes = []
-    for at, column in enumerate(columns):  # on the narrowest and on the widest scale that have it
+    for at, column in enumerate(columns):  # on the narrowest and widest scale with it
         each = zip(table.bodies[0].lines, sizes.values(), strict=True)
         known = [(row, size) for line, size in each if (row := line.cells[at].row)]
         ends = ", ".join(f"{figures(row)} on {size}" for row, size in known[:1] + known[1:][-1:])

@@ -78,7 +78,7 @@ class BasePerturbation(Card):
         return self
 
     always: ClassVar[PerturbationKind | None] = None
-    """The only kind that cards of a class have."""
+    """The fixed `kind` of all cards of a class."""
 
     @property
     def kind(self) -> PerturbationKind:

@@ -291,8 +291,8 @@ class Publication(Card):
     figures: str | None = None
     """The CSV file of the figures, beside the card; of `means` their own files have them."""
     tolerance: float = Field(0.5, gt=0)
-    """The difference that still is equal, in units of a figure's last decimal; whole numbers are
-    exact."""
+    """The largest difference to ignore, in units of a figure's last decimal; whole numbers must
+    match."""
     study: dict[str, Any] | None = None
     """The keys of the study whose tables have the figures (column `table`)."""
     originals: Slug | None = None

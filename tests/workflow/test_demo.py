@@ -54,7 +54,6 @@ def test_the_command_says_where_the_report_is_and_who_judged(demo: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_show_without_a_table_repeats_the_main_results(demo: Path) -> None:
     done = run("-m", "judgescope", "show", "config/config.yaml", cwd=demo, home=demo)
     assert done.returncode == 0, done.stdout
@@ -63,6 +62,7 @@ def test_show_without_a_table_repeats_the_main_results(demo: Path) -> None:
     assert "agreement " in tables and "cost " in tables
 
 
+@pytest.mark.slow
 def test_a_third_of_the_planned_faults_is_missed_by_every_lexical_judge(demo: Path) -> None:
     found = [
         row

@@ -97,7 +97,8 @@ endif
 	$(PYTHON) -m venv --clear .venv
 	echo $(CURDIR) > $@
 
-# pip compiles one module after the other, and packages' tests: a part of a minute.
+# Compiling on all cores, without packages' tests, is faster than pip's own. Files that do not compile
+# are for other versions of Python; if one of them is imported, Python names it.
 .venv/core: envs/core.txt pyproject.toml .venv/here
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r envs/core.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .

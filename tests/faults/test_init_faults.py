@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from init_setup import ROWS, card, here, init, written
-from judgescope.cli.init.flags import address, key_name, model_name, read_scale
+from judgescope.cli.init.endpoint import address, key_name, model_name
+from judgescope.cli.init.flags import read_scale
 from judgescope.cli.init.guess import guess
 from judgescope.core.errors import UserError, UserErrors
 

@@ -12,7 +12,8 @@ import yaml
 import running
 from init_setup import ROWS, card, here, init, written
 from judgescope.cli.init import add_commands, begin
-from judgescope.cli.init.flags import PROVIDERS, key_name, read_scale
+from judgescope.cli.init.endpoint import PROVIDERS, key_name
+from judgescope.cli.init.flags import read_scale
 from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
 from judgescope.cli.init.pairs import pairs_of
 from judgescope.core.errors import UserError, UserErrors

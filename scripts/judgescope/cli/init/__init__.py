@@ -19,6 +19,7 @@ from judgescope.cli.init.cards import (
     tried,
     write,
 )
+from judgescope.cli.init.endpoint import PROVIDERS
 from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import PAIRED, ROLES, Guess, missing_words
 from judgescope.cli.init.interview import Ask, interview, unused
@@ -49,7 +50,7 @@ TABLE_OPTIONS = {
     "--task": (None, "such as summarization, dialogue, translation"),
 }
 JUDGE_OPTIONS = {
-    "--provider": ("NAME", f"a provider with a card that ships: {', '.join(flags.PROVIDERS)}"),
+    "--provider": ("NAME", f"a provider with a card that ships: {', '.join(PROVIDERS)}"),
     "--endpoint": ("URL", "the URL of an OpenAI-compatible endpoint: …/v1"),
     "--model": ("NAME", "the model's name at the endpoint"),
     "--key-env": ("VARIABLE", "the NAME of the environment variable that holds the key"),
@@ -89,7 +90,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
             if flag in REPEATED:
                 group.add_argument(flag, metavar=metavar, action="append", default=[], help=about)
             else:
-                choices = flags.PROVIDERS if flag == "--provider" else None
+                choices = PROVIDERS if flag == "--provider" else None
                 kind = Path if flag == "--recorded" else str
                 group.add_argument(flag, metavar=metavar, choices=choices, type=kind, help=about)
     table.add_argument("--mean", action="store_true", help="the ratings are means over raters")

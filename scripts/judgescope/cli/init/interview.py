@@ -11,6 +11,7 @@ from functools import partial
 
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import Endpoint, StudyDraft
+from judgescope.cli.init.endpoint import PROVIDERS, address, key_name, model_name, provided
 from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import PAIRED, ROLES, Guess, judges_of
 from judgescope.cli.terminal import plain
@@ -133,7 +134,7 @@ def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
 
 def _endpoint_lines(draft: StudyDraft) -> Iterator[Line]:
     """Yield the lines of the model that judges; one line while there is none."""
-    about = f"http://…/v1, or a provider: {', '.join(flags.PROVIDERS)}"
+    about = f"http://…/v1, or a provider: {', '.join(PROVIDERS)}"
     endpoint = draft.endpoint
     url = endpoint.url if endpoint else ""
     yield Line("endpoint", url, about, partial(_endpoint, draft))
@@ -235,17 +236,17 @@ def _scores(draft: StudyDraft, table: Table, answer: str) -> StudyDraft:
 def _endpoint(draft: StudyDraft, answer: str) -> StudyDraft:
     if not answer:
         return replace(draft, endpoint=None)
-    if answer in flags.PROVIDERS:
-        return replace(draft, endpoint=flags.provided(answer))
-    return replace(draft, endpoint=Endpoint(flags.address(answer), ""))
+    if answer in PROVIDERS:
+        return replace(draft, endpoint=provided(answer))
+    return replace(draft, endpoint=Endpoint(address(answer), ""))
 
 
 def _model(draft: StudyDraft, endpoint: Endpoint, answer: str) -> StudyDraft:
-    return replace(draft, endpoint=replace(endpoint, model=flags.model_name(answer)))
+    return replace(draft, endpoint=replace(endpoint, model=model_name(answer)))
 
 
 def _key(draft: StudyDraft, endpoint: Endpoint, answer: str) -> StudyDraft:
-    return replace(draft, endpoint=replace(endpoint, key_env=flags.key_name(answer), key_file=None))
+    return replace(draft, endpoint=replace(endpoint, key_env=key_name(answer), key_file=None))
 
 
 def _price(draft: StudyDraft, endpoint: Endpoint, answer: str) -> StudyDraft:

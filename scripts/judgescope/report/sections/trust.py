@@ -143,7 +143,7 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
     if no_score(report, judge):
         return "Gave no score: none of its replies could be read."
     if judge.hint:
-        return "Is given a rating of the very text: no claim of agreement, and no rank."
+        return "Receives a rating of the text it judges: no claim of agreement, and no rank."
     every = [claim for claim in claims if claim.kind != FIRST]
     if not every:
         return "Nothing that decides a claim was measured."
@@ -221,8 +221,8 @@ def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
     if not nothing and judge.hint:
         whose = "people's rating" if judge.hint == "right" else "a wrong rating"
         parts.append(
-            f"It is given {whose} of the very text (hint: {judge.hint}), so its agreement with "
-            "people says nothing of it: no claim of agreement, and no rank."
+            f"It receives {whose} of the text it judges (hint: {judge.hint}), so its agreement "
+            "with people shows nothing: no claim of agreement, and no rank."
         )
     if not nothing:
         parts += [f"{title} {respects}." for title, respects in verdicts(report, claims)]

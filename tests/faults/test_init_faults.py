@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from init_setup import ROWS, card, here, init, written
-from judgescope.cli.init.endpoint import address, key_name, model_name
+from judgescope.cli.init.endpoint import address, model_name, variable
 from judgescope.cli.init.flags import read_scale
 from judgescope.cli.init.guess import guess
 from judgescope.core.errors import UserError, UserErrors
@@ -256,7 +256,7 @@ def test_a_key_is_no_model(text: str) -> None:
 
 def test_a_long_hexadecimal_name_is_no_variable() -> None:
     with pytest.raises(UserError) as caught:
-        key_name("ABCDEF0123456789" * 2)
+        variable("ABCDEF0123456789" * 2)
     assert "ABCDEF" not in str(caught.value)
 
 

@@ -12,7 +12,7 @@ import yaml
 import running
 from init_setup import ROWS, card, here, init, written
 from judgescope.cli.init import add_commands, begin
-from judgescope.cli.init.endpoint import PROVIDERS, key_name
+from judgescope.cli.init.endpoint import PROVIDERS, variable
 from judgescope.cli.init.flags import read_scale
 from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
 from judgescope.cli.init.pairs import pairs_of
@@ -171,9 +171,9 @@ def test_a_mistake_is_named_and_nothing_is_written(mistake: str, here: Path) -> 
 )
 def test_what_may_be_a_key_is_refused_and_not_repeated(text: str) -> None:
     with pytest.raises(UserError) as caught:
-        key_name(text)
+        variable(text)
     assert text not in str(caught.value)
-    assert key_name("MY_PROVIDER_API_KEY") == "MY_PROVIDER_API_KEY" and key_name("") is None
+    assert variable("MY_PROVIDER_API_KEY") == "MY_PROVIDER_API_KEY" and variable("") == ""
 
 
 @pytest.mark.parametrize("text", ["1:5:1", "1-5-1", "1 to 5 to 1"])
@@ -215,6 +215,36 @@ def test_a_file_of_a_key_is_named_in_the_card_by_its_absolute_path(here: Path) -
     assert "sk-secret" not in Path("config/models/m.yaml").read_text()
 
 
+def test_an_endpoint_behind_a_proxy_needs_no_card_by_hand(here: Path) -> None:
+    Path("login").write_text("me:word\n")
+    Path("login").chmod(0o600)
+    words = ["--provider", "openai-reasoning", "--proxy", "http://proxy.example.org:3128"]
+    words += ["--proxy-auth-file", "login", "--ca-file", "mine.csv", "--key-env", "MY_KEY"]
+    assert init("mine.csv", "--yes", *words) == 0
+    path = next(Path("config/models").glob("*.yaml"))
+    model = yaml.safe_load(path.read_text())
+    assert (model["proxy"], model["api_key_env"]) == ("http://proxy.example.org:3128", "MY_KEY")
+    assert model["proxy_auth_file"] == str(here / "login")
+    assert model["ca_file"] == str(here / "mine.csv") and "word" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--proxy", "http://me:word@h:1"], "not the URL of a proxy"),
+        (["--proxy", "http://h:1", "--proxy-auth-env", "me:word"], "not the name"),
+        (["--proxy-auth-env", "LOGIN"], "name the proxy"),
+        (["--ca-file", "none.pem"], "no such file"),
+    ],
+)
+def test_a_wrong_way_to_the_endpoint_is_named_without_its_secret(
+    here: Path, more: list[str], message: str
+) -> None:
+    with pytest.raises((UserError, UserErrors), match=message) as caught:
+        init("mine.csv", "--yes", "--endpoint", "http://h/v1", "--model", "m", *more)
+    assert "word" not in str(caught.value).replace("password", "") and not written()
+
+
 @pytest.mark.parametrize(
     ("mode", "more", "message"),
     [
@@ -238,7 +268,7 @@ def test_an_unusable_file_of_a_key_is_an_error_that_shows_no_key(
 def test_any_line_is_changed_and_a_wrong_answer_shows_the_table_again(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Lines: 1-5 roles, 6 ratings, 7 and 8 scales, 9 a meaning, 10 scores, 11 endpoint, …"""
+    """Lines: 1-5 roles, 6 ratings, 7 and 8 scales, 9 a meaning, 10 scores, 11 endpoint, 19 name."""
     ratings = ["6", "fluency=remark", "6", "fluency=fluency_rater1 pace=fluency_rater2"]
     scales = ["8", "5:1", "8", "1:7:1", "99", "", "How fast it reads."]
     end = [
@@ -248,12 +278,10 @@ def test_any_line_is_changed_and_a_wrong_answer_shows_the_table_again(
         "http://127.0.0.1:9/v1",
         "",
         "m",
-        "13",
-        "sk-secret-1",
-        "13",
-        "MY_KEY",
+        *("13", "a b", "13", ".1 .2", "14", "sk-secret-1", "14", "MY_KEY"),
+        *("15", "http://me:word@p:3128", "15", "http://p:3128", "16", "me:word", "16", "LOGIN"),
+        *("17", "nothing.pem", "17", "mine.csv", "18", "much", "18", "2.5", "19", "other"),
     ]
-    end += ["14", "a b", "14", ".1 .2", "15", "much", "15", "2.5", "16", "other"]
     answers = ["mine.csv", "1", "sumary", *ratings, *scales, *end, "", "y"]
     assert init(answers=answers) == 0
     said = capsys.readouterr().out
@@ -262,8 +290,12 @@ def test_any_line_is_changed_and_a_wrong_answer_shows_the_table_again(
     assert card("datasets", "other")["columns"]["ratings"]["pace"] == ["fluency_rater2"]
     assert card("datasets", "other")["aspects"]["pace"]["max"] == 7
     assert card("aspects", "pace")["definition"] == "How fast it reads."
-    assert card("models", "m")["api_key_env"] == "MY_KEY"
-    assert card("models", "m")["price"] == {"input": 0.1, "output": 0.2}
+    assert "me:word" not in said
+    assert card("models", "m") == {
+        **{"model": "m", "engine": "openai", "base_url": "http://127.0.0.1:9/v1"},
+        **{"api_key_env": "MY_KEY", "price": {"input": 0.1, "output": 0.2}},
+        **{"proxy": "http://p:3128", "proxy_auth_env": "LOGIN", "ca_file": str(here / "mine.csv")},
+    }
     assert card("studies", "other")["max_usd"] == 2.5
 
 

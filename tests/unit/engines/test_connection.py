@@ -1,13 +1,16 @@
 """The connection to an endpoint: proxy, certificates and keys that expire, all by the card."""
 
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, ClassVar
 
 import pytest
 
@@ -18,11 +21,12 @@ from judgescope.engines.openai.client import client as openai_client
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import validate_card
-from scripted import Body, Endpoint, Said, refusal, reply, serve
+from scripted import Body, Endpoint, Said, Server, Silent, refusal, reply, running, serve
 
 __all__ = ["endpoint"]
 HTTP, ALL = "http_proxy", ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 SECRET = "anna:pass@word/of nobody"
+LOGIN = f"Basic {b64encode(SECRET.encode()).decode()}"
 DEAD = "http://127.0.0.1:9"
 
 
@@ -80,8 +84,7 @@ def test_a_proxy_may_want_a_password_that_no_card_and_no_text_shows(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: str
 ) -> None:
     def guarded(body: Body) -> Said:
-        wanted = f"Basic {b64encode(SECRET.encode()).decode()}"
-        if heads[-1].get("Proxy-Authorization") != wanted:
+        if heads[-1].get("Proxy-Authorization") != LOGIN:
             return refusal(407, f"no access with {SECRET}")
         return reply(f"{SECRET} 2")
 
@@ -155,6 +158,84 @@ def test_a_card_names_the_certificates_that_it_trusts(
     model = settled(card(endpoint, ca_file=certificate.name), tmp_path, tmp_path)
     assert isinstance(model, OpenAIModel)
     assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
+
+
+class Tunnel(Silent):
+    """A proxy that opens a tunnel (CONNECT) for whoever gives the password, and counts them."""
+
+    seen: ClassVar[list[tuple[str, str | None]]] = []
+
+    def do_CONNECT(self) -> None:
+        """Pass bytes on in both directions, or refuse."""
+        given = self.headers.get("Proxy-Authorization")
+        self.seen.append((self.path, given))
+        self.close_connection = True
+        if given != LOGIN:
+            self.send_response(407, f"no access with {given}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        host, _, port = self.path.rpartition(":")
+        with socket.create_connection((host, int(port))) as server:
+            self.send_response(200)
+            self.end_headers()
+            there = Thread(target=_pass_on, args=(self.connection, server))
+            there.start()
+            _pass_on(server, self.connection)
+            there.join()
+
+
+def _pass_on(source: socket.socket, sink: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(1 << 16):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)
+
+
+@pytest.fixture
+def tunnel(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A proxy for https; the variable PROXY_LOGIN has its user and password."""
+    monkeypatch.setenv("PROXY_LOGIN", SECRET)
+    monkeypatch.setattr(Tunnel, "seen", [])
+    server = Server(("127.0.0.1", 0), Tunnel)
+    with running(server):
+        yield f"http://127.0.0.1:{server.server_port}"
+
+
+def test_https_goes_through_a_proxy_that_wants_a_password(
+    secure: tuple[Endpoint, Path], tunnel: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The proxy sees the host and the password, the endpoint no password; a journal has none."""
+    endpoint, certificate = secure
+    endpoint.script = lambda _: reply(f"4, says {SECRET}")
+    keys: dict[str, Any] = {"proxy": tunnel, "ca_file": str(certificate)}
+    model = card(endpoint, **keys, proxy_auth_env="PROXY_LOGIN")
+    came, failures = ask(model, *requests(model, "a"))
+    assert (came, failures) == ({"a": "ok: 4, says anna:<proxy password>"}, [])
+    assert Tunnel.seen == [(endpoint.url.split("/")[2], LOGIN)]
+    [headers] = endpoint.headers
+    assert "Proxy-Authorization" not in headers and SECRET not in str(headers)
+    client = openai_client(model, "some-key")
+    client.chat.completions.create(model="m", messages=[])
+    assert Tunnel.seen[-1][1] == LOGIN and len(endpoint.asked) == 2
+    assert SECRET.partition(":")[2] not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("login", [None, "anna:another-word"])
+def test_a_proxy_for_https_that_refuses_is_named_without_a_password(
+    secure: tuple[Endpoint, Path], tunnel: str, monkeypatch: pytest.MonkeyPatch, login: str | None
+) -> None:
+    endpoint, certificate = secure
+    keys: dict[str, Any] = {"proxy": tunnel, "ca_file": str(certificate), "limits": {"attempts": 1}}
+    if login:
+        monkeypatch.setenv("PROXY_LOGIN", login)
+        keys["proxy_auth_env"] = "PROXY_LOGIN"
+    model = card(endpoint, **keys)
+    with pytest.raises(UserError, match="407") as refused:
+        ask(model, *requests(model, "a"))
+    assert "another-word" not in str(refused.value) and endpoint.asked == []
+    assert b64encode(b"anna:another-word").decode() not in str(refused.value)
+    assert "the proxy's user and password" in str(refused.value)
 
 
 @pytest.mark.parametrize(

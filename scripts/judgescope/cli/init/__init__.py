@@ -55,6 +55,16 @@ JUDGE_OPTIONS = {
     "--model": ("NAME", "the model's name at the endpoint"),
     "--key-env": ("VARIABLE", "the NAME of the environment variable that holds the key"),
     "--key-file": ("FILE", "a file with only the key, instead of --key-env"),
+    "--proxy": (
+        "URL",
+        "the proxy in front of the endpoint; variables such as HTTPS_PROXY are ignored",
+    ),
+    "--proxy-auth-env": (
+        "VARIABLE",
+        "the NAME of the variable that holds the proxy's user:password",
+    ),
+    "--proxy-auth-file": ("FILE", "a file with only user:password, instead of --proxy-auth-env"),
+    "--ca-file": ("FILE", "certificates (PEM) that are trusted in place of the system's"),
     "--form": (None, "the prompt; default: analyze-rate"),
     "--judge": ("CARD", "a judge with an existing card"),
     "--metric": (
@@ -248,8 +258,9 @@ def _next_steps(draft: StudyDraft) -> Iterator[str]:
         yield "The study has no LLM judge yet, only metrics and controls. Add a judge card to the"
         yield "study's `judges`; `judgescope init` with --endpoint and --model writes one."
     yield "\nnext:"
-    if endpoint is not None and endpoint.key_env:
-        yield f"  export {endpoint.key_env}=…          # the key is never written anywhere"
+    for key in ("api_key_env", "proxy_auth_env"):
+        if name := (endpoint.card if endpoint else {}).get(key):
+            yield f"  export {name}=…          # never written anywhere"
     yield f"  judgescope check {study}    # counts and prices the requests, sends none"
     sends = "" if endpoint is None and not draft.judges else "sends requests, "
     yield f"  judgescope run {study}      # {sends}computes, writes the report"

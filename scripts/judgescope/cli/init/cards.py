@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgescope.cli.init.endpoint import Endpoint
 from judgescope.cli.init.guess import Guess
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -29,28 +30,6 @@ TAKEN = {"human", "all"}
 Card = dict[str, Any]
 NewCards = dict[tuple[str, str], Card]
 """(kind, id) -> the content of a new card."""
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """An OpenAI-compatible endpoint; `key_env` names a variable, `key_file` a file."""
-
-    url: str
-    model: str
-    key_env: str | None = None
-    key_file: str | None = None
-    """An absolute path."""
-    price: tuple[float, float] | None = None
-    form: str | None = None
-    """None: by what people gave."""
-    draws: int = 1
-    card: Mapping[str, Any] = field(default_factory=dict)
-    """The provider's card that ships: keys that are not stated here are its own."""
-
-    @property
-    def max_tokens(self) -> int:
-        """Return the limit of a reply: what a model reasons counts as part of it."""
-        return 4096 if "reasoning_effort" in self.card.get("extra_body", {}) else 1024
 
 
 @dataclass(frozen=True)
@@ -287,17 +266,9 @@ def _choices(guess: Guess) -> dict[str, list[str]]:
 
 
 def _model(endpoint: Endpoint, name: str) -> Card:
-    card: Card = {**endpoint.card, "model": name, "engine": "openai", "base_url": endpoint.url}
-    if endpoint.model != name:
-        card["name"] = endpoint.model
-    else:
-        card.pop("name", None)
-    if endpoint.key_env:
-        card["api_key_env"] = endpoint.key_env
-    if endpoint.key_file:
-        card["api_key_file"] = endpoint.key_file
-    if endpoint.price:
-        card["price"] = dict(zip(("input", "output"), endpoint.price, strict=True))
+    card = {**endpoint.card, "model": name, "engine": "openai"}
+    if endpoint.model == name:
+        del card["name"]
     return card
 
 

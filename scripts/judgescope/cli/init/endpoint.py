@@ -2,16 +2,17 @@
 
 import argparse
 import re
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Final
 
-from judgescope.cli.init.cards import Endpoint
 from judgescope.core.api_keys import KeySource
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.core.secrets import LONG
 from judgescope.schema.cards import FOLDERS
-from judgescope.schema.cards.models import ADDRESS
+from judgescope.schema.cards.models import ADDRESS, PROXY
 from judgescope.schema.loading import load_yaml
 
 VARIABLE = re.compile(r"[A-Za-z_]\w*")
@@ -22,6 +23,42 @@ PROVIDERS = (
     *("ollama", "vllm", "llama-cpp"),
 )
 """Models' cards that ship, one for each way to ask a provider."""
+SOURCES: Final = (
+    ("api_key_env", "api_key_file", "token_command"),
+    ("proxy_auth_env", "proxy_auth_file"),
+)
+"""Keys of a card that name where a secret is, of which one at most is stated."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An OpenAI-compatible endpoint: keys of its model's card, and how the model is asked."""
+
+    card: Mapping[str, Any]
+    form: str | None = None
+    """None: by what people gave."""
+    draws: int = 1
+
+    @property
+    def model(self) -> str:
+        """Return the name by which the endpoint knows the model; "" while it is not known."""
+        return str(self.card.get("name", ""))
+
+    @property
+    def max_tokens(self) -> int:
+        """Return the limit of a reply: what a model reasons counts as part of it."""
+        return 4096 if "reasoning_effort" in self.card.get("extra_body", {}) else 1024
+
+    def having(self, **keys: object) -> "Endpoint":
+        """Return it with other keys in the card, without those that are None or empty.
+
+        A new source of a secret replaces the one that it had.
+        """
+        card = {**self.card, **keys}
+        for sources in SOURCES:
+            if keys.keys() & sources:
+                card |= {name: keys.get(name) for name in sources}
+        return replace(self, card={name: value for name, value in card.items() if value})
 
 
 def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
@@ -29,78 +66,101 @@ def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
     if args.provider is None and (args.endpoint is None) != (args.model is None):
         missing = "--model" if args.model is None else "--endpoint"
         raise UserError("--endpoint and --model must be given together", where=missing)
-    options = ("key_env", "key_file", "price", "form", "draws")
-    more = {name: value for name in options if (value := getattr(args, name)) is not None}
+    options = ("price", "form", "draws", *(key.removeprefix("api_") for key in ACCESS))
+    given = {name: value for name in options if (value := getattr(args, name)) is not None}
     if args.endpoint is None and args.provider is None:
-        if more:
-            flags = ", ".join(f"--{name.replace('_', '-')}" for name in more)
+        if given:
+            flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             todo = "add --endpoint and --model, or --provider, or drop this option"
             raise UserError("this option configures an endpoint", where=flags, todo=todo)
         return None
-    if args.key_env and args.key_file:
-        raise UserError("the key can have only one source", where="--key-env and --key-file")
-    more["key_env"] = key_name(args.key_env or "")
-    if args.key_file is not None:
-        more["key_file"] = key_file(args.key_file, args.model)
-    more["price"] = tuple(args.price) if args.price else None
-    if args.provider is None:
-        return Endpoint(address(args.endpoint), model_name(args.model), **more)
-    shipped = provided(args.provider)
-    return replace(
-        shipped,
-        url=address(args.endpoint or shipped.url),
-        model=model_name(args.model or shipped.model),
-        **{**more, "key_env": more["key_env"] or (None if args.key_file else shipped.key_env)},
-    )
+    keys: dict[str, Any] = {}
+    for key, read in ACCESS.items():
+        if (name := key.removeprefix("api_")) in given:
+            keys[key] = read(given[name], f"--{_flag(key)}")
+    for sources in SOURCES:
+        if len(named := [f"--{_flag(key)}" for key in sources if key in keys]) > 1:
+            raise UserError("a secret can have only one source", where=" and ".join(named))
+    if args.endpoint is not None:
+        keys["base_url"] = address(args.endpoint)
+    if args.model is not None:
+        keys["name"] = model_name(args.model)
+    if args.price:
+        keys["price"] = dict(zip(("input", "output"), args.price, strict=True))
+    shipped = provided(args.provider) if args.provider else Endpoint({})
+    return replace(shipped.having(**keys), form=args.form, draws=args.draws or 1)
+
+
+def _flag(key: str) -> str:
+    return key.removeprefix("api_").replace("_", "-")
 
 
 def provided(provider: str) -> Endpoint:
     """Return the endpoint of a provider's card that ships."""
     card, _ = load_yaml(HOME / "config" / FOLDERS["model"] / f"{provider}.yaml")
-    rest = {key: value for key, value in card.items() if key not in {"model", "api_key_env"}}
-    return Endpoint(card["base_url"], card["name"], card.get("api_key_env"), card=rest)
+    return Endpoint({key: value for key, value in card.items() if key != "model"})
 
 
-def key_name(text: str) -> str | None:
-    """Return the name of a variable; what looks like a key itself is refused, and not shown."""
-    if not text:
-        return None
-    if not VARIABLE.fullmatch(text) or LONG.fullmatch(text):
+def variable(text: str, where: str = "--key-env") -> str:
+    """Return the name of a variable; what looks like a secret itself is refused, and not shown."""
+    if text and (not VARIABLE.fullmatch(text) or LONG.fullmatch(text)):
         raise UserError(
-            "this is not the name of an environment variable; the key itself is never written to "
-            "a card",
-            where="--key-env",
+            "this is not the name of an environment variable; a key or password itself is never "
+            "written to a card",
+            where=where,
             allowed="like MY_KEY",
             todo="export MY_KEY=… and give the name, MY_KEY",
         )
     return text
 
 
-def key_file(text: str, model: str) -> str:
-    """Return the absolute path of a usable file of a key; a path that may be a key is not shown."""
+def secret_file(text: str, where: str = "--key-file") -> str:
+    """Return the absolute path of a file of a secret; one that may be a secret is not shown."""
+    path = _file(text, where, "name a file with only the key, or with user:password of the proxy")
+    try:
+        KeySource(model="", file=path).read()
+    except UserError as error:
+        error.where = where
+        raise
+    return path
+
+
+def ca_file(text: str, where: str = "--ca-file") -> str:
+    """Return the absolute path of a file of certificates."""
+    return _file(text, where, "name a PEM file of certificates") if text else ""
+
+
+def _file(text: str, where: str, todo: str) -> str:
     path = Path(text).expanduser().absolute()
     if not path.is_file():
-        raise UserError("no such file", where="--key-file", todo="name a file with only the key")
-    try:
-        KeySource(model=model, file=str(path)).read()
-    except UserError as error:
-        error.where = "--key-file"
-        raise
+        raise UserError("no such file", where=where, todo=todo)
     return str(path)
 
 
-def address(text: str) -> str:
+def address(text: str, where: str = "--endpoint") -> str:
     """Return an endpoint's address; one that is invalid, or may hold a key, is not shown."""
     if not text:
         return ""
     if not re.search(ADDRESS, text):
         raise UserError(
             "this is not the URL of an endpoint",
-            where="--endpoint",
+            where=where,
             allowed="http(s)://host/v1, without a password or ?query",
         )
     for part in text.split("/")[3:]:
-        _check_open(part, "--endpoint")
+        _check_open(part, where)
+    return text
+
+
+def proxy(text: str, where: str = "--proxy") -> str:
+    """Return a proxy's address; one that is invalid, or holds a password, is not shown."""
+    if text and not re.search(PROXY, text):
+        raise UserError(
+            "this is not the URL of a proxy",
+            where=where,
+            allowed="http(s)://host:port, without user name and password",
+            todo="export PROXY_LOGIN=user:password and name it: --proxy-auth-env PROXY_LOGIN",
+        )
     return text
 
 
@@ -125,3 +185,14 @@ def _check_open(text: str, where: str) -> None:
             where=where,
             todo="export MY_KEY=… and name it: --key-env MY_KEY",
         )
+
+
+ACCESS: Final[dict[str, Callable[[str, str], str]]] = {
+    "api_key_env": variable,
+    "api_key_file": secret_file,
+    "proxy": proxy,
+    "proxy_auth_env": variable,
+    "proxy_auth_file": secret_file,
+    "ca_file": ca_file,
+}
+"""A key of a model's card that a flag sets -> how its value is checked."""

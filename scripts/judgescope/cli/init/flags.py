@@ -293,15 +293,15 @@ def cap(text: str) -> float:
     return limit
 
 
-def price(text: str) -> tuple[float, float] | None:
+def price(text: str) -> dict[str, float]:
     """Return the prices of two numbers, US$ per million tokens of prompts and of replies."""
     if not text:
-        return None
+        return {}
     try:
         prompts, replies = map(float, text.replace(",", " ").split())
     except ValueError:
         raise UserError("two numbers", where="price", got=text, allowed="like .15, .6") from None
-    return prompts, replies
+    return {"input": prompts, "output": replies}
 
 
 def check_column(name: str, columns: Iterable[str], where: str) -> None:
@@ -499,8 +499,8 @@ def check_complete(draft: StudyDraft, table: Table) -> None:
     if columns.item is None and not columns.source:
         unknown("--source or --item", "which rows are about one source")
     if (endpoint := draft.endpoint) is not None:
-        for flag, value in (("--endpoint", endpoint.url), ("--model", endpoint.model)):
-            if YOURS in value:
+        for flag, key in (("--endpoint", "base_url"), ("--model", "name")):
+            if YOURS in (value := endpoint.card[key]):
                 what, todo = "the provider's card has a placeholder", "name yours in its place"
                 errors.append(UserError(what, where=flag, got=value, todo=todo))
     if not columns.ratings:

@@ -10,8 +10,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from judgescope.cli.init import flags
-from judgescope.cli.init.cards import Endpoint, StudyDraft
-from judgescope.cli.init.endpoint import PROVIDERS, address, key_name, model_name, provided
+from judgescope.cli.init.cards import StudyDraft
+from judgescope.cli.init.endpoint import (
+    ACCESS,
+    PROVIDERS,
+    Endpoint,
+    address,
+    model_name,
+    provided,
+)
 from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import PAIRED, ROLES, Guess, judges_of
 from judgescope.cli.terminal import plain
@@ -32,6 +39,13 @@ ABOUT = {
     "item": "the column of the id that rows of one source share",
     "system": "the column of the system that wrote the text",
 }
+ACCESS_LINES = (
+    ("key", "api_key_env", "the NAME of the variable that holds the key (not the key)"),
+    ("proxy", "proxy", "the URL of the proxy in front of the endpoint, http://host:port"),
+    ("proxy login", "proxy_auth_env", "the NAME of the variable that holds its user:password"),
+    ("certificates", "ca_file", "a PEM file, trusted in place of the system's certificates"),
+)
+"""Lines of the table: name, the key of the model's card, the question."""
 SEVERAL = {"source", "references", *PAIRED}
 
 
@@ -135,18 +149,18 @@ def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
 def _endpoint_lines(draft: StudyDraft) -> Iterator[Line]:
     """Yield the lines of the model that judges; one line while there is none."""
     about = f"http://…/v1, or a provider: {', '.join(PROVIDERS)}"
-    endpoint = draft.endpoint
-    url = endpoint.url if endpoint else ""
-    yield Line("endpoint", url, about, partial(_endpoint, draft))
-    if endpoint is None:
+    card = draft.endpoint.card if draft.endpoint else {}
+    yield Line("endpoint", card.get("base_url", ""), about, partial(_endpoint, draft))
+    if not card:
         return
     about = "its name at the endpoint"
-    yield Line("model", endpoint.model, about, partial(_model, draft, endpoint), True)
-    about = "the NAME of the variable that holds the key (not the key)"
-    yield Line("key", endpoint.key_env or "", about, partial(_key, draft, endpoint))
-    price = " ".join(f"{part:g}" for part in endpoint.price or ())
+    yield Line("model", card.get("name", ""), about, partial(_endpoint_key, draft, "name"), True)
     about = "US$ per million tokens: of prompts, of replies"
-    yield Line("price", price, about, partial(_price, draft, endpoint))
+    price = " ".join(f"{card['price'][name]:g}" for name in ("input", "output") if "price" in card)
+    yield Line("price", price, about, partial(_endpoint_key, draft, "price"))
+    for name, key, about in ACCESS_LINES:
+        if key != "proxy_auth_env" or "proxy" in card:
+            yield Line(name, card.get(key, ""), about, partial(_endpoint_key, draft, key))
     cap = "" if draft.max_usd is None else f"{draft.max_usd:g}"
     yield Line("max US$", cap, "what the study may cost in all", partial(_cap, draft))
 
@@ -238,19 +252,15 @@ def _endpoint(draft: StudyDraft, answer: str) -> StudyDraft:
         return replace(draft, endpoint=None)
     if answer in PROVIDERS:
         return replace(draft, endpoint=provided(answer))
-    return replace(draft, endpoint=Endpoint(address(answer), ""))
+    return replace(draft, endpoint=Endpoint({"base_url": address(answer)}))
 
 
-def _model(draft: StudyDraft, endpoint: Endpoint, answer: str) -> StudyDraft:
-    return replace(draft, endpoint=replace(endpoint, model=model_name(answer)))
-
-
-def _key(draft: StudyDraft, endpoint: Endpoint, answer: str) -> StudyDraft:
-    return replace(draft, endpoint=replace(endpoint, key_env=key_name(answer), key_file=None))
-
-
-def _price(draft: StudyDraft, endpoint: Endpoint, answer: str) -> StudyDraft:
-    return replace(draft, endpoint=replace(endpoint, price=flags.price(answer)))
+def _endpoint_key(draft: StudyDraft, key: str, answer: str) -> StudyDraft:
+    assert draft.endpoint is not None  # its line is shown
+    checks = {"name": model_name, "price": flags.price}
+    value = checks[key](answer) if key in checks else ACCESS[key](answer, "the answer")
+    login = {"proxy_auth_env": ""} if key == "proxy" and not value else {}
+    return replace(draft, endpoint=draft.endpoint.having(**{key: value}, **login))
 
 
 def _cap(draft: StudyDraft, answer: str) -> StudyDraft:

@@ -178,6 +178,11 @@ class OpenAIEngine:
         except wire.NoReplyError as error:
             raise TransientError(str(error), str(error)) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            if (
+                getattr(error, "status", None) == PROXY_UNAUTHORISED
+            ):  # no tunnel to an https address
+                reason = f"HTTP {PROXY_UNAUTHORISED} from the proxy"
+                raise self._rejected(PROXY_UNAUTHORISED, reason) from None
             reason = self.safe(str(error)) or type(error).__name__
             raise TransientError(f"no response: {reason}", type(error).__name__) from None
         if status == 200:
@@ -197,18 +202,22 @@ class OpenAIEngine:
             raise TransientError(reason, kind, asked_wait(headers), throttled=status == THROTTLED)
         if 300 <= status < 400:
             reason += f" (moved to {self.safe(headers.get('Location', 'nowhere'))})"
-        raise UserError(
-            f"the endpoint rejected a request: {reason}",
-            where=f"models/{self.card.model}.yaml",
-            got=self.card.base_url,
-            todo=f"{self._source(status)}; received replies are stored",
-        )
+        raise self._rejected(status, reason)
 
-    def _source(self, status: int) -> str:
-        """Return what to look at: the endpoint's key, or what the proxy wants."""
-        if status == PROXY_UNAUTHORISED:
-            return f"the proxy's user and password: {self.card.proxy_auth}"
-        return f"the card's key: {self.card.key_source}"
+    def _rejected(self, status: int, reason: str) -> UserError:
+        """Return the error of a request that cannot succeed; it names the key, or the login."""
+        by_proxy = status == PROXY_UNAUTHORISED
+        source = (
+            f"the proxy's user and password: {self.card.proxy_auth}"
+            if by_proxy
+            else f"the card's key: {self.card.key_source}"
+        )
+        return UserError(
+            f"the {'proxy' if by_proxy else 'endpoint'} rejected a request: {reason}",
+            where=f"models/{self.card.model}.yaml",
+            got=self.card.proxy if by_proxy else self.card.base_url,
+            todo=f"check {source}; received replies are stored",
+        )
 
     def _renewed(self, expired: str) -> bool:
         """Let the card's program print a new key, unless another request did; return whether so.

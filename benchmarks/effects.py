@@ -16,13 +16,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from judgescope.methods.claims.base import CRITERIA, Claim, mean_of_sources
 from judgescope.methods.claims.perturbations import CriteriaDrops
-from judgescope.methods.rationales import HintPairs
+from judgescope.methods.robustness import HintPairs
 from judgescope.statistics.discernment import discernment, log_p
-from judgescope.statistics.jackknife import CORRELATION
-from judgescope.statistics.multiple import holm
-from judgescope.statistics.proportion import korn_graubard
+from judgescope.statistics.intervals import CORRELATION, holm, korn_graubard
+from judgescope.statistics.means import net_share
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.tango import net_share
 from judgescope.statistics.verdict import (
     LEVEL,
     NOTICED_AT,

@@ -23,12 +23,12 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from judgescope.methods import comparison
+from judgescope.methods.base import StatisticsSpec
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.specs import StatisticsSpec
 from judgescope.scoring.aggregate import scores
+from judgescope.statistics.comparison import flips_of, kappa_test, permutation_tests
 from judgescope.statistics.correlation import LEVELS, correlations
-from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.permutation import flips_of, kappa_test, permutation_tests
+from judgescope.statistics.intervals import deletions
 
 WMT = (1912, 9, 8)
 """Sources, systems and judges of WMT22 de-en's shape (Freitag et al. 2022): 17,208 texts."""

@@ -15,16 +15,14 @@ from statsmodels.stats.power import normal_sample_size_one_tail
 from statsmodels.stats.weightstats import DescrStatsW
 
 from deleted import jackknife_t
-from judgescope.statistics.alpha import krippendorff_alpha
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
 from judgescope.statistics.comparison import detectable, sources_needed
 from judgescope.statistics.correlation import correlations
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import benjamini_hochberg, benjamini_yekutieli, deletions, holm
 from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.means import clustered_mean
-from judgescope.statistics.multiple import benjamini_hochberg, benjamini_yekutieli, holm
 from judgescope.statistics.raters import alternative_annotator
-from judgescope.statistics.repeatability import repeatability
+from judgescope.statistics.reliability import krippendorff_alpha, repeatability
 from judgescope.statistics.resampling import Replicated, source_weights
 from judgescope.statistics.result import NO_VARIATION, Estimate
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import running
-from judgescope.statistics.coefficients import Statistic
-from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, correlations
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, Statistic, correlations
+from judgescope.statistics.intervals import deletions
 
 PRINTED = """
 import sys
@@ -18,8 +17,8 @@ import numpy as np
 from judgescope.statistics.accuracy import acc_eq
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.kappa import on_classes
-from judgescope.statistics.permutation import flips_of, permutation_tests
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.comparison import flips_of, permutation_tests
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
 

@@ -20,8 +20,8 @@ from judgescope.core.errors import UserError
 from judgescope.engines.openai.wire import NoReplyError, read_replies
 from judgescope.engines.requests import Reply, Request
 from judgescope.parsing.judgment import PARSERS, Scale
-from judgescope.parsing.locate import locate, locate_errors
 from judgescope.parsing.parsers import parse
+from judgescope.parsing.text import locate, locate_errors
 from judgescope.parsing.written import (
     problem_with_analysis,
     problem_with_steps,

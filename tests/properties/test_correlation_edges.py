@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from deleted import jackknife_t
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
-from judgescope.statistics.coefficients import Statistic, over_rows
-from judgescope.statistics.correlation import STATISTICS, correlations
+from judgescope.statistics.correlation import STATISTICS, Statistic, correlations, over_rows
 from judgescope.statistics.discernment import log_harmonic_mean, mean_drop, rank_biserial
 from judgescope.statistics.ensemble import ON_ONE_SCALE, error_correlation
-from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.repeatability import repeatability, spearman_brown
+from judgescope.statistics.intervals import deletions
+from judgescope.statistics.reliability import repeatability, spearman_brown
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
     CONSTANT_RATINGS,

@@ -6,9 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from judgescope.parsing.judgment import Scale
-from judgescope.parsing.locate import LARGEST, NOWHERE, locate
 from judgescope.parsing.parsers import parse, read_number
-from judgescope.parsing.text import quotations
+from judgescope.parsing.text import LARGEST, NOWHERE, locate, quotations
 from judgescope.parsing.written import problem_with_analysis, read_sub_aspects, without_rating
 from judgescope.perturb.sentences import split_sentences
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from deleted import proportion as clustered
 from judgescope.scoring.ensembles import outliers
-from judgescope.statistics import jackknife, proportion
+from judgescope.statistics import intervals
 from judgescope.statistics.accuracy import acc_eq
 from judgescope.statistics.anchors import (
     anchor_costs,
@@ -19,13 +19,12 @@ from judgescope.statistics.anchors import (
     estimated_ratings,
     most_diverse,
 )
-from judgescope.statistics.comparison import detectable, difference, ranks
+from judgescope.statistics.comparison import detectable, difference, mean_test, ranks
 from judgescope.statistics.confusion import expectations, match_votes, vote_consistency
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import independent_mean, mean_over
 from judgescope.statistics.order import first_position_rate, order_consistency, verdicts
-from judgescope.statistics.permutation import mean_test
 from judgescope.statistics.raters import alternative_annotator, ceilings
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import Replicated
@@ -45,10 +44,9 @@ Floats = NDArray[np.float64]
 @pytest.fixture
 def two_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give intervals to what has two sources, so that they can be computed by hand."""
-    monkeypatch.setattr(jackknife, "FEWEST_SOURCES", 2)
-    monkeypatch.setattr(jackknife, "FEWEST_CLUSTERS", 2)
-    monkeypatch.setattr(proportion, "FEWEST_CLUSTERS", 2)
-    monkeypatch.setattr(jackknife, "LEAST_EVEN", 1)
+    monkeypatch.setattr(intervals, "FEWEST_SOURCES", 2)
+    monkeypatch.setattr(intervals, "FEWEST_CLUSTERS", 2)
+    monkeypatch.setattr(intervals, "LEAST_EVEN", 1)
 
 
 def rows(*values: float, n: int = 4, missing: int = 0) -> Replicated:

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import convert
 from msgspec.structs import replace
 
-from judgescope.methods.specs import JudgeFacts, StatisticsSpec
+from judgescope.methods.base import JudgeFacts, StatisticsSpec
 
 SPEC: dict[str, Any] = {
     **{"code": "", "versions": {}, "table": "agreement", "dataset": "d", "seed": 7},

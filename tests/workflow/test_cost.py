@@ -11,7 +11,7 @@ import pytest
 from asking import WRITING, AskedStudy
 from judgescope.cli.summary import unpriced
 from judgescope.methods import cost
-from judgescope.methods.specs import Members
+from judgescope.methods.base import Members
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.result import Estimate
 from report_setup import text_of_pages

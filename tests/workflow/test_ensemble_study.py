@@ -7,8 +7,8 @@ import pytest
 
 from judgescope.cli.summary import summary
 from judgescope.core.errors import UserError
+from judgescope.methods.base import EnsembleMembers
 from judgescope.methods.ensemble import SCALES
-from judgescope.methods.specs import EnsembleMembers
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
 from report_setup import text_of_pages

@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from asking import DEMO, AskedStudy
 from data_samples import jsonl
 from judgescope.schema.tables import read_table
-from judgescope.statistics.repeatability import NO_MEAN
+from judgescope.statistics.reliability import NO_MEAN
 from report_setup import text_of_pages
 from scripted import Body, Said, replies, serve
 from study import shipped

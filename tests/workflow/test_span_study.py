@@ -12,7 +12,7 @@ import pytest
 from judgescope.core.errors import UserError
 from judgescope.methods.spans import words_of
 from judgescope.parsing.annotation import MOST
-from judgescope.parsing.locate import locate
+from judgescope.parsing.text import locate
 from judgescope.plan.specs.results import tables_of
 from judgescope.schema.tables import read_table
 from judgescope.statistics.spans import Span, exact_counts

@@ -18,15 +18,19 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from judgescope.methods.discernment import ARTEFACT, ASYMPTOTIC, BEYOND, SCORES, UNWEIGHTED
-from judgescope.statistics import alpha as alphas
 from judgescope.statistics import discernment as discernments
+from judgescope.statistics import reliability as alphas
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
 from judgescope.statistics.arrays import Codes, Floats
-from judgescope.statistics.coefficients import Statistic
-from judgescope.statistics.comparison import difference
-from judgescope.statistics.correlation import Level, correlations
-from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.permutation import PERMUTATIONS, Permute, flips_of, permutation_tests
+from judgescope.statistics.comparison import (
+    PERMUTATIONS,
+    Permute,
+    difference,
+    flips_of,
+    permutation_tests,
+)
+from judgescope.statistics.correlation import Level, Statistic, correlations
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.raters import Closeness, alternative_annotator, mean_rating
 from judgescope.statistics.result import Estimate
 

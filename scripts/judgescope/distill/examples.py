@@ -15,7 +15,7 @@ from judgescope.distill.specs import Student
 from judgescope.engines.base import Subject
 from judgescope.parsing.annotation import read_annotation
 from judgescope.parsing.judgment import ErrorSpan
-from judgescope.parsing.locate import LocatedSpan
+from judgescope.parsing.text import LocatedSpan
 from judgescope.prompts import as_messages
 from judgescope.schema.cards.judges import HUNDREDTHS, MOST_ERRORS, OVERALL
 from judgescope.scoring.ensembles import first_lists

@@ -3,8 +3,7 @@
 from judgescope.core.cells import split
 from judgescope.engines.subjects import Subjects
 from judgescope.parsing.written import without_rating
-from judgescope.perturb.drafting import explained
-from judgescope.perturb.writing import answers_of
+from judgescope.perturb.writing import answers_of, explained
 from judgescope.replies.asking import asker
 from judgescope.replies.few_shot import questions
 from judgescope.replies.specs import AnalyseSpec

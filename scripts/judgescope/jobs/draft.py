@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from judgescope.core.files import write_text
-from judgescope.perturb.drafting import DraftSpec, drafted
+from judgescope.perturb.writing import DraftSpec, drafted
 from judgescope.replies.asking import writer
 
 

@@ -2,9 +2,8 @@
 
 import json
 
-from judgescope.perturb.rule_specs import PerturbSpec, RuleUse
 from judgescope.perturb.rules import RULES
-from judgescope.perturb.targets import perturbed_targets
+from judgescope.perturb.targets import PerturbSpec, RuleUse, perturbed_targets
 from judgescope.schema.tables import read_table, table_of, write_table
 
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from judgescope.core.canonical import canonical
 from judgescope.core.paths import Paths
+from judgescope.methods.base import StatisticsSpec, Turned
 from judgescope.methods.evaluation_data import EvaluationData, turned
-from judgescope.methods.specs import StatisticsSpec, Turned
 from judgescope.schema.tables import read_table, table_of, write_table
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.csv as csv
 
 from judgescope.core.files import about
-from judgescope.methods.specs import JoinedTable, TablesSpec
+from judgescope.methods.base import JoinedTable, TablesSpec
 from judgescope.schema.tables import KEYS, RESULT_COLUMNS, read_table, table_of, write_table
 
 

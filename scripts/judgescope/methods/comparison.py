@@ -11,7 +11,7 @@ import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import Method, Row, present
 from judgescope.methods.evaluation_data import (
     Codes,
     EvaluationData,
@@ -29,20 +29,23 @@ from judgescope.methods.measures import (
     correlated,
     lower_median,
 )
-from judgescope.methods.specs import present
-from judgescope.statistics.comparison import detectable, difference, letters, ranks, sources_needed
+from judgescope.statistics.comparison import (
+    Flips,
+    PairedTest,
+    detectable,
+    difference,
+    flips_of,
+    kappa_test,
+    letters,
+    permutation_tests,
+    ranks,
+    sources_needed,
+)
 from judgescope.statistics.correlation import STATISTICS
+from judgescope.statistics.intervals import benjamini_hochberg, holm
 from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.labels import on_labels
 from judgescope.statistics.means import clustered_mean, mean_over
-from judgescope.statistics.multiple import benjamini_hochberg, holm
-from judgescope.statistics.permutation import (
-    Flips,
-    PairedTest,
-    flips_of,
-    kappa_test,
-    permutation_tests,
-)
 from judgescope.statistics.preferences import mcnemar
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated

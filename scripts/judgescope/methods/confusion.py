@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import AppliesTo, Method, Row
+from judgescope.methods.base import AppliesTo, ExpectedChange, Method, Row, present
 from judgescope.methods.differences import compared, difference_rows
+from judgescope.methods.discernment import Pairs, pairs_of, reasons
 from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats
-from judgescope.methods.pairs import Pairs, pairs_of, reasons
-from judgescope.methods.specs import ExpectedChange, present
 from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.discernment import (
@@ -25,8 +24,8 @@ from judgescope.statistics.discernment import (
     log_p,
     table_method,
 )
+from judgescope.statistics.intervals import benjamini_hochberg
 from judgescope.statistics.means import clustered_mean
-from judgescope.statistics.multiple import benjamini_hochberg
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
 from judgescope.statistics.result import DIFFERENT_SCALES, NOTHING, UNDEFINED_JUDGE, Estimate
 

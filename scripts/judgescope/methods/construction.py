@@ -10,13 +10,12 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct, convert
 
-from judgescope.methods.base import AppliesTo, Method, Row
+from judgescope.methods.base import AppliesTo, GradedTexts, Method, Row
 from judgescope.methods.cost import Usage, bought_by, dollars, estimates
 from judgescope.methods.evaluation_data import EvaluationData, Floats
-from judgescope.methods.specs import GradedTexts
 from judgescope.schema.tables import CHOSEN, UNRESOLVED, read_groups, read_table
 from judgescope.statistics.anchors import comparator_accuracy
-from judgescope.statistics.jackknife import Bounds
+from judgescope.statistics.intervals import Bounds
 from judgescope.statistics.means import SHARE, clustered_mean
 from judgescope.statistics.result import Estimate
 

@@ -8,9 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judgescope.engines import ASKED
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import Members, Method, Prices, Row
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.specs import Members, Prices
 from judgescope.replies.pricing import nanodollars
 from judgescope.schema.tables import (
     SCHEMAS,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import AppliesTo, Method, Row
+from judgescope.methods.base import AppliesTo, EnsembleMembers, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.labels import NO_VOTES, truth_name, truth_of
 from judgescope.methods.measures import (
@@ -25,7 +25,6 @@ from judgescope.methods.measures import (
     correlated,
     on_their_scale,
 )
-from judgescope.methods.specs import EnsembleMembers
 from judgescope.scoring.aggregate import majority
 from judgescope.statistics.comparison import difference
 from judgescope.statistics.correlation import LEVELS, STATISTICS

@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from judgescope import __version__
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import share_of, stream
-from judgescope.methods.base import AppliesTo, Numbers, Row
-from judgescope.methods.specs import StatisticsSpec
-from judgescope.statistics import tallies  # noqa: F401  declares what any method may count
+from judgescope.methods.base import AppliesTo, Numbers, Row, StatisticsSpec
 from judgescope.statistics.declared import tie_rule
-from judgescope.statistics.jackknife import HANGS, deletions
+from judgescope.statistics.intervals import HANGS, deletions
 from judgescope.statistics.resampling import Replicated, source_weights
 from judgescope.statistics.result import Estimate
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from judgescope.core.cells import DERIVED, split
 from judgescope.methods.agreement import below_controls
-from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
+from judgescope.methods.base import HUMAN, AppliesTo, Method, Row, present
 from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import (
     LARGEST_CEILING,
@@ -26,14 +26,18 @@ from judgescope.methods.measures import (
     unrated,
     with_hint_note,
 )
-from judgescope.methods.specs import present
 from judgescope.statistics.kappa import are_classes, confusion_counts
-from judgescope.statistics.labels import by_label, on_labels, strict_majority
+from judgescope.statistics.labels import (
+    above_threshold,
+    by_label,
+    cross_fitted,
+    on_labels,
+    strict_majority,
+)
 from judgescope.statistics.nulls import dealt
 from judgescope.statistics.raters import as_rater, ceilings, decided
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.thresholds import above_threshold, cross_fitted
 
 NOMINAL: Final = "nominal"
 BEST: Final = "best"

@@ -9,17 +9,15 @@ import numpy as np
 
 from judgescope.core.cells import split
 from judgescope.core.rng import stream
-from judgescope.methods.base import Row
+from judgescope.methods.base import Row, present
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats, TargetSet
-from judgescope.methods.specs import present
 from judgescope.statistics.accuracy import acc_eq, soft_pairwise_accuracy
-from judgescope.statistics.alpha import Measurement, krippendorff_alpha
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
-from judgescope.statistics.coefficients import Statistic
 from judgescope.statistics.correlation import (
     LEVELS,
     STATISTICS,
     Level,
+    Statistic,
     correlations,
 )
 from judgescope.statistics.kappa import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
@@ -30,6 +28,7 @@ from judgescope.statistics.raters import (
     decided,
     rating_tables,
 )
+from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import (
     CONTINUOUS,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.statistics.repeatability import repeatability, spearman_brown
+from judgescope.statistics.reliability import repeatability, spearman_brown
 from judgescope.statistics.result import UNRELIABLE, Estimate
 
 CURVE = (1, 2, 3, 5, 10, 20, 50)

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from judgescope.methods.base import AppliesTo, Method, Row
+from judgescope.methods.discernment import nothing_judged
 from judgescope.methods.evaluation_data import (
     WITHOUT_REFERENCES,
     Codes,
@@ -18,7 +19,6 @@ from judgescope.methods.evaluation_data import (
     set_columns,
 )
 from judgescope.methods.measures import pearson
-from judgescope.methods.pairs import nothing_judged
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate

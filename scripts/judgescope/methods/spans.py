@@ -16,9 +16,8 @@ import numpy as np
 from msgspec import Struct, convert
 
 from judgescope.core.slugs import slug
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import Method, Row, present
 from judgescope.methods.evaluation_data import Codes, EvaluationData, set_columns
-from judgescope.methods.specs import present
 from judgescope.parsing.annotation import COUNTED, Contradictions
 from judgescope.schema.tables import read_table
 from judgescope.statistics.means import SHARE, share

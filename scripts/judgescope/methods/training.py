@@ -12,10 +12,9 @@ import numpy as np
 from msgspec import Struct
 from msgspec.json import decode
 
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import Method, Row, present
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.measures import AVERAGE
-from judgescope.methods.specs import present
 from judgescope.schema.tables import read_table
 from judgescope.statistics.means import clustered_mean, mean_over
 from judgescope.statistics.resampling import Replicated

@@ -10,11 +10,10 @@ import numpy as np
 from msgspec import structs
 
 from judgescope.core.cells import joined
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import Bar, Method, Row, present
 from judgescope.methods.claims.base import BAR, LOST, NOT_PLANNED, Claim, verdict_rows
 from judgescope.methods.differences import estimate_of
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.specs import Bar, present
 from judgescope.schema.tables import read_table
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.result import Estimate

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from judgescope.core.cells import split
-from judgescope.methods.base import AppliesTo, Row
+from judgescope.methods.base import AppliesTo, GradedTexts, Row, present
 from judgescope.methods.differences import Means, mean_rows
 from judgescope.methods.evaluation_data import (
     Codes,
@@ -34,7 +34,6 @@ from judgescope.methods.measures import (
     is_discrete,
     unrated,
 )
-from judgescope.methods.specs import GradedTexts, present
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import scores
 from judgescope.statistics.kappa import are_classes, confusion_counts, equal_width, on_classes
@@ -50,7 +49,7 @@ from judgescope.statistics.order import (
     places_of,
 )
 from judgescope.statistics.raters import mean_rating
-from judgescope.statistics.repeatability import tied_modes
+from judgescope.statistics.reliability import tied_modes
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE, Estimate
 

@@ -1,12 +1,16 @@
-"""A reply before any rule reads it: without reasoning, folded, with its quotations found."""
+"""A reply before any rule reads it: without reasoning, folded; and where its quotations lie."""
 
 import re
+import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import product
 from operator import itemgetter
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
-from judgescope.parsing.judgment import Reading
+from judgescope.parsing.judgment import ErrorSpan, Reading
 
 _FULL_WIDTH = {0xFF01 + offset: chr(0x21 + offset) for offset in range(94)}
 _SPACES = dict.fromkeys("\u00a0\u202f\u3000\u200b\ufeff", " ")
@@ -210,3 +214,202 @@ def _is_overall(match: re.Match[str], folded: str) -> bool:
         return False
     start = max(folded.rfind("\n", 0, match.start()) + 1, match.start() - 20)
     return not any(map(str.isalnum, folded[start : match.start()]))
+
+
+Match = Literal["exact", "normalised", "fuzzy", "not_found"]
+MATCHES: Final[tuple[Match, ...]] = ("exact", "normalised", "fuzzy", "not_found")
+"""From the most to the least certain."""
+CUTOFF: Final = 85.0
+"""The minimum similarity of a fuzzy match, in percent: one wrong letter in 7 has it, in 6 not."""
+LARGEST: Final = 20_000_000
+"""Characters of a quote times those of the text; beyond, a fuzzy search may take minutes."""
+Span = tuple[int, int]
+_EDGES = "\"'`*_. "
+"""Characters that do not belong to a folded quote; a full stop may end one in mid-sentence."""
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff]"
+)
+"""Letters of scripts without spaces between words."""
+
+
+class Place(NamedTuple):
+    """The location of a quote, in code points of the original text; the end is exclusive.
+
+    occurrence: the number of this place among those with the same words, from 1. None if not found.
+    """
+
+    start: int | None
+    end: int | None
+    occurrence: int | None
+    match: Match
+
+
+NOWHERE: Final = Place(None, None, None, "not_found")
+
+
+class LocatedSpan(NamedTuple):
+    """An error (`ErrorSpan`) and its location (`Place`)."""
+
+    location: str | None
+    explanation: str
+    severity: int | None
+    category: str | None
+    start: int | None
+    end: int | None
+    occurrence: int | None
+    match: Match
+
+
+class _Folded(NamedTuple):
+    """A text in one spelling, and the original span of each of its characters."""
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+
+    def original(self, spans: Sequence[Span]) -> tuple[Span, ...]:
+        """Return spans of the folded text as spans of the original."""
+        return tuple((self.starts[start], self.ends[end - 1]) for start, end in spans)
+
+    def occurrences(self, words: str) -> list[Span]:
+        """Return the spans of the words that do not split a character of the original."""
+        return [
+            (start, end)
+            for start, end in _occurrences(words, self.text)
+            if (start == 0 or self.starts[start - 1] != self.starts[start])
+            and (end == len(self.text) or self.starts[end - 1] != self.starts[end])
+        ]
+
+
+def locate(quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF) -> list[Place]:
+    """Return the place of each quote in the text: exact, in one spelling, or similar.
+
+    One spelling ignores differences of case, white space, quotation marks, dashes, full width,
+    ligatures, composed letters and invisible characters, and quotation marks or an ellipsis at the
+    quote's ends. Similar: the span with the highest share of equal characters, at least `cutoff`
+    percent, extended to whole words; not searched if quote and text are too long (`LARGEST`).
+    Places within other words count only if the quote stands nowhere by itself, in one spelling. Of
+    equal quotes the first takes the first place, the second the second, and so on; those beyond the
+    last take the last. An empty quote is not found. Never raises.
+    """
+    folded = _folded(text)
+    n_used = Counter[tuple[Span, ...]]()
+    located = []
+    for quote in quotes:
+        ways = _ways_to_locate(quote, text, folded, cutoff)
+        match, spans = next(((match, spans) for match, spans in ways if spans), ("not_found", ()))
+        if spans:
+            index = min(n_used[spans], len(spans) - 1)
+            n_used[spans] += 1
+            located.append(Place(*spans[index], index + 1, match))
+        else:
+            located.append(NOWHERE)
+    return located
+
+
+def locate_errors(errors: Sequence[ErrorSpan], text: str) -> list[LocatedSpan]:
+    """Return the errors of one annotation with their places (`locate`), if they quote any words."""
+    places = locate([error.location or "" for error in errors], text)
+    return [LocatedSpan(*error, *place) for error, place in zip(errors, places, strict=True)]
+
+
+def occurrence_of(start: int, end: int, text: str) -> int:
+    """Return the number, from 1, of the place text[start:end] among those with the same words."""
+    spans = _occurrences(text[start:end], text)
+    whole_words = _whole_words(spans, text)
+    return 1 + sum(
+        1 for span in (whole_words if (start, end) in whole_words else spans) if span[0] < start
+    )
+
+
+def _ways_to_locate(
+    quote: str, text: str, folded: _Folded, cutoff: float
+) -> Iterator[tuple[Match, tuple[Span, ...]]]:
+    """Yield the ways to locate a quote with the spans of each, the most certain first."""
+    exact = _occurrences(quote, text) if quote.strip() else []
+    yield "exact", _whole_words(exact, text)
+    bare = _folded(quote).text.strip(_EDGES)
+    same = folded.occurrences(bare)
+    yield "normalised", folded.original(_whole_words(same, folded.text))
+    yield "exact", tuple(exact)
+    yield "normalised", folded.original(same)
+    similar = folded.occurrences(_most_similar(bare, folded.text, cutoff))
+    yield "fuzzy", folded.original(_whole_words(similar, folded.text) or similar)
+
+
+def _occurrences(words: str, text: str) -> list[Span]:
+    """Return the spans of the words in the text; they do not overlap."""
+    return [match.span() for match in re.finditer(re.escape(words), text)] if words else []
+
+
+def _whole_words(spans: Sequence[Span], text: str) -> tuple[Span, ...]:
+    """Return the spans that neither begin nor end within a word."""
+    return tuple(
+        (start, end)
+        for start, end in spans
+        if not (_within_word(text, start) or _within_word(text, end))
+    )
+
+
+def _within_word(text: str, index: int) -> bool:
+    return 0 < index < len(text) and _is_letter(text[index - 1]) and _is_letter(text[index])
+
+
+@lru_cache(maxsize=4096)
+def _is_letter(sign: str) -> bool:
+    letter = sign.isalnum() or unicodedata.category(sign)[0] == "M"
+    return letter and not _UNSPACED.match(sign)
+
+
+def _most_similar(words: str, text: str, cutoff: float) -> str:
+    """Return the part of the text that is most similar to the words, "" below the cutoff."""
+    from rapidfuzz import fuzz  # here only: what parses other replies does not need it
+
+    if not words or len(words) * len(text) > LARGEST:
+        return ""
+    aligned = fuzz.partial_ratio_alignment(words, text, score_cutoff=cutoff)
+    if aligned is None:
+        return ""
+    ends = product(_word_ends(text, aligned.dest_start), _word_ends(text, aligned.dest_end))
+    parts = [text[start:end].strip(_EDGES) for start, end in ends]
+    best = max(parts, key=lambda part: fuzz.ratio(words, part))
+    return best if fuzz.ratio(words, best) >= cutoff else ""
+
+
+def _word_ends(text: str, index: int) -> Span:
+    """Return the ends of the word around an index of the text."""
+    left = right = index
+    while _within_word(text, left):
+        left -= 1
+    while _within_word(text, right):
+        right += 1
+    return left, right
+
+
+def _folded(text: str) -> _Folded:
+    """Return the text in one spelling, with single blanks and none at its ends."""
+    signs, starts, ends = list[str](), list[int](), list[int]()
+    start = 0
+    for end in range(1, len(text) + 1):
+        if end < len(text) and unicodedata.combining(text[end]):
+            continue  # a mark belongs to the character before it
+        for sign in _one_spelling(text[start:end]):
+            if sign == " " and (not signs or signs[-1] == " "):
+                continue
+            signs.append(sign)
+            starts.append(start)
+            ends.append(end)
+        start = end
+    if signs and signs[-1] == " ":
+        signs.pop()
+    return _Folded("".join(signs), starts, ends)
+
+
+@lru_cache(maxsize=4096)
+def _one_spelling(cluster: str) -> str:
+    """Return a character with its marks, decomposed and in lower case; "" if it is invisible."""
+    visible = "".join(sign for sign in cluster if unicodedata.category(sign) != "Cf")
+    plain = unicodedata.normalize("NFKD", fold(visible)).casefold()
+    plain = fold(unicodedata.normalize("NFKD", plain))
+    return "".join(" " if sign.isspace() else sign for sign in plain)

@@ -24,8 +24,8 @@ from judgescope.people import form
 from judgescope.people.form import Asked, Measured, Response, Results, Table
 from judgescope.plan.study import Plan
 from judgescope.schema.tables import read_part
-from judgescope.statistics.alpha import krippendorff_alpha
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
+from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.spans import (
     EXPLANATIONS,

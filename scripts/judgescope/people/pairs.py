@@ -26,7 +26,7 @@ from judgescope.plan.study import Plan
 from judgescope.statistics import confusion
 from judgescope.statistics.arrays import Counts
 from judgescope.statistics.confusion import OPTIONS, UNDECIDED, Cell
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.result import Estimate
 
 SWAPPED = {"A": "B", "B": "A"}

@@ -20,7 +20,7 @@ from judgescope.people import form
 from judgescope.people.form import Asked, Response, Results, Table
 from judgescope.plan.study import Plan
 from judgescope.schema.loading import validate_card
-from judgescope.statistics.alpha import Measurement, krippendorff_alpha
+from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 
 COLUMNS = ["item", "source", "references", "system", "text"]
 RATINGS = "rating_{}"

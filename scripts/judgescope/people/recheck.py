@@ -26,7 +26,7 @@ from judgescope.people.form import Asked, Measured, Response, Results, Table
 from judgescope.plan.study import Plan
 from judgescope.schema.tables import CHOSEN, read_table
 from judgescope.statistics.declared import scale_of
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.means import SHARE, share
 from judgescope.statistics.result import Estimate
 

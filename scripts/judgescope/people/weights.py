@@ -18,7 +18,7 @@ from judgescope.people.form import Asked, Find, Response
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import Weights
 from judgescope.schema.loading import validate_card
-from judgescope.statistics.alpha import krippendorff_alpha
+from judgescope.statistics.reliability import krippendorff_alpha
 
 
 class Survey(NamedTuple):

@@ -14,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 
 from judgescope.parsing.text import is_refusal
 from judgescope.perturb.edits import Amount, Check
-from judgescope.perturb.english import (
+from judgescope.perturb.sentences import (
     BE,
     CONNECTIVES,
     DO,
@@ -29,10 +29,10 @@ from judgescope.perturb.english import (
     is_word,
     lemma,
     spelled_out,
+    split_sentences,
     stem,
     tokens,
 )
-from judgescope.perturb.sentences import split_sentences
 
 CLOSE = 2
 """The maximum number of words between two places of one change; none of them ends a sentence."""

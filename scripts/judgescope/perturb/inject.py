@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from judgescope.perturb.english import frequency, is_name, tokens
-from judgescope.perturb.sentences import split_sentences
+from judgescope.perturb.sentences import frequency, is_name, split_sentences, tokens
 
 if TYPE_CHECKING:
     from numpy.random import Generator

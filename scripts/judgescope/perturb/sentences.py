@@ -1,12 +1,16 @@
-"""Sentence boundaries: rules only, no download, no training.
+"""Sentences and English words, by rules and lists: no download, no training.
 
 A sentence ends at a line break, or at a terminator with the closing quotes and brackets after it.
 A full stop after an abbreviation, an initial or a list number is not a terminator. The rules do
-not rely on capitals (much of the data is lower-cased); abbreviations are mostly English ones.
+not rely on capitals (much of the data is lower-cased); abbreviations are mostly English ones. A
+word may belong to several classes, which only its sentence would distinguish: a class here is what
+the word looks like.
 """
 
 import re
 from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Any
 
 _OPENING = "\"'“‘«‹([{"
 _CLOSING = "\"'”’»›)\\]}」』】〕》〉"
@@ -99,3 +103,174 @@ def _is_abbreviated(text: str, start: int, stop: int, following: str) -> bool:
         return True
     initials = last != "I" and _INITIALS.fullmatch(word) is not None
     return (initials or word in _ABBREVIATIONS) and following not in _STARTERS
+
+
+_TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’-][^\W_]+)*|\w+|[^\w\s]")
+_DENIED = {
+    re.compile(pattern, re.IGNORECASE): plain
+    for pattern, plain in {
+        r"\bcan(?:not|['’]t)\b": "can not",
+        r"\bwon['’]t\b": "will not",
+        r"n['’]t\b": " not",
+    }.items()
+}
+
+
+_CONNECTIVES = """
+accordingly, additionally, after all, also, although, and, as a consequence, as a result, because,
+besides, but, by contrast, consequently, conversely, even so, finally, first, for example,
+for instance, for that reason, furthermore, hence, however, if, in addition, in conclusion,
+in contrast, in fact, in other words, in particular, in short, in spite of this, in summary,
+in the meantime, indeed, instead, lastly, likewise, meanwhile, moreover, nevertheless, next,
+nonetheless, on the contrary, on the other hand, or, otherwise, rather, second, similarly,
+since, so, so that, still, then, thereby, therefore, though, thus, to sum up, unless, until,
+whereas, while, yet
+"""
+CONNECTIVES = frozenset(" ".join(phrase.split()) for phrase in _CONNECTIVES.split(","))
+SUBORDINATORS = _words("""
+who whom whose which that because although though while since after before when where if unless
+until whereas whereby wherein
+""")
+NEGATIVE = _words("""
+not never no none nobody nothing nowhere neither nor without hardly scarcely barely
+""")
+POLARITY = NEGATIVE | _words("""
+longer any anyone anybody anything anywhere some someone somebody something somewhere everyone
+everybody everything everywhere every all always ever either still already yet too also
+""")
+"""Words in which a statement and its denial differ."""
+BE = _words("be am is are was were been being get gets got gotten getting")
+DO = _words("do does did")
+FUNCTION = (
+    BE
+    | DO
+    | SUBORDINATORS
+    | POLARITY
+    | CONNECTIVES
+    | _words("""
+a an the this these those there here it its itself he him his himself she her hers herself they
+them their theirs themselves we us our i me my you your one ones both each such of to in on at by
+for from with into onto over under about as than between through during against among across
+around along behind near off out up down within upon toward towards per have has had having will
+would shall should can could may might must very just only more most much many so how what why s
+""")
+)
+"""Function words."""
+NUMBERS = _words("""
+zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand
+million billion dozen half third quarter twice once first second fourth fifth sixth seventh eighth
+ninth tenth
+""")
+_IRREGULAR = """
+be am is are was were been being; bear bore borne born; have has had having; do does did done
+doing; go goes went gone; become became; begin began begun; bend bent; bind bound; bite bit
+bitten; blow blew blown; break broke broken; bring brought; build built; burn burnt; buy bought;
+catch caught; choose chose chosen; come came; cost; creep crept; cut; deal dealt; dig dug; draw
+drew drawn; drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen; feed fed; feel
+felt; fight fought; find found; fly flew flown; forget forgot forgotten; get got gotten; forgive
+forgave forgiven; freeze froze frozen; give gave given; grow grew grown; hang hung; hear heard;
+hide hid hidden; hit; hold held; hurt; keep kept; know knew known; lay laid; lead led; leave left;
+lend lent; let; lose lost; make made; mean meant; meet met; mow mown; overtake overtook overtaken;
+pay paid; put; read; ride rode ridden; ring rang rung; rise rose risen; run ran; say said; see saw
+seen; seek sought; sell sold; send sent; set; sew sewn; shake shook shaken; shine shone; shoot
+shot; show shown; shut; sing sang sung; sink sank sunk; sit sat; sleep slept; speak spoke spoken;
+spend spent; split; spread; stand stood; steal stole stolen; stick stuck; strike struck; sweep
+swept; swim swam swum; take took taken; teach taught; tear tore torn; tell told; think thought;
+throw threw thrown; understand understood; wake woke woken; wear wore worn; weave wove woven; win
+won; wind wound; withdraw withdrew withdrawn; write wrote written
+"""
+_FORMS = [line.split() for line in _IRREGULAR.replace("\n", " ").split(";")]
+_BASE = {form: forms[0] for forms in _FORMS for form in forms}
+_PARTICIPLES = frozenset(forms[-1] for forms in _FORMS) | {"been", "done"}
+_INFLECTIONS = ("ies", "ied", "ing", "es", "ed", "s", "d")
+_DERIVATIONS = (
+    *("ations", "ation", "itions", "ition", "ments", "ment", "ions", "ion", "als", "al", "ance"),
+    *("ence", "ness", "ers", "er", "ors", "or", "ful", "ive", "able", "ably", "ily", "ly"),
+)
+
+
+def tokens(text: str) -> list[str]:
+    """Return words, numbers and marks, in order."""
+    return _TOKEN.findall(text)
+
+
+def spelled_out(text: str) -> str:
+    """Return the text with `not` in place of n't and of cannot."""
+    for pattern, plain in _DENIED.items():
+        text = pattern.sub(plain, text)
+    return text
+
+
+def is_word(token: str) -> bool:
+    """Return whether a token is a word or a number, and no mark."""
+    return any(map(str.isalnum, token))
+
+
+def lemma(word: str) -> str:
+    """Return the common root of a verb's forms; other words lose the same endings.
+
+    The root is no word: `hoping` and `hops` both give `hop`.
+    """
+    low = word.lower().replace("’", "'").removesuffix("'s")
+    if low in _BASE:
+        return _BASE[low]
+    for ending in _INFLECTIONS:
+        root = low.removesuffix(ending)
+        torn = (ending == "d" and root[-1:] != "e") or (ending == "s" and root[-1:] in ("s", "u"))
+        if root != low and len(root) > 2 and not torn:
+            base = _BASE.get(root) or _BASE.get(f"{root}e")
+            return base or _closed(root, doubled=ending in ("ing", "ed"))
+    return _closed(low)
+
+
+def _closed(root: str, *, doubled: bool = False) -> str:
+    if doubled and len(root) > 3 and root[-1] == root[-2] and root[-1] not in "ls":
+        root = root[:-1]
+    return root.rstrip("eyi") if len(root.rstrip("eyi")) > 2 else root
+
+
+def stem(word: str) -> str:
+    """Return the common root of a word family: `approved`, `approval`, `approve`."""
+    low = lemma(word)
+    for ending in _DERIVATIONS:
+        root = low.removesuffix(ending)
+        if root != low and len(root) > 3:
+            return _closed(root)
+    return low
+
+
+def is_participle(word: str) -> bool:
+    """Return whether a word looks like a past participle."""
+    return word.endswith("ed") or word in _PARTICIPLES
+
+
+def is_content(word: str) -> bool:
+    """Return whether a word is a content word."""
+    return is_word(word) and word.lower() not in FUNCTION
+
+
+def is_number(word: str) -> bool:
+    """Return whether a word is a number, in digits or letters."""
+    return word[:1].isdigit() or word.lower() in NUMBERS
+
+
+def is_name(word: str, *, first: bool) -> bool:
+    """Return whether a word is a name by its capital; the first of a sentence, if it is unknown."""
+    if not word[:1].isupper() or word == "I":
+        return False
+    return not first or word.lower() not in _dictionary() or any(map(str.isupper, word[1:]))
+
+
+@lru_cache(1 << 16)
+def frequency(word: str) -> int:
+    """Return the frequency of a word in the counts of pyspellchecker; 0 if unknown."""
+    counts = _dictionary()
+    return max(int(counts.get(part, 0)) for part in (word.lower(), lemma(word)))
+
+
+@cache
+def _dictionary() -> Any:
+    from spellchecker import SpellChecker
+
+    return SpellChecker(language="en").word_frequency.dictionary

@@ -1,14 +1,50 @@
-"""The perturbed targets of a dataset: by rule, or with an addition that is meant for the judge."""
+"""The perturbed targets of a dataset: by rule, or with an addition that is meant for the judge.
+
+The job reads no card and no prompt.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from judgescope.core.errors import UserError
+from judgescope.core.job_spec import JobSpec, SpecPart
 from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, Perturbed, perturbed
-from judgescope.perturb.rule_specs import Addition, AdditionPlace, PerturbSpec, RuleUse
 from judgescope.perturb.rules import RULES
+
+AdditionPlace = Literal["start", "end"]
+
+
+class Addition(SpecPart, frozen=True, kw_only=True, tag="addition"):
+    """What an attack, or its harmless counterpart, adds to a text, and where."""
+
+    text: str
+    position: AdditionPlace
+
+
+class RuleUse(SpecPart, frozen=True, kw_only=True, tag="rule"):
+    """How a rule is used; `errors` and `steps` are of a rule that makes a chain of texts."""
+
+    rule: str
+    options: dict[str, int | str]
+    errors: list[str]
+    steps: int
+    seed: int
+    items: str
+    """The items, for a rule that needs their meta."""
+
+
+class PerturbSpec(JobSpec, frozen=True, kw_only=True):
+    """The job that perturbs a dataset's originals without a model."""
+
+    dataset: str
+    perturbation: str
+    degree: str
+    change: Addition | RuleUse
+    input: str
+    output: str
+
 
 Row = dict[str, Any]
 TOP: Final = "{top}"

@@ -9,8 +9,7 @@ from judgescope.parsing.text import is_refusal
 from judgescope.parsing.written import problem_with_steps, problem_with_sub_aspects
 from judgescope.perturb.edit_checks import KINDS, changed_runs, sentences
 from judgescope.perturb.edits import Amount, Check
-from judgescope.perturb.english import is_content, is_number
-from judgescope.perturb.sentences import split_sentences
+from judgescope.perturb.sentences import is_content, is_number, split_sentences
 
 SHORTEST, LONGEST = 0.5, 2.0
 """Characters of a made text, as a share of those of its parent."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.engines import ENGINES
-from judgescope.perturb.drafting import DraftSpec
+from judgescope.perturb.writing import DraftSpec
 from judgescope.plan.checks.prompts import lacks_parts
 from judgescope.plan.code import computing
 from judgescope.plan.generators import graded, lowered, lowered_by

@@ -16,8 +16,7 @@ from judgescope.core.names import (
     TRIAL,
     WRITTEN,
 )
-from judgescope.perturb.rule_specs import Addition
-from judgescope.perturb.targets import TOP, inert
+from judgescope.perturb.targets import TOP, Addition, inert
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import (
     Analyses,

@@ -9,11 +9,11 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.engines import PROMPTED
-from judgescope.methods.specs import JudgeFacts
+from judgescope.methods.base import JudgeFacts
 from judgescope.parsing.judgment import OffGrid
 from judgescope.plan.generators import analyses_of
 from judgescope.plan.study import Plan, compares, replays, uses_references
-from judgescope.prompts.spotlight import Spotlight
+from judgescope.prompts import Spotlight
 from judgescope.schema.cards import ORACLE, Card, Judge, Model, Scale, Supervisor
 from judgescope.schema.cards.judges import PARSER
 

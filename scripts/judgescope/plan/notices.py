@@ -5,7 +5,7 @@ from typing import Final
 
 from judgescope.methods.registry import METHODS
 from judgescope.plan.study import Plan
-from judgescope.statistics.tango import tango
+from judgescope.statistics.means import tango
 
 MARGIN: Final = 0.05
 """A judge withstands hints that move less than this share of its scores (methods.md 9)."""

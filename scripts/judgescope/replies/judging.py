@@ -12,8 +12,17 @@ import orjson
 from judgescope.core.canonical import canonical
 from judgescope.engines.base import Subject, compared
 from judgescope.engines.requests import Reply, Request, request_of, request_of_program
-from judgescope.prompts import Filled, Form, Templates, annotating, as_messages, plain, rated
-from judgescope.prompts.spotlight import SHOWN, Spotlight
+from judgescope.prompts import (
+    SHOWN,
+    Filled,
+    Form,
+    Spotlight,
+    Templates,
+    annotating,
+    as_messages,
+    plain,
+    rated,
+)
 from judgescope.replies.few_shot import Demonstrations, Rated
 from judgescope.schema.cards import (
     COMPARE,

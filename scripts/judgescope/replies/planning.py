@@ -36,7 +36,7 @@ from judgescope.replies.probing import Findings, able
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
 from judgescope.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
-from judgescope.statistics.hints import hint
+from judgescope.statistics.bias import hint
 
 Hints = Mapping[str, str]  # target -> the rating in the hint about it
 Cell = tuple[str, str, str]  # (perturbation, judge, aspect)

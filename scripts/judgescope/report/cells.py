@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from judgescope.report import words
 from judgescope.report.rows import Row
-from judgescope.statistics.jackknife import CORRELATION, FEWEST_SOURCES
+from judgescope.statistics.intervals import CORRELATION, FEWEST_SOURCES
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import NO_WIDTH
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from judgescope.core.cells import joined
 from judgescope.parsing.judgment import Judgment, Scale
-from judgescope.parsing.locate import locate_errors
 from judgescope.parsing.parsers import parse
+from judgescope.parsing.text import locate_errors
 from judgescope.schema.tables import read_part, texts_of
 from judgescope.scoring.aggregate import LOGPROB_MEAN, aggregated
 from judgescope.scoring.specs import CellPart, CellSpec, Missing, Reading

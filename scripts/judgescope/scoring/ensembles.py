@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from judgescope.parsing.annotation import MOST
-from judgescope.parsing.locate import MATCHES, LocatedSpan, locate_errors, occurrence_of
 from judgescope.parsing.parsers import parse
-from judgescope.parsing.text import fold
+from judgescope.parsing.text import MATCHES, LocatedSpan, fold, locate_errors, occurrence_of
 from judgescope.schema.tables import table_of
 from judgescope.scoring.aggregate import UNIT, Unit, in_order, majority
 from judgescope.scoring.specs import CellPart

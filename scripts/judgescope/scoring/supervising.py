@@ -6,7 +6,7 @@ from typing import Any
 from judgescope.core.cells import Block, cell_file, split
 from judgescope.core.job_spec import JobSpec
 from judgescope.engines.requests import Request
-from judgescope.parsing.locate import LocatedSpan
+from judgescope.parsing.text import LocatedSpan
 from judgescope.prompts import to_merge_names
 from judgescope.replies.asking import prompted
 from judgescope.replies.specs import ModelSpec, PromptSpec

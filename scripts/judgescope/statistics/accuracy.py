@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
-from judgescope.statistics.coefficients import CELLS, counted
+from judgescope.statistics.correlation import CELLS, counted
 from judgescope.statistics.declared import (
     SHARE,
     correlation,
@@ -15,7 +15,7 @@ from judgescope.statistics.declared import (
     scale_of,
     signed_amount,
 )
-from judgescope.statistics.jackknife import ACCURACY
+from judgescope.statistics.intervals import ACCURACY
 from judgescope.statistics.order import pairs_within
 from judgescope.statistics.resampling import (
     Replicated,

@@ -1,16 +1,35 @@
-"""Comparisons of judges: differences, groups, ranks, and the least difference that would show."""
+"""Comparisons of judges: differences, groups, ranks, detectable gaps, paired permutation tests."""
 
 import math
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import Flags, Floats
-from judgescope.statistics.coefficients import midranks
-from judgescope.statistics.declared import amount, declare, signed_amount
-from judgescope.statistics.jackknife import PLAIN
-from judgescope.statistics.proportion import CONFIDENCE
+from judgescope.statistics.arrays import Codes, Flags, Floats, dot
+from judgescope.statistics.correlation import (
+    CELLS,
+    FEWEST_SYSTEMS,
+    RANKED,
+    SAME_MEAN,
+    STATISTICS,
+    Level,
+    Statistic,
+    Weighing,
+    centred,
+    counted,
+    midranks,
+    one_row_per_source,
+    over_rows,
+    ratio,
+    sign_products,
+    signs,
+    unit_groups,
+    within_rows,
+)
+from judgescope.statistics.declared import amount, declare, p_value, signed_amount
+from judgescope.statistics.intervals import CONFIDENCE, PLAIN
+from judgescope.statistics.kappa import confusion_counts, kappas
 from judgescope.statistics.resampling import Replicated, with_interval, with_percentiles
 from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
 
@@ -36,6 +55,7 @@ DECLARED: Final = declare(
         keeps_kind=True,
     ),
     amount("sources_needed", "Sources needed for {}", "to detect the requested difference"),
+    p_value("p", "p for {}", "paired permutation test, two-sided", "Deutsch, Dror, Roth 2021"),
 )
 
 
@@ -140,3 +160,411 @@ def sources_needed(n_sources: int, detectable: float, wished: float) -> int:
     if wished <= 0:
         raise ValueError(f"the requested difference must be above 0, not {wished}")
     return math.ceil(n_sources * (detectable / wished) ** 2 - 1e-9)
+
+
+Permute = Literal["inputs", "systems", "both"]
+Flips = Flags
+"""Which units are swapped in each permutation: (permutations, units)."""
+Both = tuple[Floats, Floats]
+"""The same quantity of the first and of the second judge in each permutation: (rows,) each."""
+PERMUTATIONS = 1000
+NEAR = 1e-10
+"""Differences nearer than this are equal: round-off must not make a permutation less extreme."""
+ROUND_OFF = 1e-14
+"""Of values within [-1, 1]: a mean square deviation below it may be round-off of equal values."""
+DEAR_PAIRS = 4
+"""Targets per permutation from which all pairs of targets cost more than ranks each time."""
+
+
+class PairedTest(NamedTuple):
+    """The difference of two judges, its p-values (`permutation_tests`), and its targets."""
+
+    difference: float
+    p: float
+    p_greater: float
+    n: int
+
+
+class _Data(NamedTuple):
+    """Both judges' scores, people's ratings, and where each target belongs; all (targets,)."""
+
+    x1: Floats
+    x2: Floats
+    y: Floats
+    source: Codes
+    system: Codes
+    unit: Codes
+
+
+def flips_of(rng: np.random.Generator, units: int, permutations: int = PERMUTATIONS) -> Flips:
+    """Return which units are swapped in each permutation, even chances: (permutations, units)."""
+    return rng.random((permutations, units)) < 0.5
+
+
+def permutation_tests(
+    x1: Floats,
+    x2: Floats,
+    y: Floats,
+    source: Codes,
+    system: Codes,
+    flips: Flips,
+    *,
+    level: Level,
+    permute: Permute = "inputs",
+    statistics: Collection[Statistic] = STATISTICS,
+    standardise: bool = True,
+) -> Mapping[Statistic, PairedTest]:
+    """Return p = (k + 1) / (B + 1) for each statistic of x1 minus that of x2, at one level.
+
+    k of B permutations are at least as extreme; p is two-sided, p_greater that of x1 being no
+    better. Under the null hypothesis the two judges' scores may be swapped: all of a source
+    (PERM-INPUTS), all of a system (PERM-SYSTEMS), or of any target (PERM-BOTH).
+
+    x1, x2, y (targets,), NaN = missing: targets without all three are left out; source and system
+    (targets,) are codes; flips (permutations, units), units being the codes of sources or systems,
+    or targets. Scores on different scales cannot be swapped, so both judges are standardised first
+    at the levels that mix sources (not by_source, where each value belongs to one source).
+    NaN where a judge has no value, or by_system with fewer than 3 systems. Deutsch,
+    Dror, Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics", section 4.
+    """
+    complete = ~(np.isnan(x1) | np.isnan(x2) | np.isnan(y))
+    unit = {"inputs": source, "systems": system, "both": np.arange(y.size)}[permute]
+    data = _Data(
+        x1[complete], x2[complete], y[complete], source[complete], system[complete], unit[complete]
+    )
+    if standardise and level != "by_source":
+        data = data._replace(x1=_standardised(data.x1), x2=_standardised(data.x2))
+    n = int(complete.sum())
+    if n == 0 or (level == "by_system" and np.unique(data.system).size < FEWEST_SYSTEMS):
+        return dict.fromkeys(statistics, _test(np.full(1, np.nan), n))
+    swapped = np.vstack([np.zeros((1, flips.shape[1]), dtype=bool), flips])
+    at_level = {"pooled": _pooled, "by_source": _by_source, "by_system": _by_system}
+    both = at_level[level](data, swapped, statistics)
+    return {name: _test(both[name][0] - both[name][1], n) for name in statistics}
+
+
+def kappa_test(
+    x1: Floats,
+    x2: Floats,
+    gold: Floats,
+    classes: Sequence[float],
+    unit: Codes,
+    flips: Flips,
+) -> PairedTest:
+    """Return the test of the linear kappa of x1 with gold classes minus that of x2, pooled.
+
+    As `permutation_tests`, with nothing standardised: both judges give classes of one scale. x1,
+    x2, gold (targets,), NaN = missing; unit (targets,), the code of what is swapped together.
+    ValueError for a value that is no class.
+    """
+    complete = ~(np.isnan(x1) | np.isnan(x2) | np.isnan(gold))
+    swapped = np.vstack([np.zeros((1, flips.shape[1]), dtype=bool), flips])
+    first, second = (
+        confusion_counts(gold[complete], x[complete], classes, unit[complete], flips.shape[1])
+        for x in (x1, x2)
+    )
+    moved = dot(swapped.astype(np.float64), second - first)
+    differences = kappas(first.sum(axis=0) + moved) - kappas(second.sum(axis=0) - moved)
+    return _test(differences, int(complete.sum()))
+
+
+def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> PairedTest:
+    """Return the test of mean(first) - mean(second), the values of a source swapped together.
+
+    first, second and source (values,), nothing missing; flips (permutations, sources).
+    """
+    gaps = np.bincount(source, weights=first - second, minlength=flips.shape[1])
+    signs = np.vstack([np.ones((1, flips.shape[1])), np.where(flips, -1.0, 1.0)])
+    return _test(dot(signs, gaps) / max(first.size, 1), first.size)
+
+
+def _standardised(values: Floats) -> Floats:
+    spread = values.std() if values.size else 0.0
+    return (values - values.mean()) / spread if spread > 0 else values * 0.0
+
+
+def _test(differences: Floats, n: int) -> PairedTest:
+    """Return the test of differences[0] against the others; an undefined one is as extreme."""
+    observed, others = differences[0], differences[1:]
+    if np.isnan(observed):
+        return PairedTest(float("nan"), float("nan"), float("nan"), n)
+    lost = np.isnan(others)
+    more = lost | (np.abs(others) >= abs(observed) - NEAR)
+    greater = lost | (others >= observed - NEAR)
+    k, k_greater = int(more.sum()), int(greater.sum())
+    size = others.size + 1
+    return PairedTest(float(observed), (k + 1) / size, (k_greater + 1) / size, n)
+
+
+def _pooled(
+    data: _Data, swapped: Flips, statistics: Collection[Statistic]
+) -> dict[Statistic, Both]:
+    used, unit = np.unique(data.unit, return_inverse=True)
+    flips, scores = swapped[:, used], (data.x1, data.x2, data.y)
+    both: dict[Statistic, Both] = {}
+    if "pearson" in statistics:
+        both["pearson"] = pearson(*scores, unit, flips)
+    ranked = [name for name in statistics if name in RANKED]
+    if ranked and _counts_are_cheaper(data, flips):
+        taken = flips.astype(np.float64)
+        weights = np.hstack([1 - taken, taken])  # of each unit's targets with either judge's score
+        units, y = np.append(unit, unit + used.size), np.append(data.y, data.y)
+        first, second = (
+            over_rows(np.append(x, other), y, units, weights, ranked)
+            for x, other in (scores[:2], scores[1::-1])
+        )
+        both |= {name: (first[name], second[name]) for name in ranked}
+    elif ranked:
+        both |= rank_coefficients(*scores, unit, flips, ranked)
+    return both
+
+
+def _counts_are_cheaper(data: _Data, flips: Flips) -> bool:
+    """Return whether a table of the pairs of values costs less than all pairs of targets."""
+    x, y = (np.unique(v).size for v in (np.append(data.x1, data.x2), data.y))
+    return flips.size * x * y < 8 * data.y.size**2
+
+
+def _by_system(
+    data: _Data, swapped: Flips, statistics: Collection[Statistic]
+) -> dict[Statistic, Both]:
+    """Swap what each unit adds to its systems' means."""
+    systems, code = np.unique(data.system, return_inverse=True)
+    used, unit = np.unique(data.unit, return_inverse=True)
+    n = np.bincount(code).astype(np.float64)
+    people = np.bincount(code, weights=data.y) / n
+    slack = SAME_MEAN * max(1.0, float(np.ptp(people)))
+    added = counted(unit, code, (used.size, systems.size), data.x2 - data.x1)
+    moved = dot(swapped[:, used], added)
+    first, second = (
+        within_rows(means, np.broadcast_to(people, means.shape), statistics, slack)
+        for x, sums in ((data.x1, moved), (data.x2, -moved))
+        for means in [(np.bincount(code, weights=x) + sums) / n]
+    )
+    return {name: (first[name], second[name]) for name in statistics}
+
+
+def _by_source(
+    data: _Data, swapped: Flips, statistics: Collection[Statistic]
+) -> dict[Statistic, Both]:
+    """Average over the sources that have a value; where whole sources are swapped, so are these."""
+    x1, x2, people = (_table(v, data.source) for v in (data.x1, data.x2, data.y))
+    if not np.array_equal(data.unit, data.source):
+        unit = np.nan_to_num(_table(data.unit.astype(np.float64), data.source)).astype(np.int64)
+        first = _each_source(x1, x2, people, unit, swapped, statistics)
+        second = _each_source(x2, x1, people, unit, swapped, statistics)
+        return {name: (first[name], second[name]) for name in statistics}
+    own, other = (within_rows(x, people, statistics) for x in (x1, x2))
+    taken = swapped[:, np.unique(data.source)].astype(np.float64)
+    both: dict[Statistic, Both] = {}
+    for name in statistics:
+        defined = ~(np.isnan(own[name]) | np.isnan(other[name]))
+        a, b, n = own[name][defined], other[name][defined], defined.sum()
+        moved = dot(taken[:, defined], b - a)
+        with np.errstate(invalid="ignore"):
+            both[name] = (a.sum() + moved) / n, (b.sum() - moved) / n
+    return both
+
+
+def _each_source(
+    x1: Floats,
+    x2: Floats,
+    people: Floats,
+    unit: Codes,
+    swapped: Flips,
+    statistics: Collection[Statistic],
+) -> dict[Statistic, Floats]:
+    """Return the first judge's means, from every source of every permutation: (rows,) each.
+
+    x1, x2, people and unit (sources, targets of a source).
+    """
+    step = max(1, CELLS // people.size)
+    blocks = []
+    for start in range(0, len(swapped), step):
+        part = swapped[start : start + step]
+        scores = np.where(part[:, unit], x2, x1).reshape(-1, people.shape[1])
+        values = within_rows(scores, np.tile(people, (len(part), 1)), statistics)
+        with np.errstate(invalid="ignore"):
+            blocks.append(
+                {
+                    name: np.nansum(rows, axis=1) / np.sum(~np.isnan(rows), axis=1)
+                    for name, flat in values.items()
+                    for rows in [flat.reshape(len(part), -1)]
+                }
+            )
+    return {name: np.concatenate([block[name] for block in blocks]) for name in statistics}
+
+
+def _table(values: Floats, source: Codes) -> Floats:
+    """Return (sources, most targets of a source), filled from the left, NaN where there is none."""
+    used, code = np.unique(source, return_inverse=True)
+    return one_row_per_source(values, code, used.size)
+
+
+def rank_coefficients(
+    x1: Floats,
+    x2: Floats,
+    y: Floats,
+    unit: Codes,
+    flips: Flips,
+    statistics: Collection[Statistic],
+) -> dict[Statistic, Both]:
+    """Return Spearman's rho and tau-b of both judges in each permutation, NaN without variation.
+
+    A permutation takes, for each unit (a source, a system or a target), the scores of one judge or
+    of the other: the first judge's coefficient rests on what is taken, the second's on the rest. No
+    resample is written out, and all sums are of whole numbers, exact up to 2**53. x1, x2, y and
+    unit (targets,), nothing missing; flips (rows, units), True where the unit's scores are swapped;
+    every unit has a target. Memory: blocks of CELLS values.
+    """
+    n = float(y.size)
+    people, counts = np.unique(y, return_inverse=True, return_counts=True)[1:]
+    deviations = (2 * np.cumsum(counts) - counts - y.size)[people]  # twice those of midranks
+    by_ranks = "spearman" in statistics and y.size > DEAR_PAIRS * len(flips)
+    weighings: dict[Statistic, Weighing] = {}
+    if "spearman" in statistics and not by_ranks:
+        small = np.min_scalar_type(-2 * y.size)
+        weighings["spearman"] = deviations.astype(small), np.subtract
+    if "kendall_b" in statistics:
+        weighings["kendall_b"] = people.astype(np.min_scalar_type(y.size)), signs
+    sums = dict(zip(weighings, _products(x1, x2, [*weighings.values()], unit, flips), strict=True))
+    squares, cubes = _tie_powers(x1, x2, unit, flips)
+    both: dict[Statistic, Both] = {}
+    if "spearman" in statistics:  # sum (2 midrank - n - 1)² = (n³ - sum w³) / 3
+        if by_ranks:
+            across = _rank_products(x1, x2, deviations, unit, flips)
+        else:
+            across = sums["spearman"][0] / 2, sums["spearman"][1] / 2
+        variation = (n**3 - cubes[0]) / 3, (n**3 - cubes[1]) / 3
+        both["spearman"] = _ratios(across, variation, (n**3 - float((counts**3.0).sum())) / 3)
+    if "kendall_b" in statistics:
+        untied = n**2 - squares[0], n**2 - squares[1]
+        both["kendall_b"] = _ratios(sums["kendall_b"], untied, n**2 - float((counts**2).sum()))
+    return both
+
+
+def _ratios(across: Both, within: Both, other: float) -> Both:
+    first, second = (
+        ratio(ab, aa, np.full(aa.shape, other)) for ab, aa in zip(across, within, strict=True)
+    )
+    return first, second
+
+
+def _tie_powers(x1: Floats, x2: Floats, unit: Codes, flips: Flips) -> tuple[Both, Both]:
+    """Return sum w² and sum w³ of the numbers w of equal values that each judge has."""
+    _, value, counts = np.unique(np.append(x1, x2), return_inverse=True, return_counts=True)
+    shared = np.flatnonzero(counts > 1)  # all others occur once, with one of the judges
+    place = np.full(counts.size, shared.size)
+    place[shared] = np.arange(shared.size)
+    shape = flips.shape[1], shared.size + 1
+    first, second = (counted(unit, own, shape)[:, :-1] for own in np.split(place[value], 2))
+    step, blocks = max(1, CELLS // max(1, shared.size)), []
+    for start in range(0, len(flips), step):
+        taken = first.sum(axis=0) + dot(flips[start : start + step], second - first)
+        rest = counts[shared] - taken
+        blocks.append(
+            [
+                x1.size - tied.sum(axis=1) + (tied**k).sum(axis=1)
+                for k in (2, 3)
+                for tied in (taken, rest)
+            ]
+        )
+    squares, other_squares, cubes, other_cubes = map(np.concatenate, zip(*blocks, strict=True))
+    return (squares, other_squares), (cubes, other_cubes)
+
+
+def _rank_products(x1: Floats, x2: Floats, b: Codes, unit: Codes, flips: Flips) -> Both:
+    """Return sum rank b of both judges in each permutation, for b that sums to 0: (rows,) each.
+
+    Sort all values; w says which ones the first judge takes, and rank_k how many taken ones lie
+    below value k plus how many do not lie above it. The first judge's sum is that of w b rank. The
+    other judge takes the rest, whose sum differs from it by a linear function of w.
+    """
+    values = np.append(x1, x2)
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    below, above = np.searchsorted(ordered, ordered), np.searchsorted(ordered, ordered, "right")
+    units, swapped = np.append(unit, unit)[order], order >= x1.size
+    b = np.append(b, b)[order].astype(np.float64)
+    sums = np.append(0, np.cumsum(b))
+    rest = sums[below] + sums[above] - b * (below + above)
+    moved = np.bincount(units, weights=np.where(swapped, rest, -rest), minlength=flips.shape[1])
+    first = np.empty(len(flips))
+    ranks = np.zeros((max(1, CELLS // order.size), order.size + 1), np.int32)
+    for start in range(0, len(flips), len(ranks)):
+        taken = flips[start : start + len(ranks)].take(units, axis=1) == swapped
+        upto = ranks[: len(taken)]
+        np.cumsum(taken, axis=1, out=upto[:, 1:])
+        rank = upto.take(below, axis=1) + upto.take(above, axis=1)
+        first[start : start + len(ranks)] = dot(rank * taken, b)
+    constant = float(dot(b, below + above)) + rest[~swapped].sum()
+    return first, first + constant + dot(flips, moved)
+
+
+def _products(
+    x1: Floats, x2: Floats, weighings: Sequence[Weighing], unit: Codes, flips: Flips
+) -> list[Both]:
+    """Return sum sign(a_i - a_j) g(y_i, y_j) over pairs, for each (y, g) of `weighings`.
+
+    Of each judge in each permutation. With f = 1 where a unit is swapped and M_ab the sums over
+    targets i of one unit and j of another of sign(a_i - b_j) g(y_i, y_j): 1'M_11 1 - 2 f'M_11 1 +
+    2 f'M_21 1 + f'Q f for the first judge, the same with 1 and 2 exchanged for the second, Q =
+    M_11 + M_22 - M_12 - M_21. g is antisymmetric and whole.
+    """
+    order = np.argsort(unit, kind="stable")
+    codes = np.unique(np.append(x1[order], x2[order]), return_inverse=True)[1]
+    a, b = np.split(codes.astype(np.min_scalar_type(2 * unit.size)), 2)
+    starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
+    rows = flips.astype(np.float64)
+    pairs = [(v, w) for v in (a, b) for w in (a, b)]
+    ordered = [(y[order], between) for y, between in weighings]
+    squares = [np.zeros(len(rows)) for _ in weighings]
+    sums = np.zeros((len(weighings), 2, 2, starts.size))  # M_ab 1, by unit
+    for units in unit_groups(starts, order.size) if weighings else ():
+        matrices = np.array(sign_products(pairs, ordered, starts, units))
+        inside = units.stop - units.start
+        for square, total, m in zip(squares, sums, matrices, strict=True):
+            m = m.reshape(2, 2, *m.shape[1:])
+            total[:, :, units] += m.sum(axis=3)
+            total[:, :, units.stop :] += m[:, :, :, inside:].sum(axis=2).transpose(1, 0, 2)
+            q = m[0, 0] + m[1, 1] - m[0, 1] - m[1, 0]
+            q[:, inside:] *= 2  # what stands below the diagonal mirrors what stands above it
+            square += np.einsum("rs,rs->r", dot(rows[:, units], q), rows[:, units.start :])
+    return [
+        (
+            m[0, 0].sum() + 2 * dot(rows, m[1, 0] - m[0, 0]) + square,
+            m[1, 1].sum() + 2 * dot(rows, m[0, 1] - m[1, 1]) + square,
+        )
+        for m, square in zip(sums, squares, strict=True)
+    ]
+
+
+def pearson(x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: Flips) -> Both:
+    """Return Pearson's r of both judges in each permutation, NaN without variation.
+
+    What a unit adds to sum a b and sum a² moves from one judge to the other; a and b are centred
+    over both judges. Arguments as in `rank_coefficients`.
+    """
+    (a1, a2), b = np.split(centred(np.append(x1, x2)), 2), centred(y)
+    rows = flips.astype(np.float64)
+    moments = [[a, a * a, a * b] for a in (a1, a2)]
+    moved = np.array(
+        [
+            np.bincount(unit, weights=other - own, minlength=flips.shape[1])
+            for own, other in zip(*moments, strict=True)
+        ]
+    )
+    moved = dot(rows, moved.T).T
+    first, second = (
+        _pearson([np.sum(own) + sign * gap for own, gap in zip(each, moved, strict=True)], b)
+        for each, sign in zip(moments, (1, -1), strict=True)
+    )
+    return first, second
+
+
+def _pearson(sums: Sequence[Floats], b: Floats) -> Floats:
+    """Return r from the sums of a, a² and a b: NaN where a varies no more than by round-off."""
+    a, squares, across = sums
+    varies = squares - a * a / b.size
+    varies = np.where(varies > ROUND_OFF * b.size, varies, np.nan)
+    return ratio(across - a * b.mean(), varies, np.full(a.shape, float(dot(b - b.mean(), b))))

@@ -23,7 +23,7 @@ from judgescope.statistics.declared import (
     signed_amount,
     undesired,
 )
-from judgescope.statistics.jackknife import ACCURACY, NOT_SMOOTH
+from judgescope.statistics.intervals import ACCURACY, NOT_SMOOTH
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import (
     RESAMPLES,

@@ -1,23 +1,21 @@
-"""Pearson, Spearman and Kendall tau-b between a judge and people, at three levels."""
+"""Pearson's r, Spearman's rho and Kendall's tau-b of arrays and of all their resamples at once.
 
-from collections.abc import Collection, Mapping
+All three are one coefficient, sum a b / sqrt(sum a² sum b²) (Daniels 1944): `a` are deviations
+from the mean (Pearson), deviations of midranks from their mean (Spearman) or the signs of all
+differences (Kendall; a sign of 0 is a tie, which gives tau-b). A resample repeats whole sources,
+so it is a row of weights, and no loop runs over resamples: where values are discrete, a table of
+counts per source times the weights holds all that ranks need, in whole numbers.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.statistics.arrays import Codes, Floats, Weights, dot
-from judgescope.statistics.coefficients import (
-    Statistic,
-    centred,
-    counted,
-    over_rows,
-    signs,
-    spearman_leaving_out,
-    within_rows,
-)
 from judgescope.statistics.declared import correlation, declare, scale_of
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.resampling import (
     Replicated,
     Sample,
@@ -32,6 +30,358 @@ from judgescope.statistics.result import (
     NO_SOURCE,
     Estimate,
 )
+
+Statistic = Literal["pearson", "spearman", "kendall_b"]
+
+Weighing = tuple[NDArray[Any], Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]]
+"""People's values y, and g(y_i, y_j) of two targets: whole, of the other sign for (y_j, y_i)."""
+
+RANKED = {"spearman", "kendall_b"}
+TINY_VARIANCE = 1e-20
+"""Of data within [-1, 1]: below it a variance may be round-off of constant data."""
+CELLS = 1_000_000
+"""Size of a temporary array: resamples and pairs are worked off in blocks of it."""
+
+
+def centred(values: Floats) -> Floats:
+    """Return (v - mean v) / max |v - mean v|, (n,): in [-1, 1] sums lose least to round-off."""
+    shifted: Floats = values - values.mean()
+    return shifted / (np.abs(shifted).max() or 1.0)
+
+
+def counted(
+    source: Codes, code: Codes, shape: tuple[int, int], values: Floats | None = None
+) -> Floats:
+    """Return (sources, codes): the number of targets of each, or the sum of their values."""
+    cells = np.bincount(source * shape[1] + code, weights=values, minlength=shape[0] * shape[1])
+    return cells.reshape(shape).astype(np.float64)
+
+
+def midranks(values: Floats) -> Floats:
+    """Return the rank of each value in its row, 1 the lowest; equal ones share their mean.
+
+    Shape (rows, k); NaN has no rank.
+    """
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    new = np.ones(values.shape, dtype=bool)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    place = np.arange(values.shape[1])
+    below = np.maximum.accumulate(np.where(new, place, 0), axis=1)
+    last = np.hstack([new[:, 1:], np.ones((len(values), 1), dtype=bool)])
+    upto = np.where(last, place, values.shape[1])[:, ::-1]
+    upto = np.minimum.accumulate(upto, axis=1)[:, ::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (below + upto) / 2 + 1, axis=1)
+    return np.where(np.isnan(values), np.nan, ranks)
+
+
+def signs(left: NDArray[Any], right: NDArray[Any], slack: float = 0) -> NDArray[np.int8]:
+    """Return sign(left - right), 0 where they differ by no more than `slack` and for NaN."""
+    more, less = left > right + slack, left + slack < right
+    return more.view(np.int8) - less.view(np.int8)
+
+
+def within_rows(
+    x: Floats, y: Floats, statistics: Collection[Statistic], slack: float = 0.0
+) -> dict[Statistic, Floats]:
+    """Return the coefficients of each row of x with that row of y: (rows, k) -> (rows,) each.
+
+    NaN is no observation (in x and y alike); differences up to `slack` are ties. A row is NaN
+    where a side does not vary.
+    """
+    blocks = []
+    for part in _blocks(len(x), x.shape[1]):
+        used = ~np.isnan(x[part]).all(axis=0)
+        blocks.append(_within_block(x[part][:, used], y[part][:, used], statistics, slack))
+    return {name: np.concatenate([block[name] for block in blocks]) for name in statistics}
+
+
+def _within_block(
+    x: Floats, y: Floats, statistics: Collection[Statistic], slack: float
+) -> dict[Statistic, Floats]:
+    coefficients: dict[Statistic, Floats] = {}
+    if "pearson" in statistics:
+        coefficients["pearson"] = _of_deviations(_deviations(x, slack).T, _deviations(y, slack).T)
+    if RANKED & set(statistics):
+        a, b, *sums = _compared(np.ascontiguousarray(x.T), np.ascontiguousarray(y.T), slack)
+        coefficients["spearman"] = _of_deviations(a, b)
+        coefficients["kendall_b"] = ratio(*sums)
+    return coefficients
+
+
+def _compared(x: Floats, y: Floats, slack: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Return what all pairs of a column say: (k, columns) twice -> (k, columns) twice, (columns,).
+
+    First the sums of the signs of each value's differences from the others, twice its midrank's
+    deviation from the mean rank; then the sums of sx sy, sx² and sy² over pairs.
+    """
+    a, b = np.zeros(x.shape, np.int32), np.zeros(x.shape, np.int32)
+    both, own, other = np.zeros((3, x.shape[1]), np.int32)
+    for lag in range(1, len(x)):
+        sx, sy = (signs(v[lag:], v[:-lag], slack) for v in (x, y))
+        for sums, sign in ((a, sx), (b, sy)):
+            sums[lag:] += sign
+            sums[:-lag] -= sign
+        for total, product in ((both, sx * sy), (own, sx * sx), (other, sy * sy)):
+            total += product.sum(axis=0, dtype=np.int32)
+    a_, b_, both_, own_, other_ = (v.astype(np.float64) for v in (a, b, both, own, other))
+    return a_, b_, both_, own_, other_
+
+
+def _deviations(values: Floats, slack: float) -> Floats:
+    """Return the deviations from each row's mean, 0 where a value is NaN or its row constant."""
+    given = ~np.isnan(values)
+    n = np.maximum(given.sum(axis=1, keepdims=True), 1)
+    deviation = values - np.sum(values, axis=1, where=given, keepdims=True) / n
+    lowest = np.min(values, axis=1, where=given, initial=np.inf)
+    varies = np.max(values, axis=1, where=given, initial=-np.inf) > lowest + slack
+    return np.where(given & varies[:, None], deviation, 0.0)
+
+
+def _of_deviations(a: Floats, b: Floats) -> Floats:
+    """Return the coefficient of each column: (k, columns) twice -> (columns,)."""
+    return ratio(*(np.einsum("kc,kc->c", p, q) for p, q in ((a, b), (a, a), (b, b))))
+
+
+def ratio(ab: Floats, aa: Floats, bb: Floats) -> Floats:
+    """Return ab / sqrt(aa bb), (rows,) each, cut to [-1, 1]; NaN where a side does not vary."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.clip(ab / (np.sqrt(aa) * np.sqrt(bb)), -1.0, 1.0))
+
+
+def _blocks(length: int, width: int) -> Iterator[slice]:
+    """Yield slices of 0..length, each of about CELLS / width."""
+    step = max(1, CELLS // max(1, width))
+    return (slice(start, start + step) for start in range(0, length, step))
+
+
+def over_rows(
+    x: Floats, y: Floats, source: Codes, rows: Floats, statistics: Collection[Statistic]
+) -> dict[Statistic, Floats]:
+    """Return the coefficients of all targets in each row of weights: (rows, sources) -> (rows,).
+
+    x, y, source (targets,), nothing missing; no source without a target. A row is NaN where a side
+    does not vary in it.
+    """
+    coefficients: dict[Statistic, Floats] = {}
+    if "pearson" in statistics:
+        coefficients["pearson"] = _pearson(x, y, source, rows)
+    if not RANKED & set(statistics):
+        return coefficients
+    (xs, cx), (ys, cy) = np.unique(x, return_inverse=True), np.unique(y, return_inverse=True)
+    if xs.size * ys.size <= x.size:
+        shape = (rows.shape[1], xs.size, ys.size)
+        table = counted(source, cx * ys.size + cy, (shape[0], xs.size * ys.size)).reshape(shape)
+        return coefficients | _of_counts(table, rows, statistics)
+    if "spearman" in statistics:
+        coefficients["spearman"] = _spearman(cx, cy, source, rows)
+    if "kendall_b" in statistics:
+        coefficients["kendall_b"] = _kendall(cx, cy, source, rows)
+    return coefficients
+
+
+def spearman_leaving_out(x: Floats, y: Floats) -> Floats:
+    """Return rho of all targets, then without each: x, y (targets,) -> (1 + targets,).
+
+    With a_i = sum_j sign(x_i - x_j), twice a midrank's deviation, and s_i = sign(x_i - x_k), t_i
+    the same of y, the sum without target k is sum_i (a_i - s_i)(b_i - t_i) - a_k b_k. All sums are
+    of whole numbers: the values are those of `over_rows`, to the bit, without its arrays of
+    (targets, targets).
+    """
+    codes = [np.unique(v, return_inverse=True)[1] for v in (x, y)]
+    n, (a, b) = x.size, (_less(code, np.ones(x.size)) for code in codes)
+    cx, cy = (code.astype(np.min_scalar_type(n)) for code in codes)
+    agreeing = [
+        (signs(cx[part, None], cx) * signs(cy[part, None], cy)).sum(axis=1, dtype=np.int64)
+        for part in _blocks(n, n)
+    ]
+    untied = [n - np.bincount(code)[code] for code in codes]
+    sums = []
+    for p, q, of_p, of_q, products in (
+        (a, b, *codes, np.concatenate(agreeing)),
+        (a, a, codes[0], codes[0], untied[0]),
+        (b, b, codes[1], codes[1], untied[1]),
+    ):
+        whole = np.sum(p * q)
+        without = whole + _less(of_q, p) + _less(of_p, q) + products - p * q
+        sums.append(np.append(whole, without))
+    return ratio(*sums)
+
+
+def _less(code: Codes, weight: Floats) -> Floats:
+    """Return the weight below each target less the weight above it; both (targets,)."""
+    counts = np.bincount(code, weights=weight).astype(np.float64)
+    return _below_less_above(counts, 0)[code]
+
+
+def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
+    """Return Pearson's r in each row: moments within plus moments between the sources.
+
+    Taking both about their own means (Chan, Golub & LeVeque 1983) cannot give a negative variance.
+    """
+    n = np.bincount(source)
+    data = np.stack([centred(x), centred(y)])
+    mean = np.stack([np.bincount(source, weights=v) / n for v in data])
+    inner = data - mean[:, source]
+    terms = ((0, 1), (0, 0), (1, 1))
+    within = [np.bincount(source, weights=inner[i] * inner[j]) for i, j in terms]
+
+    def block(part: Floats) -> Floats:
+        weight = part * n
+        total = np.maximum(weight.sum(axis=1), 1)
+        outer = [m - (dot(weight, m) / total)[:, None] for m in mean]
+        ab, aa, bb = (
+            dot(part, w) + np.einsum("rs,rs,rs->r", weight, outer[i], outer[j])
+            for w, (i, j) in zip(within, terms, strict=True)
+        )
+        result = ratio(ab, aa, bb)
+        doubtful = np.flatnonzero(np.minimum(aa, bb) <= TINY_VARIANCE * total)
+        for row in doubtful:  # round-off looks like this, and so may data: look at the data
+            drawn = part[row, source] > 0
+            constant = not drawn.any() or np.ptp(x[drawn]) == 0 or np.ptp(y[drawn]) == 0
+            result[row] = np.nan if constant else result[row]
+        return result
+
+    return np.concatenate([block(rows[part]) for part in _blocks(len(rows), n.size)])
+
+
+def _of_counts(
+    table: Floats, rows: Floats, statistics: Collection[Statistic]
+) -> dict[Statistic, Floats]:
+    """Return rho and tau-b in each row from the counts (sources, values of x, values of y).
+
+    tau-b is sum sx sy / sqrt(sum sx² sum sy²) over pairs of targets i and j, sx = sign(x_i - x_j).
+    Copies of a target are tied with themselves in both x and y, as they are in a resample that is
+    written out, and add nothing to any of the three sums. All sums are of whole numbers.
+    """
+    blocks_of: dict[Statistic, list[Floats]] = {name: [] for name in statistics if name in RANKED}
+    for part in _blocks(len(rows), table[0].size):
+        counts = dot(rows[part], table)
+        nx, ny = counts.sum(axis=2), counts.sum(axis=1)
+        if "spearman" in blocks_of:
+            a, b = (_below_less_above(n, 1) for n in (nx, ny))
+            across = np.einsum("rij,rj->ri", counts, b)
+            sums = (np.einsum("ri,ri->r", *p) for p in ((across, a), (nx * a, a), (ny * b, b)))
+            blocks_of["spearman"].append(ratio(*sums))
+        if "kendall_b" in blocks_of:
+            against = _below_less_above(_below_less_above(counts, 1), 2)
+            every = np.square(nx.sum(axis=1))
+            untied = (every - np.einsum("ri,ri->r", n, n) for n in (nx, ny))
+            blocks_of["kendall_b"].append(ratio(np.einsum("rij,rij->r", counts, against), *untied))
+    return {name: np.concatenate(blocks) for name, blocks in blocks_of.items()}
+
+
+def _below_less_above(counts: Floats, axis: int) -> Floats:
+    """Return for each value how many lie below it less how many lie above it, along an axis."""
+    upto: Floats = np.cumsum(counts, axis=axis)
+    result: Floats = 2 * upto - counts - counts.sum(axis=axis, keepdims=True)
+    return result
+
+
+def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
+    """Return Spearman's rho in each row: Pearson's r of the midranks within that resample.
+
+    Twice a midrank's deviation from the mean rank is the weight below minus the weight above. All
+    sums are of whole numbers, the same in any order.
+    """
+    places = [_places(code) for code in (cx, cy)]
+
+    def block(part: Floats) -> Floats:
+        weight = part.take(source, axis=1)
+        a, b = (_rank_deviations(weight, *place) for place in places)
+        return ratio(*(np.einsum("rt,rt,rt->r", weight, p, q) for p, q in ((a, b), (a, a), (b, b))))
+
+    return np.concatenate([block(rows[part]) for part in _blocks(len(rows), cx.size)])
+
+
+def _places(code: Codes) -> tuple[Codes, Codes, Codes]:
+    """Return the sorting order, and for each target how many stand below it and not above it."""
+    order = np.argsort(code, kind="stable")
+    ascending = code[order]
+    return order, np.searchsorted(ascending, code), np.searchsorted(ascending, code, side="right")
+
+
+def _rank_deviations(weight: Floats, order: Codes, below: Codes, not_above: Codes) -> Floats:
+    """Return twice the deviation of each target's midrank from the mean rank: (rows, targets)."""
+    upto = np.zeros((len(weight), order.size + 1))
+    np.cumsum(weight.take(order, axis=1), axis=1, out=upto[:, 1:])
+    result: Floats = upto.take(below, axis=1) + upto.take(not_above, axis=1) - upto[:, -1:]
+    return result
+
+
+def _kendall(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
+    """Return tau-b in each row, as `_of_counts`, for values of which most differ."""
+    everything = np.square(dot(rows, np.bincount(source)))
+    untied = [everything - _tied(code, source, rows) for code in (cx, cy)]
+    return ratio(_concordance(cx, cy, source, rows), *untied)
+
+
+def _tied(code: Codes, source: Codes, rows: Floats) -> Floats:
+    """Return the weight of all pairs tied in `code`, the sum over values of (its weight)²."""
+    once = np.bincount(code)[code] == 1
+    alone = dot(np.square(rows), np.bincount(source[once], minlength=rows.shape[1]))
+    shared, code = np.unique(code[~once], return_inverse=True)
+    weight = dot(rows, counted(source[~once], code, (rows.shape[1], shared.size)))
+    result: Floats = alone + np.einsum("rv,rv->r", weight, weight)
+    return result
+
+
+def _concordance(x: Codes, y: Codes, source: Codes, rows: Floats) -> Floats:
+    """Return w'Cw of each row w, twice concordant minus discordant pairs. No source is empty."""
+    order = np.argsort(source, kind="stable")
+    small = np.min_scalar_type(order.size)
+    x, y = x[order].astype(small), y[order].astype(small)
+    starts = np.flatnonzero(np.diff(source[order], prepend=-1))
+    total = np.zeros(len(rows))
+    for part in unit_groups(starts, order.size):
+        [[sums]] = sign_products([(x, x)], [(y, signs)], starts, part)
+        sums[:, len(sums) :] *= 2  # what stands below the diagonal mirrors what stands above it
+        total += np.einsum("rs,rs->r", dot(rows[:, part], sums), rows[:, part.start :])
+    return total
+
+
+def unit_groups(starts: Codes, n: int) -> Iterator[slice]:
+    """Yield slices of units (sources) with about 8 CELLS / n targets each, at least one unit.
+
+    starts (units,): where each begins among n targets that are sorted by unit. A group against all
+    targets is 8 CELLS signs, which take a byte each.
+    """
+    upto = np.append(starts[1:], n)
+    begin = 0
+    while begin < starts.size:
+        fitting = np.searchsorted(upto[begin:], starts[begin] + 8 * CELLS // n, side="right")
+        end = begin + max(1, int(fitting))
+        yield slice(begin, end)
+        begin = end
+
+
+def sign_products(
+    pairs: Sequence[tuple[Codes, Codes]],
+    weighings: Sequence[Weighing],
+    starts: Codes,
+    units: slice,
+) -> list[list[Floats]]:
+    """Return the sums of sign(v_i - w_j) g(y_i, y_j) for each (y, g), and each (v, w) of `pairs`.
+
+    They run over the targets i of one unit and j of another; v, w and y (targets,) are sorted by
+    unit as `starts` has it. Shape of each: (units, all units from the first of them on).
+    """
+    ends = np.append(starts[1:], pairs[0][0].size)
+    first, last = starts[units][0], ends[units][-1]
+    inside = list(zip(starts[units] - first, ends[units] - first, strict=True))
+    later, longest = starts[units.start :] - first, max(end - start for start, end in inside)
+    people = [between(y[first:last, None], y[first:]) for y, between in weighings]
+    small = [np.min_scalar_type(-1 - longest * int(max(g.max(), -g.min()))) for g in people]
+    sums: list[list[Floats]] = [[] for _ in weighings]
+    for v, w in pairs:
+        order = signs(v[first:last, None], w[first:])
+        for each, g, dtype in zip(sums, people, small, strict=True):
+            agree = order * g
+            by_unit = np.stack([agree[a:b].sum(axis=0, dtype=dtype) for a, b in inside])
+            each.append(np.add.reduceat(by_unit, later, axis=1, dtype=np.int64).astype(np.float64))
+    return sums
+
 
 ORDER: Final = 1
 DECLARED: Final = declare(

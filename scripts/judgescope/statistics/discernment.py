@@ -24,7 +24,7 @@ from judgescope.statistics.declared import (
     score,
     signed_amount,
 )
-from judgescope.statistics.jackknife import NOT_SMOOTH, share_alike
+from judgescope.statistics.intervals import NOT_SMOOTH, share_alike
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import NO_WIDTH, Replicated, replicated, with_interval
 from judgescope.statistics.result import Estimate

@@ -7,7 +7,7 @@ import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.declared import agreement, correlation, declare
-from judgescope.statistics.jackknife import Scale
+from judgescope.statistics.intervals import Scale
 from judgescope.statistics.resampling import Replicated, Sample
 from judgescope.statistics.result import FEW_PAIRS, NO_VARIATION
 

@@ -12,8 +12,7 @@ from typing import Final
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats
-from judgescope.statistics.coefficients import midranks, within_rows
-from judgescope.statistics.correlation import one_row_per_source
+from judgescope.statistics.correlation import midranks, one_row_per_source, within_rows
 
 PERMUTATIONS: Final = 4999
 ALL_PERMUTATIONS_TO: Final = 6

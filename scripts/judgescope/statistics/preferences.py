@@ -10,7 +10,7 @@ import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.declared import amount, declare, p_value, percent, signed_amount
-from judgescope.statistics.jackknife import PLAIN
+from judgescope.statistics.intervals import PLAIN
 from judgescope.statistics.means import share
 from judgescope.statistics.order import verdicts
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples

@@ -13,10 +13,15 @@ import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
 from judgescope.statistics.declared import ANY, accuracy, declare, percent, scale_of, signed_amount
-from judgescope.statistics.jackknife import NOT_SMOOTH, PLAIN, Bounds, Jackknife
+from judgescope.statistics.intervals import (
+    NOT_SMOOTH,
+    PLAIN,
+    Bounds,
+    Jackknife,
+    benjamini_yekutieli,
+    t_quantile,
+)
 from judgescope.statistics.means import mean_over
-from judgescope.statistics.multiple import benjamini_yekutieli
-from judgescope.statistics.proportion import t_quantile
 from judgescope.statistics.resampling import Replicated, mean_rows, with_interval
 from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, FEW_TEXTS, Estimate, clauses
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.declared import scale_of
-from judgescope.statistics.jackknife import (
+from judgescope.statistics.intervals import (
     ALL_ALIKE,
+    CONFIDENCE,
     FEWEST_SOURCES,
     PLAIN,
     SLACK,
@@ -18,7 +19,6 @@ from judgescope.statistics.jackknife import (
     Scale,
     jackknife,
 )
-from judgescope.statistics.proportion import CONFIDENCE
 from judgescope.statistics.result import Estimate, clauses
 
 RESAMPLES = 1000

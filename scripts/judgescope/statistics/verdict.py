@@ -22,8 +22,7 @@ from judgescope.statistics.declared import (
     signed_amount,
     statistic,
 )
-from judgescope.statistics.multiple import holm
-from judgescope.statistics.proportion import cases_needed, clopper_pearson
+from judgescope.statistics.intervals import cases_needed, clopper_pearson, holm
 from judgescope.statistics.result import Estimate
 
 HOLM_1979 = "Holm 1979"

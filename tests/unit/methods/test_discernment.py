@@ -12,7 +12,7 @@ from judgescope.core.rng import share_of
 from judgescope.methods import discernment, perturbations, responses
 from judgescope.schema.tables import table_of
 from judgescope.statistics import discernment as scores_of_p
-from judgescope.statistics.multiple import holm
+from judgescope.statistics.intervals import holm
 from judgescope.statistics.resampling import NO_WIDTH
 
 # Scores off the scale's grid

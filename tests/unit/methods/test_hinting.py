@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.base import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.rationales import Rationales, hint_pairs
+from judgescope.methods.robustness import Rationales, hint_pairs
 from judgescope.plan.notices import fewest_items
 from judgescope.schema.tables import table_of, write_table
 from judgescope.scoring.aggregate import scores
-from judgescope.statistics.tango import tango, tango_corrected_low
+from judgescope.statistics.means import tango, tango_corrected_low
 from methods_setup import ASPECTS, TARGETS, study
 
 Values = list[float | None]

@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 
 from judgescope.jobs import statistics
 from judgescope.methods import agreement, comparison, ensemble, labels
+from judgescope.methods.base import AltTest, EnsembleMembers
 from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim, verdict_rows
 from judgescope.methods.claims.labels import claims
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.specs import AltTest, EnsembleMembers
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import majority
-from judgescope.statistics.alpha import krippendorff_alpha
-from judgescope.statistics.labels import strict_majority
+from judgescope.statistics.labels import cross_fitted, strict_majority
 from judgescope.statistics.raters import alternative_annotator
-from judgescope.statistics.thresholds import cross_fitted
+from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.verdict import Outcome
 from methods_setup import one, study
 

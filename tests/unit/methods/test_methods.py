@@ -27,10 +27,10 @@ from judgescope.methods.measures import (
 )
 from judgescope.methods.repeatability import CURVE
 from judgescope.schema.tables import table_of, write_table
+from judgescope.statistics.intervals import benjamini_hochberg, holm
 from judgescope.statistics.kappa import ON_CLASSES
-from judgescope.statistics.multiple import benjamini_hochberg, holm
 from judgescope.statistics.raters import UNDECIDED, WORSE, alternative_annotator, mean_rating
-from judgescope.statistics.repeatability import spearman_brown
+from judgescope.statistics.reliability import spearman_brown
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
     CONTINUOUS,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgescope.parsing.locate import MATCHES, NOWHERE, Place, locate, occurrence_of
+from judgescope.parsing.text import MATCHES, NOWHERE, Place, locate, occurrence_of
 
 TEXT = "The Team  won; the team lost: “he” said ﬁne café in Ｎｅｗ\u00a0York…"
 

@@ -20,9 +20,8 @@ from judgescope.parsing.annotation import (
     read_objects,
 )
 from judgescope.parsing.judgment import PARSERS, ErrorSpan, Scale, stand_in
-from judgescope.parsing.locate import Place, locate, locate_errors
 from judgescope.parsing.parsers import NO_SETTINGS, parse
-from judgescope.parsing.text import fold, without_reasoning
+from judgescope.parsing.text import Place, fold, locate, locate_errors, without_reasoning
 from judgescope.plan.checks.judges import check_judge
 from judgescope.schema.cards import Judge, OpenAIModel
 from judgescope.scoring.specs import Missing

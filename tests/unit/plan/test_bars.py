@@ -12,15 +12,15 @@ from judgescope.cli.summary import summary
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.methods import verdicts
+from judgescope.methods.base import Bar
 from judgescope.methods.claims.base import NOT_PLANNED, verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.specs import Bar
 from judgescope.plan.checks.study import check_bars
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
 from judgescope.schema.cards import Study
 from judgescope.schema.tables import table_of, write_table
-from judgescope.statistics.proportion import clopper_pearson
+from judgescope.statistics.intervals import clopper_pearson
 from judgescope.statistics.registry import STATISTICS, has_bar, statistic
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import (

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from judgescope import prompts
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.plan.checks.judges import check_judge
 from judgescope.plan.judges import card_hash
-from judgescope.prompts import load, spotlight
-from judgescope.prompts.spotlight import Spotlight
+from judgescope.prompts import Spotlight, load
 from judgescope.replies.few_shot import Demonstrations, Rated
 from judgescope.replies.judging import Questions, shown
 from judgescope.schema.cards import Aspect, Judge, LexicalModel, OpenAIModel, RatedAspect
@@ -138,7 +138,7 @@ def test_no_text_can_close_its_mark() -> None:
 
 def test_a_tag_that_occurs_in_a_text_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = iter([1 << 64, 2 << 64, 3 << 64])
-    monkeypatch.setattr(spotlight, "stream_seed", lambda *_: next(drawn))
+    monkeypatch.setattr(prompts, "stream_seed", lambda *_: next(drawn))
     light = Spotlight.on(["a 0000000000000001 b", "0000000000000002"])
     assert light.tag == "0000000000000003"
 

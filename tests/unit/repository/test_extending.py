@@ -15,7 +15,7 @@ from judgescope.parsing import judgment
 from judgescope.report import report
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.declared import statistic
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from running import HOME
 
 TEXT = (HOME / "docs" / "extending.md").read_text(encoding="utf-8")

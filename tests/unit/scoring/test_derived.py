@@ -18,8 +18,8 @@ import running
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.parsing.annotation import MOST
 from judgescope.parsing.judgment import ErrorSpan
-from judgescope.parsing.locate import MATCHES, LocatedSpan, locate_errors, occurrence_of
 from judgescope.parsing.parsers import parse
+from judgescope.parsing.text import MATCHES, LocatedSpan, locate_errors, occurrence_of
 from judgescope.plan.loading import load_plan
 from judgescope.schema.tables import table_of
 from judgescope.scoring.ensembles import (

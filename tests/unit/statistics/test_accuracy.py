@@ -15,7 +15,7 @@ from judgescope.statistics.accuracy import (
     soft_pairwise_accuracy,
     system_pairs,
 )
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.result import FEW_SYSTEMS, NO_SOURCE, Estimate
 from vectors import load

@@ -9,8 +9,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from deleted import jackknife_t
-from judgescope.statistics.alpha import Measurement, krippendorff_alpha
-from judgescope.statistics.jackknife import HANGS, deletions
+from judgescope.statistics.intervals import HANGS, deletions
+from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 from judgescope.statistics.result import NO_UNITS, NO_VARIATION, Estimate
 from vectors import params
 

@@ -19,7 +19,7 @@ from judgescope.statistics.anchors import (
     rating_terms,
     usual_counts,
 )
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 
 Floats = NDArray[np.float64]
 NAN = np.nan

@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from judgescope.statistics.correlation import correlations
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.raters import (
     AS_GOOD,

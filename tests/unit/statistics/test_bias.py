@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.result import CONSTANT_JUDGE, CONSTANT_LENGTH, LENGTH_IS_ALL, ONE_FAMILY
 

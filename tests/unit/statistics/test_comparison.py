@@ -12,25 +12,22 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from deleted import jackknife_t
-from judgescope.statistics import coefficients, permutation
-from judgescope.statistics.coefficients import Statistic
+from judgescope.statistics import comparison, correlation
 from judgescope.statistics.comparison import (
+    PairedTest,
+    Permute,
     detectable,
     difference,
+    flips_of,
+    kappa_test,
     letter,
     letters,
+    permutation_tests,
     ranks,
     sources_needed,
 )
-from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, correlations
-from judgescope.statistics.jackknife import NOT_SMOOTH, deletions
-from judgescope.statistics.permutation import (
-    PairedTest,
-    Permute,
-    flips_of,
-    kappa_test,
-    permutation_tests,
-)
+from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, Statistic, correlations
+from judgescope.statistics.intervals import NOT_SMOOTH, deletions
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
 from vectors import load
@@ -390,7 +387,7 @@ def test_values_that_mostly_differ_give_what_writing_out_gives(
     cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Units of 1 to 9 targets, some values shared; in one block and in many."""
-    for module in (coefficients, permutation):
+    for module in (correlation, comparison):
         monkeypatch.setattr(module, "CELLS", cells)
     rng = np.random.default_rng(8)
     unit = np.repeat(np.arange(12), rng.integers(1, 10, 12))
@@ -398,8 +395,8 @@ def test_values_that_mostly_differ_give_what_writing_out_gives(
     y = np.round(y * 40)
     flips = np.vstack([np.zeros((1, 12), dtype=bool), flips_of(rng, 12, 30)])
     found = {
-        **permutation.rank_coefficients(x1, x2, y, unit, flips, STATISTICS[1:]),
-        "pearson": permutation.pearson(x1, x2, y, unit, flips),
+        **comparison.rank_coefficients(x1, x2, y, unit, flips, STATISTICS[1:]),
+        "pearson": comparison.pearson(x1, x2, y, unit, flips),
     }
     assert set(found) == set(STATISTICS)
     for name, (first, second) in found.items():
@@ -414,8 +411,8 @@ def test_a_judge_that_a_permutation_makes_constant_has_no_coefficient_there() ->
     x1, x2 = np.array([1.0, 2, 3, 4]), np.array([7.0, 7, 7, 7])
     y = np.array([2.0, 1, 4, 3])
     flips = np.array([[False] * 4, [True] * 4])
-    ranks = permutation.rank_coefficients(x1, x2, y, unit, flips, ["spearman", "kendall_b"])
-    for first, second in [*ranks.values(), permutation.pearson(x1, x2, y, unit, flips)]:
+    ranks = comparison.rank_coefficients(x1, x2, y, unit, flips, ["spearman", "kendall_b"])
+    for first, second in [*ranks.values(), comparison.pearson(x1, x2, y, unit, flips)]:
         assert np.isnan(first).tolist() == [False, True]
         assert np.isnan(second).tolist() == [True, False]
 
@@ -427,7 +424,7 @@ def test_ranks_and_pairs_give_the_same_sums(decimals: int, monkeypatch: pytest.M
     unit, flips = np.arange(60) % 12, rng.random((20, 12)) < 0.5
     found = []
     for limit in (0, 1000):
-        monkeypatch.setattr(permutation, "DEAR_PAIRS", limit)
-        found.append(permutation.rank_coefficients(x1, x2, y, unit, flips, ["spearman"]))
+        monkeypatch.setattr(comparison, "DEAR_PAIRS", limit)
+        found.append(comparison.rank_coefficients(x1, x2, y, unit, flips, ["spearman"]))
     by_ranks, by_pairs = found
     assert np.array_equal(by_ranks["spearman"], by_pairs["spearman"])

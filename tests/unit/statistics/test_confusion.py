@@ -24,7 +24,7 @@ from judgescope.statistics.confusion import (
     vote_consistency,
     winners,
 )
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.result import Estimate
 
 NAN = float("nan")

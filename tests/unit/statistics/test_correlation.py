@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deleted import jackknife_t
-from judgescope.statistics import coefficients
+from judgescope.statistics import correlation
 from judgescope.statistics.arrays import Weights
-from judgescope.statistics.coefficients import Statistic
-from judgescope.statistics.correlation import Level, correlations, leaving_out
-from judgescope.statistics.jackknife import HANGS, deletions
+from judgescope.statistics.correlation import Level, Statistic, correlations, leaving_out
+from judgescope.statistics.intervals import HANGS, deletions
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
@@ -202,7 +201,7 @@ def test_missing_pairs_are_dropped_and_counted() -> None:
 @given(arrays(float, st.tuples(st.integers(0, 4), st.integers(1, 9)), elements=scores))
 def test_midranks_are_those_of_scipy(values: Floats) -> None:
     expected = stats.rankdata(values, axis=1, nan_policy="omit") if len(values) else values
-    np.testing.assert_array_equal(coefficients.midranks(values), expected)
+    np.testing.assert_array_equal(correlation.midranks(values), expected)
 
 
 @every
@@ -295,7 +294,7 @@ def test_intervals_are_those_of_written_out_deletions(
 def test_each_replicate_at_any_block_size(
     statistic: Statistic, cells: int, sources: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coefficients, "CELLS", cells)
+    monkeypatch.setattr(correlation, "CELLS", cells)
     data = simulated(3, sources, 600 // sources)
     for row in source_weights(np.random.default_rng(4), sources, 5):
         rows = rows_of(data, statistic, "pooled", row[None])

@@ -18,7 +18,7 @@ from judgescope.statistics.ensemble import (
     subset_scores,
     subsets,
 )
-from judgescope.statistics.jackknife import HANGS, deletions
+from judgescope.statistics.intervals import HANGS, deletions
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate

@@ -16,15 +16,14 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.data import read_dataset
 from judgescope.methods.measures import lower_median
 from judgescope.perturb.edits import apply_edits
-from judgescope.perturb.rule_specs import Addition
-from judgescope.perturb.targets import NOTE, added, inert
+from judgescope.perturb.targets import NOTE, Addition, added, inert
 from judgescope.plan.generators import addition, attacks_of
 from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import AttackPerturbation, Dataset
 from judgescope.schema.loading import Cards, read_card
-from judgescope.statistics.alpha import krippendorff_alpha
-from judgescope.statistics.hints import hint, injection_shift, obey_rate, shared_rating
-from judgescope.statistics.permutation import flips_of, mean_test
+from judgescope.statistics.bias import hint, injection_shift, obey_rate, shared_rating
+from judgescope.statistics.comparison import flips_of, mean_test
+from judgescope.statistics.reliability import krippendorff_alpha
 from running import HOME
 
 

@@ -13,7 +13,7 @@ from scipy.stats import t as student
 
 from deleted import jackknife_t
 from judgescope.statistics.arrays import dot
-from judgescope.statistics.jackknife import (
+from judgescope.statistics.intervals import (
     ACCURACY,
     CORRELATION,
     HANGS,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deleted import jackknife_t, proportion
-from judgescope.statistics.jackknife import TOO_FEW, deletions
+from judgescope.statistics.intervals import TOO_FEW, clopper_pearson, deletions
 from judgescope.statistics.labels import (
     FEWEST_CASES,
     TOGETHER,
@@ -20,7 +20,6 @@ from judgescope.statistics.labels import (
     strict_majority,
 )
 from judgescope.statistics.means import mean_over
-from judgescope.statistics.proportion import clopper_pearson
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deleted import by_source, jackknife_t, proportion
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.means import independent_mean, mean_over, share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate

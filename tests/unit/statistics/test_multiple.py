@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from judgescope.statistics.multiple import benjamini_hochberg, benjamini_yekutieli, holm
+from judgescope.statistics.intervals import benjamini_hochberg, benjamini_yekutieli, holm
 from vectors import load
 
 Adjust = Callable[..., NDArray[np.float64]]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from judgescope.statistics.bias import side_chosen, side_excess
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.order import (
     STRICT,
     OrderedPairs,

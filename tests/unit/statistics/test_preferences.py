@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from scipy.stats import binomtest
 
 from deleted import jackknife_t, proportion
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.preferences import (
     NOT_JOINED,
     Comparisons,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgescope.statistics.proportion import (
+from judgescope.statistics.intervals import (
     MOST_CASES,
     Proportion,
     cases_needed,

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from deleted import jackknife_t, proportion
-from judgescope.statistics.alpha import krippendorff_alpha
-from judgescope.statistics.jackknife import deletions
-from judgescope.statistics.repeatability import NO_MEAN, _needed, repeatability, spearman_brown
+from judgescope.statistics.intervals import deletions
+from judgescope.statistics.reliability import (
+    NO_MEAN,
+    _needed,
+    krippendorff_alpha,
+    repeatability,
+    spearman_brown,
+)
 from judgescope.statistics.result import NO_UNITS, NO_VARIATION, OFF_JUDGE_SCALE, Estimate
 
 NAN = float("nan")

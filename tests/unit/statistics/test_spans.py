@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from data_samples import REAL, needs_real_data
 from deleted import jackknife_t
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.result import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS, NOTHING
 from judgescope.statistics.spans import (
     Counts,

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgescope.statistics.result import Estimate
-from judgescope.statistics.tango import (
+from judgescope.statistics.means import (
     effective_pairs,
     net_share,
     score_statistic,
     tango,
     tango_corrected_low,
 )
+from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import (
     CHANCE,
     HOLM,

@@ -7,7 +7,7 @@ import pytest
 
 from deleted import proportion
 from judgescope.statistics.arrays import Counts
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from judgescope.statistics.registry import STATISTICS
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.spans import (

@@ -32,7 +32,7 @@ from judgescope.statistics.discernment import (
     signed_rank,
     table_method,
 )
-from judgescope.statistics.jackknife import deletions
+from judgescope.statistics.intervals import deletions
 from vectors import load
 
 Ints = NDArray[np.int64]

@@ -26,7 +26,7 @@ from judgescope.core.cells import pack
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.jobs import collect, compute, ingest, score, statistics
-from judgescope.methods.specs import StatisticsSpec
+from judgescope.methods.base import StatisticsSpec
 from judgescope.plan.code import HASHED
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, pages, results, texts

@@ -30,7 +30,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.data.rated import Rated
 from judgescope.schema.loading import Cards
-from judgescope.statistics.jackknife import FEWEST_SOURCES
+from judgescope.statistics.intervals import FEWEST_SOURCES
 
 TABLE_OPTIONS = {
     "--text": ("COLUMN", "the text that is judged"),

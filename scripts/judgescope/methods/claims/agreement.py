@@ -44,7 +44,7 @@ from judgescope.methods.measures import (
 )
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
 from judgescope.statistics.correlation import leaving_out
-from judgescope.statistics.jackknife import ACCURACY, CORRELATION, FEWEST_SOURCES, PLAIN
+from judgescope.statistics.intervals import ACCURACY, CORRELATION, FEWEST_SOURCES, PLAIN
 from judgescope.statistics.nulls import p_systems, source_correlations
 from judgescope.statistics.raters import ceilings, mean_rating
 from judgescope.statistics.resampling import Replicated

@@ -14,11 +14,10 @@ from typing import ClassVar, Final
 import numpy as np
 
 from judgescope.core.rng import stream
-from judgescope.methods.base import AppliesTo, Row
+from judgescope.methods.base import AppliesTo, Row, present
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
 from judgescope.methods.measures import rater_tables
-from judgescope.methods.specs import present
-from judgescope.statistics.jackknife import SLACK, Scale
+from judgescope.statistics.intervals import SLACK, Scale
 from judgescope.statistics.nulls import (
     FEWEST_SYSTEMS,
     LEAST_FILLED,

@@ -34,10 +34,9 @@ from judgescope.methods.claims.base import (
     p_above,
 )
 from judgescope.methods.confusion import Drops, JudgeCells
-from judgescope.methods.discernment import aspect_weights
+from judgescope.methods.discernment import Pairs, aspect_weights, pairs_of, reasons
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats
-from judgescope.methods.pairs import Pairs, pairs_of, reasons
-from judgescope.methods.rationales import ASKED_ONCE, Rationales, hint_pairs
+from judgescope.methods.robustness import ASKED_ONCE, Rationales, hint_pairs
 from judgescope.statistics.confusion import confusion, mean_drops
 from judgescope.statistics.discernment import (
     WilcoxonMethod,
@@ -46,11 +45,10 @@ from judgescope.statistics.discernment import (
     log_p,
     table_method,
 )
-from judgescope.statistics.jackknife import ACCURACY, PLAIN, deletions
-from judgescope.statistics.multiple import holm
+from judgescope.statistics.intervals import ACCURACY, PLAIN, deletions, holm
+from judgescope.statistics.means import net_share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.tango import net_share
 from judgescope.statistics.verdict import FEW_LOST, Outcome, missed, of_hint, of_perturbation
 
 NOT_JUDGED: Final = "not_judged"

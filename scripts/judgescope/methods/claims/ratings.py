@@ -23,7 +23,7 @@ import numpy as np
 from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods import pairwise
-from judgescope.methods.choices import Pairs
+from judgescope.methods.base import present
 from judgescope.methods.claims.base import (
     CHANCE,
     CORRELATION_GAP,
@@ -50,11 +50,11 @@ from judgescope.methods.evaluation_data import (
     TargetSet,
 )
 from judgescope.methods.measures import POOLED, rater_tables
+from judgescope.methods.pairwise import Pairs
 from judgescope.methods.perspectives import Views
-from judgescope.methods.specs import present
 from judgescope.methods.views import DIRECT, GLOBAL, LOCAL, View, chain, graded_sets
 from judgescope.statistics.declared import scale_of
-from judgescope.statistics.jackknife import ACCURACY
+from judgescope.statistics.intervals import ACCURACY
 from judgescope.statistics.kappa import class_codes, confusion_counts, kappas
 from judgescope.statistics.nulls import (
     dealt,

@@ -3,7 +3,7 @@
 from judgescope.core.names import COMPARED, ORIGINAL, REFEREE, REST, SYSTEMS, TRIAL
 from judgescope.engines import ENGINES
 from judgescope.engines.computing import ReplaySpec
-from judgescope.methods.specs import GradedTexts
+from judgescope.methods.base import GradedTexts
 from judgescope.perturb.specs import (
     CandidatesSpec,
     CompareAnchorsSpec,

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from judgescope.core.cells import split
 from judgescope.core.names import COMPARED, ORIGINAL
-from judgescope.methods.registry import METHODS
-from judgescope.methods.specs import (
+from judgescope.methods.base import (
     AltTest,
     AspectScale,
     AspectWeights,
@@ -32,6 +31,7 @@ from judgescope.methods.specs import (
     Training,
     Turned,
 )
+from judgescope.methods.registry import METHODS
 from judgescope.plan.code import computing
 from judgescope.plan.generators import attacks_of, made_of, spender
 from judgescope.plan.judges import annotators, card_hash, facts_of, scale_of, turned

@@ -12,13 +12,7 @@ import numpy as np
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
 from judgescope.methods.base import Method, Row, present
-from judgescope.methods.evaluation_data import (
-    Codes,
-    EvaluationData,
-    Flags,
-    Floats,
-    TargetSet,
-)
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats, TargetSet
 from judgescope.methods.labels import labelled, truth_of
 from judgescope.methods.measures import (
     AVERAGE,

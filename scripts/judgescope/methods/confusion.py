@@ -19,11 +19,7 @@ from judgescope.methods.discernment import Pairs, pairs_of, reasons
 from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats
 from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
 from judgescope.statistics.declared import scale_of
-from judgescope.statistics.discernment import (
-    WilcoxonMethod,
-    log_p,
-    table_method,
-)
+from judgescope.statistics.discernment import WilcoxonMethod, log_p, table_method
 from judgescope.statistics.intervals import benjamini_hochberg
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples

@@ -11,13 +11,7 @@ from judgescope.engines import ASKED
 from judgescope.methods.base import Members, Method, Prices, Row
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.replies.pricing import nanodollars
-from judgescope.schema.tables import (
-    SCHEMAS,
-    count_rows,
-    key_ranges,
-    read_groups,
-    read_key_range,
-)
+from judgescope.schema.tables import SCHEMAS, count_rows, key_ranges, read_groups, read_key_range
 from judgescope.statistics.result import Estimate
 
 ALL = "all"
@@ -185,10 +179,5 @@ def _first_bought(paths: list[str]) -> Iterator[pa.Table]:
 
 
 METHOD = Method(
-    when="always",
-    parts=("bought",),
-    datasets="all",
-    votes=True,
-    oracles=True,
-    unordered="yes",
+    when="always", parts=("bought",), datasets="all", votes=True, oracles=True, unordered="yes"
 )

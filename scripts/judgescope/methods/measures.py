@@ -13,13 +13,7 @@ from judgescope.methods.base import Row, present
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats, TargetSet
 from judgescope.statistics.accuracy import acc_eq, soft_pairwise_accuracy
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
-from judgescope.statistics.correlation import (
-    LEVELS,
-    STATISTICS,
-    Level,
-    Statistic,
-    correlations,
-)
+from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, Statistic, correlations
 from judgescope.statistics.kappa import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
 from judgescope.statistics.raters import (
     alternative_annotator,
@@ -248,11 +242,7 @@ def as_raters(
         key = sha256(b"".join((panel.source.tobytes(), a.tobytes(), b.tobytes()))).digest()
         if key not in cache:  # people's correlations are the same beside many judges
             cache[key] = correlated(
-                panel,
-                a,
-                b,
-                statistics=["pearson", "spearman"],
-                levels=["pooled", "by_source"],
+                panel, a, b, statistics=["pearson", "spearman"], levels=["pooled", "by_source"]
             )
         return cache[key]
 

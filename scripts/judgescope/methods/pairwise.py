@@ -14,13 +14,7 @@ import numpy as np
 from judgescope.core.cells import split
 from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.differences import compared as compared_judges
-from judgescope.methods.evaluation_data import (
-    Codes,
-    EvaluationData,
-    Floats,
-    TargetSet,
-    set_columns,
-)
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet, set_columns
 from judgescope.methods.measures import BY_SYSTEM, POOLED
 from judgescope.statistics.bias import side_chosen, side_excess
 from judgescope.statistics.labels import on_labels

@@ -91,9 +91,7 @@ def rows(study: EvaluationData) -> list[Row]:
     return result
 
 
-def annotations_of(
-    study: EvaluationData,
-) -> list[tuple[tuple[str, str, str], "Annotations"]]:
+def annotations_of(study: EvaluationData) -> list[tuple[tuple[str, str, str], "Annotations"]]:
     """Return ((judge, aspect, set of texts), the annotations of this cell), sorted."""
     derived = {name for name, card in study.spec.judges.items() if card.engine == "derived"}
     cells: dict[tuple[str, str, str], list[Marked]] = defaultdict(list)
@@ -152,11 +150,7 @@ class Annotations:
             yield f"span_{name}", self._share([name in each for each in rules], ones)
 
     def _share(
-        self,
-        hits: Sequence[float],
-        total: Sequence[int],
-        units: str = "",
-        lost: int | None = None,
+        self, hits: Sequence[float], total: Sequence[int], units: str = "", lost: int | None = None
     ) -> Estimate:
         """Return the sum of `hits` over that of `total`, each of an annotation.
 

@@ -205,9 +205,5 @@ def _lost(study: EvaluationData, judge: str, aspect: str | None) -> float:
 
 
 METHOD = Method(
-    when="always",
-    parts=("as_rater", "verdicts"),
-    votes=True,
-    bars=False,
-    unordered="yes",
+    when="always", parts=("as_rater", "verdicts"), votes=True, bars=False, unordered="yes"
 )

@@ -27,13 +27,7 @@ from judgescope.methods.evaluation_data import (
     TargetSet,
     aligned,
 )
-from judgescope.methods.measures import (
-    Measure,
-    against,
-    correlated,
-    is_discrete,
-    unrated,
-)
+from judgescope.methods.measures import Measure, against, correlated, is_discrete, unrated
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import scores
 from judgescope.statistics.kappa import are_classes, confusion_counts, equal_width, on_classes

@@ -53,13 +53,7 @@ class _Line(NamedTuple):
 
 @parser("errors", 2, needs_scale=True, settings=(*SEVERITIES, "bottom"))
 def read_errors(
-    text: str,
-    scale: Scale,
-    *,
-    minor: float,
-    major: float,
-    critical: float,
-    bottom: float,
+    text: str, scale: Scale, *, minor: float, major: float, critical: float, bottom: float
 ) -> Reading:
     """Return max - (max - min) min(1, sum of penalties / bottom), on the scale without its steps.
 

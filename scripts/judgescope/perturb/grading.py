@@ -158,12 +158,7 @@ def counts_by_rating(
 
 
 def chosen_of(
-    candidates: Sequence[Row],
-    grades: Mapping[str, Grade],
-    count: int,
-    classes: int,
-    *,
-    seed: int,
+    candidates: Sequence[Row], grades: Mapping[str, Grade], count: int, classes: int, *, seed: int
 ) -> set[str]:
     """Return the targets of the set: `count` of each item, of every rating equally many.
 

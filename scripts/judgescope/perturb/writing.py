@@ -114,11 +114,7 @@ def make_texts(
 
 
 def checked(
-    reply: Reply,
-    parent: str,
-    checks: Sequence[str],
-    amount: Amount = ANY,
-    read: Read = whole,
+    reply: Reply, parent: str, checks: Sequence[str], amount: Amount = ANY, read: Read = whole
 ) -> tuple[str, str | None]:
     """Return the text that a reply makes and the first reason why it is unusable, if any."""
     text, unclosed = without_reasoning(reply.text)

@@ -73,12 +73,7 @@ MOST_EPSILONS: Final = 256
 
 
 def acc_eq(
-    x: Floats,
-    y: Floats,
-    source: Codes,
-    *,
-    weights: Weights,
-    leave_one_out: bool = True,
+    x: Floats, y: Floats, source: Codes, *, weights: Weights, leave_one_out: bool = True
 ) -> tuple[Replicated, float | None]:
     """Return the mean over sources of the share of pairs that x orders, or ties, as y does.
 
@@ -137,12 +132,7 @@ def _candidates(distance: Floats) -> Floats:
 
 
 def _right(
-    source: Codes,
-    distance: Floats,
-    agrees: Flags,
-    tied: Flags,
-    epsilons: Floats,
-    n_sources: int,
+    source: Codes, distance: Floats, agrees: Flags, tied: Flags, epsilons: Floats, n_sources: int
 ) -> Floats:
     """Return the share of right pairs of each source at each epsilon: (sources, epsilons)."""
     step = np.searchsorted(epsilons, distance)  # the first epsilon that makes the pair a tie
@@ -179,13 +169,7 @@ FEWEST_SYSTEMS: Final = 3
 
 
 def soft_pairwise_accuracy(
-    x: Floats,
-    y: Floats,
-    source: Codes,
-    system: Codes,
-    *,
-    weights: Weights,
-    mid_p: bool = True,
+    x: Floats, y: Floats, source: Codes, system: Codes, *, weights: Weights, mid_p: bool = True
 ) -> Replicated:
     """Return the mean over pairs of systems of 1 - |p_x - p_y|.
 

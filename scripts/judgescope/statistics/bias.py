@@ -109,13 +109,7 @@ DECLARED: Final = declare(
 
 
 def partial_correlation(
-    x: Floats,
-    y: Floats,
-    length: Floats,
-    source: Codes,
-    *,
-    statistic: Statistic,
-    weights: Weights,
+    x: Floats, y: Floats, length: Floats, source: Codes, *, statistic: Statistic, weights: Weights
 ) -> Replicated:
     """Return (r_xy - r_xz r_yz) / sqrt((1 - r_xz²)(1 - r_yz²)), z the length of the texts.
 
@@ -204,10 +198,7 @@ def self_preference(
 
 
 def _residual(
-    x: Floats,
-    y: Floats,
-    judge_scale: tuple[float, float],
-    people_scale: tuple[float, float],
+    x: Floats, y: Floats, judge_scale: tuple[float, float], people_scale: tuple[float, float]
 ) -> Floats:
     """Return the judge's scores, moved linearly to people's scale, less people's ratings."""
     low, high = judge_scale

@@ -244,12 +244,7 @@ def permutation_tests(
 
 
 def kappa_test(
-    x1: Floats,
-    x2: Floats,
-    gold: Floats,
-    classes: Sequence[float],
-    unit: Codes,
-    flips: Flips,
+    x1: Floats, x2: Floats, gold: Floats, classes: Sequence[float], unit: Codes, flips: Flips
 ) -> PairedTest:
     """Return the test of the linear kappa of x1 with gold classes minus that of x2, pooled.
 
@@ -402,12 +397,7 @@ def _table(values: Floats, source: Codes) -> Floats:
 
 
 def rank_coefficients(
-    x1: Floats,
-    x2: Floats,
-    y: Floats,
-    unit: Codes,
-    flips: Flips,
-    statistics: Collection[Statistic],
+    x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: Flips, statistics: Collection[Statistic]
 ) -> dict[Statistic, Both]:
     """Return Spearman's rho and tau-b of both judges in each permutation, NaN without variation.
 

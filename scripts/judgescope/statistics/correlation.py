@@ -16,12 +16,7 @@ from numpy.typing import NDArray
 from judgescope.statistics.arrays import Codes, Floats, Weights, dot
 from judgescope.statistics.declared import correlation, declare, scale_of
 from judgescope.statistics.intervals import deletions
-from judgescope.statistics.resampling import (
-    Replicated,
-    Sample,
-    mean_rows,
-    with_interval,
-)
+from judgescope.statistics.resampling import Replicated, Sample, mean_rows, with_interval
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
     CONSTANT_RATINGS,
@@ -357,10 +352,7 @@ def unit_groups(starts: Codes, n: int) -> Iterator[slice]:
 
 
 def sign_products(
-    pairs: Sequence[tuple[Codes, Codes]],
-    weighings: Sequence[Weighing],
-    starts: Codes,
-    units: slice,
+    pairs: Sequence[tuple[Codes, Codes]], weighings: Sequence[Weighing], starts: Codes, units: slice
 ) -> list[list[Floats]]:
     """Return the sums of sign(v_i - w_j) g(y_i, y_j) for each (y, g), and each (v, w) of `pairs`.
 

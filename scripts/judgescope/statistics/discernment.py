@@ -187,10 +187,7 @@ def table_method(max_nonzero: int) -> WilcoxonMethod:
 
 
 def log_p(
-    d: ArrayLike,
-    method: WilcoxonMethod,
-    weights: Weights = None,
-    source: ArrayLike | None = None,
+    d: ArrayLike, method: WilcoxonMethod, weights: Weights = None, source: ArrayLike | None = None
 ) -> Floats:
     """Return ln P(W+ >= w+) of exact differences d (n,), or of those that each deletion leaves.
 

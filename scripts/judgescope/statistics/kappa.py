@@ -40,11 +40,7 @@ ON_CLASSES: Final = ("kappa_linear", "kappa_quadratic", CEM_ORD)
 
 
 def on_classes(
-    gold: Floats,
-    predicted: Floats,
-    classes: Sequence[float],
-    source: Codes,
-    weights: Weights,
+    gold: Floats, predicted: Floats, classes: Sequence[float], source: Codes, weights: Weights
 ) -> dict[str, Replicated]:
     """Return kappa_linear, kappa_quadratic and cem_ord, all from one table of counts per source.
 

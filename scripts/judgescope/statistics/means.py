@@ -189,7 +189,7 @@ DECLARED: Final = declare(
         "items scored lower after the perturbation minus items scored higher",
         "Tango 1998",
         range=SIGNED,
-    ),
+    )
 )
 
 STEPS: Final = 60

@@ -148,11 +148,7 @@ def p_systems(
 
 
 def p_moved(
-    statistic: Callable[[Codes], Floats],
-    source: Codes,
-    system: Codes,
-    perms: Codes,
-    cells: int = 0,
+    statistic: Callable[[Codes], Floats], source: Codes, system: Codes, perms: Codes, cells: int = 0
 ) -> float:
     """Return p of any statistic where a judge's columns (systems) are permuted at random.
 

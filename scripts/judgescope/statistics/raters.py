@@ -404,10 +404,7 @@ def _p_worse(count: Floats, difference: Floats, epsilon: float) -> float:
 
 
 def _advantage(
-    advantages: list[tuple[Floats, Floats]],
-    weights: Weights,
-    compared: int,
-    missing: int,
+    advantages: list[tuple[Floats, Floats]], weights: Weights, compared: int, missing: int
 ) -> Estimate:
     """Return the mean over raters of sum w won / sum w count, with its interval."""
     rows = []

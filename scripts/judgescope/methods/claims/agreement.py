@@ -35,13 +35,7 @@ from judgescope.methods.claims.base import (
     p_above,
 )
 from judgescope.methods.evaluation_data import EvaluationData, Floats
-from judgescope.methods.measures import (
-    BY_SOURCE,
-    LARGEST_CEILING,
-    POOLED,
-    against,
-    unrated,
-)
+from judgescope.methods.measures import BY_SOURCE, LARGEST_CEILING, POOLED, against, unrated
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
 from judgescope.statistics.correlation import leaving_out
 from judgescope.statistics.intervals import ACCURACY, CORRELATION, FEWEST_SOURCES, PLAIN

@@ -152,11 +152,7 @@ def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
 
 
 def _perturbation_claim(
-    judge: str,
-    cell: PerturbationCell,
-    raw: float,
-    corrected: float,
-    by_length: tuple[float, float],
+    judge: str, cell: PerturbationCell, raw: float, corrected: float, by_length: tuple[float, float]
 ) -> Claim:
     """Return a claim from ln p before and after Holm's correction."""
     if cell.absent is not None:

@@ -42,13 +42,7 @@ from judgescope.methods.claims.base import (
     mean_of_sources,
     number,
 )
-from judgescope.methods.evaluation_data import (
-    Codes,
-    EvaluationData,
-    Flags,
-    Floats,
-    TargetSet,
-)
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats, TargetSet
 from judgescope.methods.measures import POOLED, rater_tables
 from judgescope.methods.pairwise import Pairs
 from judgescope.methods.perspectives import Views
@@ -56,13 +50,7 @@ from judgescope.methods.views import DIRECT, GLOBAL, LOCAL, View, chain, graded_
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.intervals import ACCURACY
 from judgescope.statistics.kappa import class_codes, confusion_counts, kappas
-from judgescope.statistics.nulls import (
-    dealt,
-    half_credits,
-    linear_kappas,
-    mean_credits,
-    p_within,
-)
+from judgescope.statistics.nulls import dealt, half_credits, linear_kappas, mean_credits, p_within
 from judgescope.statistics.order import OrderedPairs, pairs_within
 from judgescope.statistics.raters import as_rater
 from judgescope.statistics.resampling import Replicated

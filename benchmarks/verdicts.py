@@ -78,7 +78,7 @@ def agrees(
     if not systems:
         del nulls[SYSTEMS]
     if np.isnan(x).any():
-        worst = at_the_worst_end(x, own.people, SOURCE)
+        worst = at_the_worst_end(x, own.gold, SOURCE)
         nulls[LOST] = max(own.nulls(worst, own.number(worst)).values())
     return nulls
 

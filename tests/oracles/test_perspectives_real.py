@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from data_samples import REAL, needs_real_data
-from judgescope.methods.views import unanimous
+from judgescope.methods.perspectives import unanimous
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.parsers import parse
 from judgescope.statistics.kappa import equal_width, on_classes

@@ -4,7 +4,7 @@ Consistency over orders, position bias, agreement with people, strengths of syst
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -28,7 +28,6 @@ from judgescope.statistics.order import (
     ordered_systems,
     right_in_both_orders,
     verdict_accuracy,
-    verdicts,
 )
 from judgescope.statistics.preferences import (
     Comparisons,
@@ -111,18 +110,23 @@ class Pairs:
 
     def verdicts(self, votes: Votes, *orders: int) -> Floats:
         """Return whom a judge's votes in some orders favour: 1 as listed, -1 swapped; (pairs,)."""
-        each = [
-            [
-                order * vote
-                for order in orders
-                for vote in votes.get((first, second) if order > 0 else (second, first), ())
-            ]
-            for first, second in self.names
+        return verdicts_on(self.names, votes, *orders)
+
+
+def verdicts_on(pairs: Sequence[Pair], votes: Votes, *orders: int) -> Floats:
+    """Return whom votes favour, all draws by `majority`: orders are 1 (as listed), -1 or both."""
+    each = [
+        [
+            order * vote
+            for order in orders
+            for vote in votes.get((first, second) if order > 0 else (second, first), ())
         ]
-        table = np.full((max(map(len, each), default=0), len(each)), np.nan)
-        for column, values in enumerate(each):
-            table[: len(values), column] = values
-        return majority(table)
+        for first, second in pairs
+    ]
+    table = np.full((max(map(len, each), default=0), len(each)), np.nan)
+    for column, values in enumerate(each):
+        table[: len(values), column] = values
+    return majority(table)
 
 
 def net_votes(people: Floats) -> Floats:
@@ -312,7 +316,7 @@ def _choice_rows(study: EvaluationData) -> Iterator[Row]:
 
 
 def scored_votes(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, list[float]]]:
-    """Return the same of judges that score, on the pairs that people compared: see choices.py."""
+    """Return the same of judges that score, on the pairs that people compared."""
     return {
         ("systems", judge, aspect): votes
         for judge, aspect in product(study.spec.judges, study.spec.aspects)
@@ -338,7 +342,7 @@ def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, lis
 class JudgedPairs:
     """The pairs of a set that a judge was asked, its verdict on each, and which text is better.
 
-    first, second (pairs,) index the panel's texts; verdict (pairs,) as `verdicts` has it; ahead
+    first, second (pairs,) index the panel's texts; verdict (pairs,) of both orders; ahead
     (pairs,): how much better the first is, NaN if unknown; `in_chain`: by the number of errors;
     `rated`: whether the quality of some text is known.
     """
@@ -367,23 +371,10 @@ def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
     if split(aspect)[0] in panel.study.preferences:
         ahead = net_votes(Pairs.of(panel, aspect, pairs).votes_on(pairs))
         in_chain = False
-    verdict = verdicts(*_counts(votes, pairs))
+    verdict = verdicts_on(pairs, votes, 1, -1)
     rated = bool(np.isfinite(ahead).any() or np.isfinite(quality).any())
     source = panel.source[first]
     return JudgedPairs(pairs, first, second, source, verdict, ahead, in_chain, rated)
-
-
-def _counts(votes: Votes, pairs: list[tuple[str, str]]) -> Codes:
-    """Return the votes for the first text of each pair, for the second and for neither.
-
-    Of both orders and all draws; shape (3, pairs).
-    """
-    both = [
-        np.append(votes.get((first, second), []), np.negative(votes.get((second, first), [])))
-        for first, second in pairs
-    ]
-    counts = [[np.count_nonzero(given == vote) for given in both] for vote in (1, -1, 0)]
-    return np.array(counts, dtype=np.int64)
 
 
 def _estimates(

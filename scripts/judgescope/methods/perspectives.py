@@ -1,33 +1,403 @@
 """Perspectives (Hu et al. 2025): does a judge give the right rating, and does it order texts?
 
-On any rated dataset, beside the traditional view (Table 1), and on constructed texts.
+`traditional` (Table 1): correlation with people's mean rating, over all texts. `direct`: over the
+texts whose raters all agree, whether the judge gives their rating (global), and whether it orders
+texts of one source that are rated differently (local). `global` and `local` are the same on
+constructed texts, whose rating or order is known. Correlation and order rest on the mean of a
+judge's draws, and are the same on any scale; its rating is the mode of its draws.
 """
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import product
+from typing import Final
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.methods.agreement import below_controls
-from judgescope.methods.base import HUMAN, Method, Row
-from judgescope.methods.differences import compared, difference_rows
-from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
-from judgescope.methods.measures import AVERAGE, Measure, with_floor_note, with_hint_note
-from judgescope.methods.views import (
-    BESIDE,
-    DIRECT,
-    MEASURES,
-    Answers,
-    People,
-    View,
-    global_rows,
-    local_rows,
+from judgescope.methods.base import HUMAN, AppliesTo, GradedTexts, Method, Row, present
+from judgescope.methods.differences import Means, compared, difference_rows, mean_rows
+from judgescope.methods.evaluation_data import (
+    Codes,
+    EvaluationData,
+    Flags,
+    Floats,
+    TargetSet,
+    aligned,
 )
+from judgescope.methods.measures import (
+    AVERAGE,
+    Measure,
+    against,
+    correlated,
+    is_discrete,
+    unrated,
+    with_floor_note,
+    with_hint_note,
+)
+from judgescope.schema.tables import read_table
+from judgescope.scoring.aggregate import scores
 from judgescope.statistics.comparison import ranks
+from judgescope.statistics.kappa import are_classes, confusion_counts, equal_width, on_classes
 from judgescope.statistics.means import mean_over
+from judgescope.statistics.order import (
+    ORDERED,
+    STRICT,
+    OrderedPairs,
+    accuracy_by_step,
+    accuracy_grid,
+    ordered_accuracy,
+    ordered_pairs,
+    places_of,
+)
+from judgescope.statistics.raters import mean_rating
+from judgescope.statistics.reliability import tied_modes
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import Estimate
+from judgescope.statistics.result import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE, Estimate
+
+TRADITIONAL, DIRECT = "traditional", "direct"
+"""Levels of perspectives.csv: the views of rated texts."""
+GLOBAL, LOCAL = "global", "local"
+"""Levels of perspectives.csv: graded sets, and error chains."""
+MEASURES: Final[tuple[Measure, ...]] = (
+    ("pearson", TRADITIONAL),
+    ("spearman", TRADITIONAL),
+    ("kappa_linear", DIRECT),
+    ("cem_ord", DIRECT),
+    ("accuracy_adjacent", DIRECT),
+    ("accuracy_adjacent_half", DIRECT),
+)
+"""The measures by which judges are averaged, ranked and compared: more is better."""
+BESIDE: Final[tuple[Measure, ...]] = (("accuracy_adjacent_complete", DIRECT), ("tie_rate", DIRECT))
+ALL, AGREED = "mean, all rated texts", "single rating, texts on which all raters agree"
+ORDER = "order of texts of the same source, adjacent ratings among those on which all raters agree"
+OF_CLASSES: Final = ("kappa_linear", "cem_ord")
+CHAIN_MEANS: Final = ("accuracy_adjacent", "accuracy_adjacent_half")
+AGAINST_GRADED: Final = "against the rating of the graded set"
+
+
+@dataclass(frozen=True)
+class People:
+    """People's ratings of one aspect: their mean, and the one on which all raters agree.
+
+    mean and shared (targets,), NaN where there is none; `classes` is the aspect's whole scale;
+    `why` says why there is nothing on which raters could agree.
+    """
+
+    mean: Floats
+    shared: Floats
+    classes: list[float]
+    why: str
+
+    @classmethod
+    def of(cls, study: EvaluationData, panel: TargetSet, aspect: str) -> "People":
+        """Return people's ratings of a panel's texts."""
+        ratings = panel.ratings(aspect)
+        classes, shared = study.spec.aspects[aspect].values, unanimous(ratings)
+        why = unrated(study, ratings) or (CONTINUOUS if classes is None else "")
+        why = why or ("" if are_classes(shared, classes or []) else OFF_SCALE)
+        mean = mean_rating(ratings)
+        return cls(mean, shared * np.nan if why else shared, classes or [], why)
+
+    def pairs(self, panel: TargetSet, agreed: Flags) -> OrderedPairs:
+        """Return the pairs of agreed texts of one source that are rated differently."""
+        source = panel.source[agreed]
+        return ordered_pairs(source, places_of(self.shared[agreed], source))
+
+
+def unanimous(ratings: Floats) -> Floats:
+    """Return the rating that all of a text's raters gave, NaN if they differ or are fewer than 2.
+
+    ratings (raters, targets), NaN where a rater gave none. Shape (targets,). Source: (Hu et al.
+    2025), A.3.
+    """
+    given = np.isfinite(ratings)
+    least = np.where(given, ratings, np.inf).min(axis=0, initial=np.inf)
+    most = np.where(given, ratings, -np.inf).max(axis=0, initial=-np.inf)
+    return np.where((given.sum(axis=0) >= 2) & (least == most), least, np.nan)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A judge's answers on one aspect of a panel's texts, one draw or many; (targets,) each.
+
+    `classes` are people's classes of the modes of its draws, None with a reason where there are
+    none; `tied` tells which modes are one of several.
+    """
+
+    means: Floats
+    classes: Floats | None
+    tied: Flags
+    why: str = ""
+
+    @classmethod
+    def of(
+        cls, study: EvaluationData, judge: str, aspect: str, values: Floats, draws: Floats | None
+    ) -> "Answers":
+        """Return a judge's answers from its scores and, if these rest on several, its draws."""
+        card, people = study.spec.judges[judge], study.spec.aspects[aspect].values
+        draws = None if card.first_draw else draws
+        discrete, scale = is_discrete(study, judge, aspect), card.grid[aspect]
+        means, modes, tied = values, values, np.zeros(values.size, dtype=bool)
+        if draws is not None:
+            planned = np.full(values.size, card.draws)
+            if card.discrete:
+                means = scores(draws.T, planned, "mean")[0]
+            elif not discrete:
+                modes = scores(draws.T, planned, "mode")[0]
+            given = ~np.isnan(modes)
+            tied[given] = tied_modes(draws[:, given]) > 0
+        if scale is None or people is None or not (discrete or draws is not None):
+            return cls(means, None, tied, CONTINUOUS)
+        if not are_classes(modes, scale):
+            return cls(means, None, tied, OFF_JUDGE_SCALE)
+        return cls(means, equal_width(modes, scale, people), tied)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A judge and people on one aspect of a panel's texts, as far as they are `given`."""
+
+    study: EvaluationData
+    panel: TargetSet
+    people: People
+    answers: Answers
+    given: Flags
+    weights: Codes
+
+    @cached_property
+    def agreed(self) -> Flags:
+        """Return which of the given texts have a rating on which all raters agree."""
+        return self.given & ~np.isnan(self.people.shared)
+
+    @cached_property
+    def results(self) -> Mapping[Measure, Replicated]:
+        """Return every statistic of MEASURES and BESIDE with its replicates."""
+        return {**self._traditional(), **self._global(), **self._local()}
+
+    def _traditional(self) -> dict[Measure, Replicated]:
+        results = correlated(
+            self.panel,
+            self.answers.means,
+            self.people.mean,
+            statistics=["pearson", "spearman"],
+            levels=["pooled"],
+            weights=self.weights,
+            chosen=self.given,
+        )
+        return {(name, TRADITIONAL): against(one, ALL) for (name, _), one in results.items()}
+
+    @cached_property
+    def of_classes(self) -> dict[str, Replicated]:
+        """Return kappa and CEM-ORD with the ratings on which all agree, over all classes."""
+        why = self.people.why or self.answers.why
+        if why or self.answers.classes is None:
+            return dict.fromkeys(OF_CLASSES, self._undefined(why))
+        gold, source = self.people.shared[self.agreed], self.panel.source[self.agreed]
+        answers = self.answers.classes[self.agreed]
+        results = on_classes(gold, answers, self.people.classes, source, self.weights)
+        return {name: results[name] for name in OF_CLASSES}
+
+    @property
+    def tied_note(self) -> str:
+        """Return the note on modes that are one of several, "" without any."""
+        tied = int(self.answers.tied[self.agreed].sum())
+        return f"{tied} tied modes" if tied else ""
+
+    def _global(self) -> dict[Measure, Replicated]:
+        results = {(name, DIRECT): one for name, one in self.of_classes.items()}
+        if self.people.why or self.answers.classes is None:
+            return results
+        return {at: against(one, AGREED).with_note(self.tied_note) for at, one in results.items()}
+
+    @cached_property
+    def _pairs(self) -> OrderedPairs:
+        return self.people.pairs(self.panel, self.agreed)
+
+    def _local(self) -> dict[Measure, Replicated]:
+        if self.people.why:
+            return {(name, DIRECT): self._undefined(self.people.why) for name in ORDERED}
+        x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
+        results = ordered_accuracy(x, self._pairs.apart(1), source, self.weights)
+        return {(name, DIRECT): against(one, ORDER) for name, one in results.items()}
+
+    def by_distance(self) -> dict[int, Estimate]:
+        """Return k -> the strict accuracy on agreed texts that are k ratings of a source apart."""
+        x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
+        results = accuracy_by_step(x, self._pairs, source, self.weights)
+        return {k: against(one[STRICT], ORDER).estimate for k, one in results.items()}
+
+    def confusion(self) -> dict[tuple[int, int], Estimate]:
+        """Return (class of the rating, the judge's) -> number of texts; classes count from 1."""
+        if self.people.why or self.answers.classes is None:
+            return {}
+        gold, answers = self.people.shared[self.agreed], self.answers.classes[self.agreed]
+        both = ~np.isnan(answers)
+        one_source = np.zeros(int(both.sum()), dtype=np.int64)
+        classes = self.people.classes
+        counts = confusion_counts(gold[both], answers[both], classes, one_source, 1)[0]
+        n = int(counts.sum())
+        return {
+            (i + 1, j + 1): Estimate(float(counts[i, j]), n=n, n_missing=gold.size - n)
+            for i, j in np.argwhere(counts).tolist()
+        }
+
+    def _undefined(self, why: str) -> Replicated:
+        return Replicated(Estimate.undefined(why), np.full(len(self.weights) + 1, np.nan))
+
+
+class GradedSet:
+    """A set of texts of every rating: whoever built it knows the ratings (global view)."""
+
+    def __init__(self, study: EvaluationData, spec: GradedTexts) -> None:
+        self.study, self.aspect, self.columns = study, spec.aspect, spec.columns
+        self.texts = f"{spec.perturbation}.{spec.degree}"
+        table = read_table("graded", spec.file, ["target", "rating"]).to_pylist()
+        self._ratings = {row["target"]: row["rating"] for row in table if row["rating"] is not None}
+        self._draws: dict[int, dict[tuple[str, str], Floats]] = {}
+
+    def view(self, judge: str, aspect: str, *others: str) -> View | None:
+        """Return a judge's view of the set's known ratings; None where it does not judge them."""
+        if split(aspect)[0] != self.aspect:
+            return None
+        panel = self.study.panel(self.texts).given(judge, *others)
+        values = panel.scores(judge, aspect)
+        if values is None:
+            return None
+        n_given = len(self.study.items_given(judge, *others))
+        if n_given not in self._draws:
+            self._draws[n_given] = self.study.draw_tables(panel)
+        draws = self._draws[n_given].get((judge, aspect))
+        answers = Answers.of(self.study, judge, aspect, values, draws)
+        ratings = aligned(self._ratings, panel.targets)
+        known = People(ratings, ratings, present(self.study.spec.aspects[aspect].values), "")
+        given = np.ones(ratings.size, dtype=bool)
+        return View(self.study, panel, known, answers, given, self.study.weights)
+
+
+def graded_sets(study: EvaluationData) -> list[GradedSet]:
+    """Return the graded sets of a dataset."""
+    return [GradedSet(study, spec) for spec in study.spec.graded]
+
+
+def global_rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield every judge's measures on each graded set, their means, and differences of these."""
+    sets = graded_sets(study)
+    for judge in study.spec.judges:
+        for graded, aspect in product(sets, study.spec.aspects):
+            view = graded.view(judge, aspect)
+            if view is None:
+                continue
+            for name, result in view.of_classes.items():
+                estimate = result.estimate.with_method(AGAINST_GRADED).with_note(view.tied_note)
+                yield study.row(judge, aspect, name, GLOBAL, estimate, **graded.columns)
+            for (k, k_b), count in view.confusion().items():
+                columns = graded.columns | {"k": k, "k_b": k_b}
+                yield study.row(judge, aspect, "class_count", GLOBAL, count, **columns)
+    yield from mean_rows(study, partial(_global_means, study, sets), GLOBAL)
+
+
+def _global_means(study: EvaluationData, sets: list[GradedSet], judge: str, *others: str) -> Means:
+    """Return a judge's means over graded sets, of the items that `others` were given, too."""
+    views = (
+        (aspect, graded.view(judge, aspect, *others))
+        for graded, aspect in product(sets, study.spec.aspects)
+    )
+    return _means(((aspect, view.of_classes) for aspect, view in views if view), "graded sets")
+
+
+def _means(results: Iterable[tuple[str, Mapping[str, Replicated]]], sets: str) -> Means:
+    """Return the mean of each statistic over (aspect, results), by wording; `sets` names them."""
+    each: dict[tuple[str | None, str], list[Replicated]] = {}
+    for aspect, by_statistic in results:
+        for name, result in by_statistic.items():
+            each.setdefault((split(aspect)[1], name), []).append(result)
+    return {key: mean_over(same, averaged=sets) for key, same in each.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """A judge's scores of originals and of texts with one error more after the other (local view).
+
+    (texts,) each: `step` is 0 for an original, else the number of errors; `source` the item's code.
+    """
+
+    study: EvaluationData
+    scores: Floats
+    lengths: Floats
+    source: Codes
+    step: Codes
+
+    @property
+    def pairs(self) -> OrderedPairs:
+        """Return every two texts of one item."""
+        return ordered_pairs(self.source, self.step)
+
+    def adjacent(self) -> dict[str, Replicated]:
+        """Return the four accuracies on texts of which one has a single error more."""
+        pairs, weights = self.pairs.apart(1), self.study.weights
+        return ordered_accuracy(self.scores, pairs, self.source, weights)
+
+    def by_steps(self) -> Iterator[tuple[str, AppliesTo, Estimate]]:
+        """Yield the strict accuracy for every distance k, and for every two steps."""
+        data = self.scores, self.pairs, self.source, self.study.weights
+        for k, result in accuracy_by_step(*data).items():
+            yield "accuracy_by_distance", {"k": k}, result[STRICT].estimate
+        for (high, low), result in accuracy_grid(*data).items():
+            yield "accuracy_by_position", {"k": high, "k_b": low}, result[STRICT].estimate
+
+
+def chain(study: EvaluationData, name: str, judge: str, aspect: str, *others: str) -> Chain | None:
+    """Return a judge's scores of an error chain on one aspect; None where it does not judge it."""
+    worse = study.panel(name).given(judge, *others)
+    after, steps = worse.scores(judge, aspect), np.array(worse.rows["step"].to_pylist(), np.int64)
+    if after is None:
+        return None
+    if "original" not in study.spec.targets:  # the dataset brings the chain with its first text
+        return Chain(study, after, worse.lengths, worse.source, steps)
+    original = study.panel("original").given(judge, *others)
+    before = original.scores(judge, aspect)
+    if before is None:
+        return None
+    made = worse.made
+    return Chain(
+        study,
+        np.concatenate([before, after[made]]),
+        np.concatenate([original.lengths, worse.lengths[made]]),
+        np.concatenate([original.source, worse.source[made]]),
+        np.concatenate([np.zeros_like(original.source), steps[made]]),
+    )
+
+
+def local_rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield every judge's accuracies on each error chain, their means, and differences."""
+    for judge in study.spec.judges:
+        for (name, degree), aspect in product(study.spec.chains, study.spec.aspects):
+            links = chain(study, f"{name}.{degree}", judge, aspect)
+            if links is None:
+                continue
+            columns: AppliesTo = {"perturbation": name, "degree": degree}
+            for statistic, result in links.adjacent().items():
+                yield study.row(judge, aspect, statistic, LOCAL, result.estimate, **columns)
+            for statistic, steps, estimate in links.by_steps():
+                yield study.row(judge, aspect, statistic, LOCAL, estimate, **columns | steps)
+    yield from mean_rows(study, partial(_local_means, study), LOCAL)
+
+
+def _local_means(study: EvaluationData, judge: str, *others: str) -> Means:
+    """Return a judge's means over error chains, of the items that `others` were given, too."""
+    chains = (
+        (aspect, chain(study, f"{name}.{degree}", judge, aspect, *others))
+        for (name, degree), aspect in product(study.spec.chains, study.spec.aspects)
+    )
+    accuracies = ((aspect, links.adjacent()) for aspect, links in chains if links)
+    averaged = (
+        (aspect, {name: results[name] for name in CHAIN_MEANS}) for aspect, results in accuracies
+    )
+    return _means(averaged, "chains")
+
 
 LEVELS = tuple(dict.fromkeys(level for _, level in MEASURES))
 NOT_JUDGED = "not judged"

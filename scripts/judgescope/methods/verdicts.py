@@ -22,8 +22,14 @@ from judgescope.statistics.verdict import FEW_LOST, Outcome, more_needed, on_bar
 NO_INTERVAL: Final = "no_interval"
 NOT_COMPUTED: Final = "not_computed"
 """Reason: no table of the study has the statistic for the judge."""
-UNORDERED: Final = frozenset(("claims.labels", "claims.ratings"))
-"""Modules of claims that can use labels without an order, or judges that compare."""
+UNORDERED: Final = frozenset(
+    f"claims.{name}"
+    for name in (
+        *("agreement.label_claims", "ratings.pair_claims"),
+        *("ratings.rating_claims", "ratings.order_claims"),
+    )
+)
+"""Functions of claims that can use labels without an order, or judges that compare."""
 RATED: Final = "systems"
 LEVELS: Final = ("", "by_source", "direct", "pooled", "by_system", "global", "local", "traditional")
 """The order in which levels are preferred, unless the bar names one."""
@@ -53,7 +59,7 @@ def rows(study: EvaluationData) -> list[Row]:
     ordered = _ordered(study)
     for path in study.spec.claims:
         module, _, function = path.rpartition(".")
-        seen = study if module in UNORDERED else ordered
+        seen = study if path in UNORDERED else ordered
         for made in getattr(import_module(f"judgescope.methods.{module}"), function)(seen):
             (claims if isinstance(made, Claim) else result).append(made)
     if study.spec.required:

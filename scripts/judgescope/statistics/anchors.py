@@ -10,6 +10,7 @@ import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, dot
 from judgescope.statistics.declared import accuracy, amount, declare, percent, scale_of
+from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated, with_interval
 from judgescope.statistics.result import Estimate
 
@@ -66,17 +67,12 @@ def anchor_costs(human: Floats, judged: Floats | None, classes: Sequence[float])
     costs = _mean_distance(human, scale)
     if judged is None:
         return costs
-    apart = np.abs(_means(human) - _means(judged))
+    apart = np.abs(mean_rating(human) - mean_rating(judged))
     return costs + _mean_distance(judged, scale) + apart[:, None]
 
 
-def _means(values: Floats) -> Floats:
-    n = np.count_nonzero(~np.isnan(values), axis=0)
-    return np.asarray(np.where(n, np.nansum(values, axis=0), np.nan) / np.maximum(n, 1))
-
-
 def _mean_distance(values: Floats, scale: Floats) -> Floats:
-    return np.stack([_means(np.abs(values - rating)) for rating in scale], axis=1)
+    return np.stack([mean_rating(np.abs(values - rating)) for rating in scale], axis=1)
 
 
 def choose_anchors(

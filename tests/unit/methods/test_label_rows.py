@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from judgescope.jobs import statistics
 from judgescope.methods import agreement, comparison, ensemble, labels
 from judgescope.methods.base import AltTest, EnsembleMembers
+from judgescope.methods.claims.agreement import claims
 from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim, verdict_rows
-from judgescope.methods.claims.labels import claims
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import majority

@@ -14,7 +14,7 @@ from judgescope.methods import base, differences, pairwise, perspectives
 from judgescope.methods.differences import OVERALL
 from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
 from judgescope.methods.measures import AVERAGE
-from judgescope.methods.views import DIRECT, MEASURES, TRADITIONAL, unanimous
+from judgescope.methods.perspectives import DIRECT, MEASURES, TRADITIONAL, unanimous
 from judgescope.schema.tables import KEYS, table_of
 from judgescope.statistics.intervals import ALL_ALIKE, FEWEST_SOURCES, NO_INTERVAL
 from judgescope.statistics.kappa import on_classes

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.methods.views import BESIDE, MEASURES
+from judgescope.methods.perspectives import BESIDE, MEASURES
 from judgescope.report.elements import Figure, Fold, Heading, Section, Table
 from judgescope.report.sections import perspectives
 

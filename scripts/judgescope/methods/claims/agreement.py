@@ -1,12 +1,21 @@
-"""Claims of agreement with people: do scores follow ratings, do marked words meet those of people?
+"""Claims of agreement: do scores, labels and marked words follow those of people?
 
 Scores: Spearman by source, or pooled if sources are few. Sources on whose texts the judge gives one
 score count 0; those that people rate all alike are left out. The judge must beat chance (0), both
 lengths of the texts and, where they come from named systems, a preference for systems. Error spans:
 F1 beyond chance, the mean F1 of 200 seeded placements of as many spans of the same lengths.
+
+Labels: balanced accuracy above chance (one over the number of labels), above people's labels dealt
+out by length in both directions and, where texts come from named systems, above a preference for
+systems; then as one more rater, against the others' label.
+
+Of two ordered labels, each has a claim of its own that needs no chance: of the texts that people
+label so, does the judge find nine in ten? It fails where the upper end of the interval lies below
+FOUND, passes where the lower end reaches it. A judge that finds exactly nine in ten is said to fail
+in at most 2.5 % of studies.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
@@ -18,33 +27,36 @@ from judgescope.core.rng import stream
 from judgescope.methods.base import HUMAN, Row
 from judgescope.methods.claims.base import (
     AGREEMENT,
+    CAUGHT,
     CHANCE,
     CORRELATION_GAP,
+    LABELS,
     LOST,
+    PASSED,
     SHARE_GAP,
     SPANS,
     SYSTEMS,
     BesideRaters,
     Claim,
-    SystemPreference,
     at_the_worst_end,
     length_nulls,
-    lost_share,
     mean_of_sources,
     number,
     p_above,
 )
-from judgescope.methods.evaluation_data import EvaluationData, Floats
+from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
+from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import BY_SOURCE, LARGEST_CEILING, POOLED, against, unrated
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
 from judgescope.statistics.correlation import leaving_out
 from judgescope.statistics.intervals import ACCURACY, CORRELATION, FEWEST_SOURCES, PLAIN
-from judgescope.statistics.nulls import p_systems, source_correlations
+from judgescope.statistics.labels import balanced_accuracies, on_labels
+from judgescope.statistics.nulls import dealt, p_systems, source_correlations
 from judgescope.statistics.raters import ceilings, mean_rating
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONSTANT_JUDGE, NO_SOURCE, NO_SPANS, Estimate
 from judgescope.statistics.spans import Span, placed_at_random
-from judgescope.statistics.verdict import FEW_LOST, Outcome
+from judgescope.statistics.verdict import FEW_LOST, Outcome, on_bar
 
 STATISTIC: Final = "spearman"
 CONSTANT: Final = "constant"
@@ -59,7 +71,7 @@ class RatedTexts(BesideRaters):
     statistic = STATISTIC
 
     @cached_property
-    def people(self) -> Floats:
+    def gold(self) -> Floats:
         """Return people's mean rating of each text; shape (texts,)."""
         return mean_rating(self.panel.ratings(self.aspect))
 
@@ -71,12 +83,12 @@ class RatedTexts(BesideRaters):
     @cached_property
     def level(self) -> str:
         """Return `pooled` if fewer than 10 sources have two different ratings."""
-        values = source_correlations(self.people, self.people, self.panel.source, self.n_sources)
+        values = source_correlations(self.gold, self.gold, self.panel.source, self.n_sources)
         return BY_SOURCE if int((~np.isnan(values)).sum()) >= FEWEST_SOURCES else POOLED
 
     def number(self, x: Floats, y: Floats | None = None) -> Replicated:
         """Return the deciding correlation of scores (texts,), NaN = missing, with people's."""
-        people = self.people if y is None else y
+        people = self.gold if y is None else y
         both = ~(np.isnan(x) | np.isnan(people))
         missing = int((np.isnan(x) & ~np.isnan(people)).sum())
         source, n_sources = self.panel.source, self.n_sources
@@ -92,21 +104,15 @@ class RatedTexts(BesideRaters):
         counts = Estimate(0.0, n_missing=missing, method=method)
         return mean_of_sources(values, CORRELATION, counts, why)
 
-    @cached_property
-    def preference(self) -> SystemPreference:
-        """Return the null of a preference for systems, on the rated texts."""
-        rated = ~np.isnan(self.people)
-        return SystemPreference(self.study, self.panel.source[rated], self.panel.system[rated])
-
     def nulls(self, x: Floats, result: Replicated) -> dict[str, float]:
         """Return the p of chance, both lengths and systems, on the texts that the judge scored."""
         length = np.where(np.isnan(x), np.nan, self.panel.lengths)
         nulls = length_nulls(result, 0.0, CORRELATION_GAP, lambda sign: self.number(sign * length))
         if self.preference.drawn is not None:
-            rated, pooled = ~np.isnan(self.people), self.level == POOLED
+            rated, pooled = self.rated, self.level == POOLED
             texts = self.preference.source, self.preference.system
             nulls[SYSTEMS] = p_systems(
-                x[rated], self.people[rated], *texts, self.preference.drawn, pooled=pooled
+                x[rated], self.gold[rated], *texts, self.preference.drawn, pooled=pooled
             )
         return nulls
 
@@ -118,7 +124,7 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
         systems, panel = study.fair(judge)
         for aspect, scale in study.spec.aspects.items():
             if scale.labels:
-                continue  # claims.labels has these
+                continue  # label_claims has these
             x = panel.scores(judge, aspect)
             if x is None or not len(panel.ratings(aspect)):
                 continue
@@ -136,7 +142,7 @@ def _claim(texts: RatedTexts, judge: str, x: Floats, systems: str | None) -> Cla
         texts.aspect,
         against(result, "mean").estimate,
         {},
-        lost=lost_share(texts.study, "systems", judge, texts.aspect, x, texts.people),
+        lost=texts.lost(judge, x),
         systems=systems,
     )
     if result.estimate.note == CONSTANT_JUDGE:
@@ -145,7 +151,7 @@ def _claim(texts: RatedTexts, judge: str, x: Floats, systems: str | None) -> Cla
         return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(result.estimate.note,))
 
     def worst() -> dict[str, float]:
-        scores = at_the_worst_end(x, texts.people, texts.panel.source)
+        scores = at_the_worst_end(x, texts.gold, texts.panel.source)
         return texts.nulls(scores, texts.number(scores))
 
     rater, p_rater = texts.as_rater(x)
@@ -234,3 +240,140 @@ def _f1_numbers(sums: Floats, people: Floats, missing: int) -> tuple[Replicated,
     f1 = number(rows[0], sizes, ACCURACY, counts, NO_SPANS)
     gap = number(rows[0] - rows[1:].mean(axis=0), sizes, SHARE_GAP, Estimate(0.0, n=n))
     return f1, gap
+
+
+LABEL_STATISTIC: Final = "balanced_accuracy"
+FOUND: Final = 0.9
+"""The share of the texts of one label that a judge should find."""
+
+
+class LabelledTexts(BesideRaters):
+    """The texts of a panel, and people's label of each on one aspect."""
+
+    statistic = LABEL_STATISTIC
+
+    @cached_property
+    def others(self) -> Callable[[Floats], Floats]:
+        """Return the function from ratings to the true label of each text."""
+        return truth_of(self.study, self.aspect)
+
+    @cached_property
+    def gold(self) -> Floats:
+        """Return the true label of each text; (texts,), NaN where there is none."""
+        return self.others(self.panel.ratings(self.aspect))
+
+    @property
+    def q(self) -> int:
+        """Return how many labels there are."""
+        return len(self.study.spec.aspects[self.aspect].labels)
+
+    @property
+    def graded(self) -> bool:
+        """Return whether the labels have an order in which length can deal them out."""
+        return self.q == 2 or self.study.spec.aspects[self.aspect].ordered
+
+    def numbers(self, codes: Floats, gold: Floats | None = None) -> dict[str, Replicated]:
+        """Return the statistics of a judge's labels, (texts,), NaN = missing."""
+        people = self.gold if gold is None else gold
+        return on_labels(people, codes, self.q, self.panel.source, self.study.weights)
+
+    def number(self, codes: Floats, gold: Floats | None = None) -> Replicated:
+        """Return the balanced accuracy."""
+        return self.numbers(codes, gold)[LABEL_STATISTIC]
+
+    def worst(self, codes: Floats) -> Floats:
+        """Return the labels with each missing one wrong."""
+        return np.where(np.isnan(codes), (self.gold + 1) % self.q, codes)
+
+    def nulls(self, codes: Floats) -> dict[str, float]:
+        """Return the p of chance and, of labels with an order, of both lengths."""
+        result = self.number(codes)
+        if not self.graded:
+            return {CHANCE: p_above(result, 1 / self.q)}
+
+        def by_length(sign: float) -> Replicated:
+            labels = dealt(self.gold, sign * self.panel.lengths, self.panel.source)
+            return self.number(np.where(np.isnan(codes), np.nan, labels))
+
+        return length_nulls(result, 1 / self.q, SHARE_GAP, by_length)
+
+    def moved(self, codes: Floats, text: Codes) -> Floats:
+        """Return the balanced accuracy where other texts' labels stand in each text's place."""
+        own = np.append(codes[self.rated], np.nan)  # the last entry: no text
+        return balanced_accuracies(self.gold[self.rated], own[text], self.q)
+
+
+def label_claims(study: EvaluationData) -> Iterator[Claim]:
+    """Yield the claims of every judge and aspect with labels alone."""
+    fields: dict[tuple[int, str], LabelledTexts] = {}
+    for judge in study.spec.judges:
+        systems, panel = study.fair(judge)
+        for aspect in label_aspects(study):
+            scores = panel.scores(judge, aspect)
+            if scores is None:
+                continue
+            texts = fields.setdefault((id(panel.rows), aspect), LabelledTexts(study, panel, aspect))
+            mine = labelled(study, panel, judge, aspect, scores, texts.gold)
+            if mine.codes is None:
+                columns = (judge, LABELS, LABEL_STATISTIC, POOLED, aspect)
+                nothing = Estimate.undefined(mine.note)
+                yield Claim(*columns, nothing, {}, outcome=Outcome.NO_CLAIM, reasons=(mine.note,))
+            else:
+                yield _label_claim(texts, judge, mine.codes, systems)
+                yield from _found(texts, judge, mine.codes, systems)
+
+
+def _label_claim(texts: LabelledTexts, judge: str, codes: Floats, systems: str | None) -> Claim:
+    result, given = texts.number(codes), codes[~(np.isnan(codes) | np.isnan(texts.gold))]
+    claim = Claim(
+        judge,
+        LABELS,
+        LABEL_STATISTIC,
+        POOLED,
+        texts.aspect,
+        against(result, truth_name(texts.study, texts.aspect)).estimate,
+        {},
+        lost=texts.lost(judge, codes),
+        systems=systems,
+    )
+    if result.estimate.value is not None and np.ptp(given) == 0:
+        return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,)).checked()
+    rater, p_rater = texts.as_rater(codes)
+    claim = replace(claim, rater=rater, p_rater=p_rater)
+    claim = claim.tested(texts.nulls(codes), lambda: texts.nulls(texts.worst(codes)))
+    if claim.outcome is not None:
+        return claim
+    return texts.preference.tested(
+        claim,
+        lambda text: texts.moved(codes, text),
+        lambda text: texts.moved(texts.worst(codes), text),
+    )
+
+
+def _found(texts: LabelledTexts, judge: str, codes: Floats, systems: str | None) -> Iterator[Claim]:
+    """Yield, of two ordered labels, whether the judge finds the texts of each."""
+    if texts.q != 2 or not texts.study.spec.aspects[texts.aspect].ordered:
+        return
+    labels = texts.study.spec.aspects[texts.aspect].labels
+    lost = texts.lost(judge, codes)
+    numbers = texts.numbers(codes)
+    for kind, name, k in ((CAUGHT, "tnr", 0), (PASSED, "tpr", 1)):
+        estimate, reasons = numbers[name].estimate, tuple[str, ...]()
+        outcome = on_bar(estimate, FOUND)
+        outcome = Outcome.WITHSTANDS if outcome is Outcome.MEETS else outcome
+        if outcome is Outcome.NO_CLAIM:
+            reasons = (estimate.note,)
+        elif lost > FEW_LOST and outcome is not Outcome.CANNOT_TELL:
+            # at the end that speaks against the outcome, lost ones are found or not
+            wrong = outcome is Outcome.WITHSTANDS
+            filled = texts.worst(codes) if wrong else np.where(np.isnan(codes), texts.gold, codes)
+            held = on_bar(texts.numbers(filled)[name].estimate, FOUND)
+            if held is not (Outcome.MEETS if wrong else Outcome.MISSES):
+                outcome, reasons = Outcome.CANNOT_TELL, (LOST,)
+        yield Claim(
+            *(judge, kind, name, POOLED, texts.aspect, estimate.with_note(labels[k]), {}),
+            lost=lost,
+            outcome=outcome,
+            reasons=reasons,
+            systems=systems,
+        ).checked()

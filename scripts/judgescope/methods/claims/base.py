@@ -278,6 +278,26 @@ class BesideRaters:
         raise NotImplementedError
 
     @cached_property
+    def gold(self) -> Floats:
+        """Return people's value of each text; (texts,), NaN where there is none."""
+        raise NotImplementedError
+
+    @cached_property
+    def rated(self) -> Codes:
+        """Return the texts that people rate."""
+        return np.flatnonzero(~np.isnan(self.gold))
+
+    @cached_property
+    def preference(self) -> "SystemPreference":
+        """Return the null of a preference for systems, on the rated texts."""
+        source, system = self.panel.source[self.rated], self.panel.system[self.rated]
+        return SystemPreference(self.study, source, system)
+
+    def lost(self, judge: str, x: Floats) -> float:
+        """Return the share of a judge's planned judgments without a value, by `lost_share`."""
+        return lost_share(self.study, "systems", judge, self.aspect, x, self.gold)
+
+    @cached_property
     def _rater_tables(self) -> list[Floats]:
         return rater_tables(self.study, self.panel, self.aspect)
 

@@ -45,8 +45,7 @@ from judgescope.methods.claims.base import (
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats, TargetSet
 from judgescope.methods.measures import POOLED, rater_tables
 from judgescope.methods.pairwise import Pairs
-from judgescope.methods.perspectives import Views
-from judgescope.methods.views import DIRECT, GLOBAL, LOCAL, View, chain, graded_sets
+from judgescope.methods.perspectives import DIRECT, GLOBAL, LOCAL, View, Views, chain, graded_sets
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.intervals import ACCURACY
 from judgescope.statistics.kappa import class_codes, confusion_counts, kappas
@@ -264,27 +263,17 @@ def rating_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge, rated aspect and graded set."""
     panels: dict[str | None, Views] = {}
     for judge in study.spec.judges:
-        for view, claim in _agreed_texts(study, panels, judge, RATING):
-            if view.answers.classes is not None and view.agreed.any():
-                yield _rating_claim(study, view, view.answers.classes, claim)
+        for agreed, claim in _agreed_texts(study, panels, judge, RATING):
+            if agreed.agreed.any():
+                yield _rating_claim(agreed, claim)
     judged = product(study.spec.judges, study.spec.aspects)
     for graded, (judge, aspect) in product(graded_sets(study), judged):
-        graded_view = graded.view(judge, aspect)
-        if graded_view is None or graded_view.answers.classes is None:
+        view = graded.view(judge, aspect)
+        if view is None or view.answers.classes is None:
             continue
-        panel, rated = graded_view.panel, ~np.isnan(graded_view.ratings)
-        classified = Classified(
-            graded_view.ratings[rated],
-            graded_view.answers.classes[rated],
-            panel.lengths[rated],
-            panel.source[rated],
-            graded_view.classes,
-            len(study.item_order),
-            _rng(study, GRADED, panel.perturbation, aspect),
-        )
-        scores, gold = classified.answers, classified.gold
-        lost = lost_share(study, panel.perturbation, judge, aspect, scores, gold)
-        yield classified.tested(_untested(judge, GRADED, GLOBAL, aspect, lost, panel.perturbation))
+        classified, texts = _classified(view, GRADED, graded.texts, aspect), graded.texts
+        lost = lost_share(study, texts, judge, aspect, classified.answers, classified.gold)
+        yield classified.tested(_untested(judge, GRADED, GLOBAL, aspect, lost, texts))
 
 
 def order_claims(study: EvaluationData) -> Iterator[Claim]:
@@ -358,9 +347,18 @@ def _untested(
     return Claim(*columns, {}, lost=lost, perturbation=name or None, degree=degree or None)
 
 
-def _rng(study: EvaluationData, *names: str) -> np.random.Generator:
-    """Return the generator of the permutations: the same for every judge."""
-    return stream(study.spec.seed, "claims", study.dataset, *names)
+def _classified(view: View, *names: str) -> Classified:
+    """Return a judge's classes of the agreed texts; permutations are the same for all judges."""
+    study, agreed, panel = view.study, view.agreed, view.panel
+    return Classified(
+        view.people.shared[agreed],
+        present(view.answers.classes)[agreed],
+        panel.lengths[agreed],
+        panel.source[agreed],
+        view.people.classes,
+        len(study.item_order),
+        stream(study.spec.seed, "claims", study.dataset, *names),
+    )
 
 
 def _agreed_texts(
@@ -389,22 +387,13 @@ def _rated_texts(study: EvaluationData, view: View) -> tuple[Flags, Codes, Syste
     return rated, index, preference
 
 
-def _rating_claim(study: EvaluationData, view: View, answers: Floats, claim: Claim) -> Claim:
-    agreed, panel = view.agreed, view.panel
-    classified = Classified(
-        view.people.shared[agreed],
-        answers[agreed],
-        panel.lengths[agreed],
-        panel.source[agreed],
-        view.people.classes,
-        len(study.item_order),
-        _rng(study, RATING, claim.aspect),
-    )
+def _rating_claim(view: View, claim: Claim) -> Claim:
+    classified = _classified(view, RATING, claim.aspect)
     claim = classified.tested(claim)
     if claim.outcome:
         return claim
-    rated, index, preference = _rated_texts(study, view)
-    classes, worst = answers[rated], answers[rated]
+    rated, index, preference = _rated_texts(view.study, view)
+    classes, worst = (present(view.answers.classes)[rated] for _ in range(2))
     worst[index] = classified.worst().answers
     moved, moved_worst = (partial(classified.moved, each, index) for each in (classes, worst))
     return preference.tested(claim, moved, moved_worst)

@@ -17,11 +17,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
+from judgescope.statistics.classes import on_classes
 from judgescope.statistics.comparison import difference
 from judgescope.statistics.confusion import confusion, mean_drops
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.intervals import deletions
-from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.order import ordered_accuracy, ordered_pairs, places_of
 from judgescope.statistics.registry import scale_of

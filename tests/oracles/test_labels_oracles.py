@@ -19,7 +19,7 @@ from sklearn.metrics import (
 )
 from statsmodels.stats.contingency_tables import mcnemar as of_table
 
-from judgescope.statistics.labels import by_label, on_labels
+from judgescope.statistics.classes import by_label, on_labels
 from judgescope.statistics.preferences import Comparisons, mcnemar, strengths
 from judgescope.statistics.resampling import Replicated
 

@@ -12,7 +12,7 @@ import pytest
 
 from data_samples import REAL, needs_real_data
 from judgescope.parsing.parsers import parse
-from judgescope.statistics.labels import on_labels
+from judgescope.statistics.classes import on_labels
 from study import Study, shipped
 
 DATA = REAL / "llmbar"

@@ -16,10 +16,10 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from deleted import jackknife_t
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
+from judgescope.statistics.classes import on_classes
 from judgescope.statistics.comparison import detectable, sources_needed
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.intervals import benjamini_hochberg, benjamini_yekutieli, deletions, holm
-from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.raters import alternative_annotator
 from judgescope.statistics.reliability import krippendorff_alpha, repeatability

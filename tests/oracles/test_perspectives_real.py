@@ -11,7 +11,7 @@ from data_samples import REAL, needs_real_data
 from judgescope.methods.perspectives import unanimous
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.parsers import parse
-from judgescope.statistics.kappa import equal_width, on_classes
+from judgescope.statistics.classes import equal_width, on_classes
 
 pytestmark = needs_real_data
 RECORDED = REAL / "recorded" / "summeval_gpt35"

@@ -16,7 +16,7 @@ import sys
 import numpy as np
 from judgescope.statistics.accuracy import acc_eq
 from judgescope.statistics.correlation import correlations
-from judgescope.statistics.kappa import on_classes
+from judgescope.statistics.classes import on_classes
 from judgescope.statistics.comparison import flips_of, permutation_tests
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.resampling import source_weights

@@ -19,10 +19,10 @@ from judgescope.statistics.anchors import (
     estimated_ratings,
     most_diverse,
 )
+from judgescope.statistics.classes import are_classes
 from judgescope.statistics.comparison import detectable, difference, mean_test, ranks
 from judgescope.statistics.confusion import expectations, match_votes, vote_consistency
 from judgescope.statistics.intervals import deletions
-from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import independent_mean, mean_over
 from judgescope.statistics.order import first_position_rate, order_consistency, verdicts
 from judgescope.statistics.raters import alternative_annotator, ceilings

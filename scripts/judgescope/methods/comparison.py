@@ -23,6 +23,7 @@ from judgescope.methods.measures import (
     correlated,
     lower_median,
 )
+from judgescope.statistics.classes import on_classes, on_labels
 from judgescope.statistics.comparison import (
     Flips,
     PairedTest,
@@ -37,8 +38,6 @@ from judgescope.statistics.comparison import (
 )
 from judgescope.statistics.correlation import STATISTICS
 from judgescope.statistics.intervals import benjamini_hochberg, holm
-from judgescope.statistics.kappa import on_classes
-from judgescope.statistics.labels import on_labels
 from judgescope.statistics.means import clustered_mean, mean_over
 from judgescope.statistics.preferences import mcnemar
 from judgescope.statistics.raters import mean_rating
@@ -278,10 +277,7 @@ def rows(study: EvaluationData) -> list[Row]:
 
 
 def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Row]:
-    """Yield the ranks of judges that give labels, by accuracy; and of every two of them.
-
-    Those are their differences, and McNemar's p by source, which decides on the letters of ranks.
-    """
+    """Yield the ranks of judges that give labels, by accuracy; and of every two of them."""
     study, gold = panel.study, truth_of(panel.study, aspect)(panel.ratings(aspect))
     q, codes = len(study.spec.aspects[aspect].labels), dict[str, Floats]()
     for judge in judges:

@@ -26,6 +26,7 @@ from judgescope.methods.measures import (
     on_their_scale,
 )
 from judgescope.scoring.aggregate import majority
+from judgescope.statistics.classes import on_labels
 from judgescope.statistics.comparison import difference
 from judgescope.statistics.correlation import LEVELS, STATISTICS
 from judgescope.statistics.ensemble import (
@@ -36,7 +37,6 @@ from judgescope.statistics.ensemble import (
     subset_scores,
     subsets,
 )
-from judgescope.statistics.labels import on_labels
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated

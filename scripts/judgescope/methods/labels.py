@@ -26,10 +26,11 @@ from judgescope.methods.measures import (
     unrated,
     with_hint_note,
 )
-from judgescope.statistics.kappa import are_classes, confusion_counts
-from judgescope.statistics.labels import (
+from judgescope.statistics.classes import (
     above_threshold,
+    are_classes,
     by_label,
+    confusion_counts,
     cross_fitted,
     on_labels,
     strict_majority,

@@ -13,8 +13,8 @@ from judgescope.methods.base import Row, present
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats, TargetSet
 from judgescope.statistics.accuracy import acc_eq, soft_pairwise_accuracy
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
+from judgescope.statistics.classes import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
 from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, Statistic, correlations
-from judgescope.statistics.kappa import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
 from judgescope.statistics.raters import (
     alternative_annotator,
     as_rater,

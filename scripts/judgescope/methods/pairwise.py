@@ -17,7 +17,7 @@ from judgescope.methods.differences import compared as compared_judges
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet, set_columns
 from judgescope.methods.measures import BY_SYSTEM, POOLED
 from judgescope.statistics.bias import side_chosen, side_excess
-from judgescope.statistics.labels import on_labels
+from judgescope.statistics.classes import on_labels
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.order import (
     best_of_n,

@@ -39,8 +39,8 @@ from judgescope.methods.measures import (
 )
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import scores
+from judgescope.statistics.classes import are_classes, confusion_counts, equal_width, on_classes
 from judgescope.statistics.comparison import ranks
-from judgescope.statistics.kappa import are_classes, confusion_counts, equal_width, on_classes
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.order import (
     ORDERED,

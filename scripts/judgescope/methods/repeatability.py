@@ -35,10 +35,7 @@ def rows(study: EvaluationData) -> list[Row]:
 
 
 def _curve(reliability: Estimate) -> Iterator[tuple[int, Estimate]]:
-    """Yield (number of draws, share of the attainable correlation).
-
-    It grows with the reliability, so its interval is that of the reliability's ends.
-    """
+    """Yield (number of draws, share of the attainable correlation)."""
     for k in CURVE:
         ends = (reliability.value, reliability.ci_low, reliability.ci_high)
         value, lo, hi = (None if r is None or r <= 0 else spearman_brown(r, k) for r in ends)

@@ -93,10 +93,7 @@ def _edges(study: EvaluationData, judge: str, x: Floats) -> Floats | None:
 
 
 def _people_row(study: EvaluationData, judge: str) -> Row:
-    """Return the row of Pearson's r with people, of the means over aspects of the systems' texts.
-
-    A judge that reads references is compared without the texts that are the references.
-    """
+    """Return the row of Pearson's r with people, of means over aspects of the systems' texts."""
     panels = study.rated(judge)
     systems = WITHOUT_REFERENCES if WITHOUT_REFERENCES in panels else None
     panel = panels[systems]

@@ -36,9 +36,9 @@ from judgescope.methods.measures import (
 from judgescope.parsing.judgment import NO_VALUE
 from judgescope.schema.tables import read_table
 from judgescope.statistics.bias import injection_shift, obey_rate
+from judgescope.statistics.classes import are_classes
 from judgescope.statistics.comparison import flips_of, mean_test
 from judgescope.statistics.intervals import Bounds
-from judgescope.statistics.kappa import are_classes
 from judgescope.statistics.means import SHARE, clustered_mean, mean_over, net_share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
@@ -332,10 +332,7 @@ def _rationale_rows(
 
 
 def _sentiment_rows(study: EvaluationData, rationales: Rationales, aspect: str) -> Iterator[Row]:
-    """Yield the mean sentiment over a model's forms without a hint, and with a hint less that.
-
-    Every form weighs the same (Chaudhary et al. 2024, table 4). A model in one form has none.
-    """
+    """Yield the mean sentiment over a model's forms without a hint, and with a hint less that."""
     for model, judges in study.spec.forms.items():
         means = {
             judge: _sentiment(study, rationales, judge, aspect)

@@ -152,10 +152,7 @@ class Annotations:
     def _share(
         self, hits: Sequence[float], total: Sequence[int], units: str = "", lost: int | None = None
     ) -> Estimate:
-        """Return the sum of `hits` over that of `total`, each of an annotation.
-
-        It is a share of `total`, or a mean over `units`.
-        """
+        """Return the sum of `hits` over that of `total`, each of an annotation."""
         return share(
             np.array(hits, dtype=np.float64),
             np.array(total, dtype=np.float64),

@@ -124,10 +124,7 @@ def _same_texts(row: Row, other: Row) -> bool:
 
 
 def _in_ratings(study: EvaluationData, claim: Claim, aspect: str, texts: int) -> Claim:
-    """Return a claim on some of the labelled texts with how many ratings its further cases take.
-
-    So many texts are labelled, of which the claim's number counts those of one label.
-    """
+    """Return a claim on some of the labelled texts with how many ratings its further cases take."""
     need = claim.beside.get("more_needed")
     if need is None or claim.statistic not in CASES or not claim.estimate.n:
         return claim
@@ -177,10 +174,7 @@ def _bar_claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Ro
 
 
 def _holds(bar: Bar, estimate: Estimate, lost: float, outcome: Outcome) -> bool:
-    """Return whether a verdict holds with lost judgments at the worst end, if that is known.
-
-    It is known for shares: all lost judgments count against the verdict.
-    """
+    """Return whether a verdict holds with lost judgments at the worst end, if that is known."""
     if outcome not in {Outcome.MEETS, Outcome.MISSES}:
         return True
     if not statistic(bar.statistic).is_proportion:

@@ -155,10 +155,7 @@ def _grammar(scale: Scale) -> Grammar:
 
 
 def _value_pattern(labels: dict[str, int], *, alone: bool = False) -> str:
-    """A number, a number word or a category word, with or without its denominator.
-
-    alone: the scale has labels alone, so that no number is a value.
-    """
+    """A number, a number word or a category word, with or without its denominator."""
     longest_first = sorted(labels, key=len, reverse=True)
     words = "|".join(re.escape(label).replace(r"\ ", r"\s+") for label in longest_first) or r"(?!)"
     if alone:  # the groups stay, as other patterns refer to them
@@ -174,10 +171,7 @@ def _value_pattern(labels: dict[str, int], *, alone: bool = False) -> str:
 
 
 def _labelled(value: str, *, alone: bool = False) -> str:
-    """`Rating: 4`, `the score for coherence is 4`, `a score of four`, `score 4`.
-
-    Labels alone have further names, such as `Category: sport`.
-    """
+    """`Rating: 4`, `the score for coherence is 4`, `a score of four`, `score 4`."""
     names = rf"(?:{_LABEL}|{_LABEL_NAMES})" if alone else _LABEL
     return (
         rf"{names}{_MARKS}{_BRACKETED}{_MARKS}(?:"
@@ -219,10 +213,7 @@ def _named_lead(value: str) -> str:
 
 
 def _glossed(value: str) -> str:
-    """`The coherence is 3 (good).`: a value and its meaning in brackets; counts are not ratings.
-
-    A quality may follow (`in terms of fluency`), but no second value.
-    """
+    """`The coherence is 3 (good).`: a value and its meaning in brackets; counts are not ratings."""
     words = r"(?:its\s|the\s)?[^\W\d]{3,20}"
     regarding = r"(?:in\s+terms\s+of|with\s+(?:regard|respect)\s+to|regarding|for)"
     return (
@@ -234,10 +225,7 @@ def _glossed(value: str) -> str:
 
 
 def _leading(value: str, *, alone: bool = False) -> str:
-    """`4`, then a new line, a dash or a reason; `4. ...` unless it starts a list.
-
-    Labels alone may end a sentence: `Pass. The answer is right.`
-    """
+    """`4`, then a new line, a dash or a reason; `4. ...` unless it starts a list."""
     if alone:
         return (
             rf"\A{value}(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s|,?\s+(?:because|since|as)\b"

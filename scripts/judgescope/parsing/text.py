@@ -147,10 +147,7 @@ def quotations(folded: str) -> Spans:
 
 
 def _without_unclosed(line: str) -> str:
-    """Hide the escaped quotation marks of a line that begin no quotation.
-
-    Each would be tried over its maximum length, and a line may consist of them.
-    """
+    """Hide the escaped quotation marks of a line that begin no quotation."""
     if '\\"' not in line:
         return line
     tokens = _TOKEN.findall(line)

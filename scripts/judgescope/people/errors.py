@@ -27,11 +27,7 @@ from judgescope.schema.tables import read_part
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.spans import (
-    EXPLANATIONS,
-    SPANS,
-    verdict_shares,
-)
+from judgescope.statistics.spans import EXPLANATIONS, SPANS, verdict_shares
 
 SYSTEMS: Final = "systems"
 """The set of texts by systems: nobody put an error into them."""

@@ -275,10 +275,7 @@ def exchange_words(text: str, rng: "Generator", *, k: int) -> Perturbed:
 
 
 def _disjoint(pairs: Sequence[int], k: int, rng: "Generator") -> list[int]:
-    """Return k random pairs without a common word, each named by the index of its first word.
-
-    If a random order gives fewer, the order from left to right, which gives the most.
-    """
+    """Return k random pairs without a common word, each named by the index of its first word."""
     for order in (rng.permutation(pairs).tolist(), pairs):
         chosen: list[int] = []
         for pair in order:

@@ -40,10 +40,7 @@ def _length(text: str, parent: str, _: Amount) -> str | None:
 
 
 def _changes(text: str, parent: str, amount: Amount) -> str | None:
-    """Words change in so many places; the same change, or a part of one, counts once.
-
-    `Ann Lee` to `Zoe Fox` and then `Lee` to `Fox` is one change.
-    """
+    """Words change in so many places; the same change, or a part of one, counts once."""
     before, after = _TOKEN.findall(parent), _TOKEN.findall(text)
     changes = [
         (tuple(before[a:b]), tuple(after[c:d])) for a, b, c, d in changed_runs(before, after)

@@ -272,10 +272,7 @@ def references_of(
 
 
 def _kept(spec: WriteReferencesSpec, item: str, replies: list[Reply], parent: str) -> Iterator[Row]:
-    """Yield the references of an item that are kept, the one most similar to all others first.
-
-    If none is usable, the data's own takes their place if the card wants it, else there is none.
-    """
+    """Yield the references of an item that are kept, the one most similar to all others first."""
     checks = spec.checks if parent else ["not_refusal"]  # without a parent, no length to compare
     read = [checked(reply, parent, checks) for reply in replies]
     if usable := [text for text, problem in read if problem is None]:

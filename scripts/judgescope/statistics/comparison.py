@@ -7,6 +7,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, dot
+from judgescope.statistics.classes import confusion_counts, kappas
 from judgescope.statistics.correlation import (
     CELLS,
     FEWEST_SYSTEMS,
@@ -29,7 +30,6 @@ from judgescope.statistics.correlation import (
 )
 from judgescope.statistics.declared import amount, declare, p_value, signed_amount
 from judgescope.statistics.intervals import CONFIDENCE, PLAIN
-from judgescope.statistics.kappa import confusion_counts, kappas
 from judgescope.statistics.resampling import Replicated, with_interval, with_percentiles
 from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
 
@@ -369,10 +369,7 @@ def _each_source(
     swapped: Flips,
     statistics: Collection[Statistic],
 ) -> dict[Statistic, Floats]:
-    """Return the first judge's means, from every source of every permutation: (rows,) each.
-
-    x1, x2, people and unit (sources, targets of a source).
-    """
+    """Return the first judge's means, from every source of every permutation: (rows,) each."""
     step = max(1, CELLS // people.size)
     blocks = []
     for start in range(0, len(swapped), step):

@@ -310,10 +310,7 @@ def _count_integers(groups: list[tuple[int, int]], limit: int) -> float:
 
 
 def _count_floats(groups: list[tuple[int, int]], limit: int) -> float:
-    """Return log2 of the number of sign flips with a sum <= limit, from two tables of counts.
-
-    Two tables of every other group each are much shorter than one of all groups.
-    """
+    """Return log2 of the number of sign flips with a sum <= limit, from two tables of counts."""
     by_ties = sorted(groups, key=lambda group: group[1], reverse=True)
     first, second = _count_table(by_ties[::2], limit), _count_table(by_ties[1::2], limit)
     left = limit - np.arange(second.size)

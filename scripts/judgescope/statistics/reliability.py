@@ -8,8 +8,8 @@ from typing import Final, Literal, get_args
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Floats, Weights, dot
+from judgescope.statistics.classes import are_classes, class_codes
 from judgescope.statistics.declared import agreement, amount, declare, percent, undesired
-from judgescope.statistics.kappa import are_classes, class_codes
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, Sample, whole_and_resamples
 from judgescope.statistics.result import (
@@ -239,11 +239,7 @@ def _alpha_of_draws(
     n: int,
     missing: int,
 ) -> Estimate:
-    """Return Krippendorff's alpha over draws, undefined if a draw is not a value of the scale.
-
-    A parser without a range check (Chiang and Lee's) may give such values: they have no place in an
-    order of the scale's.
-    """
+    """Return Krippendorff's alpha over draws, undefined if a draw is not a value of the scale."""
     if scale is not None and not are_classes(draws, scale):
         return Estimate.undefined(OFF_JUDGE_SCALE, n=n, n_missing=missing)
     return krippendorff_alpha(
@@ -295,10 +291,7 @@ def _icc(draws: Floats, source: Codes, weights: Weights, missing: int) -> Replic
 
 
 def _needed(icc: Estimate) -> Estimate:
-    """Return the least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 - c)).
-
-    k falls as r rises, so the ends of its interval are those of r's, in turn.
-    """
+    """Return the least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 - c))."""
     if icc.value is None or icc.value <= 0:
         reason = icc.note if icc.value is None else UNRELIABLE
         return Estimate.undefined(reason, n=icc.n, n_missing=icc.n_missing)

@@ -17,7 +17,7 @@ from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim, verdic
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import majority
-from judgescope.statistics.labels import cross_fitted, strict_majority
+from judgescope.statistics.classes import cross_fitted, strict_majority
 from judgescope.statistics.raters import alternative_annotator
 from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.verdict import Outcome

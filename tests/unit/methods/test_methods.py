@@ -27,8 +27,8 @@ from judgescope.methods.measures import (
 )
 from judgescope.methods.repeatability import CURVE
 from judgescope.schema.tables import table_of, write_table
+from judgescope.statistics.classes import ON_CLASSES
 from judgescope.statistics.intervals import benjamini_hochberg, holm
-from judgescope.statistics.kappa import ON_CLASSES
 from judgescope.statistics.raters import UNDECIDED, WORSE, alternative_annotator, mean_rating
 from judgescope.statistics.reliability import spearman_brown
 from judgescope.statistics.result import (

@@ -16,8 +16,8 @@ from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
 from judgescope.methods.measures import AVERAGE
 from judgescope.methods.perspectives import DIRECT, MEASURES, TRADITIONAL, unanimous
 from judgescope.schema.tables import KEYS, table_of
+from judgescope.statistics.classes import on_classes
 from judgescope.statistics.intervals import ALL_ALIKE, FEWEST_SOURCES, NO_INTERVAL
-from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.result import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE
 from methods_setup import (
     FIELD,

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
+from judgescope.statistics.classes import on_classes
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.intervals import deletions
-from judgescope.statistics.kappa import on_classes
 from judgescope.statistics.raters import (
     AS_GOOD,
     NOT_SHOWN,

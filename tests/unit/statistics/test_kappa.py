@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 
 from deleted import jackknife_t
+from judgescope.statistics.classes import cem_floor, confusion_counts, equal_width, on_classes
 from judgescope.statistics.intervals import deletions
-from judgescope.statistics.kappa import cem_floor, confusion_counts, equal_width, on_classes
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.result import FEW_PAIRS, NO_VARIATION, Estimate
 from vectors import params

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deleted import jackknife_t, proportion
-from judgescope.statistics.intervals import TOO_FEW, clopper_pearson, deletions
-from judgescope.statistics.labels import (
+from judgescope.statistics.classes import (
     FEWEST_CASES,
     TOGETHER,
     by_label,
     on_labels,
     strict_majority,
 )
+from judgescope.statistics.intervals import TOO_FEW, clopper_pearson, deletions
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import Replicated

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from judgescope.statistics import nulls
-from judgescope.statistics.kappa import kappas
+from judgescope.statistics.classes import kappas
 
 NAN = float("nan")
 SOURCES, SYSTEMS = 20, 6

@@ -48,9 +48,9 @@ from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import BY_SOURCE, LARGEST_CEILING, POOLED, against, unrated
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
+from judgescope.statistics.classes import balanced_accuracies, on_labels
 from judgescope.statistics.correlation import leaving_out
 from judgescope.statistics.intervals import ACCURACY, CORRELATION, FEWEST_SOURCES, PLAIN
-from judgescope.statistics.labels import balanced_accuracies, on_labels
 from judgescope.statistics.nulls import dealt, p_systems, source_correlations
 from judgescope.statistics.raters import ceilings, mean_rating
 from judgescope.statistics.resampling import Replicated

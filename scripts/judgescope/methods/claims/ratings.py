@@ -46,9 +46,9 @@ from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Flo
 from judgescope.methods.measures import POOLED, rater_tables
 from judgescope.methods.pairwise import Pairs
 from judgescope.methods.perspectives import DIRECT, GLOBAL, LOCAL, View, Views, chain, graded_sets
+from judgescope.statistics.classes import class_codes, confusion_counts, kappas
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.intervals import ACCURACY
-from judgescope.statistics.kappa import class_codes, confusion_counts, kappas
 from judgescope.statistics.nulls import dealt, half_credits, linear_kappas, mean_credits, p_within
 from judgescope.statistics.order import OrderedPairs, pairs_within
 from judgescope.statistics.raters import as_rater

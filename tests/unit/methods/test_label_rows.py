@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgescope.jobs import statistics
 from judgescope.methods import agreement, comparison, ensemble, labels
 from judgescope.methods.base import AltTest, EnsembleMembers
-from judgescope.methods.claims.agreement import claims
+from judgescope.methods.claims.agreement import label_claims
 from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim, verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import read_table
@@ -52,7 +52,7 @@ def lenient(caught: int = 12) -> NDArray[np.float64]:
 
 def of_judge(data: EvaluationData, judge: str) -> dict[str, Claim]:
     """Return kind -> claim."""
-    return {claim.kind: claim for claim in claims(data) if claim.judge == judge}
+    return {claim.kind: claim for claim in label_claims(data) if claim.judge == judge}
 
 
 def test_shares_of_two_labels_count_their_denominators() -> None:
@@ -84,7 +84,7 @@ def test_lost_labels_must_not_decide_that_bad_texts_are_missed() -> None:
 def test_a_constant_judge_is_not_shown_to_be_better_than_chance() -> None:
     data = labelled(always=np.ones(N), right=GOLD.copy())
     assert of_judge(data, "always")[LABELS].outcome is Outcome.NOT_SHOWN
-    rows = [*verdict_rows(data, claims(data))]
+    rows = [*verdict_rows(data, label_claims(data))]
     verdict = one(rows, "verdict", judge="right", form=LABELS)
     assert verdict["note"].startswith("better")
 
@@ -98,7 +98,7 @@ def test_false_alarms_of_bad_texts_missed_and_of_labels_beyond_chance() -> None:
             Outcome.MISSES
         )
         chance = labelled(chance=rng.permutation(GOLD))
-        row = one([*verdict_rows(chance, claims(chance))], "verdict", form=LABELS)
+        row = one([*verdict_rows(chance, label_claims(chance))], "verdict", form=LABELS)
         better += row["note"].startswith("better")
     assert alarms <= 20  # 10 expected at most; P(more) < .002
     assert better <= 20

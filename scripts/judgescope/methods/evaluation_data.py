@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
@@ -189,9 +189,7 @@ class EvaluationData:
     def human_ratings(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return aspect -> rater -> target -> rating."""
         ratings: dict[str, dict[str, dict[str, float]]] = {}
-        names = ("aspect", "rater", "target", "target_b", "value")
-        columns = (self.ratings[name].to_pylist() for name in names)
-        for aspect, rater, target, target_b, value in zip(*columns, strict=True):
+        for aspect, rater, target, target_b, value in self._by_people():
             if target_b is None:
                 ratings.setdefault(aspect, {}).setdefault(rater, {})[target] = value
         return ratings
@@ -200,12 +198,14 @@ class EvaluationData:
     def preferences(self) -> dict[str, dict[str, dict[tuple[str, str], float]]]:
         """Return aspect -> rater -> (first text shown, second) -> 1, -1, or 0 for neither."""
         choices: dict[str, dict[str, dict[tuple[str, str], float]]] = {}
-        names = ("aspect", "rater", "target", "target_b", "value")
-        columns = (self.ratings[name].to_pylist() for name in names)
-        for aspect, rater, target, target_b, value in zip(*columns, strict=True):
+        for aspect, rater, target, target_b, value in self._by_people():
             if target_b is not None:
                 choices.setdefault(aspect, {}).setdefault(rater, {})[target, target_b] = value
         return choices
+
+    def _by_people(self) -> Iterator[tuple[str, str, str, str | None, float]]:
+        names = ("aspect", "rater", "target", "target_b", "value")
+        return zip(*(self.ratings[name].to_pylist() for name in names), strict=True)
 
     def undefined(self, why: str) -> Replicated:
         """Return an undefined estimate with its undefined deletions."""

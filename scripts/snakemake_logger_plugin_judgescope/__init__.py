@@ -31,14 +31,16 @@ MAX_LINES = 40
 """The end of a log that is shown."""
 LITTLE = 1 << 17
 """Bytes: with fewer left on the disk, a job may have found no room for its log."""
-AGAIN = "what is there is kept, and no reply is asked for twice"
+AGAIN = "finished files are kept, and no reply is requested twice"
 _DO = "  do:      "
 KILLED = (
-    "it was killed (signal 9) and could not say why: most often because memory ran out.\n"
+    "it was killed (signal 9), most often because memory ran out.\n"
     f"{_DO}give it more memory, or run fewer jobs at once (--cores 1), and run again:\n"
     f"           {AGAIN}"
 )
-FULL = f"the disk is full: there was no room for its log.\n{_DO}make room and run again: {AGAIN}"
+FULL = (
+    f"the disk is full: no space was left for its log.\n{_DO}free some space and run again: {AGAIN}"
+)
 LOCKED = (
     "this study is already running in this folder, or a run of it was killed\n"
     f"{_DO}let the other run end; if there is none, repeat the command once with --unlock,\n"
@@ -49,23 +51,23 @@ RUNS = (
     f"{_DO}let it end, or end it (kill {{1}}); {AGAIN}"
 )
 FROM_THE_FUTURE = (
-    "{1} is newer than what was just made from it: the clock was set back, or the file comes from\n"
-    "a machine whose clock is ahead\n"
+    "{1} is newer than the file just made from it: the clock was set back, or the file comes\n"
+    "from a machine whose clock is ahead\n"
     "  where:   {1}\n"
     "  got:     {2}\n"
     f"{_DO}set the clock right, `touch` the file and run again: {AGAIN}"
 )
-NO_ROOM = f"the disk is full\n{_DO}make room and run again: {AGAIN}"
+NO_ROOM = f"the disk is full\n{_DO}free some space and run again: {AGAIN}"
 READ_ONLY = (
     f"a folder cannot be written to: {{}}\n{_DO}make it writable, or run in another folder; {AGAIN}"
 )
 FORBIDDEN = (
     "no permission to read or write: {}\n"
-    f"{_DO}give the permission (of a folder: make it writable), or run in another folder;\n"
+    f"{_DO}grant the permission (make a folder writable), or run in another folder;\n"
     f"           {AGAIN}"
 )
 NO_THREADS = (
-    "the machine gives this run no more memory or processes: a limit is set (ulimit -v, -u)\n"
+    "this run reached a limit of memory or processes (ulimit -v, -u)\n"
     f"{_DO}raise it, or run fewer jobs at once (--cores 1); {AGAIN}"
 )
 
@@ -120,9 +122,9 @@ PARAMS = re.compile(
 NOW = " now: "
 """Separates the params before and now; it may also be in one."""
 REASONS = {
-    "Missing output files": "not there yet",
-    "Incomplete output files": "was not finished",
-    "Input files updated by another job": "after other jobs",
+    "Missing output files": "missing",
+    "Incomplete output files": "incomplete",
+    "Input files updated by another job": "another job updates its input",
 }
 """The beginning of a reason of Snakemake's -> the reason here, which names no file."""
 MAX_LENGTH = 60
@@ -171,7 +173,7 @@ def in_words(reason: str) -> str:
             parts.append(f"newer input: {first}{more}")
         else:
             parts.append(REASONS.get(start, part))
-    return "; ".join(dict.fromkeys(parts)) or "it was asked for"
+    return "; ".join(dict.fromkeys(parts)) or "requested"
 
 
 def _of_params(specs: str) -> str:
@@ -185,7 +187,7 @@ def _of_params(specs: str) -> str:
         changes = list(changed(before, now))
         more = f", and {len(changes) - MAX_CHANGES} more" if len(changes) > MAX_CHANGES else ""
         return ", ".join(changes[:MAX_CHANGES]) + more
-    return "its settings have changed"
+    return "changed settings"
 
 
 def _joined(params: Sequence[str]) -> dict[str, Any]:

@@ -238,7 +238,7 @@ CLOCK = (
         ("Traceback …\nNotADirectoryError: [Errno 20] Not a directory: 'results'", ["'results'"]),
         (
             "PermissionError: [Errno 13] Permission denied: 'results/x'",
-            ["no permission to read or write", "give the permission"],
+            ["no permission to read or write", "grant the permission"],
         ),
     ],
 )

@@ -82,7 +82,7 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: As
     assert least == pytest.approx((tokens + 10 * likely) / 1e6, rel=0.01)
     assert highest == pytest.approx((tokens + 10 * most) / 1e6, rel=0.01)
     assert "assumption: 4 characters per token" in told and "usual of their form" in told
-    assert "not known before the first replies" in told
+    assert "unknown until the first replies" in told
     assert "price: 1 in, 10 out (US$ per million tokens), from models/loop.yaml" in told
     guessed = tokens
     assert study.ask().returncode == 0
@@ -99,7 +99,7 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: As
     assert "requests to models: 240" in told
     assert re.search(r"time of one job: about \d+ (s|min) at the pace of earlier jobs", told)
     study.write(judges=["terse", "thrice"])
-    assert "wanted: 480 judgments, less 120 that repeat another one's prompt" in check(study)
+    assert "wanted: 480 judgments, minus 120 with the same prompt" in check(study)
 
 
 def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(study: AskedStudy) -> None:
@@ -110,7 +110,7 @@ def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(study: AskedStud
     wanted, there, missing, tokens, likely, most, *_ = numbers(told, "terse, demo-dialogue")
     assert (wanted, there, missing) == (TEXTS, 60, 60)
     assert (likely, most) == (60 * 5, 60 * 512)
-    assert "as in 60 replies in the store" in told and "replies as long as those so far" in told
+    assert "as in 60 replies in the store" in told and "that of earlier replies" in told
     study.endpoint.asked.clear()
     assert study.ask().returncode == 0
     exact = sum(len(prompt) // 3 for prompt in study.endpoint.prompts)

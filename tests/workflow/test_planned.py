@@ -119,6 +119,6 @@ def test_a_dry_run_names_each_job_once_and_nothing_of_the_machine(tmp_path: Path
     done = running.run("-m", "judgescope", "run", "study.yaml", "-n", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("jobs would run") == done.stdout.count(" ingest") == 1
-    assert "not there yet" in done.stdout
+    assert ": missing" in done.stdout
     for private in (str(HOME), str(tmp_path), "profile", "Host:", "User:"):
         assert private not in done.stdout

@@ -293,7 +293,7 @@ def test_at_the_paper_s_size_a_model_is_asked_51800_times_and_its_base_again(
     assert done.returncode == 0, done.stdout[-2000:]
     assert "requests to models: 62,160," in done.stdout  # a fifth of the paper's more
     assert re.search(r"sum +62,160 +0 +62,160 ", done.stdout)
-    assert "responses: judges with a hint are given 60 items" in done.stdout
+    assert "responses: judges with a hint get 60 items" in done.stdout
     assert "summaries: judges" not in done.stdout and "will not be known" not in done.stdout
 
 

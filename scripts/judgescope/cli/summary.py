@@ -337,7 +337,7 @@ def _differences(rows: Sequence[Row], statistic: str, level: str) -> Iterator[Di
 
 def _difference_line(each: Difference) -> str:
     interval = FEW if each.ci_low is None else f"[{each.ci_low:+.2f}, {each.ci_high:+.2f}]"
-    needed = "" if each.needed is None else f", {each.needed:,} items would show as much"
+    needed = "" if each.needed is None else f", {each.needed:,} items would detect it"
     return f"    {each.judge} - {each.other:<24}{f'{each.value:+.2f}':>7} {interval}{needed}"
 
 

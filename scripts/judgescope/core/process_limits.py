@@ -21,7 +21,7 @@ class _Absent:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if name in self.names:
-            raise ModuleNotFoundError(f"this job does without {name}", name=name)
+            raise ModuleNotFoundError(f"this job must not import {name}", name=name)
 
 
 def hide_pandas() -> None:

@@ -81,10 +81,10 @@ def _check_room(needed: int, where: str) -> None:
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise UserError(
-            f"the disk has no room for {size(needed)} of files",
+            f"the disk has no space for {size(needed)} of files",
             where=where,
             got=f"{size(free)} free in {folder}",
-            todo="make room, or let JUDGESCOPE_DATA name a folder on another disk",
+            todo="free some space, or set JUDGESCOPE_DATA to a folder on another disk",
         )
 
 
@@ -113,7 +113,7 @@ def _explained(error: Exception, url: str, file: SourceFile, where: str) -> User
     else:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         what = f"the file cannot be written to {cache()}: {reason}"
-        todo = "make room or mend that, or let JUDGESCOPE_DATA name another folder"
+        todo = "free some space or fix the folder, or set JUDGESCOPE_DATA to another folder"
     return UserError(what, where=f"{where}: {url}", got=got, todo=todo)
 
 

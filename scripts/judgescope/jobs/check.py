@@ -44,7 +44,9 @@ def main(spec: CheckSpec) -> None:
         return
     if spec.unfetched:
         names = ", ".join(spec.unfetched)
-        print(f"  warning: what {names} will ask is known after that, and is not in this")
+        print(
+            f"  warning: the requests for {names} are unknown until then, and are not counted below"
+        )
     readable = {name: card for name, card in plan.datasets.items() if name not in spec.unfetched}
     plan = replace(plan, datasets=readable)
     for line in too_few(plan, {name: len(Imagined(plan, name).items) for name in plan.evaluated}):

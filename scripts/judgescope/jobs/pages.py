@@ -30,7 +30,7 @@ def _drop_stale(tables: dict[str, str]) -> None:
     folder = Path(next(iter(tables.values()))).parent
     for path in sorted([*folder.glob("*.csv"), *folder.glob("*.parquet")]):
         if path.stem not in tables:
-            print(f"no table of the study any more, deleted: {path}")
+            print(f"deleted, because the study no longer has this table: {path}")
             path.unlink()
 
 
@@ -44,5 +44,5 @@ def judge_card(spec: JudgeCardSpec) -> None:
         write_text(path, html)
         written.add(path)
     for path in sorted({*folder.glob("*.html")} - written):
-        print(f"no judge of the study any more, deleted: {path}")
+        print(f"deleted, because the study no longer has this judge: {path}")
         path.unlink()

@@ -29,7 +29,7 @@ MACHINE = {
     errno.EPERM: "no permission to read or write",
     errno.ENOTDIR: "a file is where a folder should be",
     errno.EEXIST: "a file is where a folder should be",
-    errno.EIO: "the disk fails",
+    errno.EIO: "disk error",
 }
 """Faults of the machine, not of the program."""
 AGAIN = "then run again: finished files are kept and no reply is requested twice"

@@ -312,7 +312,9 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
         "verdicts.csv": Table(VERDICTS, rows),
     }
     lines = list(_lines(statistics, counts))
-    return Results("annotations", len(responses), f"{len(rows)} verdicts on errors", tables, lines)
+    return Results(
+        "annotations", len(responses), f"{len(rows)} answers about annotated errors", tables, lines
+    )
 
 
 def _lines(statistics: Sequence[Measured], counts: Sequence[Count]) -> Iterator[str]:

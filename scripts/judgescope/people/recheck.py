@@ -60,7 +60,7 @@ PAIRS = ["dataset", "aspect", "group", "set", "better", "worse", "level_better",
 PAIRS += ["for_better", "for_worse", "no_difference", "n_missing"]
 TEXTS = ["dataset", "aspect", "set", "target", "rating"]
 TEXTS += ["same", "lower", "higher", "n_missing", "steps"]
-UNIT = "of judgments; of two sources a pair counts to the one that more pairs have"
+UNIT = "share of judgments; a pair of two sources counts for the source with more pairs"
 
 
 # --- texts ---------------------------------------------------------------------------------------

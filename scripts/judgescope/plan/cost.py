@@ -253,15 +253,15 @@ def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
         if repeated := sum(asked.repeated for asked in model.asked):
             total = repeated + sum(asked.wanted for asked in model.asked)
             yield (
-                f"    wanted: {total:,} judgments, less {repeated:,} that repeat another one's "
-                "prompt and share its reply"
+                f"    wanted: {total:,} judgments, minus {repeated:,} with the same prompt as "
+                "another, whose reply they share"
             )
         yield f"    tokens: {model.density.basis}; {_replied(model)}"
         if model.price is not None and not isinstance(model.card, LlamaModel):
             yield f"    price: {_price(model.price, f'models/{model.model}.yaml')}"
         yield f"    time of one job: {_time(model)}"
     if any(asked.bound for model in models for asked in model.asked):
-        yield "  ≤: an upper bound, because a model has yet to make the texts"
+        yield "  ≤: an upper bound, because a model must write the texts first"
     yield from _sums(plan, models)
 
 
@@ -300,17 +300,15 @@ def _price(price: Price, card: str) -> str:
 def _replied(model: Estimate) -> str:
     unknown = [asked.name for asked in model.asked if asked.missing and asked.replied is None]
     if not unknown:
-        return "replies as long as those so far"
+        return "reply length: that of earlier replies"
     of = "" if len(unknown) == len(model.asked) else f" of {', '.join(dict.fromkeys(unknown))}"
-    return (
-        f"replies{of}: likely as long as is usual of their form; a model that reasons writes more"
-    )
+    return f"reply length{of}: the usual one of the form; reasoning models write more"
 
 
 def _time(model: Estimate) -> str:
     known = model.minutes()
     if known is None:
-        return "not known before the first replies"
+        return "unknown until the first replies"
     minutes, how = known
     length = f"{minutes:.0f} min" if minutes >= 1 else f"{60 * minutes:.0f} s"
     return f"about {length} {how}"
@@ -326,7 +324,7 @@ def _sums(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
     price = f"{_usd(likely)} to {_usd(highest)} US dollars" if known or not models else "not known"
     yield f"  requests to models: {missing:,}, price: {price}"
     if unpriced:
-        but = " and not in it" if known else ""
+        but = " and not included" if known else ""
         yield f"  warning: no `price` in {', '.join(unpriced)}: its cost is not known{but}"
     state = _ledger(plan).state()
     for cap in caps_of(plan.study):
@@ -350,9 +348,9 @@ def passed_caps(plan: Plan) -> Iterator[str]:
         spent, _ = state.used(cap.unit, cap.model)
         if spent > cap.limit:
             yield (
-                f"warning: {cap.key}: {shown(spent, cap.unit)} were spent, more than "
-                f"{shown(cap.limit, cap.unit)}: replies report more tokens than `max_tokens` "
-                "allows, and what was under way was paid for"
+                f"warning: {cap.key}: spent {shown(spent, cap.unit)}, over the cap of "
+                f"{shown(cap.limit, cap.unit)}: replies reported more tokens than `max_tokens` "
+                "allows, and requests in flight had to be paid for"
             )
 
 

@@ -66,9 +66,9 @@ def asked_once(plan: Plan) -> Iterator[str]:
         base = plan.judges[judge.hint.baseline]
         if base.draws < 2:
             yield (
-                f"warning: whether {name} withstands its hint will not be known, because "
-                f"{base.judge} is asked once: give judges/{base.judge}.yaml `draws: 2` and "
-                "`estimator: first` (the score stays that of the first draw)"
+                f"warning: the study cannot show whether {name} withstands its hint, because its "
+                f"baseline {base.judge} is asked once: set `draws: 2` and `estimator: first` in "
+                f"judges/{base.judge}.yaml (the score remains that of the first draw)"
             )
 
 
@@ -83,6 +83,6 @@ def too_few(plan: Plan, items: Mapping[str, int]) -> Iterator[str]:
         given = min((round(n_items * judge.share) for judge in hinted), default=needed)
         if given < needed:
             yield (
-                f"warning: {dataset}: judges with a hint are given {given} items; that one "
-                f"withstands it can be shown with {needed} or more, if no score moves"
+                f"warning: {dataset}: judges with a hint get {given} items; even if no score "
+                f"changes, showing that a judge withstands its hint takes {needed}"
             )

@@ -18,18 +18,18 @@ TABLE_8 = "Hu et al. 2025, table 8"
 DECLARED: Final = declare(
     amount("errors_mean", "Errors", "mean number of errors inserted into a text", "Hu et al. 2025"),
     percent(
-        "anchors_above_lower", "Better than lower anchors", "than those of the next rating", TABLE_8
+        "anchors_above_lower", "Better than lower anchors", "than anchors one rating lower", TABLE_8
     ),
     percent(
-        "anchors_above_same", "Better than its anchors", "than those of its own rating", TABLE_8
+        "anchors_above_same", "Better than its anchors", "than anchors of its own rating", TABLE_8
     ),
     percent(
-        "anchors_below_same", "Worse than its anchors", "than those of its own rating", TABLE_8
+        "anchors_below_same", "Worse than its anchors", "than anchors of its own rating", TABLE_8
     ),
     percent(
         "anchors_below_higher",
         "Worse than higher anchors",
-        "than those of the next rating",
+        "than anchors one rating higher",
         TABLE_8,
     ),
     percent("ratings_tied", "Several ratings", "rated texts that fit several ratings equally well"),

@@ -44,9 +44,7 @@ DECLARED: Final = declare(
     signed_amount(
         "self_preference", "Self-preference", "extra points for texts of its own model family"
     ),
-    percent(
-        "longer_chosen", "Longer text chosen", "of decided verdicts on texts that differ in length"
-    ),
+    percent("longer_chosen", "Longer text chosen", "decided verdicts for the longer text"),
     percent(
         "longer_excess",
         "Longer text, more than people",
@@ -56,7 +54,7 @@ DECLARED: Final = declare(
     percent(
         "own_family_chosen",
         "Own family chosen",
-        "of decided verdicts on a text by a model of its family and one of another",
+        "decided verdicts for the text by a model of its family, against one of another",
     ),
     percent(
         "own_family_excess",

@@ -215,10 +215,14 @@ DECLARED: Final = declare(
     amount(
         "held_out_loss_before",
         "Loss before",
-        "negative log likelihood of a token of a held-out reply, in nats: the mean over a reply's "
-        "tokens, then over replies, before any training",
+        "negative log likelihood per token of held-out replies, in nats, before training: mean "
+        "over the tokens of a reply, then over replies",
     ),
-    amount("held_out_loss_after", "Loss after", "the same after the last step"),
+    amount(
+        "held_out_loss_after",
+        "Loss after",
+        "as held_out_loss_before, after the last step of training",
+    ),
     signed_amount("held_out_loss_change", "Change in loss", "after minus before, per reply"),
     correlation(
         "student",

@@ -30,17 +30,24 @@ HALF = "half"
 SECTION_5 = "Hu et al. 2025, section 5.4"
 DECLARED: Final = declare(
     percent("order_consistency", "Consistent", "same verdict in both orders", PAPER),
-    percent("first_position_rate", "First text chosen", "of decided votes"),
+    percent("first_position_rate", "First text chosen", "decided votes for the text shown first"),
     undesired(
-        "nontransitive_share", "Circles", "of decided triples", "Kendall, Babington Smith 1940"
+        "nontransitive_share",
+        "Circles",
+        "triples with three decided verdicts that form a circle: A beats B, B beats C, C beats A",
+        "Kendall, Babington Smith 1940",
     ),
     accuracy(
-        "accuracy_comparison", "Right", "same order as people; a tie is wrong", PAPER, ties=WRONG
+        "accuracy_comparison",
+        "Right",
+        "compared pairs in people's order; a tie is wrong",
+        PAPER,
+        ties=WRONG,
     ),
     accuracy(
         "accuracy_both_orders",
         "Right in both orders",
-        "same order as people, whichever text is shown first; a tie is wrong",
+        "compared pairs in people's order, whichever text is shown first; a tie is wrong",
         ties=WRONG,
     ),
     percent(
@@ -49,31 +56,36 @@ DECLARED: Final = declare(
         "share of items with three or more texts whose text with most points is people's best; "
         "texts with equal points count in part",
     ),
-    accuracy("accuracy_comparison_half", "Right, ties half", "a tie is half right", ties=HALF),
+    accuracy(
+        "accuracy_comparison_half",
+        "Right, ties half",
+        "compared pairs in people's order; a tie is half right",
+        ties=HALF,
+    ),
     accuracy(
         "accuracy_comparison_by_distance",
         "Right at k",
-        "of two compared texts of a chain, k errors apart; a tie is wrong",
+        "compared texts of a chain, k errors apart, in the right order; a tie is wrong",
         SECTION_5,
         ties=WRONG,
     ),
     accuracy(
         "accuracy_adjacent",
         "Ordered right",
-        "neighbours of a known order: better text scored higher; tie and missing are wrong",
+        "neighbours of a known order whose better text scores higher; tie and missing are wrong",
         "Hu et al. 2025, section 3.2",
         ties=WRONG,
     ),
     accuracy(
         "accuracy_adjacent_half",
         "Ordered right, ties half",
-        "the same; a tie is half right, a missing score left out",
+        "as accuracy_adjacent, but a tie is half right and a missing score is left out",
         ties=HALF,
     ),
     accuracy(
         "accuracy_adjacent_complete",
         "Ordered right, both scored",
-        "the same; a tie is wrong, a missing score left out",
+        "as accuracy_adjacent, but a missing score is left out",
         ties=WRONG,
     ),
     accuracy(

@@ -29,7 +29,7 @@ DECLARED: Final = declare(
     percent(
         "vote_agreement_decided",
         "Votes agree, without ties",
-        "the same without votes that are ties; chance: 1/2",
+        "as vote_agreement_ties, without votes that are ties; chance: 1/2",
         f"{ZHENG}, setup S2",
         ties="left out",
     ),

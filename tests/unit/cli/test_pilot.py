@@ -49,7 +49,7 @@ def write(out: Path, *pairs: list[dict[str, Any]], free: str = "control") -> str
 
 def test_items_needed_follow_from_what_the_pilot_could_have_shown(tmp_path: Path) -> None:
     told = write(tmp_path, difference("clear", "a", "b", 0.1, 0.3))
-    assert re.search(r"a - b +\+0\.10 \[-0\.20, \+0\.40\], 180 items would show as much", told)
+    assert re.search(r"a - b +\+0\.10 \[-0\.20, \+0\.40\], 180 items\b", told)
     assert told.endswith("  none")
 
 

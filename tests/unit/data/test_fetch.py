@@ -130,7 +130,7 @@ def test_no_room(
 ) -> None:
     usage = shutil.disk_usage(tmp_path)._replace(free=1_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    assert "no room for 4.5 kB" in fault() and repository.asked == []
+    assert "no space for 4.5 kB" in fault() and repository.asked == []
 
 
 def test_a_disk_that_fills_up(

@@ -146,7 +146,7 @@ def test_a_check_of_a_study_that_trains_fetches_nothing(
         stand_ins(study, monkeypatch)
         done = study.judgescope("check")
     assert done.returncode == 0, done.stdout
-    assert "what far, demo-news will ask is known after that" in done.stdout
+    assert "the requests for far, demo-news are unknown" in done.stdout
     assert not (tmp_path / "results/asked/distill").exists() and not endpoint.asked
 
 

@@ -224,6 +224,6 @@ def test_a_writer_that_lowers_no_aspect_is_told_to_name_one(
     row = {"name": "Worse", "level": "sentence", "method": "inject", "model": "loop", "steps": 2}
     lacking.card("perturbations", "worse", form="inject-error", **row)
     assert drafted(lacking, monkeypatch) == []
-    with pytest.raises(UserError, match="and this card lowers no aspect") as error:
+    with pytest.raises(UserError, match="and this card names no aspect") as error:
         drafted(lacking, monkeypatch, drafting=False)
     assert error.value.where == "perturbations/worse.yaml, key aspects"

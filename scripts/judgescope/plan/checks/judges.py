@@ -177,7 +177,7 @@ def _check_direction(
                 continue
             if scale.best == "min":
                 raise UserError(
-                    "the judge's highest or its lowest value could be the best",
+                    "the card does not say whether the judge's highest or lowest value is the best",
                     where=f"{where}, key scale",
                     got=f"{dataset.dataset}, {name}: best: min",
                     todo="give the judge a `scale` of its own: as it is for shipped prompts, where "
@@ -333,7 +333,7 @@ def _check_scale(
         where=f"{where}, key scale",
         got=_shown(scale),
         allowed={_shown(aspect) for aspect in rated},
-        todo="set `threshold`, the score from which on a text has the last label"
+        todo="set `threshold`, the lowest score of a text with the last label"
         if any(aspect.categorical and len(aspect.labels) == 2 for aspect in rated)
         else "leave `scale` out to use each aspect's own; the method perspectives takes any",
     )

@@ -284,7 +284,7 @@ def _without_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> User
     aspect, key = lowered_by(plan, dataset.dataset, made), f"tasks.{dataset.task}.sub_aspects"
     if aspect is None:
         return UserError(
-            f"the form {made.form} shows an aspect's sub-aspects, and this card lowers no aspect",
+            f"the form {made.form} shows an aspect's sub-aspects, and this card names no aspect",
             where=f"perturbations/{made.perturbation}.yaml, key aspects",
             got=", ".join(made.aspects) or "no aspects",
             todo=f"name one whose card has {key}",

@@ -269,7 +269,7 @@ def check_weights(plan: Plan, source: str) -> None:
                 aspects,
                 f"the weights name an aspect that is not judged on {dataset}",
                 where=f"weights/{plan.weights.weights}.yaml, key tasks.{card.task}.{perturbation}",
-                todo=f"add it to the aspects of {source}, or weigh without it",
+                todo=f"add it to the aspects of {source}, or use weights without it",
             )
 
 

@@ -158,7 +158,7 @@ def _perturbation_card(card: AnyPerturbation) -> PerturbationCard:
         made = f"the model {card.model}, form {card.form}" if card.model else "rule"
         by = f"by {made}; rated by {card.rating}"
     elif isinstance(card, GivenPerturbation):
-        by = f"by whoever made {card.dataset}"
+        by = f"by the authors of {card.dataset}"
     elif isinstance(card, AttackPerturbation):
         by = f"by adding a text at the {card.position}"
     else:

@@ -156,7 +156,7 @@ class Hub(Card):
     hub: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
     """The dataset: owner/name."""
     revision: str
-    """The commit, all of its 40 digits: no branch, no tag."""
+    """The commit with all 40 digits, not a branch or tag."""
     file: str = Field(min_length=1)
     """The file's path in the dataset."""
 
@@ -188,7 +188,7 @@ DataFiles = Annotated[
 
 
 class SourceFile(Card):
-    """A file of a public repository, and where it lies below `{data}`."""
+    """A file of a public repository, and its path below `{data}`."""
 
     path: str = Field(min_length=1)
     """The file's path in the repository."""
@@ -206,7 +206,7 @@ class Source(Card):
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
     """On GitHub: owner/name."""
     commit: str = Field(pattern=COMMIT.pattern)
-    """All of its 40 digits."""
+    """The commit with all 40 digits."""
     licence: str | None = None
     """Default: the licence of the card."""
     files: list[SourceFile] = Field(min_length=1)

@@ -130,7 +130,7 @@ class AspectInTask(Card):
 
 
 class Wording(Card):
-    """Another wording of an aspect, as judges are told; what is left out is the aspect's own."""
+    """Another wording of an aspect in prompts; a key that is left out keeps the aspect's own."""
 
     name: str | None = None
     """The aspect's name in the prompt; "" omits it."""
@@ -152,7 +152,7 @@ def _as_wording(value: object) -> object:
 
 
 class Aspect(Card):
-    """An aspect: one dimension of quality, and how judges are told about it."""
+    """An aspect: one quality of a text, and its wording in prompts."""
 
     aspect: Asking[Slug]
     """The id, equal to the file's name."""

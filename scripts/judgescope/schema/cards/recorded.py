@@ -55,11 +55,11 @@ class RecordedRows(Card):
     reply_swapped: str | None = None
     """Of comparisons: the column of replies to the same two texts in the other order."""
     labels: dict[Literal["first", "second", "text", "text_b", "tie"], Columns] = Field({})
-    """Of comparisons whose `reply` is a word: what it chose -> the words; `first` and `second` are
+    """Comparisons whose `reply` is a word: the choice -> the words for it. `first` and `second` are
     the texts as shown, `text` and `text_b` as the columns name them. Case does not count."""
     lists: bool = False
-    """A cell is a JSON list with an entry per item, in one order for all rows; the column # is the
-    entry's id, the dataset's and its number."""
+    """A cell is a JSON list with an entry per item, in the same order in all rows; the column `#`
+    is an entry's id: the dataset's id and the entry's number."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

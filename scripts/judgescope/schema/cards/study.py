@@ -33,7 +33,7 @@ class Recipe(Card):
     checkpoint_steps: int = Field(50, ge=1)
     """Number of steps between checkpoints, each with the held-out loss."""
     device: Literal["cuda", "cpu"] = "cuda"
-    """The device that trains; `cpu` is for models of toy size."""
+    """The device that trains; `cpu` is for very small models only."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -77,7 +77,7 @@ class Distillation(Card):
     write: NewTexts | None = None
     """Let models write more texts for training."""
     recipe: Recipe = Recipe()
-    """The training recipe; default: as in (Kartáč et al. 2025)."""
+    """The training recipe; default: that of Kartáč et al. (2025)."""
     checkpoints: str = "cache/training"
     """The folder of finished and interrupted training runs, which are reused or resumed."""
 
@@ -137,12 +137,13 @@ class AltTest(Card):
     """How the alternative-annotator test is computed (Calderon et al. 2025); in agreement.csv."""
 
     epsilon: float | dict[Slug, float] = EPSILON
-    """By how much a rater may be as close to the other raters more often than the judge: what the
-    judge may be worse, because it is cheaper. For every dataset, or by dataset: `{summeval: .2}`,
-    others .1. The paper takes .1 for crowd workers, .15 for skilled raters, .2 for experts."""
+    """How much worse than a rater the judge may be, because it is cheaper: a difference of the
+    shares of texts on which each is the closer one to the other raters. For every dataset, or by
+    dataset: `{summeval: .2}`, others .1. The paper takes .1 for crowd workers, .15 for
+    skilled raters, .2 for experts."""
     unit: Literal["source", "text"] = "source"
     """What the t-test takes as independent: sources, with all their texts, or texts, as in the
-    paper; texts of one source are not independent, so that more judges win."""
+    paper; texts of one source are not independent, so more judges win."""
     ordered: bool | None = None
     """Whether closeness to the other raters is by distance (minus the root of the mean squared
     difference) or by the share of equal ratings. Default: by equal ratings where judge and people
@@ -235,12 +236,11 @@ class Study(Caps):
     """Rate judges that compare with references without the systems whose texts are the references;
     false: both with and without them."""
     missing: Literal["drop", "worst", "mid", "random", "zero"] = "drop"
-    """For runs that ask how far missing judgments could move a number: what counts for each draw
-    that was asked for and has no value. drop: nothing; worst: the scale's `min`; mid: its middle
-    value, of two the lower; random: any of its values, by the study's seed; zero: 0, an error
-    where some judge's scale has no 0. The signature names it, coverage counts the draws as before,
-    and judges without a scale keep theirs missing. Nothing is asked again. `judgescope run
-    --sensitivity` compares all of them."""
+    """What replaces a requested draw without a value, to test how far missing judgments could
+    change a number. drop: nothing; worst: the scale's `min`; mid: its middle value (the lower of
+    two); random: any of its values, by the study's seed; zero: 0, an error if a judge's scale has
+    no 0. The signature names it; coverage and judges without a scale are unaffected. No request is
+    sent. `judgescope run --sensitivity` compares all of them."""
     allow_missing: bool = False
     """Continue if a planned cell of a perturbation is missing, and report it."""
 

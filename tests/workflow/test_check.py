@@ -81,7 +81,7 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: As
     assert tokens and likely and most
     assert least == pytest.approx((tokens + 10 * likely) / 1e6, rel=0.01)
     assert highest == pytest.approx((tokens + 10 * most) / 1e6, rel=0.01)
-    assert "assumption: 4 characters per token" in told and "usual of their form" in told
+    assert "assumption: 4 characters per token" in told and "the usual one of the form" in told
     assert "unknown until the first replies" in told
     assert "price: 1 in, 10 out (US$ per million tokens), from models/loop.yaml" in told
     guessed = tokens

@@ -8,7 +8,7 @@ html_theme = "furo"
 html_title = "Judgescope"
 myst_heading_anchors = 3
 exclude_patterns = ["licences"]
-suppress_warnings = ["myst.xref_missing"]  # links to files that are no pages; a test checks them
+suppress_warnings = ["myst.xref_missing"]  # links to files that are not pages; a test checks them
 CONTENTS = """
 ```{toctree}
 :hidden:

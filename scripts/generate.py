@@ -188,7 +188,7 @@ def _formats_table() -> str:
         if each.gives == "spans" or (each.gives == "originals" and not each.rated):
             cells += ["– (its texts are not rated)"] * 3
         else:
-            labels = "– (means are no labels)" if each.means else "yes"
+            labels = "– (means are not labels)" if each.means else "yes"
             cells += ["yes", *["– (classes are numbers)" if each.gives == "texts" else labels] * 2]
         cells.append("yes" if each.chosen else "– (no choice between texts)")
         text += f"| {name} | {' | '.join(cells)} |\n"

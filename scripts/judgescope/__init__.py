@@ -10,13 +10,13 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-UNTOLD = {"DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "VLLM_NO_USAGE_STATS": "1"}
-"""By these, packages that would tell somebody that they are used are told not to.
+NO_TELEMETRY = {"DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "VLLM_NO_USAGE_STATS": "1"}
+"""Variables that turn off the telemetry of packages.
 
-Set here, before any of them is imported, whatever the environment says, and handed on to every
-process that is started: there is no other place that all of ours pass.
+Set here, before any of them is imported and whatever the environment says; child processes inherit
+them.
 """
-os.environ.update(UNTOLD)
+os.environ.update(NO_TELEMETRY)
 
 MEASURES = ("agreement", "alpha", "alt_test", "discernment", "paired_test", "soft_pairwise")
 PUBLIC = {"load": "judgescope.api.results"} | dict.fromkeys(MEASURES, "judgescope.api.measures")

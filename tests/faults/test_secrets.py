@@ -261,17 +261,18 @@ def test_no_traceback_shows_the_key_of_a_file(
 ASKED = """
 import os, sys
 import judgescope.cli.main, judgescope.engines.vllm.engine
-from judgescope import UNTOLD
+from judgescope import NO_TELEMETRY
 import huggingface_hub.constants as hub
-print(hub.HF_HUB_DISABLE_TELEMETRY, {name: os.environ[name] for name in UNTOLD} == UNTOLD)
+off = {name: os.environ[name] for name in NO_TELEMETRY}
+print(hub.HF_HUB_DISABLE_TELEMETRY, off == NO_TELEMETRY)
 """
 
 
 @pytest.mark.heavy
 def test_no_package_tells_that_it_is_used_whatever_the_environment_says() -> None:
     """The hub's client reads it when it is imported: here after ours, as everywhere."""
-    assert set(judgescope.UNTOLD) >= {"HF_HUB_DISABLE_TELEMETRY", "VLLM_NO_USAGE_STATS"}
-    loud = dict.fromkeys(judgescope.UNTOLD, "0")
+    assert set(judgescope.NO_TELEMETRY) >= {"HF_HUB_DISABLE_TELEMETRY", "VLLM_NO_USAGE_STATS"}
+    loud = dict.fromkeys(judgescope.NO_TELEMETRY, "0")
     done = subprocess.run(
         [sys.executable, "-c", ASKED],
         env=environment() | loud,

@@ -220,7 +220,7 @@ def _become(told: list[str], folder: str, variables: dict[str, str], streams: li
         os.close(one)
     os.chdir(folder)
     os.environ.clear()
-    os.environ.update(variables | judgescope.UNTOLD)
+    os.environ.update(variables | judgescope.NO_TELEMETRY)
     sys.executable = str(Path(tempfile.gettempdir(), ADDRESS, "python"))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     module = told[1] if told[0] == "-m" else f"judgescope.jobs.{told[1]}"

@@ -27,6 +27,18 @@ UNUSED = re.compile(
     re.IGNORECASE,
 )
 """What no text says: papers by number, the former name, errors that read as translated."""
+TRANSLATED = re.compile(
+    r"\b(?:has|have) yet to\b|\bheld against\b|\bin the place of\b|\btakes? the place of\b"
+    r"|\bwhat (?:came|became) of\b|\bstands? beside\b|\bknows? nothing of\b|\bnothing else than\b"
+    r"|\b(?:is|are) told\b|\banew\b|\bto the letter\b"
+    r"|(?<!here )\b(?:is|are) no (?!longer\b|more\b|less\b|fewer\b|better\b|worse\b|larger\b"
+    r"|smaller\b|lower\b|higher\b|earlier\b|later\b|such\b|other\b|one\b)[a-z]",
+    re.IGNORECASE,
+)
+"""What reads as translated, in the library and the documents: "X is no Y" is "X is not a Y"."""
+PROSE = ("scripts/", "workflow/", "docs/", "README.md")
+FIXED = ("edit_checks.py", "validation.py", "written.py", "english.py", "methods/labels.py")
+"""Files with texts that keys of replies (reasons in prompts) or tables (notes) depend on."""
 FREE = {"docs/renames.csv", "tests/support/wording.py", "tests/unit/repository/test_wording.py"}
 """Files that say what things were called."""
 
@@ -68,11 +80,15 @@ def _long_lived(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tu
             yield min(used), f"local variable {name} of {function.name}"
 
 
-def unused_words(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (line, word) of words that are not used."""
+def unused_words(text: str, pattern: re.Pattern[str] = UNUSED) -> Iterator[tuple[int, str]]:
+    """Yield (line, words) of what a pattern finds; the end of the line before counts as context."""
+    before = ""
     for number, line in enumerate(text.splitlines(), start=1):
-        for match in UNUSED.finditer(line):
-            yield number, match[0]
+        joined = f"{before} {line.lstrip('# ')}" if before else line
+        for match in pattern.finditer(joined):
+            if match.end() > len(before):
+                yield number, match[0]
+        before = " ".join(line.split()[-3:]).rstrip('"')
 
 
 def main() -> None:
@@ -85,6 +101,8 @@ def main() -> None:
             continue
         text = path.read_text(encoding="utf-8")
         problems = list(unused_words(text))
+        if name.startswith(PROSE) and not name.endswith(FIXED):
+            problems += unused_words(text, TRANSLATED)
         if name.startswith("scripts/") and path.suffix == ".py":
             problems += empty_names(text, path.stem)
         for line, what in problems:

@@ -103,7 +103,7 @@ def alpha(
 
     ratings: (texts, raters), a judge may be one of them; source: (texts,), any labels. 1 is full
     agreement, 0 chance; `n` counts texts with two ratings or more. ValueError: an unknown level,
-    ratings that are no table, lengths that differ, a missing label.
+    ratings that are not a table, lengths that differ, a missing label.
 
     Krippendorff 2011, "Computing Krippendorff's alpha-reliability"; (Chaudhary et al. 2024).
 

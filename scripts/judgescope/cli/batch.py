@@ -256,7 +256,7 @@ def _print_later(plan: "Plan", jobs: "Iterable[StudyJob]") -> None:
             maker = " and ".join(makers_of(plan, job.dataset, target_set))
             print(
                 f"  after these come {count} cells of {job.dataset} about {target_set}: "
-                f"{maker} has yet to be asked (judgescope run)"
+                f"{maker} still has to be asked (judgescope run)"
             )
 
 

@@ -62,7 +62,7 @@ def results_folder(study: Path | None, passed: Sequence[str] = ()) -> Path:
 def study_content(path: Path, passed: Sequence[str] = ()) -> dict[str, object]:
     """Return the unchecked content of a study's file, with the pairs of `--config` over it.
 
-    Raises UserError for an unreadable file and for an argument that is no pair.
+    Raises UserError for an unreadable file and for an argument that is not a pair.
     """
     content: dict[str, object]
     content, _ = load_yaml(path)

@@ -58,7 +58,7 @@ HEADS = ["figure", "published", "ours", "equal", "why not"]
 
 
 class Outcome(NamedTuple):
-    """What came of a card's figures."""
+    """The outcome of a card's figures."""
 
     card: Publication
     figures: list[Figure]

@@ -93,7 +93,7 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
         {**row, "aspect": f"{row['aspect']}, {CHOSEN[row['form'], row['statistic']]}"}
         for row in _of_labels(verdicts)
     ]
-    title = "labels and choices held against people's; "
+    title = "labels and choices compared with people's; "
     parts = [_table(dataset, rows, hinted, title) for dataset, rows in _by_dataset(labels)]
     parts += [_table(dataset, rows, hinted) for dataset, rows in _by_dataset(_of_aspects(out))]
     for table, rows in _averages(out).items():

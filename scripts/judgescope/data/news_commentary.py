@@ -1,8 +1,8 @@
 """News Commentary, of which only the English side is used: texts to be paraphrased.
 
 Either plain text (`*.en`, a sentence a line, an empty line between documents), or the table of a
-language pair whose name tells its columns (`*.de-en.tsv`; a lone tab ends a document). There is no
-header and no quoting.
+language pair whose name tells its columns (`*.de-en.tsv`; a lone tab ends a document), without
+header and quotes.
 """
 
 import re

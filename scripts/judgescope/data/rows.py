@@ -49,7 +49,7 @@ def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
 def read_text(path: Path) -> str:
     """Return a UTF-8 file's text (a byte order mark is dropped), or raise UserError.
 
-    A NUL is no text: UTF-16 without its mark is full of them.
+    NUL is not text: UTF-16 without its mark is full of them.
     """
     content = path.read_bytes()
     try:

@@ -181,14 +181,14 @@ def _rows(
 
 
 def _unwritten(known: Subjects, name: str) -> Iterator[Subject]:
-    """Yield the texts that a model has yet to write: about every item with a source."""
+    """Yield the texts that a model still has to write: about every item with a source."""
     for item, row in known.items.items():
         if row["source"]:
             yield Subject(new_target(item, name), item, name, name, "", row["source"])
 
 
 def prompts(student: Student, dataset: str, aspect: str, subjects: Sequence[Subject]) -> list[str]:
-    """Return the prompt about each text: to the letter what the judge will be asked."""
+    """Return the prompt about each text: exactly what the judge will be asked."""
     taught = student.datasets[dataset]
     questions = Questions(
         VllmModel(**student.model),

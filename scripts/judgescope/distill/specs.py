@@ -17,7 +17,7 @@ class TaughtDataset(SpecPart, frozen=True, kw_only=True):
     sets: list[str]
     """Sets of texts of the dataset."""
     new: list[str]
-    """Sets of texts that models have yet to write."""
+    """Sets of texts that models still have to write."""
 
 
 class Student(SpecPart, frozen=True, kw_only=True):

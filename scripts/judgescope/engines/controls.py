@@ -1,4 +1,4 @@
-"""Controls: null judges that know nothing of a text's quality, and one that knows its errors.
+"""Controls: null judges that ignore a text's quality, and one that knows its errors.
 
 On a scale of labels alone they answer in words: `random` draws people's labels, as often as they
 occur; `shuffled` deals out the texts' labels, the lower median of ordered ones, else the majority.

@@ -64,7 +64,7 @@ def adapter_in(folder: Path) -> Adapter:
 def asking(card: AskedModel, budget: Budget | None = None) -> Ask:
     """Return the engine of a settled model card, within a budget.
 
-    Raises UserError for a card whose adapter has yet to be trained.
+    Raises UserError for a card whose adapter still has to be trained.
     """
     if isinstance(card, VllmModel) and card.adapter == TRAINED:
         raise UserError(

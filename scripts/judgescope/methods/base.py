@@ -86,7 +86,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     By path below this package: `(study: EvaluationData) -> Iterable[Claim | Row]`.
     """
     bars: bool = True
-    """Whether the study's bars (`require`) can be held against its rows."""
+    """Whether the study's bars (`require`) can be compared with its rows."""
     controls: bool = False
     """Whether it holds judges against ratings, so that every control is judged too."""
     for_labels: bool = False

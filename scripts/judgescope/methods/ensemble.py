@@ -257,7 +257,7 @@ class Votes(View):
         return {"difference": (index,)}
 
     def _error_results(self) -> Iterator[Result]:
-        """Yield nothing: an error of a label is no amount, and no correlation is one of errors."""
+        """Yield nothing: errors of labels are not amounts and have no correlation."""
         yield from ()
 
 

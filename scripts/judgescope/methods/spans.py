@@ -205,7 +205,7 @@ class Gold:
     """The errors that people marked in a dataset's texts.
 
     They belong to no aspect: a judge's list on any aspect is compared with all of them. An error
-    that quotes no words is no span, and left out.
+    that quotes no words is not a span, and left out.
     """
 
     def __init__(self, study: EvaluationData, path: str) -> None:

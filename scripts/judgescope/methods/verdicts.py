@@ -52,7 +52,7 @@ def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of verdicts.csv: of every claim its number, its p-values and its verdict.
 
     Claims come from the functions that the spec names and from its bars. AttributeError or
-    ModuleNotFoundError: a name is no function of this package.
+    ModuleNotFoundError: a name is not a function of this package.
     """
     claims: list[Claim] = []
     result: list[Row] = []

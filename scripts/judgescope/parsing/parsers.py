@@ -204,8 +204,8 @@ def parse(
 ) -> Judgment:
     """Return what the completion `text` says; never the prompt, never a number it does not say.
 
-    `finish` is the engine's reason for stopping: a reply cut by `length` is no answer, whatever it
-    says. `reply_status` other than ok passes through; the text of a reply that is not applicable
+    `finish` is the engine's reason for stopping: a reply cut by `length` is never an answer.
+    `reply_status` other than ok passes through; the text of a reply that is not applicable
     is the reason and becomes the rule. `cut`: a reply cut by `length` counts if its whole first
     line is the verdict and nothing else; its rule ends in `.cut`. ValueError for an unknown parser,
     one that needs a scale and has none, or other settings than it has. Sources: methods.md 6 and

@@ -285,7 +285,7 @@ def read_score(text: str, scale: Scale) -> Reading:
     """Return the last labelled rating, else the one that the first matching form gives.
 
     Reasoning, quotations, ranges and enumerations (1-5; 1, 2, 3) and what a text is said to claim
-    are no ratings. A value with another denominator than the scale's top, or outside the scale, is
+    are not ratings. A value with another denominator than the scale's top, or outside the scale, is
     out of range and never moved into it; one between its steps is off the grid (`Scale.read`).
     Unlabelled ratings that contradict each other are none. Source: methods.md 6.
     """

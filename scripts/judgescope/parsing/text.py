@@ -55,7 +55,7 @@ def without_reasoning(text: str) -> tuple[str, bool]:
 
     A closing tag without an opening one ends a block that the prompt opened: the text before it is
     reasoning. A token that ends a turn ends the text if it ends the reply or a user's turn follows:
-    a turn that the model invents for the user, and its reply to that, is no answer.
+    a turn that the model invents for the user, and its reply to that, is not an answer.
     """
     if "<" not in text and "[" not in text:  # no tag or token, as in most replies
         return text.strip(), False

@@ -120,7 +120,7 @@ def evenly(
 ) -> Iterator[Candidate]:
     """Yield `targets` candidates of each item, with each number of errors about equally often.
 
-    If `targets` is no multiple of the numbers, each item begins at another number.
+    If `targets` is not a multiple of the numbers, each item begins at another number.
     """
     done = 0
     for item in sorted(bases):
@@ -310,7 +310,7 @@ def unmarked(marked: str) -> str:
 def marked_edits(marked: str, parent: str, count: int) -> tuple[list[Edit], str | None]:
     """Return what each of `count` marks changes in its parent, and why it is unusable, if so.
 
-    Outside of the marks the text is the parent to the letter, except for blanks beside a mark; so
+    Outside of the marks the text is the parent exactly, except for blanks beside a mark; so
     errors neither overlap nor hide.
     """
     parts = _parts(marked)

@@ -193,7 +193,7 @@ def made_targets(
 
 
 def _target(spec: MakeTextsSpec, parent: Row, made: Made, step: int) -> Row:
-    """Return the target of a made text; an original takes the place of its reference."""
+    """Return the target of a made text; an original replaces its reference."""
     edits = [edit._asdict() for edit in edit_between(parent["text"], made.text)]
     target = {**parent, "text": made.text, "status": made.status, "edits": edits}
     if spec.perturbation == ORIGINAL:

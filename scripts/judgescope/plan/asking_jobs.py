@@ -32,7 +32,7 @@ from judgescope.schema.tables import read_table
 class StudyJob(NamedTuple):
     """What a study asks of a model about a dataset.
 
-    `later` counts the cells that wait for something that a model has yet to write, by its name.
+    `later` counts the cells that wait for something that a model still has to write, by its name.
     """
 
     dataset: str

@@ -1,7 +1,7 @@
-"""What a run of a study will ask for, its tokens, price and time: numbers, and the lines of a bill.
+"""What a run of a study will ask for, its tokens, price and time: numbers, and their printed lines.
 
-Asks and writes nothing. Where a model has yet to make texts, the longest that it may make stand in
-for them: their numbers are upper bounds.
+Sends no request and writes nothing. Texts that a model must write first count with their maximum
+length, so these numbers are upper bounds.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What models have yet to write, as long as it may be, and what they are asked for it at most."""
+"""What models still have to write, as long as it may be, and what they are asked for it at most."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -99,7 +99,7 @@ class Imagined(Subjects):
         ]
 
     def _new(self, perturbation: str) -> list[Subject]:
-        """Return the texts that a model has yet to write for a judge to learn from."""
+        """Return the texts that a model still has to write for a judge to learn from."""
         new = self.plan.distillation.write
         assert new is not None
         longest_text = "?" * (new.max_tokens * CHARACTERS)
@@ -120,7 +120,7 @@ class Imagined(Subjects):
         ]
 
     def _originals(self) -> list[Subject]:
-        """Return the originals that a model has yet to write, from references or from nothing."""
+        """Return the originals that a model still has to write, from references or from nothing."""
         written = self.plan.improved(self.dataset)
         if not isinstance(written, References):
             return [replace(one, text=longest(one.text)) for one in self.in_set(REFERENCES)]
@@ -156,7 +156,7 @@ def longest(text: str) -> str:
 
 
 def unmade(plan: Plan, dataset: str) -> set[str]:
-    """Return the sets of targets that a model has yet to make."""
+    """Return the sets of targets that a model still has to make."""
     names = waiting(plan, dataset)
     return {name for name in names if not Path(plan.paths.targets(dataset, name)).exists()}
 
@@ -196,7 +196,7 @@ def asked_of_writers(
 ) -> Iterator[Asked]:
     """Yield what a model has to be asked at most to write for a dataset: texts and analyses.
 
-    `analyses` are those that it has yet to write, by judge.
+    `analyses` are those that it still has to write, by judge.
     """
     plan, dataset = texts.plan, texts.dataset
     if analyses:
@@ -388,8 +388,8 @@ def asked_of_supervisor(
 ) -> Iterator[Asked]:
     """Yield what a model has to be asked to merge errors in the texts of a dataset.
 
-    Exact where members' lists are there, else at most. `unasked` are the judges that have yet to be
-    asked about it: what they will list is not known.
+    Exact if the members' lists exist, else an upper bound. `unasked` are the judges that have not
+    been asked yet, so that their lists are unknown.
     """
     plan, dataset = texts.plan, texts.dataset
     if card.model not in supervisors(plan, dataset):

@@ -271,7 +271,7 @@ class Form:
 
     This makes planning cheap: a form that only prints its texts, or tests whether they are there,
     is a list of pieces with texts between them. A form that does more with a text (a filter, a
-    loop, a macro) is rendered anew for each.
+    loop, a macro) is rendered again for each.
     """
 
     def __init__(self, form: str, templates: Templates, fixed: Mapping[str, object]) -> None:

@@ -145,7 +145,7 @@ class FinalError(UserError):
 
 
 class Fetched(NamedTuple):
-    """What came of a batch: its state, its results, what was booked; no results while it runs."""
+    """A batch: its state, its results, what was booked; no results while it runs."""
 
     batch: Batch
     status: str

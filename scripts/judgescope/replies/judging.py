@@ -96,7 +96,7 @@ class Questions:
 
     @cached_property
     def _alike(self) -> Mapping[str, Any]:
-        """Return what all requests of the cell ask, with a mark in the place of the prompt."""
+        """Return what all requests of the cell ask, with a mark instead of the prompt."""
         assert not isinstance(self.model, CommandModel)  # see ProgramQuestions
         mark = as_messages(MARK)
         return request_of(self.model, self.judge, mark, seed=self.seed, wants=self.wants).asked

@@ -62,7 +62,7 @@ class Piece(NamedTuple):
 
 
 def edited(text: str, edits: Iterable[Edit]) -> list[Stretch]:
-    """Return the stretches of a text whose edits are known to the letter."""
+    """Return the stretches of a text whose edits are known exactly."""
     found, done = [], 0
     for edit in edits:
         kept = text[done : edit.offset]
@@ -149,8 +149,8 @@ def states(
 ) -> list[list[Piece]]:
     """Return the pieces of a text's two states in one, or beside each other if sentences moved.
 
-    `card` is what a report knows of the perturbation. Only the edits of a rule are known to the
-    letter: one of a model, or the last of several, spans all that differs.
+    `card` is what a report knows of the perturbation. Only the edits of a rule are known
+    exactly: one of a model, or the last of several, spans all that differs.
     """
     by_rule = card is not None and card.method == "rule" and card.kind != "graded"
     if not (by_rule and edits):

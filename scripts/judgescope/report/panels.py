@@ -418,7 +418,7 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
         for dot in panel.dots:
             if dot.price > 0:
                 at = start + (log10(dot.price) - cheap) * wide
-            else:  # what costs nothing stands beside each other
+            else:  # free judges stand side by side
                 at = frame.left + (unpaid.index(dot.number) + 0.5) / len(unpaid) * FREE_WIDE
             frame.upright("interval", at, dot.ci_low, dot.ci_high)
             canvas.add("judge", at, frame.y(dot.value))

@@ -162,7 +162,7 @@ TABLES: dict[str, Table] = {
         {**_counts("prompt", "completion", "reasoning", "cached"), "batch": TRUTH},
     ),
     # what a judge in training learns from: the texts that its teacher judges, each with its
-    # prompt; room: the tokens that a text that has yet to be written may add to the prompt
+    # prompt; room: the tokens that a text that still has to be written may add to the prompt
     "samples": Table(
         ["dataset", "target", "aspect"],
         {

@@ -102,7 +102,7 @@ def aggregated(
 
     `verdicts` and `values` are those of the draws, a row of `answers` each. A score needs at least
     half of its draws (methods.md 1), else it is null; what was not parsed becomes a number only
-    where `missing` says so. Draws of labels have a majority in the place of their mean. `spans` are
+    where `missing` says so. Draws of labels have a majority instead of their mean. `spans` are
     the errors that each draw lists, located in its text.
     """
     if scale is not None and scale.words and estimator in {"mean", "mode"}:

@@ -104,7 +104,7 @@ def heard(
     """Return target -> the lists of errors that are merged, in the order of the members.
 
     Tables of judgments and of scores, one per member. A member is heard with the first of its draws
-    that was parsed, if it has a score and that is no outlier among the members' (methods.md 5).
+    that was parsed, if it has a score and that is not an outlier among the members' (methods.md 5).
     Targets that a member was not given are left out, and those of which fewer than `min_annotators`
     members have a score.
     """
@@ -182,7 +182,7 @@ def with_errors(lists: Mapping[str, Lists]) -> Iterator[tuple[str, Lists]]:
 def by_supervisor(
     lists: Mapping[str, Lists], texts: Mapping[str, str], answers: Sequence[Row]
 ) -> dict[str, Listed]:
-    """Return target -> the errors that a supervisor names, located anew in the text.
+    """Return target -> the errors that a supervisor names, located again in the text.
 
     `answers`: its replies, one a target. It was not asked where no list has an error. A reply that
     cannot be read leaves the target without a list: nothing else takes its place.

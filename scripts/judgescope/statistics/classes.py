@@ -252,7 +252,7 @@ def on_labels(
     `n_missing`. labels: q; source (texts,); weights: `deletions`, or None for no interval.
     Undefined without a denominator; mcc also where a side has one label, kappa_nominal where both
     have the same one, and balanced_accuracy where people use one of two. ValueError for fewer than
-    two labels, and for a code that is no label.
+    two labels, and for a code that is not a label.
     """
     one = _Labelled(gold, predicted, labels, source, weights)
     people, judge, right = one.people, one.judge, one.people == one.judge
@@ -305,8 +305,8 @@ def strict_majority(votes: Floats, labels: int) -> Floats:
     """Return the label that more than half of a text's votes name, NaN where there is none.
 
     votes (voters, texts): codes, NaN = missing; shape (texts,). A text with votes and no majority
-    is unresolved: what uses the result counts it among the missing. ValueError for a code that is
-    no label.
+    is unresolved: what uses the result counts it among the missing. ValueError for an unknown
+    code.
     """
     given = np.isfinite(votes)
     if not np.isin(votes[given], np.arange(labels)).all():

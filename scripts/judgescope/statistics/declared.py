@@ -22,7 +22,7 @@ class Statistic:
     """What a statistic is called, how its value is written, and what it means.
 
     A name whose label has `{}` is a prefix: `rank` stands for the ranks by any other statistic,
-    such as `rank_pearson`, whose label takes the place of `{}`.
+    such as `rank_pearson`, whose label replaces `{}`.
     """
 
     name: str

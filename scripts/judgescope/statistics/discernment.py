@@ -91,7 +91,7 @@ def exact_differences(original: ArrayLike, perturbed: ArrayLike, unit: int | Non
     `unit` is lcm(1..draws) for scores that are means of integer ratings, None for continuous
     scores: their differences (not the scores: 2/3 - 1/3 must tie with 1/3) are rounded to
     DECIMALS. None also keeps means of up to 100 integers apart, for draws whose lcm is too large.
-    Raises ValueError on NaN, on unequal lengths and on scores that are no multiple of 1/unit.
+    Raises ValueError on NaN, on unequal lengths and on scores that are not multiples of 1/unit.
     """
     first, second = np.asarray(original, np.float64), np.asarray(perturbed, np.float64)
     if first.shape != second.shape or first.ndim != 1:
@@ -159,7 +159,7 @@ def signed_rank(
 
     weights: (sources, sources), `deletions`; source: (n,) code of each pair's source, a column of
     weights. Only the ranks depend on the deletion, so |d| is sorted once. TypeError for d that are
-    no integers, ValueError for weights without source, or the reverse. Wilcoxon 1945.
+    not integers, ValueError for weights without source, or the reverse. Wilcoxon 1945.
     """
     d = np.asarray(d)
     if d.size and not np.issubdtype(d.dtype, np.integer):

@@ -92,7 +92,7 @@ def error_correlation(
     same on any scale. Standardising scores and ratings would not do: z(x) - z(h) shrinks toward
     -h, and shares that with z(y) - z(h) even where the errors are independent. x, y, ratings
     (targets,), NaN = missing: a target without all three counts in `n_missing`. Range [-1, 1];
-    errors on people's scale are rounded to 9 decimals, so that round-off is no variation. Undefined
+    errors on people's scale are rounded to 9 decimals, so that round-off does not vary. Undefined
     where the errors of one do not vary. What people's ratings err themselves both judges share: it
     adds to r. Yule 1907 (partial correlation).
     """

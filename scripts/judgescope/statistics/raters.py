@@ -105,7 +105,7 @@ def as_rater(
     For correlations (`mean`): g is the mean of the others on the texts that have the judge's x, r's
     H_r and g; A_r = s(x, g), B_r = s(H_r, g). For classes (`each`): means over r' ≠ r of s(x, H_r')
     and of s(H_r, H_r'), on the texts that have all three; a function of the others' ratings stands
-    in the place of their mean. Raters weigh by their texts. judge
+    instead of their mean. Raters weigh by their texts. judge
     (targets,), tables: ratings, (raters, targets) each, NaN = missing; of several (shuffles
     of the same ratings) the mean is taken, deletion by deletion. A rater of whom one side is
     undefined is left out, and the note counts those left. The judge as used, the mean of its draws,
@@ -282,7 +282,7 @@ def few_texts(ratings: Floats, source: Codes) -> Flags:
 def shuffled_slots(ratings: Floats, slots: Flags, rng: np.random.Generator) -> Floats:
     """Return the raters that are persons, then slots with the others' ratings, shuffled by text.
 
-    ratings (raters, texts), slots (raters,): which are no persons. A text's own ratings fill its
+    ratings (raters, texts), slots (raters,): which are not persons. A text's own ratings fill its
     first slots in random order, so that there are no more slots than a text has ratings.
     """
     loose = ratings[slots]

@@ -116,7 +116,7 @@ class Replicated(NamedTuple):
     difference is that of the differences, row by row. sizes (sources,): how many targets of each
     source the value rests on, 0 where its deletion cannot change it. `scale` is that of its
     interval and tests; `ends` bound what one source may have, None where that is not known. Of
-    weights that are no deletions (a bootstrap's) there are rows alone, for ranks.
+    weights that are not deletions (a bootstrap's) there are rows alone, for ranks.
     """
 
     estimate: Estimate

@@ -48,7 +48,7 @@ def test_what_decides_claims_on_labels_and_pairs_is_shown(tmp_path: Path) -> Non
         )
     ]
     lines = summary(written(tmp_path, "verdicts", rows)).splitlines()
-    assert lines[1] == "news: labels and choices held against people's; 95 % intervals"
+    assert lines[1] == "news: labels and choices compared with people's; 95 % intervals"
     for heading in ("bad texts found", "balanced accuracy", "better text chosen"):
         assert f"truth, {heading}" in lines[2]
     assert all(f"{value:.2f} [" in lines[3] for value in (0.6, 0.7, 0.8)) and "0.01" not in lines[3]

@@ -134,7 +134,7 @@ def test_an_average_of_perturbations_is_not_said_to_be_significant(tmp_path: Pat
     assert section is not None
     figures = [block for block in section.blocks if isinstance(block, Figure)]
     summaries = [figure.summary for figure in figures if "average D" in figure.summary]
-    assert summaries and all("several perturbations is no p-value" in one for one in summaries)
+    assert summaries and all("several perturbations is not a p-value" in one for one in summaries)
     first = judges.section(told).blocks[0]
     assert isinstance(first, Overview) and not any("D_" in one.text for one in first.columns)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wording import empty_names, unused_words
+from wording import TRANSLATED, empty_names, unused_words
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,17 @@ def test_an_empty_name_that_lives_long_is_noticed(last: str, noticed: bool) -> N
 )
 def test_a_word_that_is_not_used_is_noticed(text: str, words: list[tuple[int, str]]) -> None:
     assert list(unused_words(text)) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("D is no effect size", [(1, "is no e")]),
+        ("a name\nthat is\n# no number", [(3, "is no n")]),
+        ("Here there is\nno value, and it is no longer asked; 5 is no less", []),
+        ("texts that a model has yet to write", [(1, "has yet to")]),
+        ("What came of it, held against people", [(1, "What came of"), (1, "held against")]),
+    ],
+)
+def test_words_that_read_as_translated_are_noticed(text: str, words: list[tuple[int, str]]) -> None:
+    assert list(unused_words(text, TRANSLATED)) == words

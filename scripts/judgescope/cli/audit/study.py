@@ -37,7 +37,7 @@ from judgescope.schema.loading import load_yaml
 
 VERDICTS: Final = "verdicts"
 DECIDING: Final = ("agreement", "labels", "pairwise")
-"""The tables that bars are held against, beside coverage."""
+"""The tables that bars are compared with, beside coverage."""
 
 
 def bars(texts_of_bars: Sequence[str]) -> dict[str, float]:
@@ -175,7 +175,7 @@ def _as_run(spec: StatisticsSpec) -> StatisticsSpec:
 
 
 def _deciding(plan: Plan) -> list[str]:
-    """Return the tables that bars are held against, beside coverage."""
+    """Return the tables that bars are compared with, beside coverage."""
     return [name for name in results.tables_of(plan) if name in DECIDING]
 
 

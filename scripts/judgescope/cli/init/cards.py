@@ -61,7 +61,7 @@ class StudyDraft:
     judge_keys: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """Judge whose scores are recorded -> more keys of its card."""
     require: Mapping[str, float] = field(default_factory=dict)
-    """The bars that judges are held against."""
+    """The bars that judges are compared with."""
     licence: str = NOT_STATED
     citation: str = NOT_STATED
 

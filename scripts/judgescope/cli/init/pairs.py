@@ -120,7 +120,7 @@ def pairs_of(
     read = {column: codes for column in free if (codes := _codes(rows, column, systems, texts))}
     hinted = "texts" in named or any(map(_says_who_chose, read))
     if not read or (not hinted and guess(rows, {"ratings": [*read]}).ratings):
-        return None  # a group A or B beside ratings is no choice
+        return None  # a group A or B beside ratings is not a choice
     words: dict[int, dict[str, None]] = {}
     by_system = []
     for column, codes in read.items():
@@ -158,7 +158,7 @@ def _like_texts(rows: Sequence[Row], column: str) -> bool:
 def _codes(
     rows: Sequence[Row], column: str, systems: Sequence[str], texts: Sequence[str]
 ) -> list[int | None] | None:
-    """Return the choices of a column; None where a cell is no choice, or none is of a text."""
+    """Return the choices of a column; None where a cell is not a choice, or none is of a text."""
     codes: list[int | None] = []
     for row in rows:
         cell = row.get(column)

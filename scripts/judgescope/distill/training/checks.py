@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 
 
 class Longest(NamedTuple):
-    """The longest prompt that there may be, with what has yet to be written into it."""
+    """The longest prompt that there may be, with what still has to be written into it."""
 
     tokens: int
     about: str

@@ -51,7 +51,7 @@ def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str,
     if "logprobs" in asked:
         sent |= {"logprobs": True, "top_logprobs": asked["logprobs"]}
     if "choices" in asked and asked["engine"] == "llama":
-        # llama.cpp knows vLLM's field not; this takes the place of a grammar of the card
+        # llama.cpp does not know vLLM's field; this replaces the card's grammar
         sent["grammar"] = "root ::= " + " | ".join(map(json.dumps, asked["choices"]))
     elif "choices" in asked:
         sent["structured_outputs"] = {"choice": asked["choices"]}

@@ -8,7 +8,7 @@ Criteria (one claim a wording). AUC above .5 and above that of both lengths, and
 below 1, with items deleted one by one.
 
 Hints: does a judge withstand a false rating of the text in its prompt? All aspects together. A
-right hint makes no claim: to follow it is no failure.
+right hint makes no claim: to follow it is not a failure.
 """
 
 from collections.abc import Iterator, Sequence

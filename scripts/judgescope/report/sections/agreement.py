@@ -111,8 +111,8 @@ def _statistics(
 def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
     """Return what people reach among themselves.
 
-    It is no ceiling: a judge is held against the mean of all raters, one rater against that of the
-    others.
+    It is not an upper limit: a judge is compared with the mean of all raters, one rater with that
+    of the others.
     """
     lines = [
         Entry(f"{label(name)}, {LEVELS[level][0]}", {"statistic": name, "level": level})

@@ -55,7 +55,7 @@ DROP_NOTE = (
 CHANGE_NOTES = (
     "A form less the first judge of its model, a wording less the first one of the study, on the "
     "same drops of the same items. Where the interval holds 0, no change is shown.",
-    "Points of a score that is computed from errors are no points of a rating: of such a form, "
+    "Points of a score that is computed from errors are not points of a rating: of such a form, "
     "read the index and the AUC.",
 )
 CRITERIA_LEAD = (

@@ -114,7 +114,7 @@ def _figure(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Figure | Table
     if best:
         summary = (
             f"The highest average D_exact is that of {listed([row.judge for row in best])}, "
-            f"{figures(best[0])}; an average of several perturbations is no p-value."
+            f"{figures(best[0])}; an average of several perturbations is not a p-value."
         )
     return chart(
         f"{dataset.name}: discernment of each judge",

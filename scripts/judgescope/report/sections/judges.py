@@ -58,7 +58,7 @@ EVIDENCE_LEAD = (
     "What each judge may be said to do, and every claim behind it with its number, its test and "
     "the texts on which it fails. Written by rules from the numbers, the same for every study."
 )
-LIMITS_LEAD = "What to know before a verdict is used: a control knows nothing of quality."
+LIMITS_LEAD = "What to know before a verdict is used: a control ignores quality."
 GROUPS = ("Models", "Measures", "Controls")
 BAR_VERBS = {
     Outcome.MEETS: "met by",
@@ -231,7 +231,7 @@ def _mark(
     href = f"{page_of('evidence')}#{prefix}-{[*mine].index(question)}"
     names = ", ".join(filter(None, (question.group, question.title)))
     if judge.control:
-        return Mark(text, meaning=f"{names}; a control: it is no judge", href=href)
+        return Mark(text, meaning=f"{names}; a control, not a judge", href=href)
     step = step_of(part)
     sign, words = STEP_WORDS[step]
     counted = "; claims that hold" if len(part) > 1 else ""

@@ -95,7 +95,7 @@ def _matrix(
 ) -> Table:
     """Return a judge's confusion matrix; a count leads to its texts.
 
-    Where scores are no labels (a threshold, the control length), to all texts of the line.
+    Where scores are not labels (a threshold, the control length), to all texts of the line.
     """
     where = {"dataset": dataset.id, "judge": judge.id, "aspect": aspect, "perturbation": "systems"}
 

@@ -28,7 +28,7 @@ SIGNS = (
         "70, 85 and 95 %",
     ),
     ("outline", "the class that is right, or the aspect that a perturbation should lower"),
-    ("control", "a baseline that knows nothing of quality: no judge, and never ranked"),
+    ("control", "a baseline that ignores quality: no judge, and never ranked"),
 )
 
 

@@ -179,7 +179,7 @@ def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
     yield from aspect_chart(
         *(report, dataset, rows, SHIFT, ": shift toward the hint"),
         "Points by which a score moves toward the hint, where it was not there already.",
-        "points toward the hint, with 95 % interval; the line is no shift",
+        "points toward the hint, with 95 % interval; the line marks no shift",
         source=SOURCE,
     )
     for name in HINT_RATES:

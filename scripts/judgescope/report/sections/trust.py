@@ -127,7 +127,7 @@ RULES = (
     "source, averaged over sources, or pooled where too few sources have different ratings; one "
     "score for all texts of a source counts 0. On labels it is balanced accuracy; of two labels a "
     "judge fails at finding the texts of one where the interval ends below 90 %, and passes where "
-    "it begins there or above. Controls know nothing of quality."
+    "it begins there or above. Controls ignore quality."
 )
 
 
@@ -439,7 +439,7 @@ def deciding(asked: Question, claim: Claim) -> Row:
 def figure_of(asked: Question, claims: Sequence[Claim]) -> str:
     """Return the number of a cell of the matrix: the deciding one, or how many claims hold.
 
-    D is no size, and few texts give no number.
+    D is not an effect size, and few texts give no number.
     """
     if len(claims) > 1 or claims[0].kind == PERTURBATION:
         return f"{sum(holds(asked, claim) for claim in claims)} of {len(claims)}"

@@ -75,7 +75,7 @@ class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rated: tuple[str, ...] = ()
     """The optional roles, all or none, with which a format of originals gives rated texts too."""
     means: bool = False
-    """Whether its ratings are means of several raters': numbers, which are no labels."""
+    """Whether its ratings are means of several raters': numbers, which are not labels."""
     chosen: bool = False
     """Whether it may give people's choices between texts."""
     meta: tuple[str, ...] = ()
@@ -178,7 +178,7 @@ class Aspect(Card):
     """Criterion -> an alternative wording: a definition, and more (see below)."""
 
     def in_task(self, task: str) -> "Aspect":
-        """Return the aspect as it is told in a task."""
+        """Return the aspect with its wording for a task."""
         in_task = self.tasks.get(task, AspectInTask())
         keys = ("definition", "steps", "unlike", "worst", "best")
         values = {key: getattr(in_task, key) or getattr(self, key) for key in keys}

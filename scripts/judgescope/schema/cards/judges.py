@@ -142,7 +142,7 @@ class Shots(Card):
 
 
 class Hint(Card):
-    """A rating that the judge is told before it judges: people's own, or a wrong one."""
+    """A rating that the prompt shows before the judge rates: people's, or a wrong one."""
 
     renamed: ClassVar[dict[str, str]] = {"tells": "rating", "base": "baseline"}
 
@@ -287,7 +287,7 @@ class Judge(Decoding):
     threshold: Replaying[Threshold | None] = None
     """Of a judge with numbers, for aspects that people rate by two labels: a score at or above it
     is the last label (with `best: min`: at or below it). `best`: the threshold of the highest
-    balanced accuracy in all other sources, chosen anew for each source. Changing it sends no
+    balanced accuracy in all other sources, chosen again for each source. Changing it sends no
     request."""
     cut: Literal["unread", "read"] = "unread"
     """`read`: a reply that is cut at max_tokens counts if its first line is complete and is the

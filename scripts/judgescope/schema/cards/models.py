@@ -27,7 +27,7 @@ class LexicalModel(ModelCard):
 
 
 class ControlModel(ModelCard):
-    """A null judge, which knows nothing of the text's quality."""
+    """A null judge, which ignores the text's quality."""
 
     engine: Literal["control"]
 
@@ -432,7 +432,7 @@ HARMLESS = {
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 """What an adapter consists of, as peft writes it."""
 TRAINED = "trained"
-"""In the place of an adapter: the one that the study trains."""
+"""Stands for the adapter that the study trains."""
 
 
 class Adapter(Card):

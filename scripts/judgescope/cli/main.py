@@ -84,7 +84,7 @@ def main() -> None:
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(failed)
-    except BrokenPipeError:  # the reader has closed the pipe: `judgescope show … | head`
+    except BrokenPipeError:  # the reader closed the pipe: `judgescope show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(failed)
     except OSError as error:

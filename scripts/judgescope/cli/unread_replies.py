@@ -207,7 +207,7 @@ class Reader:
 
 def main(study: str, out: str, *passed: str) -> None:
     """Look again and again until standard input ends, as it does when the command is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run: the last look follows
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the run; one last count follows
     reader = Reader(Path(study), passed, Path(out))
     try:
         while True:
@@ -217,7 +217,7 @@ def main(study: str, out: str, *passed: str) -> None:
                 break
         for line in reader.last():
             print(line, flush=True)
-    except Exception as error:  # a run does not depend on it
+    except Exception as error:  # a failure here must not end the run
         print(f"this run cannot count unreadable replies: {error}", file=sys.stderr)
 
 

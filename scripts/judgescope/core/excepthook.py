@@ -22,7 +22,7 @@ def print_exception() -> None:
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    from judgescope.core.api_keys import KEYS_READ  # of no use to a job that ends well
+    from judgescope.core.api_keys import KEYS_READ  # only needed if the job fails
     from judgescope.core.redaction import Redactor
 
     named = {f"<{name}>": value for name, value in os.environ.items() if is_secret(name)}

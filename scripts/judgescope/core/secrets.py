@@ -21,7 +21,7 @@ IN_A_BODY = re.compile(
 )
 """The same among fields of a request or a library: many of these are keys or tokens of texts."""
 OPEN = {"prompt_cache_key", "bos_token", "eos_token", "pad_token", "stop_token", "unk_token"}
-"""Fields with such a name that are not secrets."""
+"""Fields whose names look like secrets, but whose values are not."""
 HEADS = {"headers", "query"}
 FREE = HEADS | {"extra_body", "model_args", "engine_args"}
 """Keys of cards in which anything may be named."""

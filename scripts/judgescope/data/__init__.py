@@ -19,7 +19,7 @@ def read_dataset(card: "Dataset", folder: Path, data: Path) -> Rated:
     `folder` is the card's, `data` what `{data}` in its paths stands for. Raises UserErrors with
     every fault of the data, each with file and rows.
     """
-    from judgescope.data.files import resolve  # here only: most jobs want a name of ours, no file
+    from judgescope.data.files import resolve  # imported here, because most jobs read no files
 
     where = str(folder / f"{card.dataset}.yaml")
     files = {role: resolve(card.files, role, folder, data, where=where) for role in card.files}

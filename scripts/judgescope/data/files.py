@@ -300,7 +300,7 @@ def _request(file: Hub) -> dict[str, str]:
 
 def _client(file: Hub) -> Any:
     """Return the hub's client, imported only where a card names a file on a hub."""
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # they would fill a log
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # progress bars would fill the log
     try:
         return import_module(CLIENT)
     except ImportError as error:

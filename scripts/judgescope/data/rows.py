@@ -286,7 +286,7 @@ def _cells(column: pa.Array, where: str) -> list[Any]:
         cells: list[Any] = column.to_pylist()
     except MemoryError:
         raise
-    except (ValueError, OverflowError, pa.ArrowException) as error:  # such as dates far away
+    except (ValueError, OverflowError, pa.ArrowException) as error:  # such as dates out of range
         raise UserError(f"a value cannot be read: {error}", where=where) from error
     return cells
 

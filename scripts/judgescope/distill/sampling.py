@@ -163,7 +163,7 @@ def _rows(
     numbers = {"seed": spec.seed, "n_texts": spec.n_texts, "n_aspects": spec.n_aspects}
     drawn = draw(dataset, texts, list(taught.aspects), **numbers)
     prompt_of: dict[Drawn, str] = {}
-    for aspect in dict.fromkeys(sampled.aspect for sampled in drawn):  # fills its form once
+    for aspect in dict.fromkeys(sampled.aspect for sampled in drawn):  # render the form only once
         about = [sampled for sampled in drawn if sampled.aspect == aspect]
         shown = [subjects[sampled.text.target] for sampled in about]
         filled = prompts(spec.student, dataset, aspect, shown)

@@ -53,7 +53,7 @@ def overlap(form: str) -> Measure:
 @cache
 def _tokens() -> Callable[[str], list[int]]:
     """Return rouge_score's tokenizer with tokens as numbers; it caches texts and stems."""
-    with without("pandas", "scipy", "sklearn"):  # nltk looks for them, and needs none to stem
+    with without("pandas", "scipy", "sklearn"):  # nltk looks for corpora, but stemming needs none
         from nltk.stem.porter import PorterStemmer
         from rouge_score.tokenize import tokenize
 

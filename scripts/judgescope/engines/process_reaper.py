@@ -51,7 +51,7 @@ def marked(token: str) -> list[int]:
     for path in PROC.glob("[0-9]*/environ"):
         try:
             environment = path.read_bytes()
-        except OSError:  # gone already, or another user's
+        except OSError:  # already gone, or owned by another user
             continue
         if line in environment.split(b"\0"):
             processes.append(int(path.parent.name))

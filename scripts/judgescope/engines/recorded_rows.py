@@ -15,7 +15,7 @@ from judgescope.engines.base import Subject
 from judgescope.schema.cards import RecordedRows
 
 RELATIVE, ABSOLUTE = 1e-5, 1e-6
-"""Scores of one text that differ by less are one score, computed twice."""
+"""Tolerances within which two recorded scores of a text count as equal."""
 SWAPPED = "swapped"
 """The role of files whose rows showed the second text of a comparison first."""
 KEY_WIDTH = 80  # characters of a text that an error shows

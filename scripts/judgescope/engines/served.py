@@ -23,7 +23,7 @@ class LocalServer(Protocol):
 
     @property
     def provenance(self) -> Mapping[str, str]:
-        """Where its replies come from."""
+        """What answered: engine, model, version."""
         ...
 
     def model(self) -> OpenAIModel:

@@ -48,7 +48,7 @@ def main(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -
                 log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
                 write_note(log, spec.dataset, job, shard)
             complete(replies, job.work(replies), shard, engine, model.price)
-        if part:  # the same bytes as long as the part asks the same
+        if part:  # the same bytes for the same requests
             keys = hashlib.sha256(replies.key_table.keys.tobytes()).hexdigest()
             note = canonical({"replies": replies.count, "keys": keys}) + "\n"
             write_text(Path(paths.part(spec.dataset, model.model, part)), note)

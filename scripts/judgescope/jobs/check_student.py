@@ -16,7 +16,7 @@ def main(spec: CheckStudentSpec, *, card: str) -> None:
     """Read the base's configuration, not its weights; write what the training will take."""
     recipe = Recipe.model_construct(**spec.recipe)
     prepare(recipe.device)
-    check_device(recipe.device)  # before the hub is asked for anything
+    check_device(recipe.device)  # before any download from the hub
     base = opened(card_of(card, spec.model))
     rows = read_table("samples", spec.sample).to_pylist()
     needs = checked(base, recipe, rows, spec.max_tokens)

@@ -19,7 +19,7 @@ def report(spec: ReportSpec) -> None:
     sections = sections_of(contents)
     _drop_stale(spec.tables)
     output = Path(spec.output)
-    if not spec.texts:  # of an earlier state of the study, too
+    if not spec.texts:  # pages of an earlier state of the study, too
         output.with_name("texts.html").unlink(missing_ok=True)
     write_pages(contents, REPORT, sections, output.parent)
     write_parts(contents, REPORT, sections, Path(spec.figures), Path(spec.sections))

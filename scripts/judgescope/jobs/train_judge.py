@@ -14,7 +14,9 @@ from judgescope.schema.cards import Recipe
 
 def main(spec: TrainSpec, *, card: str, checkpoints: str) -> None:
     """Train, or go on from the last checkpoint, unless it is done; write adapter and tables."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # it can end at any time and goes on from there
+    signal.signal(
+        signal.SIGINT, signal.SIG_DFL
+    )  # training can be killed at any time and resumes here
     folder = TrainingFolder(Path(checkpoints), key_of(spec))
     with folder.held():
         if folder.finished:

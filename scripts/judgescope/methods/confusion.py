@@ -76,7 +76,7 @@ class Drops:
 
     @property
     def given(self) -> Flags:
-        """Return which drops there are; shape (items, cells)."""
+        """Return which drops have a value; shape (items, cells)."""
         return np.isfinite(self.values)
 
     @property

@@ -126,7 +126,7 @@ class GradedSet:
         yield self._row("ratings_tied", tied)
         candidate_of = {one.target: one for one in self.candidates}
         texts, lost = list[Candidate](), list[bool]()
-        for path in self.spec.compared[1:]:  # those of anchors with each other come first
+        for path in self.spec.compared[1:]:  # comparisons of anchors with each other come first
             for row in read_table("comparisons", path, ["target", "outcome"]).to_pylist():
                 texts.append(candidate_of[row["target"]])
                 lost.append(row["outcome"] is None)

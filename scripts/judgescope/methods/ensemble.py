@@ -282,7 +282,9 @@ def rows(study: EvaluationData) -> list[Row]:
 def _ensemble_rows(ensemble: Ensemble) -> Iterator[Row]:
     """Yield an ensemble's rows, then those of the judge that was trained on its scores."""
     views = ensemble.views()
-    one_scale = all(view.one_scale for view in views.values())  # else means would mix two kinds
+    one_scale = all(
+        view.one_scale for view in views.values()
+    )  # otherwise means would mix labels and numbers
     results = {
         aspect: list(replace(view, one_scale=one_scale).results()) for aspect, view in views.items()
     }

@@ -106,7 +106,7 @@ def _claims_of_bar(
         if bar.level in (None, row["level"] or "") and bar.aspect in (None, row["aspect"]):
             chosen.setdefault(joined(row["aspect"] or "", row.get("criterion")), row)
     if bar.aspect is None and len(chosen) > 1:
-        chosen.pop("average", None)  # a bar without an aspect is for each aspect
+        chosen.pop("average", None)  # a bar without an aspect applies to every aspect
     if not chosen:
         nothing = Estimate.undefined("no table of the study contains it for this judge")
         columns = (judge, BAR, bar.statistic, bar.level or "", bar.aspect or "")

@@ -57,7 +57,7 @@ def without_reasoning(text: str) -> tuple[str, bool]:
     reasoning. A token that ends a turn ends the text if it ends the reply or a user's turn follows:
     a turn that the model invents for the user, and its reply to that, is not an answer.
     """
-    if "<" not in text and "[" not in text:  # no tag or token, as in most replies
+    if "<" not in text and "[" not in text:  # most replies have no tag or token
         return text.strip(), False
     if (end := _END_OF_TURN.search(text)) and text[: end.start()].strip():
         text = text[: end.start()]

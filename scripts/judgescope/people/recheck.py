@@ -52,7 +52,7 @@ GROUPS: Final = {name: {name} for name in (NEW, ORIGINAL, ROW, GRADED)} | {BOTH:
 RATED_PAIRS, CONSTRUCTED_PAIRS = 50, 100
 """How many pairs are drawn by default."""
 POOL: Final = 10_000
-"""So many pairs are drawn; those come first whose sources no other pair has."""
+"""Candidate pairs that are drawn; pairs of unused sources come first."""
 AGREEMENT, NO_DIFFERENCE = "reevaluation_agreement", "reevaluation_no_difference"
 DISTANCE = "reevaluation_distance"
 STATISTICS = ["dataset", "aspect", "group", "statistic"]
@@ -220,7 +220,7 @@ Block = tuple[Sequence[Text], Sequence[Text]]
 def pair_of(first: Text, second: Text) -> Case | None:
     """Return the pair that two texts make, in whatever order they come, or None."""
     kind, group = first.kind, None
-    if first[:4] != second[:4]:  # of another kind, dataset, set or aspect
+    if first[:4] != second[:4]:  # pairs of another kind, dataset, set or aspect
         return None
     if kind == RATED:
         ratings = agreed(first), agreed(second)

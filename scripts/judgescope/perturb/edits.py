@@ -121,7 +121,7 @@ def extends(character: str) -> bool:
 
 
 def may_cut(text: str, offset: int) -> bool:
-    """Return whether no visible character lies across the offset."""
+    """Return whether the text can be cut at the offset without splitting a visible character."""
     if not 0 < offset < len(text):
         return True
     return not extends(text[offset]) and text[offset - 1] != _JOINER

@@ -82,7 +82,7 @@ class Imagined(Subjects):
         if perturbation in self.plan.new_sets(self.dataset):
             return self._new(perturbation)
         card = self.plan.perturbations[perturbation.partition(".")[0]]
-        assert not isinstance(card, GivenPerturbation)  # nobody has to make those
+        assert not isinstance(card, GivenPerturbation)  # no model has to make those
         by_rule = isinstance(card, RulePerturbation | AttackPerturbation) or not card.model
         texts = card.targets if isinstance(card, GradedPerturbation) else card.steps
         return [

@@ -313,7 +313,7 @@ def only_prints(node: nodes.Node, texts: Texts) -> bool:
     """Return whether a template at most prints the texts unchanged, or tests if there are any."""
     if isinstance(node, nodes.Name):
         return node.name != "self"
-    if isinstance(node, nodes.For):  # over demonstrations, say
+    if isinstance(node, nodes.For):  # such as a loop over demonstrations
         return not _mentions(node.iter, texts) and all(
             only_prints(child, texts) for child in (*node.body, *node.else_)
         )

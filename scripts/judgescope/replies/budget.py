@@ -203,7 +203,9 @@ class Spending:
         except _NoRoomError as error:
             self._full = error
             return False
-        self._account = state.open[self.owner]  # only now: a change may be made again
+        self._account = state.open[
+            self.owner
+        ]  # only now, because the change may have to be repeated
         return True
 
     def _reserve_in(self, state: State) -> None:

@@ -93,7 +93,7 @@ def caps_on(caps: Sequence[Cap], unit: str, model: str) -> list[Cap]:
 
 
 def unbooked(store: Path) -> list[Path]:
-    """Return the starts of journals' paths of jobs that run or were killed: not booked yet."""
+    """Return the journals' path prefixes of jobs whose spending is not booked yet."""
     return [
         store / account.journals
         for folder in sorted((store / FOLDER).glob("*/"))

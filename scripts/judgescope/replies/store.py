@@ -161,7 +161,7 @@ class Store:
     def _set_aside(self) -> None:
         """Reserve room for the replies that are under way when the disk becomes full."""
         for path in self.shard.glob(f".*{RESERVE}"):
-            if time.time() - path.stat().st_mtime > DAY:  # of a process that was killed
+            if time.time() - path.stat().st_mtime > DAY:  # the line of a killed process
                 path.unlink(missing_ok=True)
         self._reserve = self.shard / f".{self._path.name}{RESERVE}"
         with self._reserve.open("wb") as file:

@@ -121,7 +121,7 @@ Draws = dict[tuple[str, str | None, str, str | None], list[Draw]]
 """(aspect, criterion, target, target_b) -> its judgments."""
 Cell = tuple[dict[Part, list[Row]], Draws]
 DRAWN, LEAST = 6, 2
-"""Texts of a dataset that are shown, spread over its aspects; and of each aspect at least."""
+"""Texts that are shown of a dataset, and the minimum of each of its aspects."""
 LONGEST_REMARK = 600
 """Characters of an error's words, kind and explanation that are shown, each."""
 _ASKED = ("aspect", "criterion", "target", "target_b", "hint", "draw")

@@ -102,7 +102,7 @@ def _sections(
     facts_of_study = structs.replace(report.spec.study, judges=[judge.id])
     tables = {name: rows.where(judge=judge.id) for name, rows in report.tables.items()}
     spec = structs.replace(report.spec, study=facts_of_study, cards=None)
-    alone = replace(report, spec=spec, tables=tables)  # knows of no other judge
+    alone = replace(report, spec=spec, tables=tables)  # a report of this judge alone
     made = (
         standing(report, judge),
         settings_section(report, judge),

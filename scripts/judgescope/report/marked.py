@@ -18,7 +18,7 @@ from judgescope.report.words import plural
 LONGEST = 2_000
 """Up to so many characters, marks included, a text is shown whole."""
 CONTEXT, CHANGED, MOST = 120, 1_000, 10_000
-"""Of a longer one: kept at both ends of what did not change, and of what did; in all."""
+"""Characters kept of a longer text: at both ends of unchanged and of changed parts; in all."""
 MOST_REPLACED = 0.5
 """Of the words between the first and the last change: more is shown as one change."""
 MOST_TOKENS = 50_000

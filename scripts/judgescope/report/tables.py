@@ -217,7 +217,7 @@ def chart(
         heading = body.title or heading
         for each in body.lines:
             for at, row in enumerate(cell.row for cell in each.cells):
-                if row and (not statistics or row.statistic in statistics):  # it has a value
+                if row and (not statistics or row.statistic in statistics):
                     found.append((each, heading, at, row))
     if not found:
         return table

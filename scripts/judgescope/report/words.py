@@ -53,7 +53,7 @@ def score(value: float) -> str:
 
 def percent(value: float) -> str:
     """Return a share as a whole percentage; what is not quite 0 or 1 is never shown as such."""
-    text = f"{100 * value + 0.0:.0f}"  # no minus on zero
+    text = f"{100 * value + 0.0:.0f}"  # avoid "-0"
     if 0 < abs(value) < 1 and text.lstrip("-") in ("0", "100"):
         text = f"{100 * value:.1f}"
         bounds = {"0.0": "<0.1", "100.0": ">99.9", "-0.0": ">-0.1", "-100.0": "<-99.9"}

@@ -111,7 +111,7 @@ def unnoticed(
                     by = _share(after - before, widths[aspect])
                     each.append(Bad(cell, aspect, target, after, before, by))
             if each:
-                bad = max(each, key=lambda one: one.by)  # the first of equals
+                bad = max(each, key=lambda one: one.by)  # of equal ones, the first
                 heavy = HEAVIEST.index(cell.rpartition(".")[2])
                 worst.append(((-bad.by, heavy, order, target), bad))
             else:

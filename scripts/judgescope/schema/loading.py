@@ -70,7 +70,7 @@ def load_yaml(path: Path) -> tuple[Any, Lines]:
         try:
             return _load(path, _FastLoader)
         except yaml.YAMLError:
-            return _load(path, _Loader)  # its errors say more
+            return _load(path, _Loader)  # its error messages are more precise
     except FileNotFoundError as error:
         raise _absent(path) from error
     except IsADirectoryError as error:
@@ -339,7 +339,7 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             if SECRET & set(keys):
                 return UserError("the value has the wrong form", where=where, allowed=form)
             return UserError("the id has the wrong form", where=where, got=got, allowed=form)
-    if isinstance(got, dict) or SECRET & set(keys):  # a card as a whole explains nothing
+    if isinstance(got, dict) or SECRET & set(keys):  # the whole card would not explain the error
         got = None
     unquoted = fault == "string_type" and isinstance(got, bool | int | float | date)
     what = issue["msg"].removeprefix("Value error, ")

@@ -387,7 +387,7 @@ class _Labelled:
         """Return a statistic of all labels."""
         few = int(rarest.sum()) < FEWEST_CASES
         if np.ptp(values) <= SLACK:
-            sizes = rarest  # the others say nothing of how the rarest label would fare
+            sizes = rarest  # other labels say nothing about errors on the rarest one
         scale = scale_of(name)
         result = replicated(
             values[:1] if few else values,

@@ -73,7 +73,7 @@ class Findings:
 
     @property
     def people(self) -> list[Row]:
-        """Return the agreement of one rater with the others, by aspect; none of one rater."""
+        """Return the agreement of one rater with the others, by aspect; none with one rater."""
         rows = self.report.rows("verdicts").where(judge="human", form=AGREEMENT)
         return [row for row in rows if row.statistic == "spearman"]
 

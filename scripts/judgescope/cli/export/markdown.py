@@ -91,7 +91,7 @@ def _lines(block: Block, level: int) -> list[str]:
         case Fold():
             title = f"{'#' * (level + 1)} {inline(block.summary)}"
             return [title, "", *blocks(block.blocks, level + 1)]
-        case Link():  # to a page that a card does not come with
+        case Link():  # links to pages that are not part of the card
             return []
     raise TypeError(f"a block of kind {block.kind} has no Markdown")
 

@@ -216,7 +216,7 @@ def _roles(
     if not roles["text"]:
         take("text", longest(rows, left()))
     if not roles["source"] and "source" not in named:
-        # several texts have one source
+        # several texts share a source
         repeated = [c for c in left() if len({str(row.get(c)) for row in rows}) <= len(rows) / 2]
         take("source", longest(rows, repeated))
     return roles

@@ -131,7 +131,7 @@ def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
     yield Line("ratings", ratings, about, partial(_ratings, draft, table), True)
     for name, group in columns.ratings.items():
         if columns.texts:
-            continue  # choices have no scale of people's
+            continue  # people's choices have no scale
         about = f"worst:best:step; {table.described(group)}"
         scale = flags.scale_text(draft.scales[name])
         yield Line(f"scale of {name}", scale, about, partial(_scale, draft, name), True)

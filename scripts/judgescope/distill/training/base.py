@@ -72,7 +72,7 @@ class Base:
 
     @cached_property
     def dtype(self) -> str:
-        """Return the type of its numbers."""
+        """Return the number format of the weights, such as bfloat16."""
         asked = self.card.dtype or "auto"
         if asked != "auto":
             return DTYPES.get(asked, asked)
@@ -98,7 +98,7 @@ class Base:
             return _tried(self.card, lambda: make(self.config, trust_remote_code=trust))
 
     def size(self, adapted: Callable[[Any], Any]) -> Size:
-        """Return what takes memory of the base and what `adapted` adds to it."""
+        """Return the sizes that determine memory: of the base, and of what `adapted` adds."""
         torch, config = import_module("torch"), self.config.get_text_config()
         model = self.empty()
         parameters = sum(weights.numel() for weights in model.parameters())

@@ -146,7 +146,7 @@ class Training:
             use_cpu=recipe.device == "cpu",
             save_strategy="steps",
             save_steps=recipe.checkpoint_steps,
-            save_total_limit=2,  # the one before stays until the last is whole
+            save_total_limit=2,  # keep the previous checkpoint until the new one is complete
             logging_strategy="steps",
             logging_steps=1,
             logging_nan_inf_filter=False,

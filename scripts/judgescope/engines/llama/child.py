@@ -39,7 +39,7 @@ def main() -> None:
     """Serve until the parent closes the pipe."""
     settings = json.loads(sys.stdin.readline())
     answer = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what native code prints belongs in the log
+    os.dup2(2, 1)  # output of native code goes into the log
     server = import_module("xllamacpp").Server(parameters(**settings))
     print(server.listening_address, file=answer, flush=True)
     sys.stdin.read()

@@ -50,7 +50,7 @@ def session(card: OpenAIModel) -> aiohttp.ClientSession:
         proxy=proxy(card),
         trust_env=False,  # neither HTTPS_PROXY nor .netrc
         cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,  # aiohttp would block other answers, and knows no limit
+        auto_decompress=False,  # aiohttp would block other answers, and has no size limit
         headers={
             "Content-Type": "application/json",
             "Accept-Encoding": ACCEPTED,

@@ -437,7 +437,7 @@ class _Run:
         """
         alone = False
         while draws:
-            # at temperature 0 all draws are one
+            # at temperature 0 all draws are equal
             together = 1 if request.asked.get("temperature", 1) == 0 else self.max_draws
             asked = draws[: 1 if alone else together]
             try:
@@ -467,7 +467,7 @@ class _Run:
                 await asyncio.sleep(ROOM_SECONDS)
         try:
             replies += await self._patiently(session, request, draws)
-            for reply in replies:  # keep each, even if another one cannot be kept
+            for reply in replies:  # store each reply, even if storing another one failed
                 try:
                     self._take(reply)
                 except (UserError, OSError) as error:

@@ -61,7 +61,7 @@ class Gate:
             try:
                 await place
             except asyncio.CancelledError:
-                self._wake()  # another one may have the place
+                self._wake()  # another job may have taken the place
                 raise
         self.under_way += 1
         try:
@@ -107,7 +107,7 @@ class Gate:
                 return
 
     def answered(self, tokens: int) -> None:
-        """Allow a little more; `tokens`: by how many the estimate was too high."""
+        """Raise the concurrency; `tokens`: by how many the estimate was too high."""
         self._rounds = 0
         self.allowed = min(self._limit, self.allowed + 1 / self.allowed)
         self._next_token -= self._token_seconds * tokens
@@ -127,7 +127,7 @@ class Gate:
             self.close(longest_wait(self._backoff, self._rounds) / 2)
 
     def close(self, seconds: float) -> None:
-        """Let nothing pass for so long."""
+        """Block all requests for so many seconds."""
         self._closed = max(self._closed, self._clock() + seconds)
 
 

@@ -274,7 +274,7 @@ class BesideRaters:
         return "mean"
 
     def number(self, x: Floats, y: Floats | None = None) -> Replicated:
-        """Return the deciding number of a judge's values with people's, or with those of y."""
+        """Return the statistic that decides the claim, of x with people's values, or with y."""
         raise NotImplementedError
 
     @cached_property

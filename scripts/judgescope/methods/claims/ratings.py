@@ -225,7 +225,7 @@ class Preferences:
         order = np.argsort(source, kind="stable")
         column = np.full(source.size + 1, -1)
         column[order] = np.arange(source.size) - np.searchsorted(source[order], source[order])
-        width = int(column.max()) + 2  # the last column: of no text
+        width = int(column.max()) + 2  # the last column stands for a missing text
         votes = np.full((int(source.max()) + 1, width, width), np.nan)
         votes[source[first], column[first], column[second]] = verdict
         votes[source[first], column[second], column[first]] = -verdict

@@ -239,7 +239,7 @@ def report(plan: Plan, command: str) -> ReportSpec:
     joined = {name: joined_files(plan, name) for name in plan.datasets}
     return replace(
         _page(plan, "index.html", perturbations, "report/*"),
-        versions=versions(PACKAGES.values()),  # it names those of all jobs
+        versions=versions(PACKAGES.values()),  # one spec names the pages of all jobs
         command=command,
         left_out=[*unordered(plan)],
         texts=bool(perturbed_sets(plan)),

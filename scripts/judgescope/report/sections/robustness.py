@@ -87,7 +87,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         dict.fromkeys(row.judged for row in rows if row.aspect != AVERAGE and row.judge != PEOPLE)
     )
     attacked = rows
-    rows = Rows(row._replace(judge_b="") for row in rows)  # to be found by their judge
+    rows = Rows(row._replace(judge_b="") for row in rows)  # so that a judge can be looked up
     if len(rows.where(statistic=ALPHAS)):
         alphas = [_per_judge(report, dataset, rows, aspects, name) for name in ALPHAS]
         for aspect in aspects:

@@ -38,7 +38,7 @@ KINDS = {
 LEVELS = {"pooled": "all texts together", "by_text": "mean over texts"}
 SOURCE = "tables/spans.csv"
 MOST_ERRORS, MOST_MARKINGS = 40, 400
-"""Errors that are shown of a marked text, and marked texts of a dataset."""
+"""Maximum number of errors shown per text, and of marked texts per dataset."""
 LEAD = (
     "Some judges list errors and quote the erroneous words (Kartáč et al. 2025). Do the quotes "
     "occur in the text, and do they match the errors that people marked? An annotation is one list "

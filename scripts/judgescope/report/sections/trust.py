@@ -238,7 +238,7 @@ def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
 
 
 def no_score(report: Report, judge: Judge) -> str:
-    """Return the sentence on a judge none of whose judgments has a score, "" for others."""
+    """Return the sentence about a judge without any score, "" for others."""
     tally = Tally.of_judge(report, judge)
     if not tally.asked or tally.counts["ok"]:
         return ""
@@ -258,7 +258,7 @@ def no_score(report: Report, judge: Judge) -> str:
 
 
 def verdicts(report: Report, claims: Sequence[Claim]) -> Iterator[tuple[str, str]]:
-    """Yield how each sentence begins, and for what it is said."""
+    """Yield the beginning and the subject of each sentence."""
     said = [claim for claim in claims if HINTED not in claim.reasons]
     for outcomes, title in TITLES.items():
         for bar in (False, True):
@@ -410,7 +410,7 @@ AGAINST_RATER = Question("As good as a rater", 2, as_rater=True)
 
 
 def answered(report: Report, claims: Sequence[Claim]) -> dict[Question, list[Claim]]:
-    """Return the claims by the question that they answer; of rank among judges there is none."""
+    """Return the claims by the question that they answer, without those of rank."""
     found: dict[Question, list[Claim]] = {}
     for claim in claims:
         if claim.kind != FIRST:

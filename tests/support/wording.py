@@ -37,7 +37,7 @@ TRANSLATED = re.compile(
 )
 """What reads as translated, in the library and the documents: "X is no Y" is "X is not a Y"."""
 PROSE = ("scripts/", "workflow/", "docs/", "README.md")
-FIXED = ("edit_checks.py", "validation.py", "written.py", "english.py", "methods/labels.py")
+FIXED = ("edit_checks.py", "validation.py", "written.py", "methods/labels.py")
 """Files with texts that keys of replies (reasons in prompts) or tables (notes) depend on."""
 FREE = {"docs/renames.csv", "tests/support/wording.py", "tests/unit/repository/test_wording.py"}
 """Files that say what things were called."""

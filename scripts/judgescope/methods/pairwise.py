@@ -259,7 +259,7 @@ def _comparisons(panel: TargetSet, votes: Votes, compares: bool) -> Comparisons:
 
 
 def _strengths(panel: TargetSet, votes: Comparisons) -> Iterator[Named]:
-    """Yield the strength of each compared system, the odds of a tie, the effect of the place."""
+    """Yield the strength of each compared system, the odds of a tie, the effect of the position."""
     codes, code = np.unique(np.stack([votes.first, votes.second]), return_inverse=True)
     first, second = code.reshape(2, -1)
     votes = votes._replace(first=first, second=second)

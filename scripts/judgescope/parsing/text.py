@@ -361,7 +361,7 @@ def _is_letter(sign: str) -> bool:
 
 def _most_similar(words: str, text: str, cutoff: float) -> str:
     """Return the part of the text that is most similar to the words, "" below the cutoff."""
-    from rapidfuzz import fuzz  # here only: what parses other replies does not need it
+    from rapidfuzz import fuzz  # imported here, because other parsers do not need it
 
     if not words or len(words) * len(text) > LARGEST:
         return ""

@@ -210,7 +210,7 @@ def is_word(token: str) -> bool:
 def lemma(word: str) -> str:
     """Return the common root of a verb's forms; other words lose the same endings.
 
-    The root is no word: `hoping` and `hops` both give `hop`.
+    The root need not be a word: `hoping` and `hops` both give `hop`.
     """
     low = word.lower().replace("’", "'").removesuffix("'s")
     if low in _BASE:

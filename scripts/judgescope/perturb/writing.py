@@ -347,7 +347,7 @@ def drafted(spec: DraftSpec, request_for: RequestFor, obtain: Obtain) -> str:
                 "yourself"
             ),
         )
-    # only ids stand in the comment, nothing that a model wrote
+    # the comment contains only ids, no text by a model
     comment = [
         (
             f"A model's draft of {spec.lacks} for the task {spec.task}. The study does not use it "

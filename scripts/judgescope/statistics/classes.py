@@ -100,7 +100,7 @@ def on_classes(
     classes: the whole ordered scale, used or not, since a class left out moves its neighbours
     together; source (targets,) and weights (resamples, sources) as in `correlations`. `n` counts
     pairs; `n_tied` stays 0: equal classes are agreement here, not ties. Undefined below 2 pairs;
-    kappa also where both are constant in the same class. ValueError for a value that is no class.
+    kappa also where both are constant in the same class. ValueError for other values.
     """
     complete = ~(np.isnan(gold) | np.isnan(predicted))
     sample = Sample.of(complete, source, weights)
@@ -136,7 +136,7 @@ def confusion_counts(
 ) -> Codes:
     """Return how often each source has each (gold, predicted) pair: (sources, classes, classes).
 
-    gold, predicted and source (targets,), nothing missing. ValueError for a value that is no class.
+    gold, predicted and source (targets,), nothing missing. ValueError for other values.
     """
     k = len(classes)
     cell = class_codes(gold, classes) * k + class_codes(predicted, classes)
@@ -192,7 +192,7 @@ def kappas(counts: Floats, *, power: int = 1) -> Floats:
     distance = steps**power * (steps > 0)
     observed = np.einsum("rij,ij->r", counts, distance) * counts.sum(axis=(1, 2))
     expected = np.einsum("ri,ij,rj->r", counts.sum(axis=2), distance, counts.sum(axis=1))
-    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: without expectation nothing is observed
+    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: nothing expected, nothing observed
         result: Floats = 1 - observed / expected
     return result
 
@@ -461,7 +461,7 @@ def cross_fitted(gold: Floats, scores: Floats, source: Codes) -> tuple[Floats, F
         if not negatives or not positives:
             continue
         balanced = above[one] / positives + below[one] / negatives
-        balanced[others[one].sum(axis=0) == 0] = -1.0  # a score of its own alone
+        balanced[others[one].sum(axis=0) == 0] = -1.0  # scores that only this source has
         threshold = values[int(np.argmax(np.round(balanced, 12)))]
         thresholds.append(threshold)
         own = scored & (source == one)

@@ -250,7 +250,7 @@ def kappa_test(
 
     As `permutation_tests`, with nothing standardised: both judges give classes of one scale. x1,
     x2, gold (targets,), NaN = missing; unit (targets,), the code of what is swapped together.
-    ValueError for a value that is no class.
+    ValueError for other values.
     """
     complete = ~(np.isnan(x1) | np.isnan(x2) | np.isnan(gold))
     swapped = np.vstack([np.zeros((1, flips.shape[1]), dtype=bool), flips])
@@ -440,7 +440,7 @@ def _ratios(across: Both, within: Both, other: float) -> Both:
 def _tie_powers(x1: Floats, x2: Floats, unit: Codes, flips: Flips) -> tuple[Both, Both]:
     """Return sum w² and sum w³ of the numbers w of equal values that each judge has."""
     _, value, counts = np.unique(np.append(x1, x2), return_inverse=True, return_counts=True)
-    shared = np.flatnonzero(counts > 1)  # all others occur once, with one of the judges
+    shared = np.flatnonzero(counts > 1)  # all other targets occur once, with one of the judges
     place = np.full(counts.size, shared.size)
     place[shared] = np.arange(shared.size)
     shape = flips.shape[1], shared.size + 1

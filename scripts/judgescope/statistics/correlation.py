@@ -29,7 +29,7 @@ from judgescope.statistics.result import (
 Statistic = Literal["pearson", "spearman", "kendall_b"]
 
 Weighing = tuple[NDArray[Any], Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]]
-"""People's values y, and g(y_i, y_j) of two targets: whole, of the other sign for (y_j, y_i)."""
+"""People's values y, and an antisymmetric function g(y_i, y_j) with integer values."""
 
 RANKED = {"spearman", "kendall_b"}
 TINY_VARIANCE = 1e-20
@@ -82,7 +82,7 @@ def within_rows(
 ) -> dict[Statistic, Floats]:
     """Return the coefficients of each row of x with that row of y: (rows, k) -> (rows,) each.
 
-    NaN is no observation (in x and y alike); differences up to `slack` are ties. A row is NaN
+    NaN is not an observation (in x and y alike); differences up to `slack` are ties. A row is NaN
     where a side does not vary.
     """
     blocks = []

@@ -384,7 +384,7 @@ def _adjusted(
     tested = ~np.isnan(values)
     order = np.argsort(values[tested], kind="stable")
     ascending, times = values[tested][order], factors(order.size)
-    raised = ascending + np.log(times) if log else ascending * times  # a log would round a plain p
+    raised = ascending + np.log(times) if log else ascending * times  # logarithms would round p
     restored = np.empty_like(ascending)
     restored[order] = np.minimum(accumulate(raised), 0.0 if log else 1.0)
     values[tested] = restored

@@ -1,14 +1,18 @@
-"""Intervals and p-values from deletions, against loops that really delete sources."""
+"""Proportions of sources, intervals and p-values from deletions, and corrected p-values."""
 
 import math
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
 from scipy import stats
-from scipy.stats import binomtest
+from scipy.stats import binomtest, false_discovery_control
 from scipy.stats import t as student
 
 from deleted import jackknife_t
@@ -17,14 +21,22 @@ from judgescope.statistics.intervals import (
     ACCURACY,
     CORRELATION,
     HANGS,
+    MOST_CASES,
     NOT_SMOOTH,
     PLAIN,
     PROPORTION,
     Jackknife,
+    Proportion,
     Scale,
+    benjamini_hochberg,
+    benjamini_yekutieli,
     bounds_of_alike,
+    cases_needed,
+    clopper_pearson,
     deletions,
+    holm,
     jackknife,
+    korn_graubard,
 )
 from judgescope.statistics.means import share
 from judgescope.statistics.registry import STATISTICS, scale_of
@@ -42,6 +54,77 @@ from judgescope.statistics.resampling import (
 )
 from judgescope.statistics.result import NO_VARIATION, Estimate
 from vectors import load
+
+
+@pytest.mark.parametrize(("x", "n"), [(0, 10), (3, 24), (24, 24), (7, 7), (1, 400)])
+def test_of_whole_cases_it_is_clopper_and_pearson(x: int, n: int) -> None:
+    exact = stats.binomtest(x, n).proportion_ci(0.95, "exact")
+    assert clopper_pearson(x / n, n) == pytest.approx((exact.low, exact.high))
+
+
+@pytest.mark.parametrize(("x", "n", "null"), [(3, 24, 0.05), (20, 24, 0.5), (0, 9, 0.2)])
+def test_the_p_is_the_exact_binomial_tail(x: int, n: int, null: float) -> None:
+    found = Proportion(x / n, n, 1.0, n)
+    assert found.p_above(null) == pytest.approx(stats.binomtest(x, n, null, "greater").pvalue)
+
+
+def test_the_effective_size_is_that_of_the_formula() -> None:
+    hits, cases = np.array([3.0, 0, 4, 5, 1, 0, 0]), np.array([4.0, 4, 5, 5, 3, 2, 0])
+    k, total, p = 6, 23, 13 / 23
+    squares = math.fsum((h - p * c) ** 2 for h, c in zip(hits, cases, strict=True))
+    deff = max(1.0, k / (k - 1) * squares / total**2 * total / (p * (1 - p)))
+    wanted = total / deff * (stats.t.ppf(0.975, total - 1) / stats.t.ppf(0.975, k - 1)) ** 2
+    found = korn_graubard(hits, cases)
+    assert found is not None and deff > 1
+    assert (found.value, found.deff, found.sources) == pytest.approx((p, deff, k))
+    assert found.n_eff == pytest.approx(min(total, wanted))
+
+
+def test_cases_that_repeat_their_source_say_no_more_than_the_sources() -> None:
+    once = korn_graubard(np.tile([1.0, 0.0, 1.0, 1.0], 5), np.ones(20))
+    copied = korn_graubard(np.tile([9.0, 0.0, 9.0, 9.0], 5), np.full(20, 9.0))
+    assert once is not None and copied is not None
+    assert copied.n_eff < 1.1 * once.n_eff <= 22
+
+
+def test_at_an_end_sources_are_the_cases_and_below_five_there_is_none() -> None:
+    found = korn_graubard(np.zeros(8), np.full(8, 6.0))
+    assert found is not None
+    assert found.interval() == pytest.approx((0.0, 1 - 0.025 ** (1 / 8)))
+    few = korn_graubard(np.array([3.0, 2, 1, 0]), np.full(4, 6.0))
+    assert few is not None and few.interval() is None and few.p_above(0.5) is None
+    assert korn_graubard(np.zeros(3), np.zeros(3)) is None
+
+
+def test_it_holds_a_high_share_of_few_clustered_cases() -> None:
+    """Of 40 sources with 3 cases each, whose chance is .95 and differs by source (beta 19, 1)."""
+    rng = np.random.default_rng(16)
+    held = 0
+    for _ in range(400):
+        hits = rng.binomial(3, rng.beta(19, 1, 40)).astype(float)
+        found = korn_graubard(hits, np.full(40, 3.0))
+        assert found is not None
+        lo, hi = found.interval() or (0, 0)
+        held += lo <= 0.95 <= hi
+    assert held >= 0.94 * 400
+
+
+@pytest.mark.simulation
+def test_the_cases_that_a_bar_needs() -> None:
+    least = cases_needed(0.9, 0.8)
+    assert least is not None
+
+    def power(m: int) -> float:
+        enough = [x for x in range(m + 1) if x and clopper_pearson(x / m, m)[0] >= 0.8]
+        return float(stats.binom.sf(enough[0] - 1, m, 0.9)) if enough else 0.0
+
+    assert power(least) >= 0.8 > power(least - 1)
+    assert min(power(m) for m in range(least, least + 60)) >= 0.8
+    assert cases_needed(0.805, 0.8) is None and cases_needed(0.7, 0.8) is None
+    assert cases_needed(1.0, 0.8) == 17  # .8^17 = .0225
+    with pytest.raises(ValueError, match="bar"):
+        cases_needed(0.9, 1.0)
+    assert (cases_needed(0.82, 0.8) or 0) <= MOST_CASES
 
 
 def known(rows, sizes, scale, ends=None) -> Jackknife:  # type: ignore[no-untyped-def]
@@ -398,3 +481,81 @@ def test_counts_without_each_source_are_those_of_the_weights_to_the_bit() -> Non
     drawn = source_weights(rng, 30, 30)
     others = whole_and_resamples(np.arange(30), drawn)
     assert deleted_counts(others, counts) is None and deleted_counts(rows, counts) is None
+
+
+Adjust = Callable[..., NDArray[np.float64]]
+both = pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
+p_values = arrays(np.float64, st.integers(1, 12), elements=st.floats(1e-300, 1))
+
+
+@pytest.mark.parametrize(("name", "adjust"), [("holm", holm), ("fdr_bh", benjamini_hochberg)])
+def test_vectors(name: str, adjust: Adjust) -> None:
+    (v,) = [v for v in load("multiple_testing_williams") if v["id"] == name]
+    p = v["inputs"]["p"]
+    assert adjust(p) == pytest.approx(v["expected"], rel=1e-12)
+    assert np.exp(adjust(np.log(p), log=True)) == pytest.approx(v["expected"], rel=1e-12)
+
+
+def test_by_hand() -> None:
+    # sorted .01 .02 .03: Holm 3 * .01, 2 * .02, then not below .04; BH 3/1, 3/2, 3/3
+    assert holm([0.02, 0.01, 0.03]) == pytest.approx([0.04, 0.03, 0.04])
+    assert benjamini_hochberg([0.02, 0.01, 0.03]) == pytest.approx([0.03, 0.03, 0.03])
+
+
+@both
+def test_nan_stays_and_does_not_count(adjust: Adjust) -> None:
+    got = adjust([[0.01, math.nan], [0.02, 0.9]])
+    assert got.shape == (2, 2)
+    assert math.isnan(got[0, 1])
+    assert got.ravel()[[0, 2, 3]] == pytest.approx(adjust([0.01, 0.02, 0.9]))
+
+
+@both
+def test_extremes(adjust: Adjust) -> None:
+    assert adjust([]).size == 0
+    assert adjust([0.0, 1.0, 1.0]).tolist() == [0.0, 1.0, 1.0]
+    assert adjust([-2000.0, 0.0], log=True) == pytest.approx([-2000 + math.log(2), 0.0])
+
+
+@both
+@pytest.mark.parametrize(("p", "log"), [([1.1], False), ([-0.1], False), ([0.1], True)])
+def test_no_p_value_is_refused(adjust: Adjust, p: list[float], log: bool) -> None:
+    with pytest.raises(ValueError, match=r"no (ln )?p: "):
+        adjust(p, log=log)
+
+
+@given(p_values)
+def test_benjamini_hochberg_equals_scipy(p: NDArray[np.float64]) -> None:
+    assert benjamini_hochberg(p) == pytest.approx(false_discovery_control(p), rel=1e-9)
+
+
+@both
+@given(p=p_values, random=st.randoms(use_true_random=False))
+def test_order_and_bounds(adjust: Adjust, p: NDArray[np.float64], random: Any) -> None:
+    shuffle = random.sample(range(p.size), p.size)
+    got = adjust(p)
+    assert adjust(p[shuffle]) == pytest.approx(got[shuffle], rel=1e-12)
+    assert (got >= p * (1 - 1e-9)).all()
+    assert (got <= 1).all()
+    assert (got <= holm(p) * (1 + 1e-9)).all()
+
+
+def test_vector_of_yekutieli() -> None:
+    (v,) = [v for v in load("multiple_testing_williams") if v["id"] == "fdr_by"]
+    p = v["inputs"]["p"]
+    assert benjamini_yekutieli(p) == pytest.approx(v["expected"], rel=1e-12)
+    assert benjamini_yekutieli([*p, math.nan])[:-1] == pytest.approx(v["expected"], rel=1e-12)
+    with pytest.raises(ValueError):
+        benjamini_yekutieli([0.5, 1.5])
+
+
+@given(p_values)
+def test_yekutieli_equals_scipy(p: NDArray[np.float64]) -> None:
+    assert benjamini_yekutieli(p) == pytest.approx(false_discovery_control(p, method="by"))
+
+
+def test_a_p_that_equals_its_level_stays_at_it() -> None:
+    """Through logs .05 would become .05000000000000001."""
+    assert holm([0.05])[0] == 0.05
+    assert holm([0.005] * 10).tolist() == [0.05] * 10
+    assert benjamini_hochberg([0.05, 0.05]).tolist() == [0.05, 0.05]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb, isnan, nan
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -63,15 +63,6 @@ class Pair:
     second: Results
     tests: Mapping[Measure, PairedTest]
     sources: int
-
-
-class Gap(NamedTuple):
-    """A difference of two judges in a correlation, in one wording; it is averaged over aspects."""
-
-    criterion: str | None
-    judge: str
-    other: str
-    measure: Measure
 
 
 class Field:
@@ -252,7 +243,7 @@ def rows(study: EvaluationData) -> list[Row]:
     systems, panel = study.shared_panel(judges)
     flips = _flips(panel, len(judges))
     result: list[Row] = []
-    gaps: dict[Gap, list[Replicated]] = defaultdict(list)
+    gaps: dict[tuple[str | None, str, str, Measure], list[Replicated]] = defaultdict(list)
     for aspect in study.spec.aspects:
         if not len(panel.ratings(aspect)):
             continue
@@ -265,7 +256,7 @@ def rows(study: EvaluationData) -> list[Row]:
         for measure in field.measures:
             result += field.rows(measure, pairs)
             for pair in pairs if measure != KAPPA else ():
-                gap = Gap(split(aspect)[1], pair.judge, pair.other, measure)
+                gap = split(aspect)[1], pair.judge, pair.other, measure
                 gaps[gap].append(difference(pair.first[measure], pair.second[measure]))
     for (criterion, judge, other, (statistic, level)), each in gaps.items():
         if len(each) > 1:

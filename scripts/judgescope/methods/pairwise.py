@@ -186,7 +186,8 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     pairs = Pairs.of(panel, aspect, votes)
     source, people = pairs.source, pairs.people
     verdict = pairs.verdicts(votes, 1, -1)
-    ahead = net_votes(people) if people.size else _rated_ahead(pairs, aspect)
+    quality, (first, second) = mean_rating(panel.ratings(aspect)), pairs.places
+    ahead = net_votes(people) if people.size else quality[first] - quality[second]
     if people.size:
         for name, one in vote_agreement(verdict, people, source, weights).items():
             yield name, POOLED, {}, one.estimate
@@ -234,12 +235,6 @@ def of_two(
     gap = clustered_mean(one - other, pairs.source, weights, ends=(-1.0, 1.0)).estimate
     yield f"difference_{HALF_CREDIT}", gap
     yield "p_mcnemar", mcnemar(one, other, pairs.source)
-
-
-def _rated_ahead(pairs: Pairs, aspect: str) -> Floats:
-    quality = mean_rating(pairs.panel.ratings(aspect))
-    first, second = pairs.places
-    return quality[first] - quality[second]
 
 
 def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Estimate:

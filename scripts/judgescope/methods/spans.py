@@ -66,14 +66,6 @@ class Marked(Struct, frozen=True):
     spans: list[ListedError] | None
 
 
-class Annotation(Struct, frozen=True):
-    """A parsed list of errors of one text."""
-
-    target: str
-    rule: str | None
-    errors: list[ListedError]
-
-
 def rows(study: EvaluationData) -> list[Row]:
     """Return the rows of spans.csv: per judge, aspect and set of texts."""
     gold = Gold(study, study.spec.gold) if study.spec.gold else None
@@ -112,11 +104,7 @@ class Annotations:
         """Read judgments of one cell; a `derived` judge is made of others."""
         self.study = study
         self.noted = COUNTED if derived else NOTED
-        self.parsed = [
-            Annotation(row.target, row.rule, row.spans)
-            for row in rows
-            if row.status == "ok" and row.spans is not None
-        ]
+        self.parsed = [row for row in rows if row.status == "ok" and row.spans is not None]
         unparsed = [row for row in rows if row.status != "ok" or row.spans is None]
         names = (study.targets[name].to_pylist() for name in ("target", "item"))
         source_of = {target: study.item_order[item] for target, item in zip(*names, strict=True)}
@@ -127,7 +115,7 @@ class Annotations:
 
     def estimates(self) -> Iterator[tuple[str, Estimate]]:
         """Yield each statistic of the lists of errors and its estimate."""
-        lists = [one.errors for one in self.parsed]
+        lists = [one.spans or [] for one in self.parsed]
         errors, ones = [len(each) for each in lists], [1] * len(lists)
         yield "span_errors", self._share(errors, ones, "annotations")
         yield "span_clean", self._share([not each for each in lists], ones)
@@ -219,7 +207,7 @@ class Gold:
     def agreement(self, annotations: Annotations) -> Iterator[tuple[str, str, str, Estimate]]:
         """Yield (form, level, statistic, estimate) of precision, recall and F1."""
         targets = [one.target for one in annotations.parsed]
-        predictions = [Prediction.of(one.errors) for one in annotations.parsed]
+        predictions = [Prediction.of(one.spans or []) for one in annotations.parsed]
         missing, note = len(annotations.lost), _left_out(predictions)
         categorised = any(span.category for one in predictions for span in one.spans)
         for form in FORMS:

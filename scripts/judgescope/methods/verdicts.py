@@ -113,14 +113,11 @@ def _claims_of_bar(
         yield Claim(*columns, nothing, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_COMPUTED,))
     for aspect, row in chosen.items():
         claim = _bar_claim(study, judge, bar, aspect, row)
-        texts = [one["n"] for one in labelled if _same_texts(one, row)]
+        same = ("aspect", "criterion", "system_subset")
+        texts = [
+            one["n"] for one in labelled if all(one.get(name) == row.get(name) for name in same)
+        ]
         yield (_in_ratings(study, claim, aspect, texts[0]) if texts else claim).checked()
-
-
-def _same_texts(row: Row, other: Row) -> bool:
-    return all(
-        row.get(name) == other.get(name) for name in ("aspect", "criterion", "system_subset")
-    )
 
 
 def _in_ratings(study: EvaluationData, claim: Claim, aspect: str, texts: int) -> Claim:

@@ -99,9 +99,11 @@ def acc_eq(
         return Replicated(nothing, np.full(len(rows), np.nan)), None
     epsilons = _candidates(distance)
     right = _right(code, distance, agrees, tied, epsilons, used.size)
-    best = _best(right.sum(axis=0))
+    total = right.sum(axis=0)
+    best = _best(total)
+    chosen = _best(total - right) if leave_one_out else np.full(used.size, best)
     values = np.full(rows.shape[1], np.nan)
-    values[used] = _calibrated(right, leave_one_out)
+    values[used] = np.take_along_axis(right, chosen[:, None], axis=1)[:, 0]
     accuracy = replicated(
         mean_rows(values, rows),
         NO_SOURCE,
@@ -148,13 +150,6 @@ def _right(
     now_tied = np.cumsum(count(tied), axis=1)
     pairs = np.bincount(source, minlength=n_sources)[:, None]
     return np.asarray((still_ordered + now_tied)[:, :-1] / pairs)
-
-
-def _calibrated(right: Floats, leave_one_out: bool) -> Floats:
-    """Return each source's accuracy at the epsilon that is best over the others, or over all."""
-    total = right.sum(axis=0)
-    chosen = _best(total - right) if leave_one_out else np.full(len(right), _best(total))
-    return np.asarray(np.take_along_axis(right, chosen[:, None], axis=1)[:, 0])
 
 
 def _best(total: Floats) -> Codes:

@@ -293,7 +293,8 @@ def _match(
     totals = np.stack([dot(whole, one) for one in of_pair], axis=-1)  # (1 + resamples, cells, 4)
     asked = (totals[..., DECIDED] > 0) & ~np.isnan(expected)
     result = outcomes(totals)
-    rows = _ratio((asked & (result == expected)).sum(axis=1), asked.sum(axis=1))
+    with np.errstate(invalid="ignore"):  # a resample may hold nothing that was voted on
+        rows = (asked & (result == expected)).sum(axis=1) / asked.sum(axis=1)
     n, missing = int(asked[0].sum()), int(np.isnan(expected).sum())
     if not n:
         why = NO_EXPECTATION if missing else NO_VOTES
@@ -304,11 +305,6 @@ def _match(
         return estimate
     pairs = np.unique(pair[votes.sum(axis=1) > 0]).size
     return with_percentiles(estimate, rows[1:], pairs, MAJORITY_JUMPS, units="pairs")
-
-
-def _ratio(part: Counts | Floats, whole: Counts | Floats) -> Floats:
-    with np.errstate(invalid="ignore"):  # a resample may hold nothing that was voted on
-        return np.asarray(part / whole, dtype=np.float64)
 
 
 class Expectations(NamedTuple):

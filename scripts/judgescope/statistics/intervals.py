@@ -286,7 +286,9 @@ def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) ->
     least, greatest = min(value, deleted.min()), max(value, deleted.max())
     inside = bool(scale.low + SLACK < least and greatest < scale.high - SLACK)
     if scale.kind == "binomial" or (scale.kind == "logit" and not inside):
-        return Jackknife(value, scale, n, 0.0, _of_deletions(value, deleted, m))
+        total, p = float(m.sum()), min(1.0, max(0.0, value))
+        residuals = (value - deleted) * (total - m)  # e_s of `korn_graubard`
+        return Jackknife(value, scale, n, 0.0, of_residuals(p, residuals, total))
     if np.ptp(deleted) <= SLACK * max(1.0, abs(value)):
         low, high = ends or (-math.inf, math.inf)
         return Jackknife(value, Scale("plain", low, high), n, 0.0)
@@ -312,12 +314,6 @@ def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> s
     if scale.kind != "binomial" and even < LEAST_EVEN:
         return f"{NO_INTERVAL}: {n} sources count as {even:.1f}, because a few hold most targets"
     return ""
-
-
-def _of_deletions(value: float, deleted: Floats, m: Floats) -> Proportion:
-    """Return the proportion of which these are the deletions: e_s = (p - v_s)(A - m_s)."""
-    total = float(m.sum())
-    return of_residuals(min(1.0, max(0.0, value)), (value - deleted) * (total - m), total)
 
 
 def _to(scale: Scale, values: Floats | float) -> Floats:

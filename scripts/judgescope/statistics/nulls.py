@@ -137,7 +137,8 @@ def p_systems(
     """
     a, b = (_table(v, source, system) for v in (x, y))
     complete = ~(np.isnan(a) | np.isnan(b))
-    mine, people = (_midranks(v, pooled=pooled) for v in (a, b))
+    groups = 1 if pooled else len(a)
+    mine, people = (midranks(v.reshape(groups, -1)).reshape(v.shape) for v in (a, b))
     if not pooled:
         kept = _varies(np.where(complete, b, np.nan).reshape(len(b), -1))
         mine, people = mine[kept], people[kept]
@@ -224,12 +225,6 @@ def _table(values: Floats, source: Codes, system: Codes) -> Floats:
     table = np.full((int(rows.max()) + 1, int(columns.max()) + 1, int(depth.max()) + 1), np.nan)
     table[rows, columns, depth] = values
     return table
-
-
-def _midranks(table: Floats, *, pooled: bool) -> Floats:
-    """Return midranks of all values, or of each source's, NaN where there is none."""
-    flat = table.reshape(1 if pooled else len(table), -1)
-    return midranks(flat).reshape(table.shape)
 
 
 def _permuted(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:

@@ -17,7 +17,6 @@ from judgescope.statistics.intervals import (
     NOT_SMOOTH,
     PLAIN,
     Bounds,
-    Jackknife,
     benjamini_yekutieli,
     t_quantile,
 )
@@ -245,13 +244,9 @@ def decided(difference: Replicated, margin: float) -> str:
         return AS_GOOD
     if one.ci_high < -margin:
         return WORSE
-    return f"{UNDECIDED}: ±{margin:g} needs about {sources_for(known, margin)} sources"
-
-
-def sources_for(known: Jackknife, margin: float) -> int:
-    """Return the sources, of the kind that are there, at which a half width is the margin."""
     lo, hi = known.interval()
-    return max(known.sources + 1, math.ceil(known.sources * ((hi - lo) / 2 / margin) ** 2))
+    needed = max(known.sources + 1, math.ceil(known.sources * ((hi - lo) / 2 / margin) ** 2))
+    return f"{UNDECIDED}: ±{margin:g} needs about {needed} sources"
 
 
 def are_slots(ratings: Floats) -> bool:

@@ -195,7 +195,7 @@ def _span_claim(
     people, most_words = np.zeros(sums.shape[1]), 0
     for row, source in zip(annotations.parsed, annotations.source.tolist(), strict=True):
         spans, tokens = gold.spans[row.target], gold.tokens[row.target]
-        prediction = Prediction.of(row.errors)
+        prediction = Prediction.of(row.spans or [])
         counts = prediction.counts(spans, tokens, "tokens")
         most_words = max(most_words, counts.predicted)
         people[source] += counts.gold

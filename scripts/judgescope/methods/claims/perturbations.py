@@ -137,7 +137,11 @@ def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
     if not study.spec.perturbed:
         return
     sets = [(name, degree) for name, degree, _ in study.spec.perturbed]
-    lengths = {pair: _length_p(study, ".".join(pair)) for pair in sets}
+    lengths: dict[tuple[str, str], tuple[float, float]] = {}
+    for pair in sets:  # p that texts become shorter, and that they become longer
+        d = np.array(list(_shortened(study, ".".join(pair)).values()), np.int64)
+        by_size = table_method(d.size)
+        lengths[pair] = exp(log_p(d, by_size)), exp(log_p(-d, by_size))
     method, excluded = table_method(len(study.item_order)), study.excluded()
     for judge, card in study.spec.judges.items():
         if card.engine == "control" or judge in excluded:
@@ -200,13 +204,6 @@ def _shortened(study: EvaluationData, texts: str) -> dict[str, int]:
     after = {item: length for item, length, made in zip(*columns, strict=True) if made}
     lengths = zip(original.items, original.lengths.tolist(), strict=True)
     return {item: int(before - after[item]) for item, before in lengths if item in after}
-
-
-def _length_p(study: EvaluationData, texts: str) -> tuple[float, float]:
-    """Return the p that a perturbation makes texts shorter, and that it makes them longer."""
-    d = np.array(list(_shortened(study, texts).values()), np.int64)
-    method = table_method(d.size)
-    return exp(log_p(d, method)), exp(log_p(-d, method))
 
 
 @dataclass(frozen=True, eq=False)

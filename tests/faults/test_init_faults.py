@@ -1,6 +1,8 @@
 """`judgescope init` on tables as people have them: what is guessed, and what a refusal says."""
 
 import csv
+import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -65,16 +67,52 @@ def test_an_index_is_no_rating() -> None:
     assert guess([{"text": "t", "q": 5 - at} for at in range(5)]).ratings == {"q": ["q"]}
 
 
-def test_a_judges_choices_by_name_of_system_are_audited(here: Path) -> None:
+def test_a_judges_choices_by_name_of_system_need_a_copy(here: Path) -> None:
     header = "question,model_a,model_b,answer_a,answer_b,winner,gpt_winner"
     lines = [
         [f"q{at}", "x", "y", f"first {at}", f"second {at}", "AB"[at % 2], "xy"[at % 2]]
         for at in range(4)
     ]
-    said = refused(table(header, lines))
-    assert "gpt_winner" in said and "judgescope audit FILE --write DIR" in said
-    file = table(header, [[*line[:5], "A is a little better", "?"] for line in lines])
+    file = table(header, [[*line[:5], "A is a little better", "?"] for line in lines], "u.csv")
     assert "which of these texts is better" in refused(file, "--texts", "answer_a", "answer_b")
+    assert init(table(header, lines), "--yes") == 0
+    rows = [json.loads(line) for line in Path("data/t.jsonl").read_text().splitlines()]
+    assert [row["gpt_winner"] for row in rows] == [1, 2, 1, 2] == [row["winner"] for row in rows]
+    assert card("datasets", "t")["files"] == "../../data/t.jsonl"
+    with pytest.raises(UserError, match="a card with this name"):
+        init("t.csv", "--yes")
+    shutil.rmtree("config")
+    assert "this file already exists" in refused("t.csv")
+
+
+@pytest.mark.parametrize("cells", [("winner", "BA"), ("score", "42")])
+def test_a_long_table_has_a_row_per_text_in_the_studys_copy(
+    cells: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Choices and ratings; the user's table stays, and a fault names it."""
+    name, values = cells
+    texts = ["answer_a", "answer_b"] if name == "winner" else ["answer"]
+    rows = [
+        [f"question {at}", *(f"{text} to {at}" for text in texts), rater, values[at % 2]]
+        for at in range(12)
+        for rater in ("anna", "ben", "gpt-4")
+    ]
+    file = table(",".join(["question", *texts, "rater", name]), rows)
+    before = Path(file).read_bytes()
+    assert init(file, "--yes") == 0
+    said = capsys.readouterr().out
+    assert "36 rows of one rating or choice each, read as 12 rows" in said
+    assert "written: data/t.jsonl" in said and "gpt-4: gpt-4" in said
+    assert card("studies", "t")["judges"][0] == "gpt-4"
+    assert Path(file).read_bytes() == before
+    assert len(Path("data/t.jsonl").read_text().splitlines()) == 12
+    if name == "winner":
+        return
+    other = table(",".join(["question", *texts, "rater", name]), rows, "other.csv")
+    shutil.rmtree("config")
+    assert (
+        "other.csv" in refused(other, "--scale", "0:3:1") and not Path("data/other.jsonl").exists()
+    )
 
 
 def test_one_column_has_one_role(here: Path) -> None:
@@ -207,8 +245,9 @@ def test_a_rating_counts_once(here: Path) -> None:
     one, two = "fluency_rater1", "fluency_rater2"
     assert "only one role" in refused("mine.csv", "--rating", f"fluency={one},{one}")
     assert "only one role" in refused("mine.csv", "--rating", one, "--rating", f"fluency={one}")
-    twice = ["--rating", f"fluency={one}", "--rating", f"fluency={two}"]
-    assert "an aspect is named twice" in refused("mine.csv", *twice)
+    twice = ["--rating", f"fluency={two}", "--rating", f"fluency={one}"]
+    assert init("mine.csv", "--yes", *twice) == 0
+    assert card("datasets", "mine")["columns"]["ratings"] == {"fluency": [two, one]}
 
 
 def test_a_definition_does_not_shadow_a_card(here: Path) -> None:

@@ -1,6 +1,8 @@
 """The study that `audit --write` leaves, run whole: the numbers of the audit, to the bit."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,12 +16,18 @@ from running import run
 pytestmark = pytest.mark.slow
 
 
-TABLES = {
+TABLES: dict[str, tuple[Callable[[], list[dict[str, Any]]], str, str]] = {
     "all": (made, "spearman=.5", "agreement"),
     "two": (two, "spearman=.5", "agreement"),
     "labels": (passed, "tnr=.8", "labels"),
     "pairs": (chosen, "accuracy_comparison_half=.6", "pairwise"),
+    "no texts": (lambda: without("answer"), "accuracy_comparison_half=.6", "pairwise"),
+    "no systems": (lambda: without("model"), "accuracy_comparison_half=.6", "pairwise"),
 }
+
+
+def without(name: str) -> list[dict[str, Any]]:
+    return [{k: v for k, v in row.items() if not k.startswith(name)} for row in chosen()]
 
 
 @pytest.mark.parametrize("columns", sorted(TABLES))
@@ -29,8 +37,8 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
     rows, bar, table_of_bar = TABLES[columns]
     file = write(rows(), tmp_path / "mine.csv")
     args = command_line().parse_args(["audit", str(file), "--require", bar])
-    wanted, sheet = table.draft_of(args, study.bars(args.require))
-    here = study.made(wanted, sheet, tmp_path / "study")
+    wanted, _ = table.draft_of(args, study.bars(args.require))
+    here = study.made(wanted, tmp_path / "study")
     report = study.computed(here, tmp_path / "results")
     done = run("-m", "judgescope", "run", str(here.card), "--cores=1", cwd=here.folder)
     assert done.returncode == 0, done.stdout

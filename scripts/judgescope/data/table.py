@@ -6,7 +6,7 @@ enough where nothing is rated: their references are perturbed.
 """
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import chain, combinations, count
 from pathlib import Path
 
 from judgescope.core.errors import UserError
@@ -35,14 +35,15 @@ def read(card: Dataset, files: Files) -> Rated:
             _item(draft, columns, row, len(rows["items"]))
     if "items" in rows and not draft.has_items:
         return draft.finish()
+    named: dict[str, dict[str, object]] = {}
     for path, number, row in rows.get("data", []):
         with draft.at(path, number):
             if "items" in rows:
                 item = draft.name(draft.pick(row, columns.item or ""), "item")
             else:
                 item = _item(draft, columns, row, len(rows["data"]))
-            if columns.texts:
-                _compared(draft, columns, row, item)
+            if columns.compared:
+                _compared(draft, columns, row, item, named.setdefault(item, {}))
             else:
                 _output(draft, columns, row, item)
     return draft.finish()
@@ -80,7 +81,7 @@ def _has(draft: Draft, row: Row, column: str) -> bool:
 
 def _text_columns(columns: ColumnMapping) -> list[str]:
     """Return the columns of a row's text, or texts, and of who wrote and compared them."""
-    if columns.texts:
+    if columns.compared:
         return [*columns.texts, *columns.systems, *([columns.rater] if columns.rater else [])]
     return [*filter(None, (columns.text, columns.system))]
 
@@ -113,22 +114,31 @@ def _output(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None:
                 _rate(draft, output, aspect, draft.pick(row, path), path if len(paths) > 1 else "")
 
 
-def _compared(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None:
-    """Add the texts of a row, and what each rater preferred: over every other text, or a tie."""
-    names = [draft.pick(row, path) for path in columns.systems] or columns.texts
-    texts = [draft.pick(row, path) for path in columns.texts]
-    there = [place for place, text in enumerate(texts) if text is not None and str(text).strip()]
+def _compared(
+    draft: Draft, columns: ColumnMapping, row: Row, item: str, named: dict[str, object]
+) -> None:
+    """Add the texts of a row, and what each rater preferred: over every other text, or a tie.
+
+    `named`: name -> text, of the item's texts that no system is known to have written.
+    """
+    cells = [draft.pick(row, path) for path in columns.compared]
+    systems = [draft.pick(row, path) for path in columns.systems]
+    there = [place for place, cell in enumerate(cells) if cell is not None and str(cell).strip()]
     if len(there) < 2:
         raise RowFault(
             "a row has fewer than two texts: nothing was compared",
-            got=", ".join(columns.texts[place] for place in there) or None,
-            allowed=f"two or more of {', '.join(columns.texts)}",
+            got=", ".join(columns.compared[place] for place in there) or None,
+            allowed=f"two or more of {', '.join(columns.compared)}",
         )
-    keys = {place: draft.output(item, names[place], texts[place], again=True) for place in there}
+    names = systems or _names(columns.texts, cells, named)
+    keys = {
+        place: draft.output(item, names[place], cells[place] if columns.texts else "", again=True)
+        for place in there
+    }
     if len({*keys.values()}) < len(there):
         problem = "a row compares two texts of one system"
         raise RowFault(problem, got=", ".join(map(str, names)))
-    words = _words(columns, names)
+    words = _words(columns, systems)
     rater = draft.name(draft.pick(row, columns.rater), "rater") if columns.rater else ""
     for aspect in draft.columns:
         paths = _paths(draft, columns, aspect)
@@ -145,6 +155,18 @@ def _compared(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None
             for who, value in each:
                 with draft.caught():
                     _prefer(draft, keys, aspect, who, value, words)
+
+
+def _names(columns: Sequence[str], texts: Sequence[object], named: dict[str, object]) -> list[str]:
+    """Return a name for each text of a row: its column's, with a number where that is taken."""
+    names: list[str] = []
+    for column, text in zip(columns, texts, strict=True):
+        same = (name for name, other in named.items() if other == text and name not in names)
+        numbered = (f"{column} {number}" for number in count(2))
+        new = (name for name in chain([column], numbered) if name not in named)
+        names.append(next(same, None) or next(new))
+        named[names[-1]] = text
+    return names
 
 
 def _prefer(
@@ -173,14 +195,14 @@ def _prefer(
 def _words(columns: ColumnMapping, systems: Sequence[object]) -> Words:
     """Return word -> the places of the texts that it chooses, None for a tie."""
     words: Words = {TIE: {None}}
-    for place, column in enumerate(columns.texts):
-        known = {str(place + 1), chr(ord("a") + place), column, str(systems[place])}
-        known |= {*columns.systems[place : place + 1]}
+    for place, column in enumerate(columns.compared):
+        known = {str(place + 1), chr(ord("a") + place), column}
+        known |= {*columns.systems[place : place + 1], *map(str, systems[place : place + 1])}
         for word in known:
             words.setdefault(word.strip().casefold(), set()).add(place)
     said: Words = {}
     for name, listed in columns.choices.items():
-        chosen = None if name == TIE else columns.texts.index(name)
+        chosen = None if name == TIE else columns.compared.index(name)
         for word in listed:
             said.setdefault(word.strip().casefold(), set()).add(chosen)
     return words | said

@@ -99,10 +99,11 @@ def row_key(names: RecordedRows, row: Row, known: Names) -> Key:
     if names.target:
         return (aspect, joined_name(row.get(names.target)))
     system = joined_name(row.get(names.system), same=known.same) if names.system else ""
+    text = normal_text(row.get(names.text)) if names.text else ""
     if names.item:
-        return (aspect, system, joined_name(row.get(names.item), same=known.same))
+        return (aspect, system, joined_name(row.get(names.item), same=known.same), text)
     source = normal_text(" ".join(normal_text(row.get(column)) for column in names.source))
-    return (aspect, system, normal_text(row.get(names.text or "")), source)
+    return (aspect, system, text, source)
 
 
 def _aspect_id(names: RecordedRows, cell: object) -> str:
@@ -126,10 +127,11 @@ def subject_keys(names: RecordedRows, known: Names, aspect: str, subject: Subjec
     if names.target:
         return [(aspect, subject.target)]
     systems = either(known.systems, subject.system or "") if names.system else [""]
+    text = normal_text(subject.text) if names.text else ""
     if names.item:
         items = either(known.items, subject.item)
-        return [(aspect, *pair) for pair in product(systems, items)]
-    text, source = normal_text(subject.text), normal_text(subject.source) if names.source else ""
+        return [(aspect, *pair, text) for pair in product(systems, items)]
+    source = normal_text(subject.source) if names.source else ""
     return [(aspect, system, text, source) for system in systems]
 
 
@@ -154,7 +156,7 @@ def shown_key(names: RecordedRows, key: Key) -> str:
     if names.target:
         parts = ["target"]
     elif names.item:
-        parts = ["system", "item"]
+        parts = ["system", "item", "text"]
     else:
         parts = ["system", "text", "source"]
     parts *= 2 if names.compares else 1

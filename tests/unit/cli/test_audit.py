@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from audit_setup import Rows, chosen, made, passed, two, write
-from judgescope.cli.audit import long, table
-from judgescope.cli.init.flags import Table
+from judgescope.cli.audit import table
+from judgescope.cli.init import long
 from judgescope.cli.init.guess import guess
+from judgescope.cli.init.tables import Table
 from judgescope.cli.main import main
 
 pytestmark = pytest.mark.heavy
@@ -100,7 +101,8 @@ def test_a_long_table_has_aspects_and_says_which_raters_are_models() -> None:
         for who, kind in (("kim", "person"), ("zed", "model"))
     ]
     sheet = Table(Path("x.csv"), range(len(rows)), rows, list(rows[0]), [])
-    wide, found = long.unfolded(sheet, {})
+    wide = long.unfolded(sheet, {})
+    found = wide.known
     assert found is not None and len(wide.rows) == 6
     assert found.ratings == {"fluency": ["kim (fluency)"], "use-of-facts": ["kim (use-of-facts)"]}
     assert found.judges == {
@@ -113,7 +115,8 @@ def test_many_raters_of_a_long_table_share_a_column() -> None:
         {"id": at % 10, "worker_id": f"w{at}", "rating": at % 5, "x": 1} for at in range(30)
     ] + [{"id": at, "worker_id": "gpt", "rating": 2, "x": 1} for at in range(10)]
     sheet = Table(Path("x.csv"), range(40), rows, list(rows[0]), [])
-    wide, found = long.unfolded(sheet, {})
+    wide = long.unfolded(sheet, {})
+    found = wide.known
     assert found is not None and found.ratings == {"overall": ["people"]}
     assert wide.rows[0]["people"] == [0, 0, 0] and wide.rows[0]["gpt"] == 2
 
@@ -333,6 +336,47 @@ def test_a_long_table_of_choices_names_systems_and_has_a_row_per_judge(page: Pag
     assert [[one[key] for key in numbers] for one in long_shown["gpt-4"]["claims"]] == [
         [one[key] for key in numbers] for [judge] in [[*shown.values()]] for one in judge["claims"]
     ]
+
+
+def _judged(page: Page, rows: Rows) -> tuple[dict[str, Any], list[list[Any]]]:
+    content = json.loads(page(rows, "--json")[1])
+    [judge] = content["judges"].values()
+    names = ("value", "ci_low", "ci_high", "n", "outcome")
+    return content, [[claim[name] for name in names] for claim in judge["claims"]]
+
+
+def test_a_place_in_the_row_is_no_system(page: Page) -> None:
+    """The same numbers, and no words on systems; a text may be on both sides."""
+    rows = [{k: v for k, v in row.items() if not k.startswith("model")} for row in chosen()]
+    content, numbers = _judged(page, rows)
+    said = json.dumps(content)
+    assert "systems only" not in said and "these 2 systems" not in said
+    assert "the system that wrote each text" in said
+    assert numbers == _judged(page, chosen())[1]
+    for at in (0, 1):  # of one question: four texts, two of them on each side
+        row = rows[2 * at]
+        row["question"], row["answer_a"], row["answer_b"] = "Q?", row["answer_b"], row["answer_a"]
+        rows.append({**row, "answer_a": row["answer_b"], "answer_b": f"another {at}"})
+    assert page(rows, name="turned.csv")[0] == 0
+
+
+def test_choices_between_systems_need_no_texts(page: Page) -> None:
+    rows = [{k: v for k, v in row.items() if not k.startswith("answer")} for row in chosen()]
+    content, numbers = _judged(page, rows)
+    assert content["columns"]["systems"] == ["model_a", "model_b"]
+    assert content["columns"]["texts"] == [] and "the texts" in str(content["adds"])
+    expected = _judged(page, chosen())[1]
+    assert [one[0] for one in numbers] == [one[0] for one in expected]
+    by_id = [{**row, "question": at // 2} for at, row in enumerate(rows)]
+    by_id = [{"question_id": row.pop("question"), **row} for row in by_id]
+    assert _judged(page, by_id)[1] == numbers
+
+
+def test_choices_between_nothing_are_refused_with_what_to_add(page: Page) -> None:
+    rows = [{"human": row["winner (Anna)"], "judge": row["gpt4_winner"]} for row in chosen()]
+    status, said = page(rows)
+    assert status == 3 and "do not say between which" in said and "human, judge" in said
+    assert "answer_a, answer_b" in said and "model_a, model_b" in said
 
 
 def test_an_audit_computes_nothing_itself() -> None:

@@ -178,7 +178,7 @@ def test_the_values_are_those_of_the_tools(tmp_path: Path) -> None:
     def rows(content: Any, name: str) -> list[Any]:
         path = tmp_path / name
         path.write_text(json.dumps(content), encoding="utf-8")
-        return list(table.read(path)[0].rows)
+        return list(table.read(path).rows)
 
     human, judge = PAIRS[0]
     first = rows(inspect(), "a.json")[0]
@@ -201,7 +201,7 @@ def test_every_assertion_of_one_name_is_a_judge(tmp_path: Path) -> None:
         components += [{**scored, "score": scored["score"] / 2}, {**scored, "score": 0.5}]
     path = tmp_path / "e.json"
     path.write_text(json.dumps(content), encoding="utf-8")
-    first = table.read(path)[0].rows[0]
+    first = table.read(path).rows[0]
     scores = [first[name] for name in ("helpful", "helpful 2", "helpful 3")]
     assert scores == [PAIRS[0][1] / 5, PAIRS[0][1] / 10, 0.5]
 
@@ -247,12 +247,12 @@ def test_a_folder_of_logs_is_one_table(tmp_path: Path) -> None:
     other["eval"]["model"] = "other/model"
     content = first["samples"][0]["output"].pop("completion")
     first["samples"][0]["output"]["choices"] = [{"message": {"content": content}}]
-    read, results = table.read(logs(tmp_path / "logs", first, other))
-    assert results and results.columns.system == "system" and len(read.rows) == 2 * len(PAIRS)
+    read = table.read(logs(tmp_path / "logs", first, other))
+    assert read.known and read.known.system == "system" and len(read.rows) == 2 * len(PAIRS)
     assert {row["system"] for row in read.rows} == {"some/model, epoch 1", "other/model, epoch 1"}
     assert [row["output"] for row in read.rows if row["id"] == "s0"] == ["It is 0."] * 2
     other["eval"]["task"] = "letters"
-    read, _ = table.read(logs(tmp_path / "tasks", first, other))
+    read = table.read(logs(tmp_path / "tasks", first, other))
     assert {row["id"] for row in read.rows} >= {"numbers/s0", "letters/s0"}
 
 
@@ -263,7 +263,7 @@ def test_annotations_of_alpaca_eval_are_choices_of_people_and_judges(tmp_path: P
     assert columns.systems == ["generator_1", "generator_2"] and draft.methods == ["pairwise"]
     assert columns.ratings == {"overall": ["person 0", "person 1"]}
     assert columns.judges == {"gpt4": {"*": "gpt4"}}
-    read, _ = table.read(tmp_path / "a.json")
+    read = table.read(tmp_path / "a.json")
     assert [row["gpt4"] for row in read.rows] == [0, 1, 2]  # the last pair's first annotation
     assert [row["person 1"] for row in read.rows] == [2, 1, 2]
 
@@ -271,21 +271,10 @@ def test_annotations_of_alpaca_eval_are_choices_of_people_and_judges(tmp_path: P
 def test_people_and_judges_of_a_folder_of_annotations_are_put_together(tmp_path: Path) -> None:
     people = [row for row in alpaca() if "annotator" not in row]
     judge = [row for row in alpaca() if "annotator" in row]
-    read, results = table.read(logs(tmp_path / "notes", people, judge))
-    assert results and len(read.rows) == 3 and "gpt4" in results.columns.judges
+    read = table.read(logs(tmp_path / "notes", people, judge))
+    assert read.known and len(read.rows) == 3 and "gpt4" in read.known.judges
     with pytest.raises(UserErrors, match="cannot tell which column has people's ratings"):
         wanted(judge, tmp_path / "judge.json")
-
-
-def test_texts_without_systems_are_numbered_within_their_source(tmp_path: Path) -> None:
-    rows = [{k: v for k, v in row.items() if "generator" not in k} for row in alpaca()]
-    path = tmp_path / "a.json"
-    wanted(rows, path)
-    parser = argparse.ArgumentParser()
-    add_commands(parser.add_subparsers())
-    draft, sheet = table.draft_of(parser.parse_args(["audit", str(path)]), {})
-    named = [[row[name] for name in draft.columns.systems] for row in sheet.rows]
-    assert named == [["text 1", "text 2"], ["text 1", "text 3"], ["text 1", "text 2"]]
 
 
 @pytest.mark.parametrize(

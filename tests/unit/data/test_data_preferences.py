@@ -102,6 +102,40 @@ def test_each_fault_is_an_error_with_its_row(
         assert {"model_a", "a", "2", "tie"} <= {*(error.allowed or ())}
 
 
+def test_texts_of_unknown_writers_have_a_name_each(tmp_path: Path) -> None:
+    """A text keeps its name on either side; an item may have more than two."""
+    columns = {key: value for key, value in COLUMNS.items() if key != "systems"}
+    rows = [
+        ["1", "Why?", "", "", "A.", "B.", "answer_a", "anna"],
+        ["1", "Why?", "", "", "B.", "A.", "answer_a", "ben"],
+        ["1", "Why?", "", "", "C.", "B.", "2", "anna"],
+        ["2", "How?", "", "", "Same.", "Same.", "tie", "anna"],
+    ]
+    rated = read(tmp_path, rows, columns)
+    texts = {one.target: one.text for one in rated.outputs}
+    assert texts == {
+        **{"1:answer_a": "A.", "1:answer_b": "B.", "1:answer_a-2": "C."},
+        **{"2:answer_a": "Same.", "2:answer_b": "Same."},
+    }
+    assert [(one.target[2:], one.target_b[2:], one.value) for one in rated.preferences] == [
+        ("answer_a", "answer_b", 1),
+        ("answer_a-2", "answer_b", -1),
+        ("answer_b", "answer_a", 1),
+        ("answer_a", "answer_b", 0),
+    ]
+
+
+def test_choices_between_systems_need_no_texts(tmp_path: Path) -> None:
+    columns = {key: value for key, value in COLUMNS.items() if key != "texts"}
+    given, plain = read(tmp_path, ROWS), read(tmp_path, ROWS, columns)
+    assert plain.preferences == given.preferences and not card(columns).has_texts
+    assert [one.target for one in plain.outputs] == [one.target for one in given.outputs]
+    named = read(
+        tmp_path, [[*ROWS[0][:6], "left", "x"]], {**columns, "choices": {"model_a": "left"}}
+    )
+    assert [one.value for one in named.preferences] == [1]
+
+
 def test_a_choice_of_a_text_that_is_not_in_the_row(tmp_path: Path) -> None:
     columns = {"source": "q", "texts": ["x", "y", "z"], "preferences": {"overall": "p"}}
     with pytest.raises(UserErrors) as caught:
@@ -113,7 +147,8 @@ def test_a_choice_of_a_text_that_is_not_in_the_row(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"texts": ["answer_a"]}, "two different columns"),
-        ({"texts": []}, "belong together"),
+        ({"texts": [], "systems": []}, "belong together"),
+        ({"texts": [], "systems": ["model_a"]}, "two different columns"),
         ({"text": "answer_a"}, "or a `text` with its ratings"),
         ({"systems": ["model_a"]}, "a column for each"),
         ({"choices": {"answer_c": "C"}}, "not a column of `texts`"),

@@ -102,6 +102,19 @@ def test_comparisons_join_by_text(tmp_path: Path) -> None:
     assert found == {"b:x b:y": "B", "a:x a:y": "no_recorded_row"}
 
 
+def test_comparisons_join_by_item_and_text(tmp_path: Path) -> None:
+    names = {"item": "i", "text": "t", "text_b": "u", "reply": "said"}
+    rows = [{"i": item, "t": "Same", "u": "Other", "said": said} for item, said in ("aA", "bB")]
+    texts = [
+        Subject(f"{item}:{system}", item, system, "systems", text, f"Source {item}")
+        for item in "ab"
+        for system, text in (("x", "Same"), ("y", "Other"))
+    ]
+    pairs, answers = engine(tmp_path, rows, names).compare(JUDGE, "overall", texts)
+    assert [one.item for one, _ in pairs] == ["a", "b"]
+    assert [[each.text for each in one] for one in answers] == [["A"], ["B"]]
+
+
 def test_a_row_that_fits_texts_of_two_sources_is_an_error(tmp_path: Path) -> None:
     names = {"text": "t", "text_b": "u", "reply": "said"}
     made = engine(tmp_path, [{"t": "Same", "u": "Other", "said": "A"}], names)

@@ -6,19 +6,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from judgescope.cli.init.options import add_paired
+from judgescope.cli.init.options import add_columns
 
 BROKEN: Final = 3
 """The exit code of input that cannot be used; the others are those of `page.Findings.status`."""
 MOST_NAMED: Final = 2
 """Surplus files that a message names."""
-ROLES: Final = {
-    "--text": "the text that is judged",
-    "--source": "the source of the text; repeat it for several columns",
-    "--references": "reference texts; repeat it for several columns",
-    "--item": "the id that rows of one source share",
-    "--system": "the system that wrote the text",
-}
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -51,19 +44,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         default=[],
         help="people's ratings, one column per rater; without an aspect: overall",
     )
-    add_paired(table)
-    for flag, about in ROLES.items():
-        if flag in {"--source", "--references"}:
-            table.add_argument(flag, metavar="COLUMN", action="append", default=[], help=about)
-        else:
-            table.add_argument(flag, metavar="COLUMN", help=about)
-    table.add_argument(
-        "--scale",
-        metavar="[ASPECT=]MIN:MAX[:STEP]",
-        action="append",
-        default=[],
-        help="the scale of the ratings, from worst to best",
-    )
+    add_columns(table)
     parser.add_argument(
         "--require",
         metavar="STATISTIC[.LEVEL]=VALUE",
@@ -99,7 +80,7 @@ def audit(args: argparse.Namespace) -> int:
         check_output(args.html, [".html"])
     draft, sheet = table.draft_of(args, require)
     with TemporaryDirectory(prefix="judgescope-") as folder:
-        made = study.made(draft, sheet, args.write or Path(folder))
+        made = study.made(draft, args.write or Path(folder))
         results = study.computed(made, Path(folder) / "results")
     findings = page.Findings(draft, sheet, results)
     if args.html is not None:

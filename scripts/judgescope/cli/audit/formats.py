@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from judgescope.cli.audit.long import MOST_RATERS
-from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import PEOPLE, Guess, columns_of, number, numbers, words_of
+from judgescope.cli.init.long import MOST_RATERS
 from judgescope.cli.init.pairs import FIRST, SECOND, TIE
+from judgescope.cli.init.tables import Table
 from judgescope.core.errors import UserError
 from judgescope.core.slugs import slug
 from judgescope.data.rows import read_json
@@ -54,7 +54,15 @@ class Results:
 
     def table(self, file: Path, aspects: Sequence[str]) -> Table:
         """Return the rows as a table; names of columns are those of the tool."""
-        return Table(file, range(1, len(self.rows) + 1), self.rows, columns_of(self.rows), aspects)
+        return Table(
+            file,
+            range(1, len(self.rows) + 1),
+            self.rows,
+            columns_of(self.rows),
+            aspects,
+            known=self.columns,
+            stated=self.scales,
+        )
 
 
 def results_of(content: object, file: Path) -> Results | None:

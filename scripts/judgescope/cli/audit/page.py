@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from judgescope.cli.init import described
 from judgescope.cli.init.cards import StudyDraft
-from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import PAIRED, ROLES
+from judgescope.cli.init.tables import Table
 from judgescope.cli.terminal import plain
 from judgescope.core.paths import WORKFLOW
 from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS, PAIRS
@@ -152,7 +152,7 @@ def _supports(findings: Findings) -> Iterator[str]:
     level = {claim.row.level for of in findings.claims.values() for claim in of}
     how = "within sources" if "by_source" in level else "over all texts"
     aspects = listed([findings.report.aspect(name) for name in raters])
-    if columns.texts:
+    if columns.compared:
         of_pairs = plural(len(findings.table.rows), "pair")
         yield f"whether the judge chooses as people do on {aspects}: {of_pairs}, " + plural(
             counts.items, "source"
@@ -186,14 +186,13 @@ def _adds(findings: Findings) -> Iterator[str]:
             "a second rater: how well people agree with each other, and whether the judge is as "
             "good as one more rater"
         )
-    given = {*findings.table.columns}
-    if not columns.system and not given.issuperset(columns.systems or [""]):
+    if not columns.system and not columns.systems:
         yield (
             "the system that wrote each text: whether a preference for systems would do as well, "
             "and whether the judge ranks systems as people do"
         )
     counts = findings.dataset.counts
-    alone = counts.items == (len(findings.table.rows) if columns.texts else counts.targets)
+    alone = counts.items == (len(findings.table.rows) if columns.compared else counts.targets)
     if not columns.source and alone:
         yield (
             "the source of each text, or an id that its texts share: agreement within a source; "
@@ -201,7 +200,7 @@ def _adds(findings: Findings) -> Iterator[str]:
         )
     if not columns.text and not columns.texts:
         yield "the texts: whether their length would do as well, and perturbed texts to judge"
-    if columns.texts:
+    if columns.compared:
         yield "the judge's choices with the texts in the other order: how often it contradicts them"
     else:
         yield "a second draw of the judge: how often it gives another score to the same text"

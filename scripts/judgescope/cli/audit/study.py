@@ -5,11 +5,9 @@ Only what the page shows is computed: claims about the recorded judges, and the 
 """
 
 import io
-import json
 import math
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import chdir, contextmanager, redirect_stdout
+from contextlib import chdir, redirect_stdout
 from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +17,10 @@ from msgspec import to_builtins
 from msgspec.json import decode
 from msgspec.structs import replace
 
-from judgescope.cli.init.cards import StudyDraft, card_path, cards_of, write
-from judgescope.cli.init.flags import Table
+from judgescope.cli.init.cards import StudyDraft, card_path, cards_of, naming_table, write
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack
-from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.jobs import collect, compute, ingest, score, statistics
 from judgescope.methods.base import StatisticsSpec
@@ -62,45 +59,28 @@ def bars(texts_of_bars: Sequence[str]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Made:
-    """A study in a folder: its dataset has its name."""
+    """A study in a folder."""
 
     folder: Path
-    study: str
-    card: Path
-    """The study's card, below the folder."""
-    data: Path
-    file: str
-    """The file that the user named."""
+    draft: StudyDraft
+
+    @property
+    def study(self) -> str:
+        """Return the study's name, which is its dataset's."""
+        return self.draft.study
+
+    @property
+    def card(self) -> Path:
+        """Return the study's card, below the folder."""
+        return card_path("study", self.study)
 
 
-def made(draft: StudyDraft, table: Table, folder: Path) -> Made:
-    """Write data and cards into a folder; UserError where something of them is there."""
+def made(draft: StudyDraft, folder: Path) -> Made:
+    """Write data and cards into a folder; UserErrors where something of them is there."""
     folder.mkdir(parents=True, exist_ok=True)
     with chdir(folder):
-        if draft.file.exists():
-            raise UserError(
-                "this file already exists", where=str(folder / draft.file), todo="name another DIR"
-            )
-        cards = cards_of(draft)
-        draft.file.parent.mkdir(parents=True, exist_ok=True)
-        write(cards)
-        draft.file.write_text("".join(_lines(draft, table)), encoding="ascii")
-    return Made(folder, draft.study, card_path("study", draft.study), draft.file, str(table.file))
-
-
-def _lines(draft: StudyDraft, table: Table) -> Iterator[str]:
-    """Yield the rows as JSON lines, with the columns that are used."""
-    named = dict.fromkeys([*draft.columns.columns_of("item"), *table.columns])
-    used = [column for column in named if column in draft.columns.used]
-    for row in table.rows:
-        yield json.dumps({name: _cell(row.get(name)) for name in used}, default=str) + "\n"
-
-
-def _cell(cell: object) -> object:
-    """Return a cell as the cards read it: no NaN, and 1 for true."""
-    if isinstance(cell, bool):
-        return int(cell)
-    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+        write(draft, cards_of(draft))
+    return Made(folder, draft)
 
 
 def computed(study: Made, out: Path) -> Report:
@@ -113,7 +93,7 @@ def computed(study: Made, out: Path) -> Report:
 
 def _computed(study: Made, out: Path) -> Report:
     HASHED.set(False)  # in a context of its own
-    with chdir(study.folder), _of_file(study), redirect_stdout(io.StringIO()):
+    with chdir(study.folder), naming_table(study.draft), redirect_stdout(io.StringIO()):
         content, _ = load_yaml(study.card)
         plan = load_plan(content, HOME, source=str(study.card), results=str(out))
         _judge(plan, study.study)
@@ -121,20 +101,6 @@ def _computed(study: Made, out: Path) -> Report:
         spec = pages.report(plan, f"judgescope run {study.card}")
         paths = {name: plan.paths.statistics(name, study.study) for name in tables}
         return Report.load(replace(spec, tables=paths))
-
-
-@contextmanager
-def _of_file(study: Made) -> Iterator[None]:
-    """Name the user's file in errors, in place of the study's copy of its rows."""
-    try:
-        yield
-    except (UserError, UserErrors) as error:
-        copy = re.compile(rf"[^,;\s]*{re.escape(str(study.data))}")
-        for each in error.errors if isinstance(error, UserErrors) else [error]:
-            if copy.search(each.where):
-                where = copy.sub(lambda _: study.file, each.where)
-                each.where = f"{where}; rows are counted from 1, without a header"
-        raise
 
 
 def _judge(plan: Plan, dataset: str) -> None:

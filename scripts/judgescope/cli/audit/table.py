@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from judgescope.cli.audit.formats import Results, of_folder, results_of
-from judgescope.cli.audit.long import unfolded
-from judgescope.cli.init import flags, missing_in
+from judgescope.cli.audit.formats import of_folder, results_of
+from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft
-from judgescope.cli.init.flags import EVERY, Scale, Table, check_free
+from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.guess import (
     ALL,
     PEOPLE,
@@ -21,8 +20,8 @@ from judgescope.cli.init.guess import (
     numbers,
     words_of,
 )
-from judgescope.cli.init.labels import judge_keys
-from judgescope.cli.init.pairs import FIRST, SECOND, TIE
+from judgescope.cli.init.pairs import choices_of_nothing
+from judgescope.cli.init.tables import Scale, Table, load_table
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.core.slugs import slug
@@ -33,36 +32,23 @@ from judgescope.schema.loading import Cards
 MOST_BYTES: Final = 200_000_000
 MOST_ROWS: Final = 50_000
 ROW: Final = "row"
-"""The column that numbers the rows of a table without items."""
-SYSTEM: Final = "system of text"
-"""The columns of systems, where the table of pairs has none."""
-CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
-"""Choices in the study's copy of a table of pairs."""
+"""The column of ids in a table without items."""
 
 
 def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[StudyDraft, Table]:
     """Return the study that a table makes, and its rows; UserError for one that makes none."""
-    table, results = read(args.file)
-    if results is None:
-        table = flags.coded(table, flags.named_columns(args, table))
-    named = flags.named_columns(args, table)
-    known = results.columns if results else None
-    if results is None:
-        table, known = unfolded(table, named)
-    columns = _columns(args, table, named, known)
-    table, columns = _with_items(table, _checked(table, columns))
-    if columns.texts:
-        table, columns = _with_systems(table, replace(columns, choice_words=CODES))
-    stated = flags.named_scales(args.scale, columns)
-    if results is not None:
-        stated = {**results.scales, **stated}
-    scales = flags.scales_of(columns, table, stated, copied=True)
-    labels = flags.label_pairs(columns, table, stated)
-    numeric = {name: scale for name, scale in scales.items() if name not in labels}
-    fitting = {} if columns.texts else _judge_scales(table, columns, numeric)
+    table, named = flags.understood(args, read(args.file))
+    table = replace(table, copied=True)
+    ratings = flags.read_ratings(args.human, table, "--human", ALL) if args.human else {}
+    columns = flags.assigned(table, named, ratings, ("--judge", args.judge), more=False)
+    columns = replace(columns, means=False)
+    columns = columns if columns.judges else _by_people(columns)
+    table, columns = _with_items(*table.readable(_checked(table, columns)))
+    stated = {**table.stated, **flags.named_scales(args.scale, columns)}
+    scales = table.scales(columns, stated)
     draft = StudyDraft(
         study=slug(table.file.stem),
-        file=Path("data", f"{slug(table.file.stem)}.jsonl"),
+        file=table.file,
         columns=columns,
         scales=scales,
         definitions={
@@ -70,55 +56,30 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[St
             for name, group in columns.ratings.items()
             if name not in table.aspects
         },
-        missing=missing_in(columns, table),
+        missing=table.missing(columns),
         measures=(),
         judge_keys={
-            judge: {
-                **({"scale": fitting[judge]} if judge in fitting else {}),
-                **judge_keys(table.rows, scores, labels, {}, {}),
-            }
-            for judge, scores in columns.judges.items()
+            judge: {**keys, **_judge_scale(table, columns, judge, scales)}
+            for judge, keys in table.judge_keys(columns, stated).items()
         },
         require=require,
     )
-    return draft, table
+    return draft.with_copy(table.rows), table
 
 
-def _with_systems(table: Table, columns: Guess) -> tuple[Table, Guess]:
-    """Return the table with systems; without any, a text's is its number among its item's texts."""
-    if columns.systems:
-        return table, columns
-    names = [f"{SYSTEM} {number}" for number in (FIRST, SECOND)]
-    known: dict[str, dict[str, str]] = {}
-    rows = []
-    for row in table.rows:
-        item = str([row.get(name) for name in (columns.item, *columns.source) if name])
-        texts = known.setdefault(item, {})
-        of_row = [
-            texts.setdefault(str(row.get(column)), f"text {len(texts) + 1}")
-            for column in columns.texts
-        ]
-        rows.append({**row, **dict(zip(names, of_row, strict=True))})
-    wide = replace(table, rows=rows, columns=[*table.columns, *names])
-    return wide, replace(columns, systems=names)
-
-
-def _judge_scales(
-    table: Table, columns: Guess, scales: Mapping[str, Scale]
+def _judge_scale(
+    table: Table, columns: Guess, judge: str, scales: Mapping[str, Scale]
 ) -> dict[str, dict[str, Scale]]:
-    """Return judge -> aspect -> people's scale, where all of its scores are values of that."""
-    return {
-        judge: fitting
-        for judge, scores in columns.judges.items()
-        if (
-            fitting := {
-                aspect: scale
-                for aspect, scale in scales.items()
-                if (column := scores.get(aspect, scores.get(EVERY)))
-                and all(_fits(value, scale) for value in _values(table, column))
-            }
-        )
+    """Return the key `scale` of a judge's card: people's, where its scores are values of that."""
+    scores = columns.judges[judge]
+    fitting = {
+        aspect: scale
+        for aspect, scale in scales.items()
+        if not columns.compared and "labels" not in scale
+        if (column := scores.get(aspect, scores.get(EVERY)))
+        and all(_fits(value, scale) for value in _values(table, column))
     }
+    return {"scale": fitting} if fitting else {}
 
 
 def _fits(value: float | None, scale: Scale) -> bool:
@@ -129,7 +90,7 @@ def _fits(value: float | None, scale: Scale) -> bool:
     return scale["min"] <= value <= scale["max"] and steps.is_integer()
 
 
-def read(file: Path) -> tuple[Table, Results | None]:
+def read(file: Path) -> Table:
     """Return a file's rows, and what its columns hold where another tool has written it.
 
     Raises UserError for a file that is too large, or has fewer than two rows.
@@ -150,9 +111,11 @@ def read(file: Path) -> tuple[Table, Results | None]:
                 "JUDGE-BENCH",
                 todo="bring scores and ratings into a CSV or JSONL table",
             )
-    table = results.table(file, cards.names("aspect")) if results else flags.load_table(file, cards)
-    if results is None and (results := results_of(list(table.rows), file)):
-        table = results.table(file, table.aspects)
+    if results is None:
+        table = load_table(file, cards)
+        results = results_of(list(table.rows), file)
+    if results is not None:
+        table = results.table(file, cards.names("aspect"))
     if len(table.rows) > MOST_ROWS:
         raise _too_much(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
     if len(table.rows) < 2:
@@ -163,7 +126,7 @@ def read(file: Path) -> tuple[Table, Results | None]:
             got=plural(len(table.rows), "row"),
             todo=todo,
         )
-    return table, results
+    return table
 
 
 def _too_much(file: Path, got: str, allowed: str) -> UserError:
@@ -172,51 +135,22 @@ def _too_much(file: Path, got: str, allowed: str) -> UserError:
     return UserError(what, where=str(file), got=got, allowed=allowed, todo=todo)
 
 
-def _columns(
-    args: argparse.Namespace, table: Table, named: Mapping[str, list[str]], folded: Guess | None
-) -> Guess:
-    """Return what flags say of the columns, what a long table says, and guesses for the rest."""
-    ratings: dict[str, list[str]] = {}
-    for aspect, column in flags.named_parts(args.human, table, "--human"):
-        ratings.setdefault(ALL if aspect == EVERY else aspect, []).append(column)
-    people = [column for group in ratings.values() for column in group]
-    judged = flags.named_parts(args.judge, table, "--judge")
-    mine = [column for _, column in judged]
-    for column in mine:
-        check_free(column, {**named, "--human": people}, "--judge")
-    found = folded or flags.guessed(table, named, [*mine, *people])
-    ratings = ratings or _without(found.ratings, mine)
-    judges = flags.named_judges(judged, ratings, "--judge") or {
-        name: kept
-        for name, scores in found.judges.items()
-        if (kept := {one: column for one, column in scores.items() if column not in people})
-    }
-    if not judges:
-        ratings, judges = _by_people(ratings)
-    return replace(found, ratings=ratings, judges=judges, means=False)
-
-
-def _without(ratings: Mapping[str, list[str]], taken: Sequence[str]) -> dict[str, list[str]]:
-    """Return aspect -> columns without those that are taken, and without empty aspects."""
-    left = {aspect: [c for c in group if c not in taken] for aspect, group in ratings.items()}
-    return {aspect: group for aspect, group in left.items() if group}
-
-
-def _by_people(
-    ratings: Mapping[str, list[str]],
-) -> tuple[dict[str, list[str]], dict[str, dict[str, str]]]:
+def _by_people(columns: Guess) -> Guess:
     """Return people's columns and the others, as a judge's, where some names are of people."""
     people = {
         aspect: kept
-        for aspect, group in ratings.items()
+        for aspect, group in columns.ratings.items()
         if (kept := [column for column in group if PEOPLE.intersection(words_of(column))])
     }
     others = [
-        c for group in ratings.values() for c in group if not any(c in g for g in people.values())
+        column
+        for aspect, group in columns.ratings.items()
+        for column in group
+        if column not in people.get(aspect, ())
     ]
     if not people or not others:
-        return dict(ratings), {}
-    return people, judges_of(others, people)
+        return columns
+    return replace(columns, ratings=people, judges=judges_of(others, people))
 
 
 # --- what makes an audit impossible ----------------------------------------------------------
@@ -228,6 +162,16 @@ def _checked(table: Table, columns: Guess) -> Guess:
     Raises UserErrors for a table that nothing can be said of.
     """
     errors, where = [], str(table.file)
+    if not (columns.judges and columns.ratings) and (
+        choices := choices_of_nothing(table.rows, table.columns)
+    ):
+        raise UserError(
+            "choices between two texts, in rows that do not say between which",
+            where=where,
+            got=", ".join(choices),
+            todo="add the columns of the two texts (answer_a, answer_b), or of the systems that "
+            "wrote them (model_a, model_b)",
+        )
     skipped = table.nearly_ratings(columns.used)
     more = f"; skipped: {', '.join(skipped)}" if skipped else ""
     for given, whose, flag in (
@@ -304,11 +248,18 @@ def _values(table: Table, column: str) -> list[float | None]:
 
 
 def _with_items(table: Table, columns: Guess) -> tuple[Table, Guess]:
-    """Return the table with an id for each row, where neither items nor sources are named."""
-    if columns.item or columns.source:
+    """Return the table with ids, where neither items nor sources tell texts apart.
+
+    Each row is an item of its own, or each source where there are systems without texts.
+    """
+    if columns.item or (columns.source and (columns.texts or not columns.systems)):
         return table, columns
-    width, name = len(str(len(table.rows))), ROW
+    name = ROW
     while name in table.columns:
         name += "_"
-    rows = [{**row, name: f"{at:0{width}}"} for at, row in enumerate(table.rows, start=1)]
+    known: dict[object, int] = {}
+    rows, width = [], len(str(len(table.rows)))
+    for at, row in enumerate(table.rows):
+        source = str([row.get(column) for column in columns.source]) if columns.source else at
+        rows.append({**row, name: f"{known.setdefault(source, len(known) + 1):0{width}}"})
     return replace(table, rows=rows), replace(columns, item=name)

@@ -20,11 +20,9 @@ from judgescope.cli.init.cards import (
     write,
 )
 from judgescope.cli.init.endpoint import PROVIDERS
-from judgescope.cli.init.flags import Table
-from judgescope.cli.init.guess import PAIRED, ROLES, Guess, missing_words
-from judgescope.cli.init.interview import Ask, interview, unused
-from judgescope.cli.init.labels import judge_keys
-from judgescope.cli.init.options import add_paired
+from judgescope.cli.init.interview import Ask, interview, roles_of, unused
+from judgescope.cli.init.options import add_columns
+from judgescope.cli.init.tables import Table, load_table
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -33,18 +31,9 @@ from judgescope.schema.loading import Cards
 from judgescope.statistics.intervals import FEWEST_SOURCES
 
 TABLE_OPTIONS = {
-    "--text": ("COLUMN", "the text that is judged"),
-    "--source": ("COLUMN", "the source of the text; repeat it for several columns"),
-    "--references": ("COLUMN", "reference texts; repeat it for several columns"),
-    "--item": ("COLUMN", "the id that rows of one source share"),
-    "--system": ("COLUMN", "the system that wrote the text"),
     "--rating": (
         "ASPECT=COLUMN,…",
         "the ratings of an aspect, one column per rater; repeat it for each aspect",
-    ),
-    "--scale": (
-        "[ASPECT=]MIN:MAX[:STEP]",
-        "the scale of the ratings, from worst to best",
     ),
     "--define": ("ASPECT=TEXT", "a definition for judges, of an aspect without a card"),
     "--task": (None, "such as summarization, dialogue, translation"),
@@ -76,7 +65,7 @@ JUDGE_OPTIONS = {
     "--max-usd": ("US$", "what the study may cost in all"),
 }
 YES = {"", "y", "yes"}
-REPEATED = {"--source", "--references", "--rating", "--scale", "--define", "--judge", "--metric"}
+REPEATED = {"--rating", "--define", "--judge", "--metric"}
 
 
 # --- the command -----------------------------------------------------------------------------
@@ -94,7 +83,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--study", help="the study's name; default: the file's")
     table = parser.add_argument_group("the table's columns; those not named are guessed")
     judge = parser.add_argument_group("judges; default: metrics and controls only")
-    add_paired(table)
+    add_columns(table)
     for group, options in ((table, TABLE_OPTIONS), (judge, JUDGE_OPTIONS)):
         for flag, (metavar, about) in options.items():
             if flag in REPEATED:
@@ -128,8 +117,7 @@ def init(args: argparse.Namespace) -> int:
             print("\nNothing was written.")
             return INTERRUPTED
     if args.file is not None:  # what is guessed shows which options are needed
-        table = _table(args)
-        print("\n".join(described(_scaled(flags.draft_of(args, table), table), table)), flush=True)
+        print("\n".join(described(*_draft(args))), flush=True)
     raise UserError(
         "questions need a terminal",
         where="judgescope init",
@@ -143,12 +131,10 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         args.file = Path(ask("your table (CSV, TSV, JSONL or Parquet): ").strip())
     if args.file is None:
         raise UserError("no table is named", where="judgescope init", todo="judgescope init FILE")
-    table = _table(args)
-    draft = flags.draft_of(args, table)
-    draft = _scaled(draft, table)
+    draft, table = _draft(args)
     if ask is None:
         print("\n".join(described(draft, table)), flush=True)
-        cards, data = _read(draft, table)
+        draft, cards, data = _read(draft, table)
     else:
         accepted = _accepted(draft, table, ask)
         if accepted is None:
@@ -157,7 +143,7 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         draft, cards, data = accepted
     given = (
         (len(data.preferences), "choices")
-        if draft.columns.texts
+        if draft.columns.compared
         else (len(data.ratings), "ratings")
     )
     counts = f"{len(data.outputs)} texts of {len(data.items)} items, {given[0]} {given[1]}"
@@ -167,19 +153,14 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in YES:
         print("Nothing was written.")
         return 1
-    for path in write(cards):
+    for path in write(draft, cards):
         print(f"written: {path}")
     print("\n".join(_next_steps(draft)))
     return 0
 
 
-def _table(args: argparse.Namespace) -> Table:
-    table = flags.load_table(args.file, Cards([CONFIG, HOME / "config"]))
-    return flags.coded(table, flags.named_columns(args, table))
-
-
-def _scaled(draft: StudyDraft, table: Table) -> StudyDraft:
-    return replace(draft, scales=flags.scales_of(draft.columns, table, draft.scales))
+def _draft(args: argparse.Namespace) -> tuple[StudyDraft, Table]:
+    return flags.draft_of(args, load_table(args.file, Cards([CONFIG, HOME / "config"])))
 
 
 def _accepted(
@@ -188,32 +169,31 @@ def _accepted(
     """Return what a person accepts and a run can read; None when the person quits."""
     while (changed := interview(draft, table, ask)) is not None:
         try:
-            return changed, *_read(changed, table)
+            return _read(changed, table)
         except (UserError, UserErrors) as error:
             print(error)
             draft = changed
     return None
 
 
-def _read(draft: StudyDraft, table: Table) -> tuple[NewCards, Rated]:
-    """Return the new cards, and the data as a run reads them; raise what makes them unusable."""
-    table.study(draft.study)
+def _read(draft: StudyDraft, table: Table) -> tuple[StudyDraft, NewCards, Rated]:
+    """Return the study, its new cards, and the data as a run reads them.
+
+    Raises what makes them unusable.
+    """
+    flags.study_name(draft.study)
     flags.check_complete(draft, table)
-    columns = draft.columns
-    labels = flags.label_pairs(columns, table, set(draft.scales) - set(draft.labelled))
-    keys = {
-        judge: judge_keys(table.rows, scores, labels, table.labels, table.other_labels)
-        for judge, scores in columns.judges.items()
-    }
-    cards = cards_of(replace(draft, missing=missing_in(columns, table), judge_keys=keys))
-    check_new(cards)
-    return cards, tried(cards, HOME)
-
-
-def missing_in(columns: Guess, table: Table) -> list[str]:
-    """Return what the columns of people and of judges hold where a value is missing."""
-    groups = [*columns.ratings.values(), *(scores.values() for scores in columns.judges.values())]
-    return missing_words(table.rows, [column for group in groups for column in group])
+    table, columns = table.readable(draft.columns)
+    draft = replace(
+        draft,
+        columns=columns,
+        missing=table.missing(columns),
+        judge_keys=table.judge_keys(columns, {*draft.scales} - {*draft.labelled}),
+    )
+    draft = draft.with_copy(table.rows) if table.copied else draft
+    cards = cards_of(draft)
+    check_new(draft, cards)
+    return draft, cards, tried(draft, cards, HOME)
 
 
 def _notes(rated: Rated) -> Iterator[str]:
@@ -234,15 +214,14 @@ def _notes(rated: Rated) -> Iterator[str]:
 def described(draft: StudyDraft, table: Table) -> Iterator[str]:
     """Yield what each column is taken for."""
     columns = draft.columns
-    yield f"{table.file}: {len(table.rows)} rows, {len(table.columns)} columns"
-    single = [role for role in ROLES if not columns.texts or role not in {"text", "system"}]
-    for role in [*(PAIRED if columns.texts else ()), *single]:
+    yield table.title
+    for role in roles_of(columns):
         yield f"  {role:<12}{plain(', '.join(columns.columns_of(role))) or '-'}"
     for name, group in columns.ratings.items():
         scale = draft.scales.get(name)
         ends = f"scale {flags.scale_text(scale)}; " if scale else ""
-        how = "" if columns.texts else f" ({ends}{table.described(group)})"
-        kind = "choice" if columns.texts else "rating"
+        how = "" if columns.compared else f" ({ends}{table.described(group)})"
+        kind = "choice" if columns.compared else "rating"
         yield f"  {kind:<12}{name}: {plain(', '.join(group))}{how}"
     for name, scores in columns.judges.items():
         named = (f"{column}{f' ({aspect})' * (aspect != '*')}" for aspect, column in scores.items())

@@ -1,17 +1,19 @@
 """The cards of a new study on a user's table: made, checked as a run would, then written."""
 
+import json
+import math
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from judgescope.cli.init.endpoint import Endpoint
-from judgescope.cli.init.guess import Guess
+from judgescope.cli.init.guess import Guess, Row, columns_of
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.core.slugs import slug
@@ -46,6 +48,7 @@ class StudyDraft:
 
     study: str
     file: Path
+    """The user's table."""
     columns: Guess
     scales: Mapping[str, Mapping[str, Any]]
     definitions: Mapping[str, str] = field(default_factory=dict)
@@ -64,6 +67,20 @@ class StudyDraft:
     """The bars that judges are compared with."""
     licence: str = NOT_STATED
     citation: str = NOT_STATED
+    copied: Sequence[Row] | None = None
+    """The rows of the study's copy of the table, if it needs one."""
+
+    @property
+    def data(self) -> Path:
+        """Return the file that the study's cards read: the user's, or a copy."""
+        return self.file if self.copied is None else Path("data", f"{self.study}.jsonl")
+
+    def with_copy(self, rows: Sequence[Row]) -> "StudyDraft":
+        """Return the study with a copy of its table: of the columns that are used."""
+        names = dict.fromkeys([*self.columns.columns_of("item"), *columns_of(rows)])
+        used = [name for name in names if name in self.columns.used]
+        copied = [{name: _cell(row.get(name)) for name in used} for row in rows]
+        return replace(self, copied=copied)
 
     @property
     def labelled(self) -> list[str]:
@@ -73,7 +90,7 @@ class StudyDraft:
     @property
     def methods(self) -> list[str]:
         """Return the methods for what people gave: choices, numbers, labels."""
-        if self.columns.texts:
+        if self.columns.compared:
             return ["pairwise"]
         rated = ["agreement"] if len(self.labelled) < len(self.scales) else []
         return [*rated, *(["labels"] if self.labelled else [])]
@@ -127,7 +144,7 @@ def cards_of(draft: StudyDraft) -> NewCards:
 def _asked(draft: StudyDraft, endpoint: Endpoint, name: str) -> dict[str, Card]:
     """Return the judges that a model is asked as: one form for labels, another for numbers."""
     numeric = [aspect for aspect in draft.scales if aspect not in draft.labelled]
-    forms = {"compare": [*draft.scales]} if draft.columns.texts else {}
+    forms = {"compare": [*draft.scales]} if draft.columns.compared else {}
     forms = forms or {"analyze-rate": numeric, "reason-verdict": draft.labelled}
     if endpoint.form:
         forms = {endpoint.form: [*draft.scales]}
@@ -158,7 +175,7 @@ def judge_id(judge: str, study: str) -> str:
 def _recorded_judges(columns: Guess) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield judges with their columns by aspect; of choices a judge for each column."""
     for judge, scores in columns.judges.items():
-        if not columns.texts or len(scores) == 1:
+        if not columns.compared or len(scores) == 1:
             yield judge, scores
         else:
             yield from ((f"{judge}-{aspect}", {aspect: name}) for aspect, name in scores.items())
@@ -167,7 +184,7 @@ def _recorded_judges(columns: Guess) -> Iterator[tuple[str, Mapping[str, str]]]:
 def _recorded(draft: StudyDraft, name: str, scores: Mapping[str, str]) -> Card:
     """Return the card of scores in the table, joined by item, or by source and text."""
     guess = draft.columns
-    if guess.texts:
+    if guess.compared:
         rows = _compared_rows(guess, next(iter(scores.values())))
     else:
         by_text = {"source": guess.source, "text": guess.text}
@@ -178,17 +195,17 @@ def _recorded(draft: StudyDraft, name: str, scores: Mapping[str, str]) -> Card:
         "model": name,
         "engine": "recorded",
         "dataset": draft.study,
-        "files": os.path.relpath(draft.file, CONFIG / FOLDERS["model"]),
+        "files": os.path.relpath(draft.data, CONFIG / FOLDERS["model"]),
         "rows": {key: value for key, value in rows.items() if value},
     }
 
 
 def _compared_rows(guess: Guess, column: str) -> Card:
     """Return how rows of choices find their two texts, and what the words in a column choose."""
-    by_item = guess.item and guess.systems
-    names = ("text", "text_b") if not by_item else ("system", "system_b")
-    keys = {"item": guess.item} if by_item else {"source": guess.source}
-    pair = guess.systems if by_item else guess.texts
+    by_system = bool(guess.item and guess.systems)
+    names = ("system", "system_b") if by_system else ("text", "text_b")
+    keys = {"item": guess.item} if guess.item else {"source": guess.source}
+    pair = guess.systems if by_system else guess.texts
     labels = dict(
         zip(("tie", "text", "text_b"), map(guess.choice_words.get, range(3)), strict=True)
     )
@@ -232,8 +249,10 @@ def _dataset(draft: StudyDraft) -> Card:
         "text": guess.text,
         "texts": guess.texts,
         "systems": guess.systems,
-        "preferences" if guess.texts else "ratings": {
-            name: group for name, group in guess.ratings.items() if guess.texts or group != [name]
+        "preferences" if guess.compared else "ratings": {
+            name: group
+            for name, group in guess.ratings.items()
+            if guess.compared or group != [name]
         },
         "choices": _choices(guess),
     }
@@ -243,13 +262,13 @@ def _dataset(draft: StudyDraft) -> Card:
         "name": _title(draft.study),
         "task": guess.task,
         "format": "table",
-        "files": os.path.relpath(draft.file, CONFIG / FOLDERS["dataset"]),
+        "files": os.path.relpath(draft.data, CONFIG / FOLDERS["dataset"]),
         "columns": {name: value for name, value in columns.items() if value},
         **({"ratings": draft.ratings} if draft.ratings != "human" else {}),
         **({"raters": "mean"} if guess.means else {}),
         **({"missing": list(draft.missing)} if draft.missing else {}),
         "aspects": {name: {**draft.scales[name], **hidden} for name in guess.ratings},
-        **({"select": {"original": "none"}} if guess.texts else {}),
+        **({"select": {"original": "none"}} if guess.compared else {}),
         "licence": draft.licence,
         "citation": draft.citation,
     }
@@ -257,10 +276,10 @@ def _dataset(draft: StudyDraft) -> Card:
 
 def _choices(guess: Guess) -> dict[str, list[str]]:
     """Return the words of choices that the data's reader does not know by itself."""
-    if not guess.texts:
+    if not guess.compared:
         return {}
     known = {"1", "a", "2", "b", "tie", *(name.casefold() for name in guess.texts + guess.systems)}
-    words = dict(zip(("tie", *guess.texts), map(guess.choice_words.get, range(3)), strict=True))
+    words = dict(zip(("tie", *guess.compared), map(guess.choice_words.get, range(3)), strict=True))
     new = {name: [word for word in of or [] if word not in known] for name, of in words.items()}
     return {name: of for name, of in new.items() if of}
 
@@ -294,9 +313,25 @@ def check_study(name: str) -> None:
         )
 
 
-def check_new(cards: NewCards) -> None:
-    """Raise UserErrors for the cards that exist already: nothing is overwritten."""
+def _cell(cell: object) -> object:
+    """Return a cell as cards read it: no NaN, and 1 for true."""
+    if isinstance(cell, bool):
+        return int(cell)
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def _write_copy(draft: StudyDraft, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"{json.dumps(row, default=str)}\n" for row in draft.copied or ()]
+    file.write_text("".join(lines), encoding="ascii")
+
+
+def check_new(draft: StudyDraft, cards: NewCards) -> None:
+    """Raise UserErrors for the files that exist already: nothing is overwritten."""
     errors = []
+    if draft.copied is not None and draft.data.exists():
+        todo = "choose another --study, or another folder"
+        errors.append(UserError("this file already exists", where=str(draft.data), todo=todo))
     for kind, name in cards:
         todo = {
             "dataset": "choose another --study",
@@ -311,7 +346,7 @@ def check_new(cards: NewCards) -> None:
         raise UserErrors(errors)
 
 
-def tried(cards: NewCards, home: Path) -> Rated:
+def tried(draft: StudyDraft, cards: NewCards, home: Path) -> Rated:
     """Return the dataset's texts and ratings, read as a run reads them.
 
     Raises the errors that `check` would, with the final paths of the cards.
@@ -319,7 +354,7 @@ def tried(cards: NewCards, home: Path) -> Rated:
     from judgescope.plan.loading import load_plan
 
     [study] = [card for (kind, _), card in cards.items() if kind == "study"]
-    with _staged(cards) as folder:
+    with naming_table(draft), _staged(draft, cards) as folder:
         load_plan(study, home, source=str(card_path("study", study["study"])), first=[folder])
         dataset = study["datasets"][0]
         card = Cards([folder]).read("dataset", dataset, where="")
@@ -327,14 +362,18 @@ def tried(cards: NewCards, home: Path) -> Rated:
 
 
 @contextmanager
-def _staged(cards: NewCards) -> Iterator[Path]:
-    """Write cards to a folder beside config/, where relative paths mean the same.
+def _staged(draft: StudyDraft, cards: NewCards) -> Iterator[Path]:
+    """Write cards to a folder beside config/, where relative paths mean the same, and the copy.
 
     Errors name config/ in its place.
     """
     folder = Path(tempfile.mkdtemp(prefix=".config-", dir="."))
     try:
+        if draft.copied is not None:
+            _write_copy(draft, folder / draft.data)
         for (kind, name), card in cards.items():
+            if draft.copied is not None and card.get("files") == f"../../{draft.data}":
+                card = {**card, "files": f"../{draft.data}"}
             if kind != "study":
                 write_new_card(card, folder / FOLDERS[kind] / f"{name}.yaml")
         yield folder
@@ -346,6 +385,20 @@ def _staged(cards: NewCards) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def naming_table(draft: StudyDraft) -> Iterator[None]:
+    """Name the user's file in errors, in place of the study's copy of its rows."""
+    try:
+        yield
+    except (UserError, UserErrors) as error:
+        copy = re.compile(rf"[^,;\s]*{re.escape(str(draft.data))}")
+        for each in error.errors if isinstance(error, UserErrors) else [error]:
+            if draft.copied is not None and copy.search(each.where):
+                where = copy.sub(lambda _: str(draft.file), each.where)
+                each.where = f"{where}; rows are counted from 1, as the study's copy has them"
+        raise
+
+
 def _moved(error: UserError, folder: Path) -> UserError:
     """Name the final path of a card, and a table's path from the working directory."""
     where = error.where.replace(str(folder), str(CONFIG))
@@ -353,9 +406,15 @@ def _moved(error: UserError, folder: Path) -> UserError:
     return error
 
 
-def write(cards: NewCards) -> list[Path]:
-    """Write the cards, the study's last; return their files."""
-    check_new(cards)
+def write(draft: StudyDraft, cards: NewCards) -> list[Path]:
+    """Write the copy of the table, if there is one, and the cards, the study's last.
+
+    Returns their files.
+    """
+    check_new(draft, cards)
+    if draft.copied is not None:
+        _write_copy(draft, draft.data)
     for key, card in cards.items():
         write_new_card(card, card_path(*key))
-    return [card_path(*key) for key in cards]
+    copy = [] if draft.copied is None else [draft.data]
+    return [*copy, *(card_path(*key) for key in cards)]

@@ -6,36 +6,19 @@ import math
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from judgescope.cli.init.cards import Replies, StudyDraft, check_study
 from judgescope.cli.init.endpoint import endpoint_of
-from judgescope.cli.init.guess import (
-    ALL,
-    PAIRED,
-    ROLES,
-    Guess,
-    aspect_of,
-    columns_of,
-    guess,
-    is_missing,
-    judges_of,
-    numbers,
-    scale,
-)
-from judgescope.cli.init.labels import Pair, in_numbers, label_scale, labelled
-from judgescope.cli.init.pairs import Pairs, pairs_of
+from judgescope.cli.init.guess import PAIRED, ROLES, Guess, guess, judges_of, numbers
+from judgescope.cli.init.long import unfolded
+from judgescope.cli.init.tables import Scale, Table, coded, load_table
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.slugs import slug
-from judgescope.data.rows import Row, read_rows
 from judgescope.schema.loading import Cards
 
-NEARLY_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+|inf(inity)?)", re.I)
-"""A number, perhaps with a decimal comma, or infinite."""
-MAX_CELL = 40
-"""Characters of a cell that a message repeats."""
 YOURS = "YOUR-"
 """What a provider's card has in place of a name that only the user knows."""
 REPLIES = ("reply", "judgment", "judgement", "completion", "response", "raw", "output")
@@ -43,142 +26,82 @@ REPLIES = ("reply", "judgment", "judgement", "completion", "response", "raw", "o
 ASPECT_COLUMNS = ("aspect", "criterion", "dimension")
 EVERY = "*"
 """In place of an aspect: all of them."""
-CHOICES: Final = {"min": -1, "max": 1}
-"""The scale of choices between two texts: 1 is for the first."""
-Scale = Mapping[str, float]
 
 
-# --- the table -------------------------------------------------------------------------------
+# --- columns ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Table:
-    """A file's rows and columns, and the ids of the aspects that have cards."""
+def understood(args: argparse.Namespace, table: Table) -> tuple[Table, dict[str, list[str]]]:
+    """Return a table with choices and labels in numbers and a row per text, and role -> columns.
 
-    file: Path
-    numbers: Sequence[int]
-    """The rows' numbers, as an editor shows them."""
-    rows: Sequence[Row]
-    columns: Sequence[str]
-    aspects: Sequence[str]
-    labels: Mapping[str, Pair] = field(default_factory=dict)
-    """Columns with 0 and 1 in place of two labels, and the labels."""
-    other_labels: Mapping[str, int] = field(default_factory=dict)
-    """Further words of these columns -> 0 or 1."""
-    pairs: Pairs | None = None
-    """The columns of texts between which people chose, where rows have numbers for choices."""
-
-    def nearest_aspect(self, name: str) -> str:
-        """Return which aspects have a card, the nearest one first."""
-        near = UserError("", where="", got=name, allowed=self.aspects).nearest()
-        return f"the nearest is {near}" if near else f"there are {', '.join(self.aspects)}"
-
-    def study(self, name: str) -> str:
-        """Return a name as a study's id; raise UserError if it is taken."""
-        check_study(study := slug(name))
-        return study
-
-    def nearly_ratings(self, used: Iterable[str]) -> list[str]:
-        """Return the unused columns that nearly hold ratings, each with its first bad cell.
-
-        Nearly: at least half of the cells are numbers, or would be but for a decimal comma; or the
-        column has the name of an aspect.
-        """
-        reasons = []
-        for column in (name for name in self.columns if name not in set(used)):
-            filled = self.filled(column)
-            bad = [(number, row[column]) for number, row in filled if not numbers([row], column)]
-            near = sum(bool(NEARLY_NUMBER.fullmatch(str(row[column]).strip())) for _, row in filled)
-            named = aspect_of(column) in self.aspects
-            if bad and (2 * near >= len(filled) or named):
-                number, cell = bad[0]
-                got = repr(str(cell)[:MAX_CELL])
-                reasons.append(f"{column} (row {number} has {got}, which is not a number)")
-        return reasons
-
-    def filled(self, column: str) -> list[tuple[int, Row]]:
-        """Return the rows in which a column's cell is not missing, with their numbers."""
-        rows = zip(self.numbers, self.rows, strict=True)
-        return [(number, row) for number, row in rows if not is_missing(row.get(column))]
-
-    def described(self, columns: Sequence[str]) -> str:
-        """Return the range of some columns' ratings: `3 columns, 1 to 5 seen`."""
-        values = _values(columns, self.rows)
-        raters = f"{len(columns)} columns, " if len(columns) > 1 else ""
-        if self.labels.keys() >= {*columns}:
-            return f"{raters}labels"
-        return f"{raters}{min(values):g} to {max(values):g} seen"
+    The roles are those that flags name, and those of a table of pairs.
+    """
+    named = _named_columns(args, table)
+    if table.known is None:
+        table = coded(table, named)
+        named |= table.pairs.named if table.pairs else {}
+        table = unfolded(table, named)
+    return table, named
 
 
-def load_table(file: Path, cards: Cards) -> Table:
-    """Read a table; raise UserError if it does not exist or has no rows."""
-    if file.is_dir():
-        todo = "name a file in it"
-        raise UserError("a table is a file, and this is a folder", where=str(file), todo=todo)
-    if not file.is_file():
-        folder = file.parent
-        beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-        raise UserError("file not found", where=str(folder), got=file.name, allowed=beside)
-    numbered = list(read_rows(file))
-    if not numbered:
-        raise UserError("this table has no rows", where=str(file))
-    row_numbers, rows = zip(*numbered, strict=True)
-    return Table(file, row_numbers, rows, columns_of(rows), cards.names("aspect"))
+def _named_columns(args: argparse.Namespace, table: Table) -> dict[str, list[str]]:
+    named: dict[str, list[str]] = {}
+    for role in (*ROLES, *PAIRED):
+        value = getattr(args, role)
+        for name in [value] if isinstance(value, str) else value or []:
+            check_column(name, table.columns, f"--{role}")
+            check_free(name, named, f"--{role}")
+            named.setdefault(role, []).append(name)
+    return named
 
 
-def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
-    """Return the table with numbers in place of two labels, or of choices between two texts."""
-    pairs = pairs_of(table.rows, table.columns, named)
-    if pairs is not None:
-        return replace(table, rows=pairs.coded(table.rows), pairs=pairs)
-    if named.get("texts"):
-        raise UserError(
-            "no column says which of these texts is better in every row",
-            where=f"{table.file}, --texts",
-            got=", ".join(named["texts"]),
-            allowed=["1", "2", "A", "B", "left", "right", "tie", "a column's or a system's name"],
-            todo="add a column of choices; a missing one is an empty cell",
-        )
-    rows, labels, others = in_numbers(table.rows, table.columns)
-    return replace(table, rows=rows, labels=labels, other_labels=others)
+def assigned(
+    table: Table,
+    named: Mapping[str, Sequence[str]],
+    ratings: Mapping[str, list[str]],
+    scores: tuple[str, Sequence[str]],
+    *,
+    more: bool,
+) -> Guess:
+    """Return what the columns hold: by role, ratings and scores as flags name them, else guessed.
 
-
-def guessed(table: Table, named: Mapping[str, Sequence[str]], taken: Sequence[str]) -> Guess:
-    """Return what a coded table's columns hold; `taken` are those of ratings and scores."""
-    named = {**named, "ratings": taken}
-    if table.pairs is None:
-        return guess(table.rows, named, table.aspects)
-    return table.pairs.guessed(table.rows, named, table.aspects)
-
-
-# --- what the flags say ----------------------------------------------------------------------
-
-
-def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
-    """Return the study that the flags describe, with guesses where they say nothing."""
-    named = named_columns(args, table)
-    ratings = read_ratings(args.rating, table) if args.rating else {}
+    scores: the flag of judges' scores, and what it says. `more`: guessed judges stay beside those.
+    """
+    flag, texts = scores
     rated = [column for group in ratings.values() for column in group]
+    parts = named_parts(texts, table, flag)
+    scored = [column for _, column in parts]
     for column in rated:
-        check_free(column, named, "--rating")
-    metrics = named_parts(args.metric, table, "--metric")
-    scored = [column for _, column in metrics]
+        check_free(column, named, "the ratings")
     for column in scored:
-        check_free(column, {**named, "--rating": rated}, "--metric")
-    columns = guessed(table, named, [*rated, *scored])
-    judges = {judge: dict(scores) for judge, scores in columns.judges.items()}
-    for judge, scores in named_judges(metrics, ratings or columns.ratings, "--metric").items():
-        judges.setdefault(judge, {}).update(scores)
-    columns = replace(columns, judges=judges)
-    if args.rating:
-        columns = replace(columns, ratings=ratings, means=False)
+        check_free(column, {**named, "ratings": rated}, flag)
+    found = table.guessed(named, [*rated, *scored])
+    kept = {
+        aspect: [c for c in group if c not in scored] for aspect, group in found.ratings.items()
+    }
+    ratings = ratings or {aspect: group for aspect, group in kept.items() if group}
+    judges = {
+        judge: {aspect: column for aspect, column in of.items() if column not in {*rated, *scored}}
+        for judge, of in found.judges.items()
+        if more or not parts
+    }
+    for judge, of in _named_judges(parts, ratings, flag).items():
+        judges.setdefault(judge, {}).update(of)
+    judges = {judge: of for judge, of in judges.items() if of}
+    return replace(found, ratings=dict(ratings), judges=judges, means=found.means and not rated)
+
+
+def draft_of(args: argparse.Namespace, table: Table) -> tuple[StudyDraft, Table]:
+    """Return the study that the flags describe, with guesses where they say nothing."""
+    table, named = understood(args, table)
+    ratings = read_ratings(args.rating, table, "--rating") if args.rating else {}
+    columns = assigned(table, named, ratings, ("--metric", args.metric), more=True)
     columns = replace(columns, means=columns.means or args.mean, task=args.task or columns.task)
-    scales = named_scales(args.scale, columns)
-    return StudyDraft(
-        study=table.study(args.study) if args.study else slug(table.file.stem),
+    draft = StudyDraft(
+        study=study_name(args.study) if args.study else slug(table.file.stem),
         file=table.file,
         columns=columns,
-        scales=scales,
+        scales=table.scales(columns, named_scales(args.scale, columns)),
         definitions=dict(_definition(text, table.aspects) for text in args.define),
         endpoint=endpoint_of(args),
         judges=tuple(args.judge),
@@ -188,37 +111,34 @@ def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
         licence=args.licence,
         citation=args.citation,
     )
+    return draft, table
 
 
-def named_columns(args: argparse.Namespace, table: Table) -> dict[str, list[str]]:
-    """Return role -> the columns that flags name."""
-    named: dict[str, list[str]] = {}
-    for role in (*ROLES, *PAIRED):
-        value = getattr(args, role)
-        for name in [value] if isinstance(value, str) else value or []:
-            check_column(name, table.columns, f"--{role}")
-            check_free(name, named, f"--{role}")
-            named.setdefault(role, []).append(name)
-    return {**named, **(table.pairs.named if table.pairs else {})}
+def study_name(name: str) -> str:
+    """Return a name as a study's id; raise UserError if it is taken."""
+    check_study(study := slug(name))
+    return study
 
 
 def named_parts(texts: Iterable[str], table: Table, flag: str) -> list[tuple[str, str]]:
-    """Return aspect, or *, and column of each part of `[ASPECT=]COLUMN,…`, columns of numbers."""
+    """Return aspect, or *, and column of each part of `[ASPECT=]COLUMN,…`, a line of CSV.
+
+    A text that is the name of a column, whatever it contains, is this column.
+    """
     parts = []
     for text in texts:
-        aspect, columns = EVERY, [text]
-        if text not in table.columns:
-            named = text if "=" in text else f"{ALL}={text}"
-            aspect, columns = rating_of(named, table.columns)
-            aspect = aspect if "=" in text else EVERY
-        for column in columns:
+        aspect, rest = EVERY, text
+        if "=" in text and text not in table.columns:
+            name, _, rest = text.partition("=")
+            aspect = slug(name)
+        for column in [rest] if rest in table.columns else next(csv.reader([rest]), []) or [""]:
             check_column(column, table.columns, flag)
             check_numbers(column, table)
             parts.append((aspect, column))
     return parts
 
 
-def named_judges(
+def _named_judges(
     parts: Iterable[tuple[str, str]], aspects: Collection[str], flag: str
 ) -> dict[str, dict[str, str]]:
     """Return judge -> aspect -> column; raise UserError for an aspect that people did not rate."""
@@ -324,44 +244,26 @@ def check_free(name: str, taken: Mapping[str, Iterable[str]], where: str) -> Non
             )
 
 
-def read_ratings(texts: Iterable[str], table: Table) -> dict[str, list[str]]:
-    """Return aspect -> columns of `aspect=column,column` or of a column's name alone."""
+def read_ratings(
+    texts: Iterable[str], table: Table, flag: str, alone: str | None = None
+) -> dict[str, list[str]]:
+    """Return aspect -> columns of `aspect=column,column`.
+
+    A column without an aspect is of the aspect `alone`, by default of its own name.
+    """
     ratings: dict[str, list[str]] = {}
     for text in texts:
-        aspect, columns = rating_of(text, table.columns)
-        if aspect in ratings:
-            raise UserError(
-                "an aspect is named twice",
-                where="--rating",
-                got=aspect,
-                todo="name all columns of an aspect in one --rating: aspect=column,column",
-            )
-        ratings[aspect] = []
-        for column in columns:
-            check_column(column, table.columns, f"--rating {text}")
-            check_free(column, ratings, "--rating")
-            check_numbers(column, table)
-            ratings[aspect].append(column)
+        for aspect, column in named_parts([text], table, flag):
+            check_free(column, ratings, flag)
+            name = (alone or slug(column)) if aspect == EVERY else aspect
+            ratings.setdefault(name, []).append(column)
     if not ratings:
-        raise UserError("no column has ratings", where="--rating", allowed=table.columns)
+        raise UserError("no column has ratings", where=flag, allowed=table.columns)
     return ratings
 
 
-def rating_of(text: str, columns: Collection[str]) -> tuple[str, list[str]]:
-    """Return the aspect and the columns of `aspect=column,column`, written as a line of CSV.
-
-    A text that is the name of a column, whatever it contains, is this column.
-    """
-    if text in columns:
-        return slug(text), [text]
-    name, equals, rest = text.partition("=")
-    if not equals or rest in columns:
-        return slug(name), [rest if equals else name]
-    return slug(name), next(csv.reader([rest]), [""])
-
-
 def rating_text(name: str, columns: Iterable[str]) -> str:
-    """Return `aspect=column,column` as `rating_of` reads it."""
+    """Return `aspect=column,column` as `named_parts` reads it."""
     doubled = {column: column.replace('"', '""') for column in columns}
     quoted = [f'"{text}"' if "," in column else column for column, text in doubled.items()]
     return f"{name}={','.join(quoted)}"
@@ -423,37 +325,6 @@ def scale_text(limits: Mapping[str, Any]) -> str:
     return ":".join(f"{limits[name]:g}" for name in ("min", "max", "step") if name in limits)
 
 
-def label_pairs(columns: Guess, table: Table, stated: Collection[str]) -> dict[str, Pair]:
-    """Return aspect -> its two labels, where people gave labels and no scale is `stated`."""
-    if columns.texts:
-        return {}
-    return labelled(table.rows, columns.ratings, table.labels, stated)
-
-
-def scales_of(
-    columns: Guess, table: Table, named: Mapping[str, Scale], *, copied: bool = False
-) -> dict[str, Mapping[str, Any]]:
-    """Return aspect -> its scale: the one that is named, or a guess from all of its ratings.
-
-    `copied`: the study has a copy of the rows, with numbers in place of labels.
-    """
-    if columns.texts:
-        return dict.fromkeys(columns.ratings, CHOICES)
-    labels = label_pairs(columns, table, named)
-    scales: dict[str, Mapping[str, Any]] = {}
-    for name, group in columns.ratings.items():
-        if name in labels:
-            in_words = not copied and table.labels.keys() >= {*group}
-            scales[name] = label_scale(labels[name], table.other_labels if in_words else None)
-        else:
-            scales[name] = named[name] if name in named else scale(_values(group, table.rows))
-    return scales
-
-
-def _values(columns: Iterable[str], rows: Sequence[Row]) -> list[float]:
-    return [value for column in columns for value in numbers(rows, column) or []]
-
-
 def _definition(text: str, aspects: Collection[str]) -> tuple[str, str]:
     name, equals, rest = text.partition("=")
     if not equals:
@@ -494,7 +365,9 @@ def check_complete(draft: StudyDraft, table: Table) -> None:
         todo, names = f"name it: {flag} COLUMN", sorted(table.columns)
         errors.append(UserError(error, where=flag, allowed=names, todo=todo))
 
-    if columns.text is None and not columns.texts:
+    if columns.systems and not columns.texts:
+        unknown("--texts", "which columns have the two texts (`judgescope audit` reads none)")
+    elif columns.text is None and not columns.texts:
         unknown("--text", "which column has the texts that are judged")
     if columns.item is None and not columns.source:
         unknown("--source or --item", "which rows are about one source")
@@ -507,13 +380,6 @@ def check_complete(draft: StudyDraft, table: Table) -> None:
         passed = table.nearly_ratings([columns.text or "", *columns.source])
         more = f"; skipped: {', '.join(passed)}" if passed else ""
         unknown("--rating", f"which columns have ratings{more}")
-    for column in (name for scores in columns.judges.values() for name in scores.values()):
-        if table.pairs and column in table.pairs.by_system:
-            what = "a judge's choices name systems, which a card cannot translate"
-            todo = (
-                "judgescope audit FILE --write DIR makes a study with a translated copy of the data"
-            )
-            errors.append(UserError(what, where=str(table.file), got=column, todo=todo))
     lacking = undefined(columns, draft.definitions, table)
     others = [
         f"--rating {shlex.quote(rating_text(name, group))}"

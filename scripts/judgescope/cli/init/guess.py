@@ -126,14 +126,19 @@ class Guess:
     texts: list[str] = field(default_factory=list)
     """Where people chose between two texts: their columns, in place of `text`."""
     systems: list[str] = field(default_factory=list)
-    """With `texts`: the columns of who wrote them."""
+    """Where people chose between two texts: the columns of who wrote them."""
     choice_words: dict[int, list[str]] = field(default_factory=dict)
-    """With `texts`: what is chosen (1, 2, or 0 for a tie) -> its words."""
+    """Where people chose: what is chosen (1, 2, or 0 for a tie) -> its words."""
     ratings: dict[str, list[str]] = field(default_factory=dict)
     judges: dict[str, dict[str, str]] = field(default_factory=dict)
     """Judge -> aspect -> the column of its scores; * stands for every aspect."""
     means: bool = False
     task: str = OTHER_TASK
+
+    @property
+    def compared(self) -> list[str]:
+        """Return the columns of what people chose between: two texts, or two systems."""
+        return self.texts or self.systems
 
     @property
     def used(self) -> set[str]:
@@ -172,8 +177,8 @@ def guess(
     texts, systems = (list(named.get(role, [])) for role in PAIRED)
     return Guess(
         item=item,
-        system=None if texts else system,
-        text=None if texts else text,
+        system=None if texts or systems else system,
+        text=None if texts or systems else text,
         texts=texts,
         systems=systems,
         source=roles["source"],

@@ -19,8 +19,8 @@ from judgescope.cli.init.endpoint import (
     model_name,
     provided,
 )
-from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import PAIRED, ROLES, Guess, judges_of
+from judgescope.cli.init.tables import Table
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
 
@@ -103,12 +103,19 @@ def _chosen(typed: str, lines: list[Line]) -> Line | None:
 
 def _shown(lines: list[Line], draft: StudyDraft, table: Table) -> Iterator[str]:
     """Yield the table: a number, a name and a value in each line."""
-    yield f"\n{table.file}: {len(table.rows)} rows, {len(table.columns)} columns"
+    yield f"\n{table.title}"
     width = max(len(line.name) for line in lines)
     for number, line in enumerate(lines, start=1):
         value = plain(line.value) or ("(needed)" if line.needed else NONE)
         yield f"  {number:>2}  {line.name:{width}}  {value}"
     yield from unused(draft.columns, table)
+
+
+def roles_of(columns: Guess) -> list[str]:
+    """Return the roles of columns other than ratings and scores, of texts or of pairs of texts."""
+    if not columns.compared:
+        return [*ROLES]
+    return [*PAIRED, *(role for role in ROLES if role not in {"text", "system"})]
 
 
 def unused(columns: Guess, table: Table) -> Iterator[str]:
@@ -121,8 +128,7 @@ def unused(columns: Guess, table: Table) -> Iterator[str]:
 
 def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
     columns = draft.columns
-    single = [role for role in ROLES if not columns.texts or role not in {"text", "system"}]
-    for role in [*(PAIRED if columns.texts else ()), *single]:
+    for role in roles_of(columns):
         value = ", ".join(columns.columns_of(role))
         needed = role in {"text", "texts"} or (role == "item" and not columns.source)
         yield Line(role, value, ABOUT[role], partial(_role, draft, table, role), needed)
@@ -130,7 +136,7 @@ def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
     about = "aspect=column,column … with a column per rater"
     yield Line("ratings", ratings, about, partial(_ratings, draft, table), True)
     for name, group in columns.ratings.items():
-        if columns.texts:
+        if columns.compared:
             continue  # people's choices have no scale
         about = f"worst:best:step; {table.described(group)}"
         scale = flags.scale_text(draft.scales[name])
@@ -143,7 +149,7 @@ def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
     about = "columns of judges' or metrics' scores; several: a, b"
     yield Line("scores", scored, about, partial(_scores, draft, table))
     yield from _endpoint_lines(draft)
-    yield Line("study", draft.study, "its name", partial(_study, draft, table), True)
+    yield Line("study", draft.study, "its name", partial(_study, draft), True)
 
 
 def _endpoint_lines(draft: StudyDraft) -> Iterator[Line]:
@@ -213,20 +219,19 @@ def _with(draft: StudyDraft, table: Table, columns: Guess) -> StudyDraft:
         for name, group in columns.ratings.items()
         if old.get(name) == group
     }
-    return replace(draft, columns=columns, scales=flags.scales_of(columns, table, kept))
+    return replace(draft, columns=columns, scales=table.scales(columns, kept))
 
 
 def _ratings(draft: StudyDraft, table: Table, answer: str) -> StudyDraft:
-    if answer in table.columns or answer.partition("=")[2] in table.columns:
-        words = [answer]  # one rating needs no quotes
-    else:
+    words = [answer]  # one rating needs no quotes
+    if answer not in table.columns and answer.partition("=")[2] not in table.columns:
         try:
             words = shlex.split(answer)
         except ValueError:
             todo = "put a name with spaces in quotes: 'fluency=Fluency score'"
             what = "a quote is not closed"
             raise UserError(what, where="ratings", got=answer, todo=todo) from None
-    ratings = flags.read_ratings(words, table)
+    ratings = flags.read_ratings(words, table, "ratings")
     freed = _freed(draft.columns, {column for group in ratings.values() for column in group})
     return _with(draft, table, replace(freed, ratings=ratings, means=False))
 
@@ -267,5 +272,5 @@ def _cap(draft: StudyDraft, answer: str) -> StudyDraft:
     return replace(draft, max_usd=flags.cap(answer) if answer else None)
 
 
-def _study(draft: StudyDraft, table: Table, answer: str) -> StudyDraft:
-    return replace(draft, study=table.study(answer))
+def _study(draft: StudyDraft, answer: str) -> StudyDraft:
+    return replace(draft, study=flags.study_name(answer))

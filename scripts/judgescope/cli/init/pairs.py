@@ -28,6 +28,8 @@ SIDES: Final = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"))
 TIES: Final = {"tie", "tied", "draw", "equal", "both", "neither", "same"}
 FIRST, SECOND, TIE = 1, 2, 0
 """Choices as numbers: the first text, the second, neither."""
+CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
+"""The words of choices in numbers."""
 CHOICE: Final = {
     *("winner", "choice", "choices", "chosen", "preference", "preferred", "prefers", "better"),
     *("best", "vote", "pick"),
@@ -53,7 +55,8 @@ class Pairs:
     @property
     def named(self) -> dict[str, list[str]]:
         """Return role -> columns, as flags name them."""
-        return {"texts": self.texts, **({"systems": self.systems} if self.systems else {})}
+        roles = {"texts": self.texts, "systems": self.systems}
+        return {role: columns for role, columns in roles.items() if columns}
 
     def coded(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         """Return the rows with numbers in place of choices."""
@@ -100,7 +103,7 @@ def _aspect(column: str, aspects: Collection[str]) -> str:
 def pairs_of(
     rows: Sequence[Row], columns: Sequence[str], named: Mapping[str, Sequence[str]]
 ) -> Pairs | None:
-    """Return the columns of pairs, None where no row has two texts and a choice between them."""
+    """Return the columns of pairs, None without a choice between two texts, or two systems."""
     taken = {column for group in named.values() for column in group}
     sided = _sided([column for column in columns if column not in taken])
     systems = list(named.get("systems", [])) or next(
@@ -114,12 +117,13 @@ def pairs_of(
     texts = list(named.get("texts", [])) or candidates.get(
         longest(rows, candidates) or next(iter(candidates), ""), []
     )
-    if not texts:
+    if not texts and not systems:
         return None
     free = [column for column in columns if column not in {*taken, *texts, *systems}]
     read = {column: codes for column in free if (codes := _codes(rows, column, systems, texts))}
     hinted = "texts" in named or any(map(_says_who_chose, read))
-    if not read or (not hinted and guess(rows, {"ratings": [*read]}).ratings):
+    doubtful = not texts or guess(rows, {"ratings": [*read]}).ratings
+    if not read or (doubtful and not hinted):
         return None  # a group A or B beside ratings is not a choice
     words: dict[int, dict[str, None]] = {}
     by_system = []
@@ -132,6 +136,11 @@ def pairs_of(
                 by_system.append(column)
     listed = {code: [*found] for code, found in words.items()}
     return Pairs(texts, systems, read, listed, by_system)
+
+
+def choices_of_nothing(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+    """Return the columns of choices, by word and name, in rows that do not say between what."""
+    return [c for c in columns if _says_who_chose(c) and _codes(rows, c, (), ()) is not None]
 
 
 def _sided(columns: Sequence[str]) -> list[tuple[list[str], list[str]]]:

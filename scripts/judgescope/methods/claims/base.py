@@ -370,16 +370,20 @@ class SystemPreference:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Return the reason that a claim rests on few systems; none if texts have one system."""
-        m = np.unique(self.system).size
+        m = self.m
         if m < 2 or (m >= ENOUGH_SYSTEMS and self.drawn is not None):
             return ()
         return (f"{THESE_SYSTEMS if self.drawn is None else FEW}: {m}",)
 
     @cached_property
+    def m(self) -> int:
+        """Return the number of systems; 0 where nobody knows who wrote the texts."""
+        return 0 if self.study.spec.anonymous_systems else np.unique(self.system).size
+
+    @cached_property
     def drawn(self) -> Codes | None:
         """Return the permutations of systems, None if there are too few systems or cells."""
-        m = np.unique(self.system).size
-        if m < FEWEST_SYSTEMS or filled(self.source, self.system) < LEAST_FILLED:
+        if (m := self.m) < FEWEST_SYSTEMS or filled(self.source, self.system) < LEAST_FILLED:
             return None
         rng = stream(self.study.spec.seed, "claims", self.study.dataset, "systems", m)
         return system_permutations(m, rng)

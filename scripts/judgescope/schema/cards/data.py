@@ -278,33 +278,40 @@ class ColumnMapping(Card):
     """Where people chose between texts, in place of `text`: the columns of the texts of a row, two
     or more, in the order in which people saw them. A text may be in several rows of its item."""
     systems: Columns = Field([])
-    """With `texts`: the columns of their systems, in the same order; default: each column of
-    `texts` is one system."""
+    """The columns of the systems that wrote `texts`, in the same order; default: nobody knows.
+    Without `texts` the data has choices between systems, and no texts."""
     preferences: dict[Slug, Columns] = Field({})
-    """With `texts`: aspect -> the columns that name the better text of the row, one per rater; a
-    list in a cell holds several raters."""
+    """With `texts` or `systems`: aspect -> the columns that name the better text of the row, one
+    per rater; a list in a cell holds several raters."""
     rater: str | None = None
     """With `preferences`: the column of the rater, where a row holds one rater's choice."""
     choices: dict[str, Columns] = Field({})
-    """With `preferences`: a column of `texts`, or `tie` -> the words in the data that choose it,
+    """With `preferences`: a column of `texts` (of `systems` where there are no texts), or `tie` ->
+    the words in the data that choose it,
     where case does not count. Known without it: the text's number in the row, its letter, the
     names of its columns, its system; and `tie`."""
+
+    @property
+    def compared(self) -> list[str]:
+        """Return the columns of what people chose between: texts, or systems without texts."""
+        return self.texts or self.systems
 
     @model_validator(mode="after")
     def _identified(self) -> Self:
         if self.item is None and not self.source:
             raise ValueError("rows belong to an item by `item` or by equal `source`: map one")
-        if bool(self.texts) != bool(self.preferences):
-            raise ValueError("`texts` and `preferences` belong together: map both")
-        if not self.texts and (self.systems or self.rater or self.choices):
-            raise ValueError("`systems`, `rater` and `choices` need `texts` and `preferences`")
-        if self.texts and (self.text or self.system or self.ratings):
+        compared = self.compared
+        if bool(compared) != bool(self.preferences):
+            raise ValueError("`texts` (or `systems`) and `preferences` belong together: map both")
+        if not compared and (self.rater or self.choices):
+            raise ValueError("`rater` and `choices` need `texts` and `preferences`")
+        if compared and (self.text or self.system or self.ratings):
             raise ValueError("rows hold `texts` with `preferences`, or a `text` with its ratings")
-        if len(self.texts) == 1 or repeated(self.texts):
+        if len(compared) == 1 or repeated(compared):
             raise ValueError("people choose between two different columns of `texts`, or more")
-        if self.systems and len(self.systems) != len(self.texts):
+        if self.systems and len(self.systems) != len(compared):
             raise ValueError("`systems` names a column for each one of `texts`")
-        if unknown := sorted(self.choices.keys() - {*self.texts, TIE}):
+        if unknown := sorted(self.choices.keys() - {*compared, TIE}):
             raise ValueError(f"`choices` of {unknown[0]}, which is not a column of `texts`")
         if self.rater and any(len(columns) > 1 for columns in self.preferences.values()):
             raise ValueError("with `rater` a row holds one rater's choice: one column per aspect")
@@ -482,7 +489,7 @@ class Dataset(Published):
                     f"`{key}` names {min(unknown)}, which is not one of `aspects`: "
                     f"{', '.join(self.aspects)}"
                 )
-        if columns.texts and (self.ratings == "none" or "data" not in self.files):
+        if self.prefers and (self.ratings == "none" or "data" not in self.files):
             raise ValueError("`preferences` are in files of the role data, without `ratings: none`")
         labelled = [name for name, scale in self.aspects.items() if scale.categorical]
         if self.prefers and labelled:
@@ -490,7 +497,7 @@ class Dataset(Published):
                 f"people chose between texts, so {labelled[0]} has no labels: write "
                 "{min: -1, max: 1} and leave `labels` out"
             )
-        if columns.texts and (absent := sorted(self.aspects.keys() - columns.preferences.keys())):
+        if self.prefers and (absent := sorted(self.aspects.keys() - columns.preferences.keys())):
             raise ValueError(f"no preferences of {absent[0]}, which is one of `aspects`")
         if "items" in self.files and columns.item is None:
             raise ValueError("the roles items and data are joined by `columns.item`: map it")

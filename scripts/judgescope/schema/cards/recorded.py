@@ -25,7 +25,7 @@ class RecordedRows(Card):
     """Join by the target's id, as `judgescope export STUDY targets` writes it, also of perturbed
     texts. With `text` as well, rows whose text differs from the target's are dropped."""
     item: str | None = None
-    """Join by the item's id and the system."""
+    """Join by the item's id and the system; of comparisons also by the item's texts, `text`."""
     system: str | None = None
     """The system, in addition to `item` or `text`."""
     source: Columns = Field([])
@@ -65,7 +65,8 @@ class RecordedRows(Card):
     def _one_way(self) -> Self:
         if self.target is not None and (self.item or self.system or self.source):
             raise ValueError("`target` identifies a row: combine it with `text` only")
-        if self.target is None and (self.item is None) == (self.text is None):
+        both = self.item is not None and self.text is not None and self.compares
+        if self.target is None and (self.item is None) == (self.text is None) and not both:
             raise ValueError(
                 "rows join either by `target`, or by `item` (and `system`), or by `text`: give one"
             )
@@ -95,7 +96,7 @@ class RecordedRows(Card):
                     "or `text_b`"
                 )
             return
-        if self.target is not None or (self.item is None) != (self.system_b is None):
+        if self.target is not None or (self.item is None and self.system_b is not None):
             raise ValueError("comparisons join by `item`, `system` and `system_b`, or by `text_b`")
         if (self.system is None) != (self.system_b is None) or (self.text is None) != (
             self.text_b is None

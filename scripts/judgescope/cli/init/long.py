@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from judgescope.cli.init.flags import Table
 from judgescope.cli.init.guess import ALL, PAIRED, ROLES, Guess, guess, is_judge, numbers, words_of
 from judgescope.cli.init.pairs import CHOICE
+from judgescope.cli.init.tables import Table
 from judgescope.core.errors import UserError
 from judgescope.core.slugs import slug
 
@@ -30,15 +30,15 @@ class Long(NamedTuple):
     kind: str | None
 
 
-def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> tuple[Table, Guess | None]:
-    """Return a long table with a row per text, and what its columns hold; any other as it is.
+def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
+    """Return a long table with a row per text and what its columns hold; any other as it is.
 
     Raises UserError for a rater who rates a text twice.
     """
     taken = {column for group in named.values() for column in group}
     long = _long(table, [column for column in table.columns if column not in taken])
     if long is None:
-        return table, None
+        return table
     left = [column for column in table.columns if column not in long]
     plain = [{name: row.get(name) for name in left} for row in table.rows]
     roles = guess(plain, {**named, "ratings": []})
@@ -70,8 +70,9 @@ def _long(table: Table, free: Sequence[str]) -> Long | None:
     return Long(rater, value, one(ASPECT, ("name", "id")), one(KIND, RATER))
 
 
-def _unfolded(table: Table, long: Long, roles: Guess, keys: Sequence[str]) -> tuple[Table, Guess]:
+def _unfolded(table: Table, long: Long, roles: Guess, keys: Sequence[str]) -> Table:
     """Return a row for each text, `keys` tell which, and a column for each rater and aspect."""
+    kept = dict.fromkeys([*keys, *roles.references])
     texts: dict[str, dict[str, Any]] = {}
     first: dict[tuple[str, str], int] = {}
     columns: dict[tuple[str, str], str] = {}
@@ -88,7 +89,7 @@ def _unfolded(table: Table, long: Long, roles: Guess, keys: Sequence[str]) -> tu
         named = f"{name} ({aspect})" if long.aspect else name
         columns[aspect, name] = named
         key = str([row.get(column) for column in keys])
-        text = texts.setdefault(key, {column: row.get(column) for column in keys})
+        text = texts.setdefault(key, {column: row.get(column) for column in kept})
         if (before := first.setdefault((key, f"{rater} {aspect}"), number)) != number:
             raise UserError(
                 "two ratings of one text by the same rater",
@@ -109,7 +110,16 @@ def _unfolded(table: Table, long: Long, roles: Guess, keys: Sequence[str]) -> tu
             judges.setdefault(slug(name), {})[aspect if long.aspect else "*"] = column
         else:
             ratings.setdefault(aspect, []).append(column)
-    names = [*keys, *columns.values()]
+    if len(texts) == len(table.rows):
+        return table  # a row per text
+    names = [*kept, *columns.values()]
     rows = [{name: text.get(name) for name in names} for text in texts.values()]
-    wide = replace(table, numbers=range(1, len(rows) + 1), rows=rows, columns=names)
-    return wide, replace(roles, ratings=ratings, judges=judges)
+    return replace(
+        table,
+        numbers=range(1, len(rows) + 1),
+        rows=rows,
+        columns=names,
+        known=replace(roles, ratings=ratings, judges=judges),
+        long=len(table.rows),
+        copied=True,
+    )

@@ -195,6 +195,9 @@ def hint_pairs(
     return HintPairs(np.concatenate(moved), np.concatenate(source), lost) if moved else None
 
 
+# --- the rows of the table -----------------------------------------------------------------------
+
+
 NO_FORMS = "the model is asked in only one form"
 SWAPPED_RATIONALES = "permutation of both judges' rationales, 1000, by source, two-sided"
 WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")

@@ -105,6 +105,9 @@ def _is_abbreviated(text: str, start: int, stop: int, following: str) -> bool:
     return (initials or word in _ABBREVIATIONS) and following not in _STARTERS
 
 
+# --- English words -------------------------------------------------------------------------------
+
+
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’-][^\W_]+)*|\w+|[^\w\s]")
 _DENIED = {
     re.compile(pattern, re.IGNORECASE): plain

@@ -298,6 +298,9 @@ def _reference(dataset: str, item: str, text: str, status: str, step: int) -> Ro
     }
 
 
+# --- drafts for cards, and analyses for judges ---------------------------------------------------
+
+
 ATTEMPTS = 3
 
 

@@ -432,6 +432,9 @@ def plain(value: float | None) -> float | None:
     return int(value) if value is not None and value == int(value) else value
 
 
+# --- marks around untrusted texts ----------------------------------------------------------------
+
+
 DIGITS = 16
 """Digits of a tag: 64 bits, so that nobody finds a text that contains its own."""
 

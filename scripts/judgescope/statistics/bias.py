@@ -232,7 +232,7 @@ def side_excess(
     return clustered_mean(gap, source[used], weights, ends=(-1.0, 1.0)).estimate
 
 
-PAPER = "Chaudhary et al. 2024"
+# --- hints, and instructions in a text -----------------------------------------------------------
 
 
 Told = Literal["wrong", "right"]

@@ -221,6 +221,9 @@ def _proximity(gold: Floats) -> Floats:
         return np.where(share > 0, -np.log2(share), 0.0)
 
 
+# --- labels --------------------------------------------------------------------------------------
+
+
 TOGETHER: Final = ("f1", "balanced_accuracy", "mcc", "ac1", "kappa_nominal")
 """The statistics that rest on all labels."""
 FEWEST_CASES: Final = 5

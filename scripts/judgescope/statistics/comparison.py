@@ -162,6 +162,9 @@ def sources_needed(n_sources: int, detectable: float, wished: float) -> int:
     return math.ceil(n_sources * (detectable / wished) ** 2 - 1e-9)
 
 
+# --- paired permutation tests --------------------------------------------------------------------
+
+
 Permute = Literal["inputs", "systems", "both"]
 Flips = Flags
 """Which units are swapped in each permutation: (permutations, units)."""

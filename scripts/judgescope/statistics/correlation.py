@@ -389,6 +389,9 @@ DECLARED: Final = declare(
 )
 
 
+# --- correlations at three levels ----------------------------------------------------------------
+
+
 Level = Literal["pooled", "by_source", "by_system"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 LEVELS: tuple[Level, ...] = get_args(Level)

@@ -132,6 +132,9 @@ def cases_needed(estimate: float, bar: float) -> int | None:
     return least if least <= MOST_CASES else None
 
 
+# --- from deleting one source at a time ----------------------------------------------------------
+
+
 Bounds: TypeAlias = tuple[float, float]
 FEWEST_SOURCES: Final = 10
 """Below so many sources that count there is no interval (methods.md 15)."""
@@ -331,6 +334,9 @@ def _back(scale: Scale, value: float) -> float:
     if scale.kind == "logit":
         return 1 / (1 + math.exp(-value)) if value > -700 else 0.0
     return value
+
+
+# --- p-values for many tests ---------------------------------------------------------------------
 
 
 def holm(p: ArrayLike, *, log: bool = False) -> Floats:

@@ -192,6 +192,10 @@ DECLARED: Final = declare(
     )
 )
 
+
+# --- net shares ----------------------------------------------------------------------------------
+
+
 STEPS: Final = 60
 """Halvings of [-1, 1]: the ends are exact to 2e-18."""
 

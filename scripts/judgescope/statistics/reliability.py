@@ -177,7 +177,7 @@ def _squared_distances(margin: Floats, level: Measurement, domain: Sequence[floa
     return np.broadcast_to(distance, (len(margin), *distance.shape[1:]))
 
 
-SPEARMAN_BROWN = "Spearman 1910, Brown 1910"
+# --- draws of one judge --------------------------------------------------------------------------
 
 
 NO_MEAN: Final = "draws of labels have a majority, not a mean"

@@ -242,6 +242,9 @@ def _f1_numbers(sums: Floats, people: Floats, missing: int) -> tuple[Replicated,
     return f1, gap
 
 
+# --- labels --------------------------------------------------------------------------------------
+
+
 LABEL_STATISTIC: Final = "balanced_accuracy"
 FOUND: Final = 0.9
 """The share of the texts of one label that a judge should find."""

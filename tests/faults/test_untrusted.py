@@ -18,7 +18,7 @@ from judgescope.core.control_chars import UNSEEN, coded
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.process_limits import bounded_memory
 from judgescope.core.slugs import LONGEST, slug, slugs
-from judgescope.perturb.targets import added
+from judgescope.perturb.rules import added
 from judgescope.prompts import load, messages
 from judgescope.report import html
 from judgescope.report.explore import literal

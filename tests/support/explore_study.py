@@ -8,7 +8,7 @@ from msgspec import convert
 
 from cell_files import write_part
 from judgescope.core.cells import DERIVED, cell_file
-from judgescope.perturb.targets import perturb_dataset
+from judgescope.perturb.rules import perturb_dataset
 from judgescope.report.explore import render, write_shards
 from judgescope.report.specs import ExploreSpec
 from judgescope.schema.tables import table_of, write_table

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import convert
 
 from judgescope.perturb.edits import edit_between
-from judgescope.perturb.targets import perturb_dataset
+from judgescope.perturb.rules import perturb_dataset
 from judgescope.report.specs import SpotcheckSpec
 from judgescope.report.spotcheck import render
 from judgescope.schema.tables import table_of, write_table

@@ -2,8 +2,7 @@
 
 import json
 
-from judgescope.perturb.rules import RULES
-from judgescope.perturb.targets import PerturbSpec, RuleUse, perturbed_targets
+from judgescope.perturb.rules import RULES, PerturbSpec, RuleUse, perturbed_targets
 from judgescope.schema.tables import read_table, table_of, write_table
 
 

@@ -16,7 +16,7 @@ from judgescope.core.names import (
     TRIAL,
     WRITTEN,
 )
-from judgescope.perturb.targets import TOP, Addition, inert
+from judgescope.perturb.rules import TOP, Addition, inert
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import (
     Analyses,

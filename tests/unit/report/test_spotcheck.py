@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 import report_study
 from judgescope.perturb.edits import Edit, apply_edits
-from judgescope.perturb.targets import perturb_dataset
+from judgescope.perturb.rules import perturb_dataset
 from judgescope.report import marked as marking
 from judgescope.report.html import CLOSED, script_hash
 from judgescope.report.marked import Piece, compared, edited, marked, reordered, shortened, states

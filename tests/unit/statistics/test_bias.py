@@ -17,7 +17,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.data import read_dataset
 from judgescope.methods.measures import lower_median
 from judgescope.perturb.edits import apply_edits
-from judgescope.perturb.targets import NOTE, Addition, added, inert
+from judgescope.perturb.rules import NOTE, Addition, added, inert
 from judgescope.plan.generators import addition, attacks_of
 from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import AttackPerturbation, Dataset

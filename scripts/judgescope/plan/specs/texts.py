@@ -4,8 +4,8 @@ from judgescope.core.names import ANALYSES, ORIGINAL, REFERENCES, SYSTEMS
 from judgescope.data.specs import IngestFiles, IngestSpec, TakeSpec
 from judgescope.engines import ENGINES
 from judgescope.perturb.edits import Amount
+from judgescope.perturb.rules import Addition, PerturbSpec, RuleUse
 from judgescope.perturb.specs import MakeTextsSpec, WriteReferencesSpec
-from judgescope.perturb.targets import Addition, PerturbSpec, RuleUse
 from judgescope.plan.code import computing
 from judgescope.plan.generators import (
     Maker,

@@ -151,8 +151,7 @@ class Reading(NamedTuple):
     errors: tuple[ErrorSpan, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Judgment:
+class Judgment(NamedTuple):
     """A parsed reply; `value` is a number only if `status` is ok.
 
     label: the scale's category word, if the verdict was one; rationale: the reply without its

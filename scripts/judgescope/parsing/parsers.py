@@ -202,11 +202,23 @@ def parse(
     settings: Settings = NO_SETTINGS,
     cut: bool = False,
 ) -> Judgment:
-    """Return what the completion `text` says; never the prompt, never a number it does not say.
+    """Return what one reply says; see `parsed_by`."""
+    return parsed_by(parser, scale=scale, settings=settings, cut=cut)(text, finish, reply_status)
 
-    `finish` is the engine's reason for stopping: a reply cut by `length` is never an answer.
-    `reply_status` other than ok passes through; the text of a reply that is not applicable
-    is the reason and becomes the rule. `cut`: a reply cut by `length` counts if its whole first
+
+Read = Callable[[str | None, str | None, str], Judgment]
+"""(text, finish, status) of a reply -> its judgment."""
+
+
+def parsed_by(
+    parser: str, *, scale: Scale | None, settings: Settings = NO_SETTINGS, cut: bool = False
+) -> Read:
+    """Return the function that returns what a completion says.
+
+    It never reads the prompt, and returns no number that the completion does not say. `finish` is
+    the engine's reason for stopping: a reply cut by `length` is never an answer. A status other
+    than ok passes through; the text of a reply that is not applicable is the reason and becomes
+    the rule. `cut`: a reply cut by `length` counts if its whole first
     line is the verdict and nothing else; its rule ends in `.cut`. ValueError for an unknown parser,
     one that needs a scale and has none, or other settings than it has. Sources: methods.md 6 and
     the facts on servers in engines.md.
@@ -218,15 +230,20 @@ def parse(
         raise ValueError(f"the parser {parser} needs a scale: min, max and step")
     if settings.keys() - set(optional) != set(required):
         raise ValueError(f"the parser {parser} has the settings {required}, not {list(settings)}")
-    text = text or ""
-    reading = _unread(text, finish, reply_status)
-    if cut and reading and reading.rule == CUT:
-        reading = _first_line(text, lambda line: read(line, scale, **settings)) or reading
-    reading = reading or read(text, scale, **settings)
-    if reading.status == "unparsed" and finish == "content_filter":
-        reading = Reading("refused", "content_filter")
-    status, rule, value, label, rationale, tail, errors = reading
-    return Judgment(value, label, rationale, status, rule, f"{parser}@{version}", tail, errors)
+    name = f"{parser}@{version}"
+
+    def judgment(text: str | None, finish: str | None, reply_status: str) -> Judgment:
+        text = text or ""
+        reading = _unread(text, finish, reply_status)
+        if cut and reading and reading.rule == CUT:
+            reading = _first_line(text, lambda line: read(line, scale, **settings)) or reading
+        reading = reading or read(text, scale, **settings)
+        if reading.status == "unparsed" and finish == "content_filter":
+            reading = Reading("refused", "content_filter")
+        status, rule, value, label, rationale, tail, errors = reading
+        return Judgment(value, label, rationale, status, rule, name, tail, errors)
+
+    return judgment
 
 
 def _unread(text: str, finish: str | None, reply_status: str) -> Reading | None:

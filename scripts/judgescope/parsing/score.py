@@ -38,11 +38,12 @@ _STOP = (
     r"given|with|based|considering|at|by|to|and(?!\s+(?:an?\s+)?\d)|points?|stars?|"
     r"is\s+(?:given|assigned|awarded|appropriate|warranted|justified|deserved|fair))\b)"
 )
-_LABEL = (
-    r"(?<![a-z])(?:ratings?|scores?|verdict|grade|judge?ment|(?:final\s+|(?<=<))answer|overall"
-    r"|(?:the|my)\s+answer(?=\s*(?:is)?\s*[:=]))(?![a-z])"
+_IS_ANSWER = r"\s+answer(?=\s*(?:is)?\s*[:=])"
+_LABELS = (
+    *("ratings?", "scores?", "verdict", "grade", "judge?ment", r"final\s+answer"),
+    *("answer(?<=<answer)", "overall", f"the{_IS_ANSWER}", f"my{_IS_ANSWER}"),
 )
-_LABEL_NAMES = r"(?<![a-z])(?:labels?|category|class|decision|assessment|result)(?![a-z])"
+_LABEL_NAMES = ("labels?", "category", "class", "decision", "assessment", "result")
 _BRACKETED = r"(?:\s*\([^()\n]{0,60}\))?"
 _PUNCTUATION = r"\s?[:=>]+|\s?[–—]+|\s-+(?=\s)|-+"
 _IS = r"is|equals|(?:would|should|to)\s+be"
@@ -61,7 +62,7 @@ _GIVE = (
 )
 _AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
 _CLAIM = (
-    r"\b(?:says|claims|asks|requests|states|insists|orders|instructs|tells|(?:by|is|are)[ ]"
+    r"(?:says|claims|asks|requests|states|insists|orders|instructs|tells|(?:by|is|are)[ ]"
     r"(?:saying|claiming|asking|requesting|stating|insisting|ordering|instructing|telling))"
     r"(?:[ \t]?[:\"'(*][ \t\"'(*]{0,4}(?:rating|score|verdict)[ \t]{0,3}[:=]?[ \t]{0,3}"
     r"|(?:[ \t][a-z]{1,20}){0,7}?[ \t](?:rating|score|verdict)[ \t]{1,3}(?:of|is)[ \t]{1,3})"
@@ -118,13 +119,11 @@ class Grammar(NamedTuple):
     """The patterns for one scale.
 
     echo: what is hidden before any form is searched, such as a quotation of the scale; labelled: a
-    rating under a label; forms: name -> pattern of every other form, in order of precedence;
-    labels: folded category word -> its index on the scale.
+    rating under a label; labels: folded category word -> its index on the scale.
     """
 
     echo: re.Pattern[str]
     labelled: re.Pattern[str]
-    forms: dict[str, re.Pattern[str]]
     labels: dict[str, int]
 
 
@@ -133,7 +132,19 @@ def _grammar(scale: Scale) -> Grammar:
     known = scale.words or ((label, index) for index, label in enumerate(scale.labels))
     folded = ((" ".join(fold(word).split()), index) for word, index in known)
     labels = {word: index for word, index in folded if word}
-    value = _value_pattern(labels, alone=bool(scale.words))
+    alone = bool(scale.words)
+    labelled = _labelled(_value_pattern(labels, alone=alone), alone=alone)
+    return Grammar(re.compile(_echo(scale, labels)), re.compile(labelled), labels)
+
+
+@lru_cache(maxsize=64)
+def _forms(scale: Scale) -> dict[str, re.Pattern[str]]:
+    """Name -> pattern of every form without a label, in order of precedence.
+
+    Compiled when the first reply without a label comes: compilation takes longer than 500 replies.
+    """
+    alone = bool(scale.words)
+    value = _value_pattern(_grammar(scale).labels, alone=alone)
     forms = {
         "bare": rf"\A(?:[-•]\s+)?{value}{_UNIT}{_BRACKETED}[\W_]*\Z",
         "double_brackets": rf"\[\[{value}\]\]",
@@ -142,16 +153,11 @@ def _grammar(scale: Scale) -> Grammar:
         "named_line": _named_line(value),
         "named_lead": _named_lead(value),
         "glossed": _glossed(value),
-        "leading": _leading(value, alone=bool(scale.words)),
+        "leading": _leading(value, alone=alone),
         "trailing": _trailing(value),
         "answer": _answer(value),
     }
-    return Grammar(
-        re.compile(_echo(scale, labels)),
-        re.compile(_labelled(value, alone=bool(scale.words))),
-        {name: re.compile(pattern) for name, pattern in forms.items()},
-        labels,
-    )
+    return {name: re.compile(pattern) for name, pattern in forms.items()}
 
 
 def _value_pattern(labels: dict[str, int], *, alone: bool = False) -> str:
@@ -172,9 +178,11 @@ def _value_pattern(labels: dict[str, int], *, alone: bool = False) -> str:
 
 def _labelled(value: str, *, alone: bool = False) -> str:
     """`Rating: 4`, `the score for coherence is 4`, `a score of four`, `score 4`."""
-    names = rf"(?:{_LABEL}|{_LABEL_NAMES})" if alone else _LABEL
+    names = (*_LABELS, *_LABEL_NAMES) if alone else _LABELS
+    # the letter before a name is tested after its first one, so that a search skips other letters
+    words = "|".join(f"{name[0]}(?<![a-z]{name[0]}){name[1:]}" for name in names)
     return (
-        rf"{names}{_MARKS}{_BRACKETED}{_MARKS}(?:"
+        rf"(?:{words})(?![a-z]){_MARKS}{_BRACKETED}{_MARKS}(?:"
         rf"(?P<explicit>(?:\s+is)?(?:{_PUNCTUATION}))|(?<!overall)(?:"
         rf"\s+(?:{_IS}|(?P<of>{_OF_IT}))(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
         rf"|[^.\n\d:=()]{{1,60}}?(?:[:=]|\b(?:is|(?P<far_of>of)|would\s+be)\b)))"
@@ -261,10 +269,10 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
     gloss, between = r"(?:\s*\([^()\n\d]{0,40}\))?", r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*"
     return (
         rf"(?<![\w.])(?:(?P<scale>{low}{gloss}(?:{between}){high}{gloss}{_END})"
+        rf"|{_DIGITS}(?:(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}|(?:,\s*{_DIGITS})+"
+        rf"|(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}})"
         rf"|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
-        rf"|{_DIGITS}(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}"
         rf"|{_CLAIM}(?:{_DIGITS}|(?:{words}){_WORD_END})"
-        rf"|{_DIGITS}(?:,\s*{_DIGITS})+|{_DIGITS}(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}}"
         rf"|(?:not|never|cannot|[a-z]{{2,6}}n't)\s+(?:\w+\s+)?(?:{_AWARD})\b[^.,;:\n]{{0,40}}?{_DIGITS}"
         r"|(?P<top_of_scale>(?:perfect|full|top|highest|best)\s+(?:possible\s+)?"
         rf"(?:score|rating|mark|grade)\s+(?:is|of)\s+(?:an?\s+)?(?:{_DIGITS}|(?:{words}){_WORD_END}))"
@@ -300,7 +308,7 @@ def read_score(text: str, scale: Scale) -> Reading:
         if _is_walk(labelled, scale, grammar):
             return Reading("unparsed", "enumerated")
         return _reading("labelled", labelled[-1], answer, scale, grammar)
-    for form, pattern in grammar.forms.items():
+    for form, pattern in _forms(scale).items():
         matches = unquoted(pattern.finditer(visible), visible)
         if matches and len({_value(match, scale, grammar) for match in matches}) == 1:
             return _reading(form, matches[-1], answer, scale, grammar)
@@ -321,7 +329,7 @@ def _read_label(answer: str, visible: str, scale: Scale, grammar: Grammar) -> Re
         return _reading("labelled", explicit[-1], answer, scale, grammar)
     found = {
         form: matches[-1]
-        for form, pattern in grammar.forms.items()
+        for form, pattern in _forms(scale).items()
         if (matches := unquoted(pattern.finditer(visible), visible))
         and len({_value(match, scale, grammar) for match in matches}) == 1
     }
@@ -419,12 +427,12 @@ def _reading(
 ) -> Reading:
     if not _is_over_top(match, scale):
         return Reading("out_of_range", f"{form}.denominator")
-    reading = scale.read(_value(match, scale, grammar), form)
-    if reading.status != "ok":
-        return reading
+    status, rule, value, *_ = scale.read(_value(match, scale, grammar), form)
+    if status != "ok":
+        return Reading(status, rule)
     label = match["label"] and scale.labels[grammar.labels[" ".join(match["label"].split())]]
-    rationale = _rationale(answer, match.start(), match.end())
-    return reading._replace(label=label, rationale=rationale, tail=answer[_start_of_value(match) :])
+    rationale = _rationale(answer, *match.span())
+    return Reading(status, rule, value, label, rationale, answer[_start_of_value(match) :])
 
 
 def _is_over_top(match: re.Match[str], scale: Scale) -> bool:

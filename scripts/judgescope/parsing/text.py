@@ -98,8 +98,8 @@ def nothing_read(answer: str, rule: str) -> Reading:
 
 _LENGTH: Final = 4000
 _QUOTATION = re.compile(
-    rf"(?<!\w)\"(?:[^\"\\\n]|\\.){{1,{_LENGTH}}}+\"|`[^`\n]{{1,{_LENGTH}}}+`"
-    rf"|(?<!\w)'(?!\d)[^'\n]{{1,{_LENGTH}}}+'(?!\w)"
+    rf"\"(?<!\w.)(?:[^\"\\\n]|\\.){{1,{_LENGTH}}}+\"|`[^`\n]{{1,{_LENGTH}}}+`"
+    rf"|'(?<!\w.)(?!\d)[^'\n]{{1,{_LENGTH}}}+'(?!\w)"
 )
 _TOKEN = re.compile(r"\\.|.", re.DOTALL)
 _ASIDE = re.compile(
@@ -131,7 +131,7 @@ def quotations(folded: str) -> Spans:
     A line that is quoted as a whole counts as unquoted.
     """
     spans = Spans()
-    if not any(mark in folded for mark in "\"`'"):
+    if '\\"' not in folded and not _QUOTATION.search(folded):
         return spans
     for line in _LINE.finditer(folded):
         start = line.start()

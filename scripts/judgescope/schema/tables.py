@@ -3,6 +3,7 @@
 Column order is part of the contract: keys come first.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -285,7 +286,8 @@ def read_part(
             for number, group in enumerate(groups)
             if group.num_rows and _about(group) == (aspect, criterion)
         ]
-        return file.read_row_groups(numbers, columns)
+        # a part is small: threads would take longer to start than to read
+        return file.read_row_groups(numbers, columns, use_threads=False)
 
     return _read(name, path, read)
 
@@ -385,8 +387,7 @@ def texts_of(path: str | Path) -> dict[str, str]:
 def _check_keys(name: str, table: pa.Table) -> None:
     """Compare in plain Python: importing pyarrow.compute would cost a small job 0.08 s."""
     keys = KEYS[name]
-    seen: set[tuple[Any, ...]] = set()
-    for key in zip(*(table[column].to_pylist() for column in keys), strict=True):
-        if key in seen:
-            raise ValueError(f"table {name} has a key twice: {dict(zip(keys, key, strict=True))}")
-        seen.add(key)
+    rows = list(zip(*(table[column].to_pylist() for column in keys), strict=True))
+    if len(set(rows)) < len(rows):
+        [(twice, _)] = Counter(rows).most_common(1)
+        raise ValueError(f"table {name} has a key twice: {dict(zip(keys, twice, strict=True))}")

@@ -126,11 +126,11 @@ def aggregated(
 def _judgments(answers: pa.Table, verdicts: Sequence[Judgment], spans: Spans | None) -> pa.Table:
     """Return the table of judgments: the columns of the requests as they are, and the verdicts."""
     schema = SCHEMAS["judgments"]
+    parsed = dict(zip(Judgment._fields, zip(*verdicts, strict=True), strict=False))
     columns = []
     for field in schema:
-        if field.name in Judgment.__slots__:
-            values = [getattr(verdict, field.name) for verdict in verdicts]
-            columns.append(pa.array(values, field.type))
+        if field.name in Judgment._fields:
+            columns.append(pa.array(parsed.get(field.name, ()), field.type))
         elif field.name == "spans" and spans is not None:
             columns.append(pa.array(spans, field.type))
         elif field.name in answers.column_names:

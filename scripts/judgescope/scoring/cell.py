@@ -1,6 +1,6 @@
 """Scoring one cell: every reply is parsed, every target's draws become one score."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from math import exp
 from types import MappingProxyType
@@ -10,12 +10,14 @@ import pyarrow as pa
 
 from judgescope.core.cells import joined
 from judgescope.parsing.judgment import Judgment, Scale
-from judgescope.parsing.parsers import parse
+from judgescope.parsing.parsers import Read, parsed_by
 from judgescope.parsing.text import locate_errors
-from judgescope.schema.tables import read_part, texts_of
+from judgescope.schema.tables import SCHEMAS, read_part, texts_of
 from judgescope.scoring.aggregate import LOGPROB_MEAN, aggregated
 from judgescope.scoring.specs import CellPart, CellSpec, Missing, Reading
 
+UNREAD: Final = {"usage", "provenance", "logprobs"}
+"""The columns of replies that no score depends on, unless probabilities are the score."""
 NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -29,7 +31,9 @@ def score_cell(spec: CellSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
     for (aspect, criterion), reading in spec.ordered:
         part = spec.cell.part(aspect)
         try:
-            answers = read_part("answers", spec.replies, aspect, criterion)
+            unread = UNREAD - {"logprobs"} if reading.estimator == LOGPROB_MEAN else UNREAD
+            columns = [name for name in SCHEMAS["answers"].names if name not in unread]
+            answers = read_part("answers", spec.replies, aspect, criterion, columns)
             yield score_part(answers, reading, part=part, texts=texts, missing=spec.missing)
         except Exception as error:
             error.add_note(f"{'/'.join(part[:3])}, aspect {joined(aspect, criterion)}")
@@ -76,25 +80,11 @@ def score_part(
     )
 
 
-Read = Callable[[str, str | None, str], Judgment]
-"""(text, finish, status) of a reply -> its judgment."""
-
-
 def reader(reading: Reading) -> Read:
     """Return the function that parses a reply."""
-
-    def read(text: str, finish: str | None, status: str) -> Judgment:
-        return parse(
-            text,
-            finish=finish,
-            reply_status=status,
-            scale=reading.scale,
-            parser=reading.parser,
-            settings=reading.settings,
-            cut=reading.cut,
-        )
-
-    return read
+    return parsed_by(
+        reading.parser, scale=reading.scale, settings=reading.settings, cut=reading.cut
+    )
 
 
 def _expectations(

@@ -231,6 +231,8 @@ QUIET = 10.0
 STALLED = 2
 """Lines about failed attempts since the last progress that are shown: one attempt may fail and
 succeed a second later, two lines are seconds without a reply."""
+ASKING = ("ask_", "part_", "write_")
+"""The beginnings of the names of rules whose jobs ask a model."""
 BAR = 20
 """Characters of a bar."""
 MAX_MODELS = 3
@@ -268,10 +270,16 @@ class Asking:
         self._jobs: dict[int, _Job] = {}
         self._ended: list[tuple[str, Progress]] = []
         self._warned: set[str] = set()
+        self._waiting = 0
         self._shown, self._shown_at = "", clock()
 
-    def begin(self, job: int, model: str, logs: Sequence[str]) -> None:
+    def expect(self, jobs: Mapping[str, int]) -> None:
+        """Note how many jobs of each rule will run."""
+        self._waiting = sum(n for rule, n in jobs.items() if rule.startswith(ASKING))
+
+    def begin(self, job: int, model: str, logs: Sequence[str], rule: str = "") -> None:
         """Note a job that was started."""
+        self._waiting = max(0, self._waiting - rule.startswith(ASKING))
         if logs:
             Path(logs[0]).with_suffix(UNREAD).unlink(missing_ok=True)  # of an earlier run
             self._shown_at = self._shown_at if self._jobs else self._clock()
@@ -330,6 +338,10 @@ class Asking:
             hours, minutes = left // 3600, left // 60
             time_left = f"{hours} h {minutes % 60} min" if hours else f"{minutes} min {left % 60} s"
             said += [f"{rate:.0f}/s" if rate >= 10 else f"{rate:.2g}/s", f"{time_left} left"]
+        if self._waiting:  # what they ask for is not known yet
+            said.append(
+                f"{self._waiting} more {'job asks' if self._waiting == 1 else 'jobs ask'} later"
+            )
         if unread_:
             said.append(f"{unread_:.0f} unread")
         filled = int(BAR * done // total) if total else 0
@@ -485,10 +497,11 @@ class LogHandler(LogHandlerBase):
         event = fields.get("event")
         if event == LogEvent.RUN_INFO:
             self.jobs = fields["stats"]
+            self.asking.expect(self.jobs)
         elif event == LogEvent.JOB_INFO:
-            self.rules[fields["jobid"]] = fields["rule_name"]
+            rule = self.rules[fields["jobid"]] = fields["rule_name"]
             model = (fields.get("wildcards") or {}).get("model", "a model")
-            self.asking.begin(fields["jobid"], model, fields["log"] or [])
+            self.asking.begin(fields["jobid"], model, fields["log"] or [], rule)
         elif event == LogEvent.JOB_FINISHED:
             self.latest = self.rules.get(fields["job_id"], "")
             self.finished[self.latest] += 1

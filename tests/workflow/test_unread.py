@@ -114,6 +114,22 @@ def test_the_line_of_progress_counts_them_and_each_warning_comes_once(tmp_path: 
     assert list(asking.warnings()) == ["warning: look"] and not list(asking.warnings())
 
 
+def test_the_line_of_progress_says_that_more_jobs_will_ask(tmp_path: Path) -> None:
+    """What they ask for is not among those wanted: it depends on texts that are not there."""
+    log = tmp_path / "m.log"
+    log.write_text("replies: 30 of 90, 0 refused\n", "utf-8")
+    asking = Asking()
+    asking.expect({"ask_api": 2, "write_gpu": 1, "score": 9, "total": 12})
+    asking.begin(1, "m", [str(log)], "ask_api")
+    asking.begin(2, "score", [], "score")
+    line = "   asking m: 30 of 90 replies, 0 refused"
+    assert asking.line() == f"{line}, 2 more jobs ask later"
+    asking.begin(3, "n", [str(tmp_path / "n.log")], "write_gpu")
+    assert asking.line() == f"{line}, 1 more job asks later"
+    asking.begin(4, "o", [str(tmp_path / "o.log")], "ask_api")
+    assert asking.line() == line
+
+
 @pytest.fixture
 def study(tmp_path: Path) -> Iterator[AskedStudy]:
     with serve(lambda _: reply("4")) as endpoint:

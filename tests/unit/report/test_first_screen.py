@@ -207,6 +207,25 @@ def test_one_rater_is_a_question_of_its_own_where_it_is_known(tmp_path: Path) ->
     assert "[−0.200, −0.100]" in rater.meaning
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        (["not_shown"], "Not shown to be better than chance or length."),
+        (["below"], "Worse than chance or length."),
+        (["below", "not_shown"], "Better than chance or length on none of 2 aspects, worse on 1."),
+    ],
+)
+def test_an_answer_counts_aspects_only_where_there_are_several(
+    tmp_path: Path, outcomes: list[str], said: str
+) -> None:
+    rows = [
+        row
+        for aspect, outcome in zip(("fluency", "coherence"), outcomes, strict=False)
+        for row in claim("it", 0.1, outcome, aspect=aspect)
+    ]
+    assert standings(first(of_judges(tmp_path, ["it"], rows)))["it"].answer == said
+
+
 def test_nothing_read_and_a_hint_have_their_sentence(tmp_path: Path) -> None:
     place = {"aspect": "fluency", "perturbation": "systems", "n": 88}
     nothing = [study.row("chat", "gamma", "count_truncated", 88.0, **place)]

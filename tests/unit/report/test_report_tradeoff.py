@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import report_study as study
+from judgescope.methods.cost import FREE
 from judgescope.report.elements import Figure, Fold, Table, Text
 from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Report
@@ -37,6 +38,19 @@ def figure(told: Report) -> Figure:
 
 def test_what_costs_nothing_is_set_against_nothing(tmp_path: Path) -> None:
     assert cost.tradeoff(report(tmp_path, dict.fromkeys(PRICES, 0.0))) == []
+
+
+def test_a_judge_for_which_nothing_is_bought_is_free_as_on_the_first_screen(tmp_path: Path) -> None:
+    rows = [
+        study.row("chat", judge, "usd", 0.0, n=100, note=note)
+        for judge, note in (("alpha", FREE), ("beta", ""))
+    ]
+    section = cost.section(study.loaded(study.make(tmp_path, {"cost": rows})))
+    assert section is not None
+    table = section.blocks[-1]
+    assert isinstance(table, Table)
+    prices = {line.head: line.cells[-3].text for body in table.bodies for line in body.lines}
+    assert (prices["alpha"], prices["beta"]) == ("free", "0.00")
 
 
 @pytest.mark.heavy

@@ -103,10 +103,10 @@ def _unpriced(rows: Rows) -> bool:
 
 def _cells(rows: Rows) -> list[Cell]:
     notes = filter(None, rows.where(statistic=PRICE).names("note"))
+    prices = None if _unpriced(rows) else total(rows, PRICE), price_per_1000(rows)
     return [
         *(count_cell(round(total(rows, name))) for name in USAGE),
-        dollars_cell(None if _unpriced(rows) else total(rows, PRICE)),
-        dollars_cell(price_per_1000(rows)),
+        *(words_cell("free") if free(rows) else dollars_cell(price) for price in prices),
         words_cell("; ".join(notes)),
     ]
 

@@ -202,7 +202,10 @@ def _counted(kinds: Mapping[str, Counter[Outcome]]) -> Iterator[str]:
             yield f"as good as one more rater on {rater} of {aspects}"
         if better:
             yield f"better than chance on {better} of {aspects}"
-        if not rater and not better:
+        if not rater and not better and n == 1:
+            shown = "worse" if worse else "not shown to be better"
+            yield f"{shown} than chance or length"
+        elif not rater and not better:
             below = f", worse on {worse}" if worse else ""
             yield f"better than chance or length on none of {aspects}{below}"
     if n := pairs.total():

@@ -133,7 +133,7 @@ rule spotcheck:
 
 
 # Every judgment beside its text, to be looked at: a page, and the data that it loads from a folder.
-# Cells are files by the thousand: one file of each dataset stands for all of them.
+# There can be thousands of cell files: one file per dataset stands for all of them.
 rule explore:
     input:
         expand(PATHS.items(), dataset=DATASETS),

@@ -144,7 +144,7 @@ def lines(
             titles.append(title)
             cells.append(numbers(shown, f"_{kind}")[0].where(shown[kind].notna()))
     yield from show.listed([*titles, ""], [*cells, _undefined(shown)])
-    yield from show.rows_left(len(pairs) - len(shown), "--statistic and others fewer")
+    yield from show.rows_left(len(pairs) - len(shown), "--statistic and other filters fewer")
     yield from show.no_agreement(shown, second=OTHER)
     yield from _signatures(pairs)
     if GAP in pairs:

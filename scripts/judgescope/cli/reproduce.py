@@ -364,14 +364,14 @@ def html(outcome: Outcome) -> str:
     return page.render(heads=HEADS, line=line(outcome), **outcome._asdict())
 
 
-INTRODUCTION = """# Published figures that come out
+INTRODUCTION = """# Reproduced figures
 
 `judgescope reproduce <name>` fetches the data, computes, and compares; `make reproduced` writes
 this page. A figure is equal if it differs by at most half a unit of its last printed digit, a mean
 of printed cells by one unit. It may differ for a stated reason only: """
 
 NEVER_FETCHED = """
-## What was never fetched
+## Downloads
 
 No address of a card had been asked over the real network when this page was written: the files lay
 in a folder. Tests fetch the same bytes from a server on loopback, and hold addresses, sizes and

@@ -139,7 +139,7 @@ def lines(table: str, rows: "DataFrame", filters: Filters, *, limit: int, notes:
     return [
         f"{table}: {len(kept):,} of {len(rows):,} rows" + (f"; all: {common}" if common else ""),
         *listed(titles, columns),
-        *rows_left(len(kept) - len(shown), "--statistic and others fewer"),
+        *rows_left(len(kept) - len(shown), "--statistic and other filters fewer"),
         *no_agreement(shown),
     ]
 

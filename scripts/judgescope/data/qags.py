@@ -1,7 +1,7 @@
 """QAGS as its authors publish it: JSONL, one summary a line, and for each sentence people's votes.
 
 Fields: article, and summary_sentences, a list of {sentence, responses}; responses is a list of
-{worker_id, response: yes or no}, "yes" where the article bears the sentence out. There are no ids:
+{worker_id, response: yes or no}, "yes" if the article supports the sentence. There are no ids:
 an item's is its position. The summary is its sentences, joined.
 """
 

@@ -360,7 +360,7 @@ def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
     steps = panel.rows["step"].to_pylist()
     in_chain = len({*steps}) > 1
     quality = mean_rating(panel.ratings(aspect))
-    if in_chain:  # one error more is worse by one
+    if in_chain:  # each error lowers the quality by one
         quality = -np.array(steps, dtype=np.float64)
     ahead = quality[first] - quality[second]
     if split(aspect)[0] in panel.study.preferences:

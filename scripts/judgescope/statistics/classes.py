@@ -213,7 +213,7 @@ def _proximity(gold: Floats) -> Floats:
     It is 0 where nothing lies from p to g: g is a class without gold, and nothing is weighed by it.
     """
     upto = np.cumsum(gold, axis=1)
-    above = upto[:, None, :] - upto[:, :, None]  # gold from p, without it, up to g
+    above = upto[:, None, :] - upto[:, :, None]  # gold after p up to g
     below = (upto - gold)[:, :, None] - (upto - gold)[:, None, :]
     between = np.where(np.tri(gold.shape[1], k=-1, dtype=bool), below, above)
     with np.errstate(divide="ignore", invalid="ignore"):

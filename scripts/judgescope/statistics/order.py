@@ -103,7 +103,7 @@ DECLARED: Final = declare(
         ties=WRONG,
     ),
     agreement("kappa_orders", "κ of both orders", "same verdict in both orders, beyond chance"),
-    undesired("tie_rate", "Ties", "pairs without a verdict"),
+    undesired("tie_rate", "Ties", "compared pairs whose verdict is a tie"),
 )
 
 

@@ -188,7 +188,7 @@ def _checked(table: Table, columns: Guess) -> Guess:
     rated = [column for group in columns.ratings.values() for column in group]
     for name in judged:
         if "{" in name:
-            what = "a judge's column has braces in its name, which cards fill in"
+            what = "a judge's column has braces in its name, which a card would replace"
             todo = "give the column another name"
             errors.append(UserError(what, where=where, got=name, todo=todo))
     for whose, names in (("judges' scores", judged), ("people's ratings", rated)):

@@ -261,7 +261,7 @@ def _endpoint(draft: StudyDraft, answer: str) -> StudyDraft:
 
 
 def _endpoint_key(draft: StudyDraft, key: str, answer: str) -> StudyDraft:
-    assert draft.endpoint is not None  # its line is shown
+    assert draft.endpoint is not None  # only asked if there is an endpoint
     checks = {"name": model_name, "price": flags.price}
     value = checks[key](answer) if key in checks else ACCESS[key](answer, "the answer")
     login = {"proxy_auth_env": ""} if key == "proxy" and not value else {}

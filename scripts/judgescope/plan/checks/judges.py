@@ -115,7 +115,7 @@ def _check_parser(judge: Judge, model: Model, where: str) -> None:
             "this judge returns numbers, which need no parser",
             where=f"{where}, key parser",
             got=judge.parser,
-            todo="leave `parser` out; of recorded replies in words, name the column under `rows` "
+            todo="leave `parser` out; for recorded replies in words, name the column under `rows` "
             f"(`reply`) in models/{model.model}.yaml",
         )
 

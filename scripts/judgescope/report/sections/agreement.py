@@ -242,7 +242,7 @@ def pairwise(report: Report) -> Section | None:
             yield from aspect_chart(
                 *(report, dataset, part, POSITION, f"{f', {cell}' * bool(cell)}: position bias"),
                 "How often the text that is shown first wins, over both orders.",
-                "first text chosen, with 95 % interval; the line is fair",
+                "first text chosen, with 95 % interval; the line marks no bias",
                 line=FAIR,
                 source="tables/pairwise.csv",
                 level="pooled",

@@ -100,7 +100,7 @@ def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> It
     yield chart(
         f"{name}: wanted and unwanted drops of each judge",
         "How surely a wanted drop is larger than an unwanted one; a judge that separates "
-        "qualities is near 1, and the line is chance.",
+        "qualities is near 1, and the line marks chance.",
         table,
         line=0.5,
         axis=f"{label(AUC)}, with 95 % interval",

@@ -186,5 +186,5 @@ def _summary(shown: Sequence[Measure], priced: Mapping[Judge, float]) -> str:
     ends = f"${dollars(least)} to ${dollars(most)}"
     span = f"{len(priced)} judges, from {ends} per {THOUSAND} judgments."
     if not beaten:
-        return f"{span} None is beaten by a cheaper one on any of these numbers."
+        return f"{span} No cheaper judge is better on any of these numbers."
     return f"{span} On some of these numbers a cheaper judge is better than {listed(beaten)}."

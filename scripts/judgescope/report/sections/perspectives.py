@@ -72,7 +72,7 @@ RANGE_MEASURES = {
     ("pearson", "traditional"): "",
 }
 """(Statistic, level) -> what is put behind the statistic's label."""
-RANGE_AXIS = "mean over aspects, with 95 % interval; the line is 0"
+RANGE_AXIS = "mean over aspects, with 95 % interval; the line marks 0"
 STRICT, BY_DISTANCE = "accuracy_adjacent", "accuracy_by_distance"
 COMPARED = "accuracy_comparison_by_distance"
 LENIENT = ("accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
@@ -81,7 +81,7 @@ ROW_NOTE = (
     "judge is right where it scores the better of two neighbours higher; a tie is wrong here, half "
     "right in the tables below."
 )
-DISTANCE_AXIS = "right, with 95 % interval; the line is chance without ties"
+DISTANCE_AXIS = "right, with 95 % interval; the line marks chance without ties"
 Judges = Mapping[str, Mapping[Judge, str]]
 """Heading -> the judges under it, with what a figure calls them."""
 JudgedSet = tuple[str, str]
@@ -332,7 +332,7 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
         every = counts.where(judged=judged, cell=cell)
         mine = every.where(judge=judge.id)
         if len(mine) and not judge.control:
-            # some judge gives the top, some the bottom: the controls do
+            # controls give the top and the bottom, so the largest class is in some row
             size = max(max(row.k, row.k_b) for row in every)
             caption = (
                 f"{dataset.name}, {cell}, {report.aspect(judged)}: ratings (rows) and the classes "

@@ -99,7 +99,7 @@ def _perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Blo
         "The fewer texts a perturbation changes as planned, the less its discernment rests on.",
         table,
         line=1,
-        axis="share of texts, with 95 % interval; the line is all",
+        axis="share of texts, with 95 % interval; the line marks all",
         statistics=["share_ok"],
     )
     if report.spec.texts:
@@ -186,7 +186,7 @@ def _faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         "A judge that notices every fault is at 100 %; a control shows what chance notices.",
         Table(caption, "Judge", columns, bodies),
         line=1,
-        axis="share of faults noticed, with 95 % interval; the line is all",
+        axis="share of faults noticed, with 95 % interval; the line marks all",
     )
 
 

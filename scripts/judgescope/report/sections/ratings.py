@@ -23,8 +23,8 @@ STYLES = ("ratings", "scores")
 Pairs = Mapping[tuple[str, str], Sequence[tuple[float, float]]]
 """(Judge, aspect) -> rating and score of each text that has both."""
 HISTOGRAM = (
-    "Upwards the mean ratings of the texts, downwards the scores, over all aspects, each from the "
-    "lowest to the highest of its aspect; a triangle is a mean."
+    "Mean ratings of the texts upwards, scores downwards, over all aspects, each from lowest to "
+    "highest of its aspect; a triangle marks the mean."
 )
 
 

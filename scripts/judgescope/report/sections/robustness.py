@@ -170,7 +170,7 @@ def _with_people(
         f"{figures(best[0])}.",
         table,
         line=among.value,
-        axis="α, ordinal, with 95 % interval; the line is the agreement between people",
+        axis="α, ordinal, with 95 % interval; the line marks agreement between people",
     )
 
 
@@ -198,7 +198,7 @@ def _reasons(
     yield from aspect_chart(
         *(report, dataset, rows, "sentiment", ": sentiment of the reasons"),
         "Mean polarity of the words of each judge's reasons, from -1 to 1.",
-        "mean polarity, with 95 % interval; the line is neutral",
+        "mean polarity, with 95 % interval; the line marks neutral",
         source=SOURCE,
     )
     changed = [name for name in CHANGES if len(rows.where(statistic=name))]

@@ -172,7 +172,7 @@ def _coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     summary = (
         "A judge is compared on the texts that it scored; the lost judgments may be the hard ones."
     )
-    axis = "share of the judgments that were asked for; the line is all"
+    axis = "share of the judgments that were asked for; the line marks all"
     title = f"{dataset.name}: judgments with a score"
     lost = Tally.of(rows).failed
     yield chart(title, summary, table, line=1, axis=axis) if lost else table

@@ -114,7 +114,7 @@ class Decoding(Card):
 
 
 class Fallback(Card):
-    """How a judge of estimator logprob_mean is asked where the endpoint tells no probabilities."""
+    """How a judge of estimator logprob_mean is asked if the endpoint returns no probabilities."""
 
     draws: int = Field(20, ge=1, le=MOST_DRAWS)
     """Number of replies per target."""

@@ -146,9 +146,9 @@ def test_a_choice_of_a_text_that_is_not_in_the_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"texts": ["answer_a"]}, "two different columns"),
+        ({"texts": ["answer_a"]}, "two or more different columns"),
         ({"texts": [], "systems": []}, "belong together"),
-        ({"texts": [], "systems": ["model_a"]}, "two different columns"),
+        ({"texts": [], "systems": ["model_a"]}, "two or more different columns"),
         ({"text": "answer_a"}, "or a `text` with its ratings"),
         ({"systems": ["model_a"]}, "a column for each"),
         ({"choices": {"answer_c": "C"}}, "not a column of `texts`"),

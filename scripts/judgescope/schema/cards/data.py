@@ -308,7 +308,7 @@ class ColumnMapping(Card):
         if compared and (self.text or self.system or self.ratings):
             raise ValueError("rows hold `texts` with `preferences`, or a `text` with its ratings")
         if len(compared) == 1 or repeated(compared):
-            raise ValueError("people choose between two different columns of `texts`, or more")
+            raise ValueError("`texts` (or `systems`) needs two or more different columns")
         if self.systems and len(self.systems) != len(compared):
             raise ValueError("`systems` names a column for each one of `texts`")
         if unknown := sorted(self.choices.keys() - {*compared, TIE}):

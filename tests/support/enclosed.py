@@ -17,6 +17,7 @@ from pathlib import Path
 from running import HOME
 
 GUARD = Path(__file__).with_name("guard")
+FORKED = str(Path(__file__).with_name("forked.py"))
 ELSEWHERE = ("192.0.2.1", 80)
 """An address that is kept free for examples: nobody answers, and nobody is bothered."""
 UNREACHABLE = {errno.ENETUNREACH, errno.EHOSTUNREACH}
@@ -36,7 +37,10 @@ with socket.socket() as far:
 
 
 def enclosed(*words: str) -> list[str]:
-    """Return the words that start Python in a network of its own; as it is where nobody may."""
+    """Return the words that start Python in a network of its own; as it is where nobody may.
+
+    After the path FORKED and a checkout's come the words of one of its programs.
+    """
     outer = ["unshare", "--map-root-user", "--net"]
     try:
         done = subprocess.run([*outer, "true"], capture_output=True, check=False, timeout=20)

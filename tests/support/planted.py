@@ -160,7 +160,7 @@ class Planted(AskedStudy):
         """Run a command; what it says is a file, and its status is noted."""
         with (self.said / f"{name}.txt").open("w", encoding="utf-8") as file:
             done = subprocess.run(
-                [sys.executable, "-m", *words],
+                [running.forking(running.HOME, enclosed.GUARD), "-m", *words],
                 cwd=self.work,
                 env=running.environment() | enclosed.watched(self.tried),
                 stdin=subprocess.DEVNULL,

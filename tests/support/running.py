@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,20 +50,21 @@ def environment(home: Path = HOME) -> dict[str, str]:
 
 
 def python(home: Path = HOME) -> str:
-    """Return what runs the programs of the checkout at `home`; imports are spared for this one.
+    """Return what runs the programs of the checkout at `home`; imports are spared for this one."""
+    return forking(home) if home == HOME else sys.executable
 
-    Beside Snakemake's plugin for SLURM nothing is forked: it imports pandas, which jobs hide.
-    """
-    cold = COLD & os.environ.keys() or find_spec("snakemake_executor_plugin_slurm")
-    return client() if home == HOME and not cold else sys.executable
+
+def forking(home: Path, guard: Path | None = None) -> str:
+    """Return what runs the programs of a checkout whose code stays as it is; imports are spared."""
+    return sys.executable if COLD & os.environ.keys() else client(home, guard)
 
 
 def run(
-    *arguments: str, cwd: Path, home: Path = HOME, timeout: float = 1200
+    *arguments: str, cwd: Path, home: Path = HOME, timeout: float = 1200, interpreter: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run `python <arguments>` as a user would, output and errors together."""
     return subprocess.run(
-        [python(home), *arguments],
+        [interpreter or python(home), *arguments],
         cwd=cwd,
         env=environment(home),
         stdin=subprocess.DEVNULL,

@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 HOME = Path(__file__).resolve().parents[2]
-SCRIPTS = HOME / "scripts"
 PROGRAMS = ("judgescope", "judgescope.cli.unread_replies", "snakemake")
 """Modules that are run with -m."""
 APART = (
@@ -37,6 +36,8 @@ APART = (
     *("judgescope.api.", "judgescope.schema.frames"),
 )
 """What wants other environments, and what wants pandas."""
+SLURM = "snakemake_executor_plugin_slurm"
+"""It imports pandas, which jobs hide: no fork finds it, and words with `slurm` start Python."""
 LAZY = (
     "altair",
     "aiohttp",
@@ -67,7 +68,7 @@ LAZY = (
 
 CLIENT = """#!{python} -IS
 import os, sys
-python, home, address = {python!r}, {home!r}, {address!r}
+python, home, paths, address = {python!r}, {home!r}, {paths!r}, {address!r}
 told = sys.argv[1:]
 scripts = home + "/scripts"
 files = [one for one in told if one.endswith((".smk", "Snakefile"))]
@@ -76,7 +77,8 @@ ours = told[:1] == ["-m"] and told[1:2] in {programs!r} or told[:1] and (
 )
 if (
     not ours
-    or os.environ.get("PYTHONPATH") != scripts
+    or any("slurm" in one for one in told)
+    or os.environ.get("PYTHONPATH") != paths
     or not all(one.startswith(home + "/") for one in files)
 ):
     os.execv(python, [python, *told])
@@ -99,16 +101,20 @@ os._exit(status)
 
 
 @cache
-def client() -> str:
-    """Return the path of the program to be started in the interpreter's place."""
+def client(home: Path = HOME, guard: Path | None = None) -> str:
+    """Return the path of the program to be started in the interpreter's place.
+
+    The code of the checkout at `home` is that of now. In `guard` is what every process loads first.
+    """
     folder = tempfile.mkdtemp(prefix="warm-")
+    paths = os.pathsep.join(str(one) for one in (guard, home / "scripts") if one)
     address = f"\0{folder}"
     ready, said = os.pipe()
     # what it waits for is the end of this process: then its standard input ends
     process = subprocess.Popen(
         [sys.executable, __file__, address[1:], str(said)],
         stdin=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": str(SCRIPTS), "OPENBLAS_NUM_THREADS": "1"},
+        env=os.environ | {"PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
         pass_fds=[said],
         start_new_session=True,
     )
@@ -117,7 +123,8 @@ def client() -> str:
         assert file.read() == b"ready", "what the programs import cannot be imported"
     text = CLIENT.format(
         python=sys.executable,
-        home=str(HOME),
+        home=str(home),
+        paths=paths,
         address=address,
         programs=[[one] for one in PROGRAMS],
     )
@@ -147,13 +154,28 @@ def _modules() -> Iterable[str]:
     yield from LAZY
 
 
+def _compile_templates() -> None:
+    """Compile the templates of the report and of judges' pages, which most studies fill."""
+    from judgescope.jobs.pages import REPORT
+    from judgescope.report.page import filled
+
+    for root in (None, "", "../"):
+        for path in REPORT.glob("*.jinja"):
+            filled(REPORT, root).get_template(path.name)
+
+
 def serve(address: str, ready: int) -> Callable[[], int]:
     """Fork for every client until standard input ends; return, in a child, what it is to do."""
     from judgescope.core.process_limits import without
 
+    every = pkgutil.iter_modules
+    vars(pkgutil)["iter_modules"] = lambda *where: (
+        one for one in every(*where) if one.name != SLURM
+    )
     with without("pandas"):  # as jobs do
         for name in _modules():
             import_module(name)
+    _compile_templates()
     gc.collect()
     gc.freeze()
     listener = socket.socket(socket.AF_UNIX)
@@ -233,7 +255,7 @@ def _become(told: list[str], folder: str, variables: dict[str, str], streams: li
             runpy.run_module(module, run_name="__main__", alter_sys=True)
         else:
             sys.argv = told
-            sys.path[0] = str(SCRIPTS)
+            sys.path[0] = str(Path(judgescope.__file__).parents[1])
             runpy.run_path(told[0], run_name="__main__")
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):

@@ -15,7 +15,7 @@ import pytest
 from msgspec import structs
 
 import trusting
-from enclosed import OUTSIDE, TRY, UNREACHABLE, enclosed, python_refuses, watched
+from enclosed import FORKED, OUTSIDE, TRY, UNREACHABLE, enclosed, python_refuses, watched
 from judgescope.jobs.statistics import evaluation_data
 from judgescope.methods import verdicts
 from judgescope.methods.claims.base import VERDICT
@@ -180,7 +180,7 @@ def test_again_and_after_a_move_the_same_bytes_and_nobody_is_spoken_to(
     (moved / "results").rename(moved / "first")
     tried = moved / "tried.txt"
     done = subprocess.run(
-        enclosed("-m", "judgescope", "run"),
+        enclosed(FORKED, str(moved), "-m", "judgescope", "run"),
         cwd=moved,
         env=environment(moved) | watched(tried, moved),
         capture_output=True,

@@ -46,14 +46,15 @@ def test_the_table_is_as_the_document_says() -> None:
 class Shell:
     """A fresh copy of the project in which `judgescope` is a command."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, forked: bool = False) -> None:
         self.home, self._bin = running.copy_project(folder / "judgescope"), folder / "bin"
         shutil.copytree(running.HOME / "docs" / "tutorial", self.home / "docs" / "tutorial")
         shutil.copy(running.HOME / "docs" / "renames.csv", self.home / "docs")
         self._bin.mkdir()
         (self.home / ".venv").mkdir()
         (self.home / ".venv" / "bin").symlink_to(self._bin)
-        self.program("judgescope", f'exec {shlex.quote(sys.executable)} -m judgescope "$@"')
+        python = running.forking(self.home) if forked else sys.executable
+        self.program("judgescope", f'exec {shlex.quote(python)} -m judgescope "$@"')
         self.env = running.environment(self.home)
         self.env["PATH"] = f"{self._bin}{os.pathsep}{self.env['PATH']}"
 
@@ -121,7 +122,7 @@ def sections() -> dict[str, list[tuple[str, str]]]:
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    made = Shell(tmp_path_factory.mktemp("short"))
+    made = Shell(tmp_path_factory.mktemp("short"), forked=True)
     made.program("qsub", 'echo "$1" >> submitted.txt; setsid sh "$1" > /dev/null 2>&1 & echo $!')
     return made
 

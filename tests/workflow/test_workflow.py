@@ -197,7 +197,8 @@ def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(tmp_pat
     small: dict[str, Any] = {"judges": ["rules"], "methods": ["discernment"]}
     study = Study(project).write(**small, perturbations=["reordering"], aspects=["naturalness"])
     study.rename(project / "config" / "config.yaml")
-    first, second = (running.run("-m", "snakemake", cwd=project, home=project) for _ in range(2))
+    how: dict[str, Any] = {"cwd": project, "home": project, "interpreter": running.forking(project)}
+    first, second = (running.run("-m", "snakemake", **how) for _ in range(2))
     assert first.returncode == 0, first.stdout[-4000:]
     assert "Nothing to be done" in second.stdout
     results = project / "results" / "small"

@@ -1,12 +1,12 @@
 """What a command knows of the options that it passes on to Snakemake."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-import running
 from judgescope.cli.context import (
     is_dry,
     plan_of_study,
@@ -17,6 +17,7 @@ from judgescope.cli.context import (
     study_content,
     with_config,
 )
+from judgescope.cli.main import main
 from judgescope.core.errors import UserError, UserErrors
 from running import HOME
 
@@ -84,10 +85,17 @@ def test_what_is_no_pair_or_no_value_is_told(file: Path) -> None:
 
 @pytest.mark.parametrize("command", ["run", "check", "draft", "pilot"])
 def test_errors_in_the_default_study_name_it_without_the_place_of_the_workflow(
-    command: str, tmp_path: Path
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """From the workflow's folder, and from another one."""
     for folder in (HOME, tmp_path):
-        told = running.run("-m", "judgescope", command, "--config=seed=often", cwd=folder).stdout
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["judgescope", command, "--config=seed=often"])
+        with pytest.raises(SystemExit):
+            main()
+        told = "".join(capsys.readouterr())
         assert f"where:   {os.path.relpath(HOME / 'config/config.yaml', folder)}" in told
         assert f" {HOME}" not in told

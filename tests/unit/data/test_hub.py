@@ -19,7 +19,7 @@ from distilling import annotate, distilling, stand_ins
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.files import verify
 from judgescope.schema.loading import read_card
-from running import rows, snakemake
+from running import rows, run, snakemake
 from scripted import serve
 from study import Study
 
@@ -166,20 +166,42 @@ def test_another_file_than_the_card_describes_is_refused(
     assert "the study cannot run" in done.stdout and "key sha256.items" in done.stdout
 
 
+NONE = FILE | {"file": "part/none.jsonl"}
+TOLD = f"part/none.jsonl of owner/some.data at {COMMIT}"
+
+
 @pytest.mark.slow
 @needs_client
-@pytest.mark.parametrize("dead", [True, False], ids=["no hub", "no such file"])
-def test_a_file_that_cannot_be_fetched_is_told(
-    dead: bool, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_is_not_there_is_told(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = far_study(tmp_path, files={"items": FILE | {"file": "part/none.jsonl"}})
+    study = far_study(tmp_path, files={"items": NONE})
     with hub() as (address, _):
-        if not dead:
-            monkeypatch.setenv("HF_ENDPOINT", address)
+        monkeypatch.setenv("HF_ENDPOINT", address)
         done = snakemake(*study, cwd=tmp_path)
     assert done.returncode != 0 and "Traceback" not in done.stdout, done.stdout
-    assert "downloaded from the hub" in done.stdout
-    assert f"part/none.jsonl of owner/some.data at {COMMIT}" in done.stdout
+    assert "downloaded from the hub" in done.stdout and TOLD in done.stdout
+
+
+FETCH = f"""
+import time
+from judgescope.core.errors import UserError
+from judgescope.data.files import fetch
+from judgescope.schema.cards import Hub
+time.sleep = lambda seconds: print("waits", seconds)
+try:
+    fetch(Hub(**{NONE}))
+except UserError as error:
+    print(error)
+"""
+
+
+@pytest.mark.heavy
+@needs_client
+def test_a_hub_that_is_away_is_tried_again_and_then_told(tmp_path: Path, cache: Path) -> None:
+    done = run("-c", FETCH, cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.count("waits") > 2, done.stdout
+    assert "downloaded from the hub" in done.stdout and TOLD in done.stdout
 
 
 def test_without_the_client_the_package_is_named(

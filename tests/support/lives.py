@@ -116,6 +116,7 @@ class Life:
 
     def fails(self, *options: str, **how: Any) -> str:
         """Run, see it fail without a traceback, and return what it said."""
+        how["python"] = sys.executable if options or "preexec_fn" in how else running.python()
         with self.started(*options, stdout=subprocess.PIPE, text=True, **how) as process:
             told = str(process.communicate(timeout=TOO_LONG)[0])
         assert process.returncode == 1 and "Traceback" not in told, told[-3000:]
@@ -159,11 +160,12 @@ class Life:
         command: Sequence[str] = RUN,
         study: str = "study.yaml",
         env: Mapping[str, str] | None = None,
+        python: str = sys.executable,
         **streams: Any,
     ) -> "Iterator[subprocess.Popen[Any]]":
         """Start the study and wait for its end; the words `before` the command say how it runs."""
         with subprocess.Popen(
-            [*before, sys.executable, "-m", *command, study],
+            [*before, python, "-m", *command, study],
             cwd=self.study.folder,
             env=running.environment() | dict(env or {}),
             stdin=subprocess.DEVNULL,

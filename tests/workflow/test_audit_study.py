@@ -38,13 +38,14 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
     file = write(rows(), tmp_path / "mine.csv")
     args = command_line().parse_args(["audit", str(file), "--require", bar])
     wanted, _ = table.draft_of(args, study.bars(args.require))
-    here = study.made(wanted, tmp_path / "study")
-    report = study.computed(here, tmp_path / "results")
-    done = run("-m", "judgescope", "run", str(here.card), "--cores=1", cwd=here.folder)
+    folder = tmp_path / "study"
+    card = study.written(wanted, folder)
+    report = study.computed(wanted, card, folder, tmp_path / "results")
+    done = run("-m", "judgescope", "run", str(card), "--cores=1", cwd=folder)
     assert done.returncode == 0, done.stdout
 
     def theirs(name: str) -> list[Row]:
-        path = here.folder / "results" / here.study / "tables" / f"{name}.parquet"
+        path = folder / "results" / wanted.study / "tables" / f"{name}.parquet"
         return list(Rows.of_table(read_table("results", path)))
 
     judges = {*wanted.columns.judges}

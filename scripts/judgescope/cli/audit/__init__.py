@@ -80,12 +80,13 @@ def audit(args: argparse.Namespace) -> int:
         check_output(args.html, [".html"])
     draft, sheet = table.draft_of(args, require)
     with TemporaryDirectory(prefix="judgescope-") as folder:
-        made = study.made(draft, args.write or Path(folder))
-        results = study.computed(made, Path(folder) / "results")
+        kept = args.write or Path(folder)
+        card = study.written(draft, kept)
+        results = study.computed(draft, card, kept, Path(folder) / "results")
     findings = page.Findings(draft, sheet, results)
     if args.html is not None:
         args.html.write_text(page.as_html(findings), encoding="utf-8", newline="\n")
     print(page.as_json(findings) if args.json else page.as_text(findings))
     if args.write is not None and not args.json:
-        print(f"\nwritten to {args.write}; in this folder `judgescope run {made.card}` says more")
+        print(f"\nwritten to {args.write}; in this folder `judgescope run {card}` says more")
     return findings.status

@@ -12,7 +12,6 @@ Content is data: nothing of it is run.
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,29 +42,18 @@ GIVEN: Final = {"id", "instance", "annotations"}
 """Keys of an instance of JUDGE-BENCH that belong to no judge."""
 
 
-@dataclass(frozen=True)
-class Results:
-    """A tool's results: rows, what their columns hold, and the scales that the tool states."""
+def _table(
+    rows: Sequence[Row], columns: Guess, scales: Mapping[str, Mapping[str, float]] | None = None
+) -> Table:
+    """Return a tool's results: rows, what their columns hold, and the scales that the tool states.
 
-    tool: str
-    rows: Sequence[Row]
-    columns: Guess
-    scales: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-    def table(self, file: Path, aspects: Sequence[str]) -> Table:
-        """Return the rows as a table; names of columns are those of the tool."""
-        return Table(
-            file,
-            range(1, len(self.rows) + 1),
-            self.rows,
-            columns_of(self.rows),
-            aspects,
-            known=self.columns,
-            stated=self.scales,
-        )
+    `audit.table.read` adds the file and the aspects that have cards.
+    """
+    numbers = range(1, len(rows) + 1)
+    return Table(Path(), numbers, rows, columns_of(rows), (), known=columns, stated=scales or {})
 
 
-def results_of(content: object, file: Path) -> Results | None:
+def results_of(content: object, file: Path) -> Table | None:
     """Return the results in a JSON file's content, or in the rows of JSONL; None of no known tool.
 
     Raises UserError for another version of a known format.
@@ -136,12 +124,12 @@ def _is_inspect(content: object) -> bool:
     return isinstance(content, dict) and {"eval", "version", "status"} <= content.keys()
 
 
-def _inspect(log: Content, where: str) -> Results:
+def _inspect(log: Content, where: str) -> Table:
     """Return a row per sample and epoch: scorers are judges; people's ratings are metadata."""
     return _of_logs({where: log})
 
 
-def of_folder(folder: Path) -> Results:
+def of_folder(folder: Path) -> Table:
     """Return the results of all JSON files in a folder: logs of Inspect, with the task in samples'
     ids, or annotations of AlpacaEval.
 
@@ -173,7 +161,7 @@ def of_folder(folder: Path) -> Results:
         raise _lacking(str(folder), error) from None
 
 
-def _of_logs(logs: Mapping[str, Content]) -> Results:
+def _of_logs(logs: Mapping[str, Content]) -> Table:
     """Return the samples of logs, by their files; a sample of several tasks has its task's name."""
     rows: list[Row] = []
     scorers: dict[str, None] = {}
@@ -184,7 +172,7 @@ def _of_logs(logs: Mapping[str, Content]) -> Results:
         for row, scores in _samples(log):
             scorers |= dict.fromkeys(scores)
             rows.append({**row, "id": f"{prefix}{row['id']}"} if prefix else row)
-    return Results("Inspect", rows, _guess(rows, scorers, **_of_texts(rows)))
+    return _table(rows, _guess(rows, scorers, **_of_texts(rows)))
 
 
 def _samples(log: Content) -> Iterator[tuple[Row, Collection[str]]]:
@@ -241,7 +229,7 @@ def _is_promptfoo(content: object) -> bool:
     return isinstance(results, dict) and {"results", "stats"} <= results.keys()
 
 
-def _promptfoo(content: Content, where: str) -> Results:
+def _promptfoo(content: Content, where: str) -> Table:
     """Return a row per output: assertions are judges, those by a person are people's ratings."""
     results = content["results"]
     _known(results.get("version", content.get("version")), PROMPTFOO, "promptfoo", where)
@@ -273,7 +261,7 @@ def _promptfoo(content: Content, where: str) -> Results:
                 **people,
             }
         )
-    return Results("promptfoo", rows, _guess(rows, names, **_of_texts(rows)))
+    return _table(rows, _guess(rows, names, **_of_texts(rows)))
 
 
 # --- DeepEval ----------------------------------------------------------------------------------
@@ -285,7 +273,7 @@ def _cases(content: object) -> list[Any] | None:
     return cases if isinstance(cases, list) else None
 
 
-def _deepeval(content: Content, where: str) -> Results:
+def _deepeval(content: Content, where: str) -> Table:
     """Return a row per test case: metrics are judges; people's ratings are metadata."""
     rows: list[Row] = []
     names: dict[str, None] = {}
@@ -306,7 +294,7 @@ def _deepeval(content: Content, where: str) -> Results:
                 **scores,
             }
         )
-    return Results("DeepEval", rows, _guess(rows, names, **_of_texts(rows)))
+    return _table(rows, _guess(rows, names, **_of_texts(rows)))
 
 
 # --- lm-evaluation-harness ---------------------------------------------------------------------
@@ -318,7 +306,7 @@ def _first_has(content: object, keys: set[str]) -> bool:
     return isinstance(first, dict) and keys <= first.keys()
 
 
-def _lm_eval(samples: Sequence[Content], where: str) -> Results:
+def _lm_eval(samples: Sequence[Content], where: str) -> Table:
     """Return a row per document: metrics are judges, or the reply itself where it is a number."""
     lacking = sorted(LM_EVAL - samples[0].keys())
     version = f"samples without {', '.join(lacking)}" if lacking else LM_EVAL_VERSION
@@ -353,7 +341,7 @@ def _lm_eval(samples: Sequence[Content], where: str) -> Results:
     if replied and not columns.ratings:  # the model was the judge, and the target is the rating
         ratings, judges = {"overall": ["target"]}, {"reply": {"*": "reply"}}
         columns = Guess(item="id", ratings=ratings, judges=judges, source=["input"])
-    return Results("lm-evaluation-harness", rows, columns)
+    return _table(rows, columns)
 
 
 def _first(replies: object) -> object:
@@ -369,7 +357,7 @@ def _is_judge_bench(content: object) -> bool:
     return isinstance(content, dict) and {"annotations", "instances"} <= content.keys()
 
 
-def _judge_bench(content: Content, where: str) -> Results:
+def _judge_bench(content: Content, where: str) -> Table:
     """Return a row per instance; a key of an instance that holds scores by metric is a judge."""
     metrics = {
         str(one["metric"]): one
@@ -411,7 +399,7 @@ def _judge_bench(content: Content, where: str) -> Results:
         rows.append(row)
     ratings = {slug(name): [f"people ({name})"] for name in metrics}
     columns = Guess(item="id", text="output", ratings=ratings, judges=judges)
-    return Results("JUDGE-BENCH", rows, columns, scales)
+    return _table(rows, columns, scales)
 
 
 def _list(value: object) -> list[Any]:
@@ -425,7 +413,7 @@ def _is_alpaca(content: object) -> bool:
     return _first_has(content, {"output_1", "output_2", "preference"})
 
 
-def _alpaca(annotations: Sequence[Content], where: str) -> Results:
+def _alpaca(annotations: Sequence[Content], where: str) -> Table:
     """Return a row per instruction and pair of outputs, and a column of choices per annotator.
 
     Annotations without `annotator` are people's. A preference above 1.5 is for the second output;
@@ -452,7 +440,7 @@ def _alpaca(annotations: Sequence[Content], where: str) -> Results:
         ratings={"overall": people if len(people) <= MOST_RATERS else ["people"]} if people else {},
         judges={slug(name): {"*": name} for name, person in raters.items() if not person},
     )
-    return Results("AlpacaEval", [*rows.values()], columns)
+    return _table([*rows.values()], columns)
 
 
 def _preferred(preference: object, where: str) -> int | None:
@@ -465,7 +453,7 @@ def _preferred(preference: object, where: str) -> int | None:
     return TIE if value in (0, 1.5) else FIRST if value < 1.5 else SECOND
 
 
-READERS: Final[list[tuple[Callable[[object], bool], Callable[[Any, str], Results]]]] = [
+READERS: Final[list[tuple[Callable[[object], bool], Callable[[Any, str], Table]]]] = [
     (_is_inspect, _inspect),
     (_is_promptfoo, _promptfoo),
     (lambda content: _cases(content) is not None, _deepeval),

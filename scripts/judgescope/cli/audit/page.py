@@ -105,7 +105,10 @@ def as_text(findings: Findings) -> str:
 
 
 def _wrapped(lines: Iterable[str]) -> list[str]:
-    return [part for line in lines for part in wrap(line, WIDTH, subsequent_indent="  ")]
+    """Return lines of the page's width; a number and its % sign stay together."""
+    kept = (line.replace(" %", "\xa0%") for line in lines)
+    wrapped = (part for line in kept for part in wrap(line, WIDTH, subsequent_indent="  "))
+    return [part.replace("\xa0", " ") for part in wrapped]
 
 
 def _listed(texts: Iterator[str]) -> Iterator[str]:

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import chdir, redirect_stdout
 from contextvars import copy_context
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +16,7 @@ from msgspec import to_builtins
 from msgspec.json import decode
 from msgspec.structs import replace
 
-from judgescope.cli.init.cards import StudyDraft, card_path, cards_of, naming_table, write
+from judgescope.cli.init.cards import StudyDraft, cards_of, naming_table, write
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack
 from judgescope.core.errors import UserError
@@ -57,49 +56,33 @@ def bars(texts_of_bars: Sequence[str]) -> dict[str, float]:
     return required
 
 
-@dataclass(frozen=True)
-class Made:
-    """A study in a folder."""
+def written(draft: StudyDraft, folder: Path) -> Path:
+    """Write data and cards into a folder; return the study's card, below the folder.
 
-    folder: Path
-    draft: StudyDraft
-
-    @property
-    def study(self) -> str:
-        """Return the study's name, which is its dataset's."""
-        return self.draft.study
-
-    @property
-    def card(self) -> Path:
-        """Return the study's card, below the folder."""
-        return card_path("study", self.study)
-
-
-def made(draft: StudyDraft, folder: Path) -> Made:
-    """Write data and cards into a folder; UserErrors where something of them is there."""
+    Raises UserErrors where something of them is there.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with chdir(folder):
-        write(draft, cards_of(draft))
-    return Made(folder, draft)
+        return write(draft, cards_of(draft))[-1]
 
 
-def computed(study: Made, out: Path) -> Report:
-    """Return the report's data of a study, computed in this process; `out` is for tables.
+def computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
+    """Return the report's data of a study in a folder, computed here; `out` is for tables.
 
     Raises UserError or UserErrors as a run would, with the rows of the user's file.
     """
-    return copy_context().run(_computed, study, out.absolute())
+    return copy_context().run(_computed, draft, card, folder, out.absolute())
 
 
-def _computed(study: Made, out: Path) -> Report:
+def _computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
     HASHED.set(False)  # in a context of its own
-    with chdir(study.folder), naming_table(study.draft), redirect_stdout(io.StringIO()):
-        content, _ = load_yaml(study.card)
-        plan = load_plan(content, HOME, source=str(study.card), results=str(out))
-        _judge(plan, study.study)
-        tables = list(_tables(plan, study.study))
-        spec = pages.report(plan, f"judgescope run {study.card}")
-        paths = {name: plan.paths.statistics(name, study.study) for name in tables}
+    with chdir(folder), naming_table(draft), redirect_stdout(io.StringIO()):
+        content, _ = load_yaml(card)
+        plan = load_plan(content, HOME, source=str(card), results=str(out))
+        _judge(plan, draft.study)
+        tables = list(_tables(plan, draft.study))
+        spec = pages.report(plan, f"judgescope run {card}")
+        paths = {name: plan.paths.statistics(name, draft.study) for name in tables}
         return Report.load(replace(spec, tables=paths))
 
 

@@ -98,11 +98,11 @@ def read(file: Path) -> Table:
     files = list(file.glob("*.json")) if file.is_dir() else [file] if file.is_file() else []
     if (size := sum(path.stat().st_size for path in files)) > MOST_BYTES:
         raise _too_much(file, f"{size:,} bytes", f"up to {MOST_BYTES:,} bytes")
-    cards, results = Cards([HOME / "config"]), of_folder(file) if file.is_dir() else None
+    table = of_folder(file) if file.is_dir() else None
     if file.suffix.lower() == ".json" and file.is_file():
         content = read_json(file)
-        results = results_of(content, file)
-        if results is None and not isinstance(content, list):
+        table = results_of(content, file)
+        if table is None and not isinstance(content, list):
             raise UserError(
                 "this JSON file is neither a list of rows nor of a known tool",
                 where=str(file),
@@ -111,11 +111,11 @@ def read(file: Path) -> Table:
                 "JUDGE-BENCH",
                 todo="bring scores and ratings into a CSV or JSONL table",
             )
-    if results is None:
-        table = load_table(file, cards)
-        results = results_of(list(table.rows), file)
-    if results is not None:
-        table = results.table(file, cards.names("aspect"))
+    cards = Cards([HOME / "config"])
+    if table is None:
+        rows = load_table(file, cards)
+        table = results_of(list(rows.rows), file) or rows
+    table = replace(table, file=file, aspects=cards.names("aspect"))
     if len(table.rows) > MOST_ROWS:
         raise _too_much(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
     if len(table.rows) < 2:

@@ -1,4 +1,4 @@
-"""Types of arrays, and products that are the same, bit for bit, for any number of threads."""
+"""Types of arrays, places within groups, and products that no number of threads changes."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,14 @@ def dot(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     """
     with _blas().limit(limits=1, user_api="blas"):
         return np.asarray(np.tensordot(a, b, axes=1), dtype=np.float64)
+
+
+def place_within(group: Codes) -> Codes:
+    """Return the number of each member among those of its group, from 0, in their order."""
+    order = np.argsort(group, kind="stable")
+    place = np.empty(group.size, dtype=np.int64)
+    place[order] = np.arange(group.size) - np.searchsorted(group[order], group[order])
+    return place
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.statistics.arrays import Codes, Floats, Weights, dot
+from judgescope.statistics.arrays import Codes, Floats, Weights, dot, place_within
 from judgescope.statistics.declared import correlation, declare, scale_of
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.resampling import Replicated, Sample, mean_rows, with_interval
@@ -559,11 +559,9 @@ def _shared(values: NDArray[Any]) -> int:
 
 def one_row_per_source(values: Floats, source: Codes, n_sources: int) -> Floats:
     """Return (sources, most targets of a source), filled from the left, NaN where there is none."""
-    counts = np.bincount(source, minlength=n_sources)
-    order = np.argsort(source, kind="stable")
-    place = np.arange(values.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    rows = np.full((n_sources, int(counts.max(initial=0))), np.nan)
-    rows[source[order], place] = values[order]
+    place = place_within(source)
+    rows = np.full((n_sources, int(place.max(initial=-1)) + 1), np.nan)
+    rows[source, place] = values
     return rows
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats
+from judgescope.statistics.arrays import Codes, Flags, Floats, place_within
 from judgescope.statistics.correlation import midranks, one_row_per_source, within_rows
 
 PERMUTATIONS: Final = 4999
@@ -218,10 +218,7 @@ def _table(values: Floats, source: Codes, system: Codes) -> Floats:
     """Return (sources, systems, texts of both), NaN where there is none."""
     rows, columns = (np.unique(v, return_inverse=True)[1] for v in (source, system))
     cell = rows * (int(columns.max()) + 1) + columns
-    order = np.argsort(cell, kind="stable")
-    counts = np.bincount(cell)
-    depth = np.empty(cell.size, dtype=np.int64)
-    depth[order] = np.arange(cell.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    depth = place_within(cell)
     table = np.full((int(rows.max()) + 1, int(columns.max()) + 1, int(depth.max()) + 1), np.nan)
     table[rows, columns, depth] = values
     return table

@@ -46,6 +46,7 @@ from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Flo
 from judgescope.methods.measures import POOLED, rater_tables
 from judgescope.methods.pairwise import Pairs
 from judgescope.methods.perspectives import DIRECT, GLOBAL, LOCAL, View, Views, chain, graded_sets
+from judgescope.statistics.arrays import place_within
 from judgescope.statistics.classes import class_codes, confusion_counts, kappas
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.intervals import ACCURACY
@@ -222,9 +223,7 @@ class Preferences:
     ) -> "Preferences":
         """Return those of votes, (asked pairs,), on the first of two texts; source (texts,)."""
         first, second = asked
-        order = np.argsort(source, kind="stable")
-        column = np.full(source.size + 1, -1)
-        column[order] = np.arange(source.size) - np.searchsorted(source[order], source[order])
+        column = np.append(place_within(source), -1)
         width = int(column.max()) + 2  # the last column stands for a missing text
         votes = np.full((int(source.max()) + 1, width, width), np.nan)
         votes[source[first], column[first], column[second]] = verdict

@@ -51,6 +51,8 @@ Results = Mapping[Measure, Replicated]
 COMPARED: Final = ("label_accuracy", "balanced_accuracy")
 """The statistics of labels in which judges are compared."""
 KAPPA: Measure = ("kappa_linear", "pooled")
+PairedP = Mapping[tuple[str, str], float]
+"""Two judges -> p of their difference, after Holm's correction."""
 
 
 @dataclass(frozen=True)
@@ -155,16 +157,12 @@ class Field:
     def rows(self, measure: Measure, pairs: list[Pair]) -> Iterator[Row]:
         """Yield the ranks of all judges by one statistic, and the tests of every pair."""
         (statistic, level), study = measure, self.study
-        names = list(self.scores)
         untested = [pair for pair in pairs if measure not in pair.tests]
         tested = [pair for pair in pairs if measure in pair.tests]
         p = np.array([pair.tests[measure].p for pair in tested])
         adjusted, fdr = holm(p), benjamini_hochberg(p)
-        different = np.zeros((len(names), len(names)), dtype=bool)
-        for pair, p_holm in zip(tested, adjusted, strict=True):
-            i, j = names.index(pair.judge), names.index(pair.other)
-            different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
-        yield from self._ranks(measure, different, untested)
+        p_of = {(x.judge, x.other): p_holm for x, p_holm in zip(tested, adjusted, strict=True)}
+        yield from self._ranks(measure, p_of, untested)
         for pair, *p_values in zip(tested, p, adjusted, fdr, strict=True):
             for name, estimate in self._tests(pair, measure, p_values).items():
                 noted = estimate.with_note(study.share_note(pair.judge, pair.other))
@@ -175,7 +173,7 @@ class Field:
             name, other = f"difference_{statistic}", pair.other
             yield study.row(pair.judge, self.aspect, name, level, nothing, judge_b=other)
 
-    def _ranks(self, measure: Measure, different: Flags, untested: list[Pair]) -> Iterator[Row]:
+    def _ranks(self, measure: Measure, p: PairedP, untested: list[Pair]) -> Iterator[Row]:
         statistic, level = measure
         names = list(self.scores)
         ranked = [self.ranked(name) for name in names]
@@ -183,7 +181,7 @@ class Field:
         values = np.stack([one.rows for one in results]) if names else np.empty((0, 1))
         known = ~np.isnan(values[:, 0])
         sources = [n for (_, n), is_known in zip(ranked, known, strict=True) if is_known]
-        groups = _groups(names, values, different)
+        groups = _groups(names, values, p)
         ranking = zip(names, results, ranks(values, min(sources, default=0)), groups, strict=True)
         for name, result, rank, group in ranking:
             if not group:
@@ -220,8 +218,12 @@ class Field:
         return estimates
 
 
-def _groups(names: list[str], values: Floats, different: Flags) -> list[str]:
+def _groups(names: list[str], values: Floats, p: PairedP) -> list[str]:
     """Return the letters of each judge; values (judges, 1 + resamples), NaN: undefined, none."""
+    different = np.zeros((len(names), len(names)), dtype=bool)
+    for pair, p_holm in p.items():
+        i, j = map(names.index, pair)
+        different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
     known = np.flatnonzero(~np.isnan(values[:, 0])).tolist()
     return letters(sorted(known, key=lambda at: (-values[at, 0], names[at])), different)
 
@@ -308,22 +310,16 @@ def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Ro
 
 
 def _label_ranks(
-    panel: TargetSet, aspect: str, hits: dict[str, Floats], p: dict[tuple[str, str], float]
+    panel: TargetSet, aspect: str, hits: dict[str, Floats], p: PairedP
 ) -> Iterator[Row]:
-    """Yield every judge's rank by accuracy on the texts that all were given.
-
-    hits: judge -> whether its label is people's, (texts,); p: pair -> Holm's p of their difference.
-    """
+    """Yield every judge's rank by accuracy; hits: judge -> whether its label is people's."""
     names, study, given = list(hits), panel.study, panel.is_given(*hits)
-    source, different = panel.source[given], np.zeros((len(hits), len(hits)), dtype=bool)
-    for (judge, other), p_holm in p.items():
-        i, j = names.index(judge), names.index(other)
-        different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
+    source = panel.source[given]
     shares = [clustered_mean(x[given], source, study.resamples).rows for x in hits.values()]
     if not shares:
         return
     values, fewest = np.stack(shares), np.unique(source).size
-    groups = _groups(names, values, different)
+    groups = _groups(names, values, p)
     for name, rank, group in zip(names, ranks(values, fewest), groups, strict=True):
         noted = rank.with_note(f"group {group}" if group else "").with_note(study.share_note(*hits))
         yield study.row(name, aspect, "rank_label_accuracy", POOLED, noted)

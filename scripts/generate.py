@@ -174,12 +174,11 @@ def _formats_table() -> str:
     perturbed = [name for name, method in METHODS.items() if {*method.texts} - {"systems"}]
     marked = [name for name, each in FORMATS.items() if each.gives == "spans"]
     text = (
-        "\nThe format of a dataset decides which of these kinds people's judgments can be. A table "
-        "applies to a format where both have the kind. Beyond that, of formats that give originals "
-        f"alone, tables on perturbed texts are made only ({', '.join(perturbed)} and those with "
-        f"them); `spans` compares with the errors that people marked in {', '.join(marked)}; of "
-        "ratings without texts, recorded judges are compared only. Numbers are labels where the "
-        "card says which (`read_as`).\n\n"
+        "\nA dataset's format decides which kinds of judgment it can hold; a table applies if it "
+        "has the same kind. Formats of originals have only the tables on perturbed texts "
+        f"({', '.join(perturbed)} and those that come with them). `spans` compares with the errors "
+        f"that people marked in {', '.join(marked)}. Ratings without texts can only be compared "
+        "with recorded judges. `read_as` in a card turns numbers into labels.\n\n"
         "| format | gives | ratings | ordered labels | labels without an order | preferences |\n"
         "|---|---|---|---|---|---|\n"
     )

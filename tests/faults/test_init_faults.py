@@ -115,6 +115,12 @@ def test_a_long_table_has_a_row_per_text_in_the_studys_copy(
     )
 
 
+def test_choices_between_systems_without_texts_are_for_an_audit(here: Path) -> None:
+    lines = [["x", "y", "AB"[at % 2]] for at in range(4)]
+    said = refused(table("model_a,model_b,winner", lines))
+    assert "--texts FIRST SECOND" in said and "`judgescope audit` needs none" in said
+
+
 def test_one_column_has_one_role(here: Path) -> None:
     assert "can have only one role" in refused(
         "mine.csv", "--text", "summary", "--source", "summary"

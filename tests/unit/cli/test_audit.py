@@ -372,6 +372,16 @@ def test_choices_between_systems_need_no_texts(page: Page) -> None:
     assert _judged(page, by_id)[1] == numbers
 
 
+def test_systems_that_wrote_for_few_sources_are_not_tested(page: Page) -> None:
+    rows = [
+        {**row, "model_a": f"m{at % 6}", "model_b": f"m{(at + 1) % 6}", "question": f"{at}?"}
+        for at, row in enumerate(chosen())
+    ]
+    said = page(rows)[1]
+    assert "for these 6 systems only" in " ".join(said.split())
+    assert "these 6 systems alone: a test needs texts by most of them for each source" in said
+
+
 def test_choices_between_nothing_are_refused_with_what_to_add(page: Page) -> None:
     rows = [{"human": row["winner (Anna)"], "judge": row["gpt4_winner"]} for row in chosen()]
     status, said = page(rows)

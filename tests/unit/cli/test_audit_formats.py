@@ -92,8 +92,8 @@ def lm_eval(digest: str = "doc_hash") -> Any:
     ]
 
 
-def judge_bench(best: int = 5) -> Any:
-    grades = {"metric": "fluency", "category": "graded", "worst": 1, "best": best}
+def judge_bench(best: int = 5, category: str = "graded") -> Any:
+    grades = {"metric": "fluency", "category": category, "worst": 1, "best": best}
     kinds = {"metric": "toxic", "category": "categorical", "labels_list": ["Yes", "No"]}
     return {
         "dataset": "numbers",
@@ -220,6 +220,7 @@ def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
         (promptfoo(4), "a.json", "this version of results of promptfoo is not known"),
         (deepeval("metrics"), "a.json", "this version of results of DeepEval is not known"),
         (lm_eval("hash"), "a.jsonl", "this version of results of lm-evaluation-harness"),
+        (judge_bench(5, "ranked"), "a.json", "this version of results of JUDGE-BENCH is not known"),
         (alpaca(2.5), "a.json", "this version of results of AlpacaEval is not known"),
         ([1, 2, 3], "a.json", "row"),
         ({"some": "object"}, "a.json", "neither a list of rows nor of a known tool"),

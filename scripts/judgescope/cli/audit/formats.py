@@ -38,6 +38,7 @@ ALPACA: Final = ("instruction", "output_1", "output_2")
 """Keys that tell the pairs of AlpacaEval's annotations apart, as its own analysis does."""
 GENERATORS: Final = ("generator_1", "generator_2")
 ALPACA_VERSION: Final = "0.6: preferences from 1 to 2, and 0 for a tie"
+JUDGE_BENCH_VERSION: Final = "of 2024: annotations that are categorical, graded or continuous"
 GIVEN: Final = {"id", "instance", "annotations"}
 """Keys of an instance of JUDGE-BENCH that belong to no judge."""
 
@@ -359,6 +360,10 @@ def _is_judge_bench(content: object) -> bool:
 
 def _judge_bench(content: Content, where: str) -> Table:
     """Return a row per instance; a key of an instance that holds scores by metric is a judge."""
+    for one in content["annotations"]:
+        if one["category"] not in ("categorical", "graded", "continuous"):
+            found = f"annotations of category {one['category']}"
+            _known(found, JUDGE_BENCH_VERSION, "JUDGE-BENCH", where)
     metrics = {
         str(one["metric"]): one
         for one in content["annotations"]

@@ -13,7 +13,7 @@ from judgescope.cli.init.guess import PAIRED, ROLES
 from judgescope.cli.init.tables import Table
 from judgescope.cli.terminal import plain
 from judgescope.core.paths import WORKFLOW
-from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS, PAIRS
+from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS, PAIRS, THESE_SYSTEMS
 from judgescope.report.cells import figures
 from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Block, Facts, Section, Text
@@ -167,10 +167,15 @@ def _supports(findings: Findings) -> Iterator[str]:
         )
     if max(raters.values()) > 1:
         yield "whether the judge is as good as one more rater, and how well people agree"
-    if (systems := _systems(findings)) >= FEWEST_SYSTEMS:
+    reasons_given = {code for of in findings.claims.values() for one in of for code in one.reasons}
+    systems = _systems(findings)
+    few = systems < FEWEST_SYSTEMS
+    if few or any(code.startswith(THESE_SYSTEMS) for code in reasons_given):
+        needs = f"{FEWEST_SYSTEMS}" if few else "texts by most of them for each source"
+        if systems > 1:
+            yield f"a claim about these {systems} systems alone: a test needs {needs}"
+    else:
         yield f"whether a preference for systems would do as well: {systems} systems"
-    elif systems > 1:
-        yield f"a claim about these {systems} systems alone: a test needs {FEWEST_SYSTEMS}"
     if columns.text or columns.texts:
         yield "whether the length of the texts would do as well"
 

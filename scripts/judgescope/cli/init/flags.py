@@ -360,13 +360,14 @@ def check_complete(draft: StudyDraft, table: Table) -> None:
     """Raise UserErrors for what neither flags nor guesses say."""
     columns, errors = draft.columns, []
 
-    def unknown(flag: str, what: str) -> None:
+    def unknown(flag: str, what: str, value: str = "COLUMN") -> None:
         error = f"cannot tell {what}"
-        todo, names = f"name it: {flag} COLUMN", sorted(table.columns)
+        todo, names = f"name it: {flag} {value}", sorted(table.columns)
         errors.append(UserError(error, where=flag, allowed=names, todo=todo))
 
     if columns.systems and not columns.texts:
-        unknown("--texts", "which columns have the two texts (`judgescope audit` reads none)")
+        what = "which columns have the two texts (`judgescope audit` needs none)"
+        unknown("--texts", what, "FIRST SECOND")
     elif columns.text is None and not columns.texts:
         unknown("--text", "which column has the texts that are judged")
     if columns.item is None and not columns.source:

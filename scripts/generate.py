@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from judgescope.cli.examples import commands_of
+from judgescope.cli.completion import commands_of
 from judgescope.cli.main import command_line
 from judgescope.methods.registry import METHODS
 from judgescope.parsing.parsers import card_parsers

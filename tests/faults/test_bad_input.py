@@ -20,9 +20,9 @@ import running
 from bad_data import CSV, DATASET, FIRST, HEADER, SECOND, THIRD, csv, file, parquet
 from bad_study import BASE, Case, Planted, checked, plant
 from judgescope.cli.context import plan_of_study
-from judgescope.data import Rated
+from judgescope.data.rated import Rated
 from judgescope.data.select import read_selected
-from judgescope.perturb.sentences import split_sentences
+from judgescope.data.sentences import split_sentences
 from judgescope.plan import inputs
 from judgescope.schema.loading import validate_card
 

@@ -8,7 +8,7 @@ import pytest
 
 import running
 from best_end_setup import write
-from judgescope.replies.retry import cut_files
+from judgescope.replies.compaction import cut_files
 from judgescope.schema.tables import table_of, write_table
 
 

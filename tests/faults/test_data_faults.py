@@ -8,7 +8,8 @@ import pytest
 
 from data_samples import card, dialogue, faults, jsonl, summeval_row, table
 from judgescope.core.errors import UserError
-from judgescope.data import read_dataset, rows
+from judgescope.data import rows
+from judgescope.data.select import read_dataset
 
 COLUMNS = {"item": "id", "source": "src", "references": "ref", "system": "by", "text": "out"}
 ROW = {"id": "i1", "src": "A source.", "ref": "r", "by": "m1", "out": "t", "fluency": 3}

@@ -12,7 +12,7 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.command import LONGEST
-from judgescope.plan.preflight import FileOwner, PreflightSpec, preflight
+from judgescope.plan.preflight import FileOwner, PreflightSpec, verified
 from judgescope.schema.cards import CommandModel
 from judgescope.schema.loading import adapter, validate_card
 from programs import LENGTHS, SLEEPERS, alive, ask, card, gone, number_in, refused, said
@@ -212,7 +212,7 @@ def told(folder: Path, **keys: Any) -> str:
         **{key: {} for key in ("study", "cards", "cells", "judges", "asked")},
     )
     with pytest.raises(UserError) as error:
-        preflight(spec)
+        verified(spec)
     return str(error.value)
 
 

@@ -21,7 +21,7 @@ import snakemake_logger_plugin_judgescope as reasons
 from jobs import Job
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
-from judgescope.jobs import run
+from judgescope.plan.jobs import of_machine
 from judgescope.replies.compaction import compact
 from judgescope.replies.inspection import verify
 from judgescope.replies.journal import line_of, sealed
@@ -81,7 +81,7 @@ def test_a_job_that_asked_for_nothing_in_vain_leaves_no_journal(tmp_path: Path) 
 
 GREEDY = """
 import resource, sys
-from judgescope.jobs.run import run
+from judgescope.plan.jobs import run
 from msgspec import Struct
 class Spec(Struct):
     pass
@@ -108,8 +108,8 @@ def test_no_memory_is_said_in_a_sentence() -> None:
 
 
 def test_what_is_no_fault_of_the_machines_keeps_its_traceback() -> None:
-    assert run.of_machine(ConnectionResetError(104, "reset by peer")) is None
-    assert run.of_machine(OSError("no number")) is None
+    assert of_machine(ConnectionResetError(104, "reset by peer")) is None
+    assert of_machine(OSError("no number")) is None
 
 
 # --- clocks ---
@@ -180,7 +180,7 @@ def test_a_table_that_finds_no_room_leaves_nothing_half_written(
     monkeypatch.setattr("judgescope.schema.tables.pq.ParquetWriter.write_table", full)
     with pytest.raises(OSError) as error:
         write_table("items", table_of("items", [row("items")]), tmp_path / "items.parquet")
-    told = str(run.of_machine(error.value))
+    told = str(of_machine(error.value))
     assert told.startswith("the disk is full") and str(tmp_path / "items.parquet") in told
     assert not list(tmp_path.iterdir())
 

@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 import judgescope
 from judgescope.core.api_keys import KeySource
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.excepthook import print_exception
-from judgescope.core.redaction import SHORTEST, Redactor
-from judgescope.core.secrets import masked
+from judgescope.core.secrets import SHORTEST, Redactor, masked, print_exception
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Reply
 from judgescope.schema.cards import OpenAIModel
@@ -198,7 +196,7 @@ def test_a_key_that_no_header_can_carry_is_named_by_its_variable(
 
 CRASHES = """
 import os
-from judgescope.jobs.run import run
+from judgescope.plan.jobs import run
 from msgspec import Struct
 
 class Spec(Struct):
@@ -260,7 +258,7 @@ def test_no_traceback_shows_the_key_of_a_file(
 
 ASKED = """
 import os, sys
-import judgescope.cli.main, judgescope.engines.vllm.engine
+import judgescope.cli.main, judgescope.engines.vllm
 from judgescope import NO_TELEMETRY
 import huggingface_hub.constants as hub
 off = {name: os.environ[name] for name in NO_TELEMETRY}

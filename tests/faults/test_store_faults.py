@@ -12,8 +12,8 @@ import pytest
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.replies.asking import obtain
+from judgescope.replies.compaction import drop_answers
 from judgescope.replies.journal import CRC, SEAL, forgetting, sealed
-from judgescope.replies.retry import drop_answers
 from judgescope.replies.store import Store
 from judgescope.schema.tables import table_of, write_table
 

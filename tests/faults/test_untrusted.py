@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from judgescope import prompts
 from judgescope.cli.terminal import plain
-from judgescope.core.control_chars import UNSEEN, coded
-from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.errors import UNSEEN, UserError, UserErrors, coded
+from judgescope.core.names import LONGEST, slug, slugs
 from judgescope.core.process_limits import bounded_memory
-from judgescope.core.slugs import LONGEST, slug, slugs
 from judgescope.perturb.rules import added
 from judgescope.prompts import load, messages
 from judgescope.report import html

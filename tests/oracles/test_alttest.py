@@ -8,8 +8,8 @@ import pytest
 
 from data_samples import DATASETS, REAL, needs_real_data
 from judgescope.cli.reproduce import compare
-from judgescope.data import read_dataset
 from judgescope.data.alttest import ITEM, SYSTEM, annotations
+from judgescope.data.select import read_dataset
 from judgescope.schema.cards import Publication
 from judgescope.schema.loading import read_card
 from judgescope.statistics.raters import alternative_annotator

@@ -8,10 +8,10 @@ from statistics import mean
 import pytest
 
 from data_samples import DATASETS, REAL, REPOSITORY, needs_real_data
-from judgescope.data import Output, Rated, read_dataset
 from judgescope.data.files import verify
-from judgescope.data.select import originals, select
-from judgescope.perturb.sentences import split_sentences
+from judgescope.data.rated import Output, Rated
+from judgescope.data.select import originals, read_dataset, select
+from judgescope.data.sentences import split_sentences
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card, validate_card
 

@@ -10,9 +10,9 @@ import pytest
 
 from data_samples import card, values
 from judgescope.core.errors import UserErrors
-from judgescope.core.slugs import slug
-from judgescope.data import read_dataset
+from judgescope.core.names import slug
 from judgescope.data.rated import Names
+from judgescope.data.select import read_dataset
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import RecordedEngine
 from judgescope.schema.cards import Judge, RecordedModel, Scale

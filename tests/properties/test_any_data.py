@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from data_samples import FIVE, card, table
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.slugs import folded
-from judgescope.data import Rated, read_dataset
+from judgescope.core.names import folded
+from judgescope.data.rated import Rated
 from judgescope.data.rows import read_rows
+from judgescope.data.select import read_dataset
 from judgescope.schema.cards import MODULES
 
 some = settings(

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from judgescope.core.errors import UserError
+from judgescope.data.sentences import split_sentences
 from judgescope.engines.openai.wire import NoReplyError, read_replies
 from judgescope.engines.requests import Reply, Request
 from judgescope.parsing.judgment import PARSERS, Scale
@@ -33,7 +34,6 @@ from judgescope.parsing.written import (
 from judgescope.perturb.edits import Perturbed, apply_edits, edit_between, undone_edits
 from judgescope.perturb.inject import BETWEEN, WITHIN
 from judgescope.perturb.rules import RULES, perturb_dataset, replace_text, wrong_ending
-from judgescope.perturb.sentences import split_sentences
 from judgescope.replies.journal import CRC, forgetting, line_of
 from judgescope.replies.ledger import STATE, Ledger
 from judgescope.replies.pricing import PACE_FOLDER, Pace, read_pace

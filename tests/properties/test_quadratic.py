@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
+from judgescope.data.sentences import split_sentences
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.parsers import parse, read_number
 from judgescope.parsing.text import LARGEST, NOWHERE, locate, quotations
 from judgescope.parsing.written import problem_with_analysis, read_sub_aspects, without_rating
-from judgescope.perturb.sentences import split_sentences
 
 SCALE = Scale(1, 5, 1)
 LENGTH = 100_000

@@ -8,7 +8,7 @@ import yaml
 from judgescope.cli.context import plan_of_study, results_folder
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.plan.inputs import data_files, read_all
-from judgescope.plan.preflight import preflight
+from judgescope.plan.preflight import verified
 from judgescope.plan.specs import study as study_specs
 
 Planted = dict[str, Any]
@@ -110,7 +110,7 @@ def checked(study: Path) -> list[str]:
         results_folder(study)
         plan = plan_of_study(study)
         data_files(plan)
-        preflight(study_specs.preflight(plan))
+        verified(study_specs.preflight(plan))
         read_all(plan)
     except (UserError, UserErrors) as error:
         return str(error).split("\n\n")

@@ -14,9 +14,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from judgescope.data.sentences import split_sentences
 from judgescope.perturb.edit_checks import KINDS
 from judgescope.perturb.edits import Amount
-from judgescope.perturb.sentences import split_sentences
 from judgescope.schema.cards import Expectations
 from judgescope.schema.loading import load_yaml, read_card
 from protocols import named_folder, run_whole, serving

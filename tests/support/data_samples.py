@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserErrors
-from judgescope.data import Rated, read_dataset
+from judgescope.data.rated import Rated
+from judgescope.data.select import read_dataset
 from judgescope.schema.cards import Dataset
 
 REPOSITORY = Path(__file__).parents[2]

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from data_samples import COLUMNS, xml
-from judgescope.perturb.sentences import split_sentences
+from judgescope.data.sentences import split_sentences
 from protocols import named_folder, run_whole, serving
 from running import SHARED
 from scripted import Body, Said, reply

@@ -14,7 +14,7 @@ from zlib import crc32
 
 import vllm_stand_in
 from judgescope.core.canonical import canonical
-from judgescope.jobs.run import read_spec
+from judgescope.plan.jobs import read_spec
 from judgescope.schema.tables import read_table, table_of, write_table
 
 

@@ -14,7 +14,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
-from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -27,9 +26,10 @@ from golden_studies import GoldenStudy, say
 from judgescope.core.names import REFEREE, REST, TRIAL
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
-from judgescope.jobs.run import typed
 from judgescope.plan.drafts import draft_spec, drafter_of, drafts_of
 from judgescope.plan.generators import analysts, graded, improvements, supervisors
+from judgescope.plan.jobs import job as job_of
+from judgescope.plan.jobs import typed
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import graded_sets, judging, texts, training
 from judgescope.plan.study import Plan
@@ -65,8 +65,7 @@ class Run:
         if model:
             card = f"{self.plan.folders['model', model]}/{model}.yaml"
             options = {"card": card, "store": str(self.folder / "store"), "budget": BUDGET}
-        module, _, function = job.partition(" ")
-        main = getattr(import_module(f"judgescope.jobs.{module}"), function or "main")
+        main = job_of(job)
         main(typed(main, to_builtins(spec)), **options)
 
     def texts(self) -> None:
@@ -81,13 +80,13 @@ class Run:
                     self.job("perturb", texts.perturb(self.plan, dataset, name, degree))
                     continue
                 spec = texts.make_texts(self.plan, dataset, name, degree)
-                self.job("write make_texts", spec, card.model)
+                self.job("write_texts", spec, card.model)
                 self.made("texts", f"made/{dataset}/{name}.{degree}")
 
     def _improve(self, dataset: str) -> None:
         card = improvements(self.plan)[dataset]
-        job = "write_references" if self.plan.study.references else "make_texts"
-        self.job(f"write {job}", texts.improve(self.plan, dataset), card.model)
+        job = "write_references" if self.plan.study.references else "write_texts"
+        self.job(job, texts.improve(self.plan, dataset), card.model)
         self.made("originals", f"made/{dataset}/original")
 
     def analyses(self) -> None:
@@ -107,7 +106,7 @@ class Run:
                 rater = self.plan.judges[anchors.judge].model
                 self.job("ask", graded_sets.rate(self.plan, dataset, name), rater)
                 self.made("rated", f"{place}.rated")
-                self.job("choose_anchors", graded_sets.anchors(self.plan, dataset, name))
+                self.job("anchors", graded_sets.anchors(self.plan, dataset, name))
                 for part in (REFEREE, TRIAL, REST):
                     if part != REFEREE:
                         candidates = graded_sets.candidates(self.plan, dataset, name, part)
@@ -136,7 +135,7 @@ class Run:
         for dataset in self.plan.taught:
             for name in self.plan.new_sets(dataset):
                 model = name.partition(".")[2]
-                self.job("write write_new", training.write_new(self.plan, dataset, model), model)
+                self.job("write_new", training.write_new(self.plan, dataset, model), model)
                 self.made("lessons", f"made/{dataset}/{name}")
 
     def drafts(self) -> None:

@@ -55,11 +55,11 @@ class Stage(NamedTuple):
 STAGES = {
     "ingest": Stage(("ingest",)),
     "perturb": Stage(("perturb",), 2),
-    "inject": Stage(("write",), requests=ITEMS * STEPS),
+    "inject": Stage(("write_texts",), requests=ITEMS * STEPS),
     "ask": Stage(("ask",), requests=ITEMS * (3 + STEPS)),
     "score": Stage(("score",)),
     "statistics": Stage(("collect", "statistics", "tables"), 8),
-    "report": Stage(("pages",), 2),
+    "report": Stage(("report", "judge_card"), 2),
 }
 """In the order of a run."""
 RUN = ("judgescope", "run")

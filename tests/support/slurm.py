@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from judgescope.engines.vllm.server import free_port
+from judgescope.engines.vllm import free_port
 
 SYSTEM: Final = ("/usr/sbin", "/sbin")
 """Where daemons lie that may not be on a user's PATH."""

@@ -33,7 +33,7 @@ PROGRAMS = ("judgescope", "judgescope.cli.unread_replies", "snakemake")
 """Modules that are run with -m."""
 APART = (
     *("judgescope.distill.training", "judgescope.engines.vllm"),
-    *("judgescope.api.", "judgescope.schema.frames"),
+    *("judgescope.api.", "judgescope.schema.tables"),
 )
 """What wants other environments, and what wants pandas."""
 SLURM = "snakemake_executor_plugin_slurm"
@@ -156,12 +156,12 @@ def _modules() -> Iterable[str]:
 
 def _compile_templates() -> None:
     """Compile the templates of the report and of judges' pages, which most studies fill."""
-    from judgescope.jobs.pages import REPORT
     from judgescope.report.page import filled
 
+    templates = HOME / "workflow" / "report"
     for root in (None, "", "../"):
-        for path in REPORT.glob("*.jinja"):
-            filled(REPORT, root).get_template(path.name)
+        for path in templates.glob("*.jinja"):
+            filled(templates, root).get_template(path.name)
 
 
 def serve(address: str, ready: int) -> Callable[[], int]:
@@ -245,8 +245,8 @@ def _become(told: list[str], folder: str, variables: dict[str, str], streams: li
     os.environ.update(variables | judgescope.NO_TELEMETRY)
     sys.executable = str(Path(tempfile.gettempdir(), ADDRESS, "python"))
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    module = told[1] if told[0] == "-m" else f"judgescope.jobs.{told[1]}"
-    if not hasattr(sys.modules.get(module), "__path__"):
+    module = told[1]
+    if told[0] == "-m" and not hasattr(sys.modules.get(module), "__path__"):
         sys.modules.pop(module, None)  # runpy warns of a module that is there
     try:
         if told[0] == "-m":

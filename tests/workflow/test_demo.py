@@ -16,9 +16,9 @@ from msgspec import structs
 
 import trusting
 from enclosed import FORKED, OUTSIDE, TRY, UNREACHABLE, enclosed, python_refuses, watched
-from judgescope.jobs.statistics import evaluation_data
 from judgescope.methods import verdicts
 from judgescope.methods.claims.base import VERDICT
+from judgescope.methods.evaluation_data import evaluation_data
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
 from judgescope.report.cells import figures

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from asking import DEMO, AskedStudy
-from judgescope.perturb.sentences import frequency
+from judgescope.data.sentences import frequency
 from report_setup import text_of_pages
 from scripted import Body, Said, reply, serve
 

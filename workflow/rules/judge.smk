@@ -132,7 +132,7 @@ rule compute:
     params:
         **spec_params(judging.compute, PLAN),
     shell:
-        command("compute compute")
+        command("compute")
 
 
 use rule compute as compute_recorded with:
@@ -162,4 +162,4 @@ rule replay:
     params:
         **spec_params(judging.replay, PLAN),
     shell:
-        command("compute replay")
+        command("replay")

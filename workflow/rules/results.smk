@@ -83,7 +83,7 @@ rule report:
             pages.report, PLAN, f"judgescope run {without_folders(SOURCE, HOME)}"
         ),
     shell:
-        command("pages report")
+        command("report")
 
 
 # A page for each judge, all by one job: what they share is read once.
@@ -106,7 +106,7 @@ rule judge_cards:
     params:
         **spec_params(pages.judge_cards, PLAN),
     shell:
-        command("pages judge_card")
+        command("judge_card")
 
 
 # A sample of the perturbed texts, to see by eye whether the perturbation is what it claims to be.
@@ -129,7 +129,7 @@ rule spotcheck:
     params:
         **spec_params(pages.spotcheck, PLAN),
     shell:
-        command("text_pages spotcheck")
+        command("spotcheck")
 
 
 # Every judgment beside its text, to be looked at: a page, and the data that it loads from a folder.
@@ -151,4 +151,4 @@ rule explore:
     params:
         **spec_params(pages.explore, PLAN),
     shell:
-        command("text_pages explore")
+        command("explore")

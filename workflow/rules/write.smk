@@ -198,7 +198,7 @@ rule anchors:
     params:
         **spec_params(graded_sets.anchors, PLAN),
     shell:
-        command("choose_anchors")
+        command("anchors")
 
 
 rule grade:

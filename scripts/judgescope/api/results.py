@@ -9,8 +9,7 @@ import pyarrow as pa
 from judgescope.core.errors import UserError
 from judgescope.core.paths import Paths
 from judgescope.methods.registry import METHODS
-from judgescope.schema.frames import frame_of
-from judgescope.schema.tables import RESULT_COLUMNS, SCHEMAS, TEXT, read_table
+from judgescope.schema.tables import RESULT_COLUMNS, SCHEMAS, TEXT, frame_of, read_table
 
 
 class Results:

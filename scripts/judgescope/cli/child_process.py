@@ -108,7 +108,7 @@ def main(command: list[str]) -> int:
         signal.signal(number, lambda *_: None)  # not SIG_IGN, which the command would inherit
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     # Snakemake can hang after SIGTERM. A service manager sends it to all processes: only the one
-    # that is asked to end acts on it. Jobs remove the block (judgescope.jobs.run).
+    # that is asked to end acts on it. Jobs remove the block (judgescope.plan.jobs).
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     orphaned = threading.Event()
 

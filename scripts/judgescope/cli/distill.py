@@ -70,7 +70,7 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> list[str]:
     Raises UserError if it is not trained yet, or a card with this name exists.
     """
     from judgescope.engines.factory import adapter_in
-    from judgescope.engines.vllm.options import located, room
+    from judgescope.engines.vllm_options import located, room
     from judgescope.schema.loading import validate_card, write_new_card
 
     judge, model = plan.student

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from judgescope.jobs.run import of_machine
+from judgescope.plan.jobs import of_machine
 from judgescope.replies.ledger import here, is_running
 
 FOLDER = Path(".snakemake") / "judgescope"

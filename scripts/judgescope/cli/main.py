@@ -28,6 +28,7 @@ from judgescope.cli import (
     reproduce,
     show,
 )
+from judgescope.cli.completion import add_examples
 from judgescope.cli.context import (
     INTERRUPTED,
     demo,
@@ -40,12 +41,11 @@ from judgescope.cli.context import (
     study_card,
     with_config,
 )
-from judgescope.cli.examples import add_examples
 from judgescope.cli.sensitivity import sensitivity
 from judgescope.cli.unread_replies import reading
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.excepthook import print_exception, show_without_secrets
 from judgescope.core.paths import HOME
+from judgescope.core.secrets import print_exception, show_without_secrets
 from judgescope.schema.cards import PILOT
 from judgescope.schema.loading import nearest_file
 
@@ -280,7 +280,7 @@ def _counting_unread(
 def _targets(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
     """Return the targets of a run: all, and reply and score files that are cut or missing."""
     from judgescope.plan.specs.judging import hashes_file
-    from judgescope.replies.retry import cut_files
+    from judgescope.replies.compaction import cut_files
 
     if is_dry(passed) or not (damaged := cut_files(out)):
         return ["all"]

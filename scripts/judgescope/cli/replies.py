@@ -234,7 +234,7 @@ def store_folder(args: Arguments, *, new: bool = False) -> Path:
 
 def retry(args: Arguments) -> int:
     """Let the next run send the requests of a study again that its endpoints refused."""
-    from judgescope.replies.retry import drop_answers, forget_errors
+    from judgescope.replies.compaction import drop_answers, forget_errors
     from judgescope.replies.store import Store
     from judgescope.schema.cards import AskedModel
 

@@ -248,7 +248,7 @@ def _of_originals(dataset: str, data: str) -> list[Row]:
     from judgescope.data.fetch import fetch_all
     from judgescope.data.files import to_fetch
     from judgescope.data.select import originals, read_selected
-    from judgescope.perturb.sentences import split_sentences
+    from judgescope.data.sentences import split_sentences
 
     path = HOME / "config" / "datasets" / f"{dataset}.yaml"
     card: Dataset = read_card("dataset", path)

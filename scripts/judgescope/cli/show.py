@@ -97,7 +97,7 @@ def tables_of(study: Path) -> dict[str, Path]:
 
 def rows_of(tables: Mapping[str, Path], table: str) -> "DataFrame":
     """Return a study's table; raise UserError if it has no such table."""
-    from judgescope.schema.frames import read_frame
+    from judgescope.schema.tables import read_frame
 
     if table not in tables:
         folder = next(iter(tables.values())).parent

@@ -161,7 +161,7 @@ class Reader:
 
     def _warning(self, judge: str, tally: Tally) -> str:
         """Return the warning that most replies of a judge cannot be read."""
-        from judgescope.core.control_chars import coded
+        from judgescope.core.errors import coded
 
         shown = " ".join(coded(tally.example).split())
         cut = f"{shown[:SHOWN]}…" if len(shown) > SHOWN else shown

@@ -5,17 +5,14 @@ import stat
 import subprocess
 from pathlib import Path
 
+from judgescope.core.canonical import SpecPart
 from judgescope.core.errors import CONTROL, UserError
-from judgescope.core.job_spec import SpecPart
 from judgescope.core.paths import HOME
-from judgescope.core.secrets import masked
+from judgescope.core.secrets import KEYS_READ, masked
 
 SHARED = ("config", "results")
 """Folders that users publish or archive, in the workflow and in the working directory."""
 READABLE = stat.S_IRGRP | stat.S_IROTH
-KEYS_READ: dict[str, str] = {}
-"""Keys that this process has read from files and programs, by their replacements: no traceback
-shows them."""
 COMMAND_SECONDS = 60.0  # that a program which prints a key may take
 SHOWN = 300  # characters of its error that are kept
 

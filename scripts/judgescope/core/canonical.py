@@ -2,6 +2,8 @@
 
 import json
 
+from msgspec import Struct
+
 _STRICT, _LAX = (
     json.JSONEncoder(
         sort_keys=True,
@@ -21,3 +23,16 @@ def canonical(value: object, *, strict: bool = True) -> str:
     becomes its `str`, or NaN.
     """
     return (_STRICT if strict else _LAX).encode(value)
+
+
+class SpecPart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of a spec."""
+
+
+class JobSpec(SpecPart, frozen=True, kw_only=True):
+    """Everything that decides a job's output, except the files that it reads."""
+
+    code: str
+    """A hash of the code that the job can import."""
+    versions: dict[str, str]
+    """Versions of the packages whose behaviour shows in the output."""

@@ -1,12 +1,22 @@
-"""Patterns of keys and passwords: no card may contain one, and no message shows one.
+"""Keys and passwords: no card may contain one; no message, file or traceback shows one.
 
-Keys are in the environment or in files; a card names the variable or the file. `core.redaction`
-removes the known values themselves.
+What looks like a secret is found by patterns, what is known to be one is removed from texts: an
+endpoint or a program may return what it was given, in an error, a header, an answer.
 """
 
+import base64
+import html
+import json
+import os
 import re
-from collections.abc import Iterator
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from types import TracebackType
 from typing import Any
+from urllib.parse import quote, quote_plus
+
+from judgescope.core.paths import HOME
 
 NAMED = re.compile(
     r"(?<![a-z])(?:api|access|auth|private|subscription)?[-_]?keys?(?![a-z])|token$|secret|passw|"
@@ -84,3 +94,70 @@ def _is_named(name: object, value: object, path: Place) -> bool:
 def is_secret(name: str) -> bool:
     """Return whether a field or a header has the name of a secret."""
     return bool(NAMED.search(name)) and name not in OPEN
+
+
+KEYS_READ: dict[str, str] = {}
+"""Secrets that this process has read from files and programs, by their replacements."""
+SHORTEST = 8
+"""A shorter value is a placeholder such as `test`, which any text may contain."""
+PERCENT = re.compile(r"%[0-9A-F]{2}")
+
+
+class Redactor:
+    """Secrets, and the replacement of each in a text."""
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        """`secrets`: replacement -> secret value."""
+        replacements = {
+            form: shown
+            for shown, value in secrets.items()
+            if len(value) >= SHORTEST
+            for form in forms(value)
+        }
+        # the longest first: a secret may be part of another, or of another form of it
+        self._replacements = sorted(replacements.items(), key=lambda pair: (-len(pair[0]), pair[0]))
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything to hide."""
+        return bool(self._replacements)
+
+    def redact(self, text: str) -> str:
+        """Return a text with every secret replaced, in each of its `forms`."""
+        for form, shown in self._replacements:
+            text = text.replace(form, shown)
+        return text
+
+
+def forms(value: str) -> set[str]:
+    """Return a value as it is, and as JSON, a URL, HTML and base64 encode it."""
+    result = {value, html.escape(value), quote_plus(value), quote(value), quote(value, safe="")}
+    result |= {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
+    result |= {one.replace("/", "\\/") for one in result}
+    result |= {PERCENT.sub(lambda sign: sign[0].lower(), one) for one in result}
+    return result | set(_in_base64(value.encode("utf-8", "replace")))
+
+
+def _in_base64(value: bytes) -> Iterator[str]:
+    """Yield the base64 digits of a value at each of the three offsets among other bytes."""
+    for before in range(3):
+        first, last = -(-before * 8 // 6), (before + len(value)) * 8 // 6
+        for alphabet in (b"+/", b"-_"):
+            yield base64.b64encode(b"\0" * before + value, alphabet).decode()[first:last]
+
+
+def show_without_secrets() -> None:
+    """Mask in all tracebacks what looks like a key, and variables that are named like one."""
+    sys.excepthook = _show
+
+
+def print_exception() -> None:
+    """Print the exception that is being handled, masked in the same way."""
+    error = sys.exception()
+    assert error is not None
+    _show(type(error), error, error.__traceback__)
+
+
+def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    named = {f"<{name}>": value for name, value in os.environ.items() if is_secret(name)}
+    text = "".join(traceback.format_exception(kind, error, trace)).replace(f"{HOME}{os.sep}", "")
+    print(masked(Redactor(named | KEYS_READ).redact(text)), end="", file=sys.stderr)

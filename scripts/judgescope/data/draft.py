@@ -4,18 +4,19 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.slugs import folded, slugs
+from judgescope.core.names import folded, slugs
 from judgescope.data.files import RoleFiles
 from judgescope.data.rated import Item, Output, Preference, Rated, Rating
-from judgescope.data.rows import Row, pick, read_rows, word_of
-from judgescope.schema.cards import Dataset, RatedAspect
+from judgescope.data.rows import Row, pick, read_rows, read_text, word_of
+from judgescope.schema.cards import Dataset, RatedAspect, Select
 from judgescope.schema.cards.base import plain_word
 
 MEAN = "mean"
@@ -495,3 +496,62 @@ def _blank(value: object) -> bool:
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or (isinstance(value, str) and not value.strip())
+
+
+class Segment(NamedTuple):
+    """A line of a file, counted from 1; no document where no file tells them."""
+
+    line: int
+    source: str
+    references: tuple[str, ...]
+    document: str | None
+
+
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a file; only a line feed ends one (a text may hold other breaks)."""
+    return [line.removesuffix("\r") for line in read_text(path).removesuffix("\n").split("\n")]
+
+
+def groups(segments: Iterable[Segment], select: Select) -> Iterator[list[Segment]]:
+    """Yield the segments of every item.
+
+    With `join`: as many consecutive ones of a document as make the first reference long enough.
+    What is left at a document's end is too short, and so not among the items that are selected.
+    """
+    for _, document in groupby(segments, key=lambda segment: segment.document):
+        group: list[Segment] = []
+        for segment in document:
+            group.append(segment)
+            length = len(_text(part.references[0] for part in group))
+            if not select.join or length >= (select.min_characters or 1):
+                yield group
+                group = []
+        if group:
+            yield group
+
+
+def add_groups(draft: Draft, path: Path, segments: Sequence[Segment]) -> None:
+    """Add the items that the segments of a file make, under the numbers of their first lines."""
+    joined = list(groups(segments, draft.card.select))
+    last = segments[-1].line if segments else 0
+    for group in joined:
+        first = group[0]
+        meta: dict[str, object] = {"lines": [segment.line for segment in group]}
+        if first.document is not None:
+            meta["document"] = first.document
+        references = zip(*(segment.references for segment in group), strict=True)
+        with draft.at(path, first.line):
+            draft.item(
+                numbered(draft.card.dataset, first.line, last),
+                [_text(segment.source for segment in group)],
+                [_text(texts) for texts in references],
+                meta,
+            )
+    if draft.card.select.join:
+        draft.notes.append(f"{len(segments)} segments joined to {len(joined)}, within documents")
+
+
+def _text(parts: Iterable[str]) -> str:
+    """Return segments as one text; a single one stays as it is."""
+    texts = list(parts)
+    return texts[0] if len(texts) == 1 else " ".join(map(str.strip, texts))

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgescope.data.draft import Draft, Files, RowFault, trimmed
-from judgescope.data.files import RoleFiles
+from judgescope.data.files import RoleFiles, resolve
 from judgescope.data.rated import Rated
 from judgescope.data.rows import read_object
 from judgescope.data.specs import TakeSpec
 from judgescope.schema.cards import GIVEN_ROLES, Dataset, Format
-from judgescope.schema.tables import CHOSEN
+from judgescope.schema.loading import validate_card
+from judgescope.schema.tables import CHOSEN, read_table, table_of, write_table
 
 FEWEST = 2
 """Texts of a source that have an order."""
@@ -177,6 +178,22 @@ def _note(draft: Draft, files: Files, rated: list[bool]) -> None:
 
 READERS = {"global": _rated, "local": _in_order}
 """Role -> what yields the texts of an aspect."""
+
+
+def take(spec: TakeSpec) -> None:
+    """Read the texts of one role and aspect; write the targets, and the ratings if they have any.
+
+    Those of items that the study's selection left out are left out, too.
+    """
+    folder, where = Path(spec.folder), spec.card_file
+    card: Dataset = validate_card("dataset", spec.dataset, where)
+    files = resolve(card.files, spec.role, folder, Path(spec.data), where=where)
+    items = read_table("items", spec.items, ["item", "source"]).to_pylist()
+    texts = given(card, files, spec.role, spec.aspect)
+    targets, graded = given_rows(spec, texts, {row["source"]: row["item"] for row in items})
+    write_table("targets", table_of("targets", targets), spec.output)
+    if spec.graded is not None:
+        write_table("graded", table_of("graded", graded), spec.graded)
 
 
 FORMAT = Format(name="dualeval_json", roles=(), optional=("global", "local"), gives="texts")

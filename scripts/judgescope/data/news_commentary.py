@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft, Files, RowFault
+from judgescope.data.draft import Draft, Files, RowFault, Segment, add_groups, lines_of
 from judgescope.data.rated import Rated
-from judgescope.data.segments import Segment, add_groups, lines_of
 from judgescope.schema.cards import Dataset, Format
 
 ENGLISH = "en"

@@ -1,14 +1,15 @@
 """Which items of a dataset a study uses, and which reference stands for an unperturbed text."""
 
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
-from judgescope.data import read_dataset
+from judgescope.data.files import resolve
 from judgescope.data.rated import Item, Rated
-from judgescope.schema.cards import Dataset, Select
+from judgescope.schema.cards import MODULES, Dataset, Select
 
 Split = Callable[[str], Sequence[object]]
 """Text -> its sentences, in any form: only their number is used."""
@@ -19,6 +20,19 @@ class Original(NamedTuple):
 
     reference: int | None
     text: str
+
+
+def read_dataset(card: Dataset, folder: Path, data: Path) -> Rated:
+    """Return all items, outputs and ratings of a dataset.
+
+    `folder` is the card's, `data` what `{data}` in its paths stands for. Raises UserErrors with
+    every fault of the data, each with file and rows.
+    """
+    where = str(folder / f"{card.dataset}.yaml")
+    files = {role: resolve(card.files, role, folder, data, where=where) for role in card.files}
+    adapter = import_module(MODULES[card.format])
+    rated: Rated = adapter.read(card, files)
+    return rated
 
 
 def read_selected(

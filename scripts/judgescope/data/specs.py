@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from judgescope.core.job_spec import JobSpec, SpecPart
+from judgescope.core.canonical import JobSpec, SpecPart
 
 
 class IngestFiles(SpecPart, frozen=True, kw_only=True):

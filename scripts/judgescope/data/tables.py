@@ -1,16 +1,23 @@
 """A dataset as Arrow tables: items, the systems' texts, the originals, the ratings."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from msgspec import to_builtins
 
 from judgescope.core.canonical import canonical
+from judgescope.core.files import write_text
 from judgescope.core.names import ORIGINAL, REFERENCE, SYSTEMS
+from judgescope.data import select
+from judgescope.data.files import verify
 from judgescope.data.rated import BY_REFERENCE, Preference, Rated, Rating
-from judgescope.data.specs import IngestReport
+from judgescope.data.sentences import split_sentences
+from judgescope.data.specs import IngestReport, IngestSpec
 from judgescope.schema.cards import Dataset
-from judgescope.schema.tables import table_of
+from judgescope.schema.loading import validate_card
+from judgescope.schema.tables import table_of, write_table
 
 if TYPE_CHECKING:
     from judgescope.data.select import Original
@@ -129,3 +136,22 @@ def report(
         spans=len(rated.spans) if card.gives_spans else None,
         same_names=rated.same_names,
     )
+
+
+def ingest(spec: IngestSpec) -> None:
+    """Read one dataset, check it, and write its tables and a report."""
+    folder, data, output, where = Path(spec.folder), Path(spec.data), spec.output, spec.card_file
+    card: Dataset = validate_card("dataset", spec.dataset, where)
+    hashes = verify(card, folder, data, where=where)
+    rated = select.read_selected(card, folder, data, spec.seed, split_sentences)
+    wanted = output.original is not None
+    chosen = select.originals(rated, card.select, split_sentences, where=where) if wanted else {}
+    write_table("items", items(card.dataset, rated, chosen), output.items)
+    references = rated.own_references(card.reference_systems)
+    write_table("targets", systems(card.dataset, rated, references), output.systems)
+    write_table("ratings", ratings(card.dataset, rated), output.ratings)
+    write_table("gold_spans", gold_spans(card.dataset, rated), output.spans)
+    if output.original is not None:
+        write_table("targets", originals(card.dataset, chosen), output.original)
+    counts = to_builtins(report(card, hashes, rated, chosen))
+    write_text(Path(output.report), canonical(counts) + "\n")

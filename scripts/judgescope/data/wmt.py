@@ -12,10 +12,19 @@ from collections import Counter
 from pathlib import Path
 
 from judgescope.core.errors import UserError, check_known
-from judgescope.data.draft import MEAN, Draft, Files, Key, RowFault, numbered
+from judgescope.data.draft import (
+    MEAN,
+    Draft,
+    Files,
+    Key,
+    RowFault,
+    Segment,
+    add_groups,
+    lines_of,
+    numbered,
+)
 from judgescope.data.rated import Rated
 from judgescope.data.rows import read_xml
-from judgescope.data.segments import Segment, add_groups, lines_of
 from judgescope.schema.cards import Dataset, Format
 
 NO_RATING = "None"

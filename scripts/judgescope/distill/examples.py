@@ -5,19 +5,26 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import floor
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
+from msgspec.structs import asdict
 
+from judgescope.core.canonical import canonical
+from judgescope.core.cells import split
 from judgescope.core.errors import UserError
+from judgescope.core.paths import Paths
 from judgescope.distill.sampling import prompts
-from judgescope.distill.specs import Student
+from judgescope.distill.specs import ExportSpec, Student
 from judgescope.engines.base import Subject
+from judgescope.engines.subjects import Subjects
 from judgescope.parsing.annotation import read_annotation
 from judgescope.parsing.judgment import ErrorSpan
 from judgescope.parsing.text import LocatedSpan
 from judgescope.prompts import as_messages
 from judgescope.schema.cards.judges import HUNDREDTHS, MOST_ERRORS, OVERALL
+from judgescope.schema.tables import read_part, read_table
 from judgescope.scoring.ensembles import first_lists
 
 Error = ErrorSpan | LocatedSpan
@@ -200,3 +207,35 @@ def counts_of(results: Iterable[Sampled]) -> list[Row]:
         | {"n": sum(flags), "n_missing": len(flags) - sum(flags)}
         for (dataset, split, aspect), flags in sorted(made.items())
     ]
+
+
+COLUMNS = ["dataset", "item", "target", "perturbation", "aspect", "held_out"]
+
+
+def export_distill(spec: ExportSpec) -> None:
+    """Join the sample with the teacher's judgments; write an example a line, and their counts."""
+    cells = cells_of(read_table("samples", spec.sample, COLUMNS).to_pylist())
+    texts = {name: Subjects(spec.results, name, spec.seed) for (name, *_), _ in cells}
+    every = []
+    for (dataset, name, aspect), rows in cells:
+        scores, judgments = (
+            read_part(
+                kind,
+                Paths(spec.results).cell(kind, dataset, spec.model, name, spec.teacher),
+                *split(aspect),
+            )
+            for kind in ("scores", "judgments")
+        )
+        every += sampled(spec.student, rows, texts[dataset].in_set(name), scores, judgments)
+    for reason, count in reasons_of(every).items():
+        print(f"left out, {reason}: {count:,}")
+    for part, path in asdict(spec.examples).items():
+        rows = examples_in(every, part)
+        print(f"{part}: {len(rows):,} examples")
+        _write(path, "".join(sorted(f"{canonical(row)}\n" for row in rows)))
+    _write(spec.output, canonical({"examples": counts_of(every)}) + "\n")
+
+
+def _write(path: str, text: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text, encoding="utf-8")

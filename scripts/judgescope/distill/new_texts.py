@@ -8,8 +8,9 @@ from judgescope.distill.specs import WriteNewSpec
 from judgescope.engines.requests import Reply
 from judgescope.perturb.writing import checked
 from judgescope.prompts import NO_CHANGE, to_write
-from judgescope.replies.asking import Obtain, RequestFor
+from judgescope.replies.asking import Obtain, RequestFor, writer
 from judgescope.replies.judging import reply_columns
+from judgescope.schema.tables import read_table, table_of, write_table
 
 Row = dict[str, Any]
 
@@ -46,3 +47,14 @@ def _target(spec: WriteNewSpec, item: str, reply: Reply) -> Row:
         **{"system": spec.name, "perturbation": name, "degree": model, "step": 0},
         **{"text": text, "status": f"failed: {problem}" if problem else "ok", "edits": []},
     }
+
+
+def write_new(spec: WriteNewSpec, *, card: str, store: str, budget: str) -> None:
+    """Write texts for a judge to learn from, where they are drawn."""
+    items = read_table("items", spec.items).to_pylist()
+    columns = ["dataset", "item", "perturbation"]
+    samples = read_table("samples", spec.sample, columns).to_pylist()
+    with writer(spec.writer, spec.seed, card=card, store=store, budget=budget) as asked:
+        targets, answers = new_texts(spec, items, samples, *asked)
+    write_table("targets", table_of("targets", targets), spec.output)
+    write_table("answers", table_of("answers", answers), spec.replies)

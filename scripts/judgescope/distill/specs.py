@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from judgescope.core.job_spec import JobSpec, SpecPart
+from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.replies.specs import ModelSpec, WriterSpec
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
-from judgescope.core.redaction import Redactor
+from judgescope.core.secrets import Redactor
 from judgescope.data.files import resolve
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.process_reaper import Guard

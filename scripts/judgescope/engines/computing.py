@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field, to_builtins
 
-from judgescope.core.canonical import canonical
+from judgescope.core.canonical import JobSpec, canonical
 from judgescope.core.cells import Block, by_cell, split
-from judgescope.core.control_chars import coded
+from judgescope.core.errors import coded
 from judgescope.core.files import write_text
-from judgescope.core.job_spec import JobSpec
 from judgescope.data.rated import NO_NAMES
 from judgescope.engines import ENGINES
 from judgescope.engines.base import Answer, EngineInputs, ErrorCounts, Subject, request_key

@@ -20,7 +20,7 @@ from judgescope.schema.cards import (
     VllmModel,
 )
 from judgescope.schema.cards.models import ADAPTER_FILES
-from judgescope.schema.prices import priced
+from judgescope.schema.loading import priced
 
 FILES_NAMED = ("api_key_file", "proxy_auth_file", "ca_file", "tokenizer")
 """Keys of an endpoint's card that name files."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.json import decode
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.slugs import slug
+from judgescope.core.names import slug
 from judgescope.data.alttest import annotations
 from judgescope.data.files import resolve
 from judgescope.data.hanna import ENTRY, entries

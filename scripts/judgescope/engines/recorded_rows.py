@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
-from judgescope.core.slugs import folded, slug
+from judgescope.core.names import folded, slug
 from judgescope.data.rated import Names
 from judgescope.data.rows import pick
 from judgescope.engines.base import Subject

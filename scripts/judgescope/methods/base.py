@@ -4,7 +4,7 @@ from typing import Final, Literal, TypedDict, TypeVar
 
 from msgspec import Struct, field
 
-from judgescope.core.job_spec import JobSpec, SpecPart
+from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.parsing.judgment import Policy
 
 HUMAN: Final = "human"

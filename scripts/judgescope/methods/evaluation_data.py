@@ -1,22 +1,38 @@
 """What a method sees of one dataset: its tables as arrays that share one order of targets."""
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from itertools import takewhile
+from pathlib import Path
 from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as csv
 from numpy.typing import NDArray
 
 from judgescope import __version__
+from judgescope.core.canonical import canonical
 from judgescope.core.cells import joined, split
+from judgescope.core.files import about
+from judgescope.core.paths import Paths
 from judgescope.core.rng import share_of, stream
-from judgescope.methods.base import AppliesTo, Numbers, Row, StatisticsSpec
+from judgescope.methods.base import (
+    AppliesTo,
+    JoinedTable,
+    Numbers,
+    Row,
+    StatisticsSpec,
+    TablesSpec,
+    Turned,
+)
+from judgescope.schema.tables import KEYS, RESULT_COLUMNS, read_table, table_of, write_table
 from judgescope.statistics.declared import tie_rule
 from judgescope.statistics.intervals import HANGS, deletions
 from judgescope.statistics.resampling import Replicated, source_weights
@@ -403,3 +419,60 @@ def planned_faults(study: EvaluationData) -> dict[str, dict[str, str]]:
         name: json.loads(text or "{}").get("faults", {})
         for name, text in zip(names, texts, strict=True)
     }
+
+
+def statistics(spec: StatisticsSpec) -> None:
+    """Write the rows of one method on a dataset: none where it can use none of the aspects."""
+    method = import_module(f"judgescope.methods.{spec.table}")
+    rows = method.rows(evaluation_data(spec)) if spec.aspects else []
+    write_table("results", table_of("results", rows), spec.output)
+
+
+def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
+    """Read the tables of a dataset."""
+    paths, dataset = Paths(spec.results), spec.dataset
+    targets = [read_table("targets", paths.targets(dataset, name)) for name in spec.targets]
+    turns = spec.turned or Turned(ratings={}, scores={})
+    people = {("", aspect): total for aspect, total in turns.ratings.items()}
+    judges = {
+        (judge, aspect): total
+        for judge, totals in turns.scores.items()
+        for aspect, total in totals.items()
+    }
+    return EvaluationData(
+        spec=spec,
+        items=read_table("items", paths.items(dataset)),
+        targets=pa.concat_tables(targets),
+        ratings=turned(read_table("ratings", paths.ratings(dataset)), people),
+        scores=turned(read_table("scores", paths.collected(dataset, "scores")), judges),
+        draws=turned(read_table("draws", paths.collected(dataset, "draws")), judges),
+        statuses=read_table("statuses", paths.collected(dataset, "statuses")),
+        data_sha=_data_sha(paths.ingested(dataset)),
+    )
+
+
+def _data_sha(report: str) -> str:
+    """Return eight digits that change with the files and with what was selected from them."""
+    read = json.loads(Path(report).read_text(encoding="utf-8"))
+    parts = [read[name] for name in ("sha256", "items", "targets", "originals", "ratings")]
+    return hashlib.sha256(canonical(parts).encode()).hexdigest()[:8]
+
+
+def tables(spec: TablesSpec) -> None:
+    """Write the tables of the spec."""
+    for output, table in spec.tables.items():
+        _write(table, output)
+
+
+def _write(table: JoinedTable, output: str) -> None:
+    """Add what the datasets make up together and sort by key; the CSV has what applies."""
+    parts = [read_table("results", path) for path in table.parts]
+    if table.across:
+        rows = import_module(table.across).across(pa.concat_tables(parts).to_pylist())
+        parts.append(table_of("results", rows))
+    whole = pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYS["results"]])
+    write_table("results", whole, f"{output}.parquet")
+    used = [name for name in RESULT_COLUMNS.optional if whole[name].null_count < len(whole)]
+    names = [*RESULT_COLUMNS.first, *used, RESULT_COLUMNS.last]
+    with about(f"{output}.csv"):
+        csv.write_csv(whole.select(names), f"{output}.csv")

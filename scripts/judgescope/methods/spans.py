@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct, convert
 
-from judgescope.core.slugs import slug
+from judgescope.core.names import slug
 from judgescope.methods.base import Method, Row, present
 from judgescope.methods.evaluation_data import Codes, EvaluationData, set_columns
 from judgescope.parsing.annotation import COUNTED, Contradictions

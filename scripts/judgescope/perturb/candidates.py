@@ -23,7 +23,8 @@ from judgescope.perturb.rules import inject_errors
 from judgescope.perturb.specs import CandidatesSpec, Even, ModelErrors, OfEachRating, OnTrial
 from judgescope.perturb.writing import Made, Read, answers_of, diverse, make_texts
 from judgescope.prompts import to_write
-from judgescope.replies.asking import Obtain, RequestFor
+from judgescope.replies.asking import Obtain, RequestFor, writer
+from judgescope.schema.tables import read_table, table_of, write_table
 
 Row = dict[str, Any]
 Base = tuple[str, str]
@@ -368,3 +369,27 @@ def _spans_in(parts: Sequence[str], text: str) -> list[Span] | str:
             return part
         spans.append((start, done := start + len(part)))
     return spans
+
+
+def candidates(spec: CandidatesSpec, *, card: str = "", store: str = "", budget: str = "") -> None:
+    """Read references, choose those that get errors, make the candidates of one part."""
+    items = {row["item"]: row for row in read_table("items", spec.items).to_pylist()}
+    written = _rows("targets", spec.written) if spec.written else None
+    bases = references_with_errors(spec, items, _rows("targets", spec.input), written)
+    tried, compared = _rows("targets", spec.tried), _rows("comparisons", spec.compared)
+    wanted = wanted_candidates(spec, bases, tried, compared)
+    if spec.by_model is None:
+        write_table("targets", table_of("targets", targets_by_rule(spec, wanted)), spec.output)
+        return
+    assert spec.replies is not None
+    sources = {item: row["source"] for item, row in items.items()}
+    options = {"card": card, "store": store, "budget": budget}
+    with writer(spec.by_model.writer, spec.seed, **options) as asked:
+        targets, answers = targets_by_model(spec, spec.by_model, wanted, sources, *asked)
+    write_table("targets", table_of("targets", targets), spec.output)
+    write_table("answers", table_of("answers", answers), spec.replies)
+
+
+def _rows(table: str, path: str | None) -> list[dict[str, object]]:
+    """Return the rows of a table, none without a path."""
+    return read_table(table, path).to_pylist() if path else []

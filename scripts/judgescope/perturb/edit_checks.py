@@ -12,9 +12,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from judgescope.parsing.text import is_refusal
-from judgescope.perturb.edits import Amount, Check
-from judgescope.perturb.sentences import (
+from judgescope.data.sentences import (
     BE,
     CONNECTIVES,
     DO,
@@ -33,6 +31,8 @@ from judgescope.perturb.sentences import (
     stem,
     tokens,
 )
+from judgescope.parsing.text import is_refusal
+from judgescope.perturb.edits import Amount, Check
 
 CLOSE = 2
 """The maximum number of words between two places of one change; none of them ends a sentence."""

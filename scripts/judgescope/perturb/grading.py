@@ -13,9 +13,9 @@ from judgescope.core.rng import stream_seed
 from judgescope.engines.requests import Reply, Request
 from judgescope.parsing.parsers import parse
 from judgescope.perturb.specs import CompareAnchorsSpec, GradeSpec
-from judgescope.replies.asking import Obtain, RequestFor
+from judgescope.replies.asking import Obtain, RequestFor, writer
 from judgescope.replies.judging import reply_columns
-from judgescope.schema.tables import CHOSEN, UNRESOLVED
+from judgescope.schema.tables import CHOSEN, UNRESOLVED, read_table, table_of, write_table
 from judgescope.statistics.anchors import (
     balanced,
     comparator_accuracy,
@@ -341,3 +341,30 @@ def check_comparator(
             "name another comparator or form (the replies are stored), or set 0 to continue anyway"
         ),
     )
+
+
+def compare_anchors(spec: CompareAnchorsSpec, *, card: str, store: str, budget: str) -> None:
+    """Ask about every pair in both orders; write who is better, and the replies behind it."""
+    items = read_table("items", spec.items, ["item", "source"]).to_pylist()
+    sources = {row["item"]: row["source"] if spec.source_visible else None for row in items}
+    anchors = read_table("anchors", spec.anchors).to_pylist()
+    systems = read_table("targets", spec.targets).to_pylist()
+    candidates = read_table("targets", spec.candidates).to_pylist() if spec.candidates else None
+    pairs = pairs_of(anchors, candidates, systems, sources)
+    with writer(spec.comparator, spec.seed, card=card, store=store, budget=budget) as asked:
+        rows, answers = compared(spec, pairs, *asked)
+    if candidates is None:
+        check_comparator(spec, anchors, rows)
+    write_table("comparisons", table_of("comparisons", rows), spec.output)
+    write_table("answers", table_of("answers", answers), spec.replies)
+
+
+def grade(spec: GradeSpec) -> None:
+    """Read candidates and comparisons; write the set's targets, and what is known of all."""
+    candidates = [read_table("targets", path).to_pylist() for path in spec.candidates]
+    compared = [
+        row for path in spec.compared for row in read_table("comparisons", path).to_pylist()
+    ]
+    targets, graded = graded_set(spec, candidates, compared)
+    write_table("targets", table_of("targets", targets), spec.output)
+    write_table("graded", table_of("graded", graded), spec.graded)

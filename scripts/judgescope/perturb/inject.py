@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from judgescope.perturb.sentences import frequency, is_name, split_sentences, tokens
+from judgescope.data.sentences import frequency, is_name, split_sentences, tokens
 
 if TYPE_CHECKING:
     from numpy.random import Generator

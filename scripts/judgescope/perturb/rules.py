@@ -4,6 +4,7 @@ Deletions of characters, words and sentences, typing errors, contents that chang
 after the other; and additions that are meant for the judge. The job reads no card and no prompt.
 """
 
+import json
 import random
 import re
 from collections import Counter
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from typo import StrErrer
 
+from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.core.errors import UserError
-from judgescope.core.job_spec import JobSpec, SpecPart
 from judgescope.core.names import WRONG_ENDING
 from judgescope.core.rng import stream
+from judgescope.data.sentences import split_sentences
 from judgescope.perturb.edits import (
     Edit,
     Perturbed,
@@ -28,7 +30,7 @@ from judgescope.perturb.edits import (
     perturbed,
 )
 from judgescope.perturb.inject import draft_of, drafts
-from judgescope.perturb.sentences import split_sentences
+from judgescope.schema.tables import read_table, table_of, write_table
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -528,3 +530,14 @@ def perturbed_targets(
                 "edits": [edit._asdict() for edit in text.edits],
             }
             parent = target
+
+
+def perturb(spec: PerturbSpec) -> None:
+    """Read the originals, perturb each, write the perturbed targets with their edits."""
+    originals = read_table("targets", spec.input).to_pylist()
+    meta = None
+    if isinstance(spec.change, RuleUse) and RULES[spec.change.rule].meta:
+        items = read_table("items", spec.change.items, ["item", "meta"]).to_pylist()
+        meta = {row["item"]: json.loads(row["meta"]) for row in items}
+    targets = list(perturbed_targets(spec, originals, meta))
+    write_table("targets", table_of("targets", targets), spec.output)

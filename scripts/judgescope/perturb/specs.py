@@ -2,7 +2,7 @@
 
 from msgspec import field
 
-from judgescope.core.job_spec import JobSpec, SpecPart
+from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.perturb.edits import Amount
 from judgescope.prompts import Change
 from judgescope.replies.specs import WriterSpec

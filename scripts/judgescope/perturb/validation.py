@@ -5,11 +5,11 @@ from itertools import pairwise
 
 from rapidfuzz.distance import Indel, Levenshtein
 
+from judgescope.data.sentences import is_content, is_number, split_sentences
 from judgescope.parsing.text import is_refusal
 from judgescope.parsing.written import problem_with_steps, problem_with_sub_aspects
 from judgescope.perturb.edit_checks import KINDS, changed_runs, sentences
 from judgescope.perturb.edits import Amount, Check
-from judgescope.perturb.sentences import is_content, is_number, split_sentences
 
 SHORTEST, LONGEST = 0.5, 2.0
 """Characters of a made text, as a share of those of its parent."""

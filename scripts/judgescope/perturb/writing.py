@@ -7,29 +7,39 @@ steps for cards, and analyses of ratings for judges.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from judgescope.core.canonical import JobSpec
+from judgescope.core.cells import split
 from judgescope.core.errors import UserError
-from judgescope.core.job_spec import JobSpec
+from judgescope.core.files import write_text
 from judgescope.core.names import ORIGINAL, REFERENCE
 from judgescope.core.rng import share_of
 from judgescope.engines.requests import Reply, Request
+from judgescope.engines.subjects import Subjects
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.text import without_reasoning
-from judgescope.parsing.written import problem_with_analysis, read_steps, read_sub_aspects
+from judgescope.parsing.written import (
+    problem_with_analysis,
+    read_steps,
+    read_sub_aspects,
+    without_rating,
+)
 from judgescope.perturb.edits import Amount, edit_between
 from judgescope.perturb.specs import MakeTextsSpec, WriteReferencesSpec
 from judgescope.perturb.validation import CHECKS, DRAFT_CHECKS, echo_of, more_than_one_error, undone
 from judgescope.prompts import NO_CHANGE, PARTS, to_write
-from judgescope.replies.asking import Obtain, RequestFor, prompted
-from judgescope.replies.few_shot import Question
+from judgescope.replies.asking import Obtain, RequestFor, asker, prompted, writer
+from judgescope.replies.few_shot import Question, questions
 from judgescope.replies.judging import reply_columns
 from judgescope.replies.specs import AnalyseSpec, WriterSpec
 from judgescope.schema.cards import PromptedModel
+from judgescope.schema.tables import read_table, table_of, write_table
 from judgescope.statistics.anchors import most_diverse
 
 Row = dict[str, Any]
@@ -298,6 +308,28 @@ def _reference(dataset: str, item: str, text: str, status: str, step: int) -> Ro
     }
 
 
+def write_texts(spec: MakeTextsSpec, *, card: str, store: str, budget: str) -> None:
+    """Make texts of a dataset's originals, at once or step by step; or the originals."""
+    items = read_table("items", spec.items, ["item", "source"]).to_pylist()
+    originals = read_table("targets", spec.input).to_pylist()
+    with writer(spec.writer, spec.seed, card=card, store=store, budget=budget) as asked:
+        targets, answers = made_targets(spec, items, originals, *asked)
+    write_table("targets", table_of("targets", targets), spec.output)
+    write_table("answers", table_of("answers", answers), spec.replies)
+
+
+def write_references(spec: WriteReferencesSpec, *, card: str, store: str, budget: str) -> None:
+    """Write many references of each item; keep the most diverse, and one as the original."""
+    items = read_table("items", spec.items).to_pylist()
+    texts = {row["item"]: row["text"] for row in read_table("targets", spec.input).to_pylist()}
+    with writer(spec.writer, spec.seed, card=card, store=store, budget=budget) as asked:
+        kept, answers = references_of(spec, items, texts, *asked)
+    write_table("targets", table_of("targets", kept), spec.kept)
+    originals = [row for row in kept if not row["step"]]
+    write_table("targets", table_of("targets", originals), spec.output)
+    write_table("answers", table_of("answers", answers), spec.replies)
+
+
 # --- drafts for cards, and analyses for judges ---------------------------------------------------
 
 
@@ -427,3 +459,31 @@ def explained(
             ),
         )
     return [(question, made[name]) for name, question in by_name.items()]
+
+
+def analyse(spec: AnalyseSpec, *, card: str, store: str, budget: str) -> None:
+    """Find the demonstrations of every judge; write their analyses, and the replies behind them."""
+    subjects = Subjects(spec.results, spec.dataset, spec.seed)
+    analyses, answers = [], []
+    with asker(spec.model, card=card, store=store, budget=budget) as asked:
+        for judge in spec.judges:
+            for question, made in explained(spec, list(questions(spec, judge, subjects)), *asked):
+                aspect, criterion = split(question.aspect)
+                known = {"aspect": aspect, "criterion": criterion}
+                text = {"target": question.target, "text": without_rating(made.text)}
+                about = {
+                    "dataset": spec.dataset,
+                    "judge": judge,
+                    "rating": question.shown["rating"],
+                }
+                analyses.append({**about, **known, **text})
+                answers += answers_of(judge, question.target, made, "analyze", **known)
+    write_table("analyses", table_of("analyses", analyses), spec.output)
+    write_table("answers", table_of("answers", answers), spec.replies)
+
+
+def draft(spec: DraftSpec, *, card: str, store: str, budget: str) -> None:
+    """Ask for a draft until a reply can be used; write it as a piece of the card."""
+    with writer(spec.drafter, 0, card=card, store=store, budget=budget) as asked:
+        text = drafted(spec, *asked)
+    write_text(Path(spec.output), text)

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from judgescope.core.cells import pack, unpack
 from judgescope.core.errors import UserError
-from judgescope.core.names import ANALYSES
-from judgescope.core.slugs import slug
+from judgescope.core.names import ANALYSES, slug
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
 from judgescope.plan.generators import analysts, made_files, made_of

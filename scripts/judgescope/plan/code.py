@@ -20,6 +20,7 @@ from typing import NamedTuple, TypedDict
 from judgescope.core import paths
 from judgescope.core.declarations import import_all
 from judgescope.core.files import whole
+from judgescope.plan.jobs import JOBS
 
 PACKAGE = "judgescope"
 PACKAGES = {
@@ -60,14 +61,12 @@ def computing(job: str, *loaded: str) -> Computing:
     """
     if not HASHED.get():
         return Computing(code="", versions={})
-    return _computing(paths.HOME / "scripts", job, *loaded)
+    return _computing(paths.HOME / "scripts", f"{PACKAGE}.{JOBS[job]}", *loaded)
 
 
 @cache
-def _computing(scripts: Path, job: str, *loaded: str) -> Computing:
-    return Computing(
-        code=code_hash(scripts, job, *loaded), versions=versions(packages(scripts, job, *loaded))
-    )
+def _computing(scripts: Path, *names: str) -> Computing:
+    return Computing(code=code_hash(scripts, *names), versions=versions(packages(scripts, *names)))
 
 
 def versions(shown: Iterable[str]) -> dict[str, str]:
@@ -80,19 +79,19 @@ def _version(package: str) -> str:
     return version(package)
 
 
-def code_hash(scripts: Path, job: str, *loaded: str) -> str:
-    """Return a hash of `jobs/<job>.py` and of every module of ours that it can import.
+def code_hash(scripts: Path, *names: str) -> str:
+    """Return a hash of some modules and of every module of ours that they can import.
 
     Imports inside functions count.
     """
-    reached = modules(scripts, job, *loaded)
+    reached = modules(scripts, *names)
     text = "".join(f"{name}:{module.meaning}" for name, module in sorted(reached.items()))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def packages(scripts: Path, job: str, *loaded: str) -> set[str]:
-    """Return the packages that a job can import and whose behaviour shows in its output."""
-    reached = modules(scripts, job, *loaded).values()
+def packages(scripts: Path, *names: str) -> set[str]:
+    """Return the packages that modules can import and whose behaviour shows in outputs."""
+    reached = modules(scripts, *names).values()
     return {PACKAGES[name] for module in reached for name in module.imported if name in PACKAGES}
 
 
@@ -104,10 +103,10 @@ class Module(NamedTuple):
 
 
 @cache
-def modules(scripts: Path, job: str, *loaded: str) -> dict[str, Module]:
-    """Return all modules of ours that a job can import, by name."""
+def modules(scripts: Path, *names: str) -> dict[str, Module]:
+    """Return modules, and all of ours that they can import, by name."""
     reached: dict[str, Module] = {}
-    waiting = [f"{PACKAGE}.jobs.{job}", *loaded]
+    waiting = [*names]
     while waiting:
         name = waiting.pop()
         if name.endswith(".*"):

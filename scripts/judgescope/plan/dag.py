@@ -55,10 +55,10 @@ from judgescope.scoring.supervising import MergeSpec
 Executor = Literal["api", "gpu", "cpu"]
 """Where a model answers: behind an endpoint, loaded by the job, or in the job's own processes."""
 JOBS: dict[Kind, str] = {
-    "texts": "write make_texts",
-    "originals": "write make_texts",
-    "references": "write write_references",
-    "new": "write write_new",
+    "texts": "write_texts",
+    "originals": "write_texts",
+    "references": "write_references",
+    "new": "write_new",
     "candidates": "candidates",
     "comparisons": "compare_anchors",
     "analyses": "analyse",
@@ -131,7 +131,7 @@ class Dag:
     def job(self, dataset: str, made: str) -> str:
         """Return the job that lets a model write, as the command line names it."""
         writing = self.writings[dataset, made]
-        return JOBS[writing.kind] if self.plan.is_asked(writing.model) else "compute replay"
+        return JOBS[writing.kind] if self.plan.is_asked(writing.model) else "replay"
 
     def spec(self, dataset: str, made: str) -> WritingSpec:
         """Return the spec of a job in which a model writes."""

@@ -7,14 +7,13 @@ from pathlib import Path
 from judgescope.core.cells import split
 from judgescope.core.names import SYSTEMS
 from judgescope.core.paths import HOME
-from judgescope.data import Rated
 from judgescope.data.files import absent, resolve
-from judgescope.data.rated import Names
+from judgescope.data.rated import Names, Rated
 from judgescope.data.select import originals, read_selected
+from judgescope.data.sentences import split_sentences
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import Join, RecordedEngine
 from judgescope.engines.subjects import Subjects, listed_pairs
-from judgescope.perturb.sentences import split_sentences
 from judgescope.plan.study import CellAspect, Plan, is_selected
 from judgescope.schema.cards import FOLDERS, Hub, RecordedModel
 

@@ -6,11 +6,16 @@ from pathlib import Path
 
 from judgescope.core.cells import DERIVED
 from judgescope.core.errors import UserError, check_known
-from judgescope.core.slugs import slug
+from judgescope.core.names import slug
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
 from judgescope.plan.checks.judges import check_derived, check_hint, check_judge
-from judgescope.plan.checks.prompts import rehearse
+from judgescope.plan.checks.prompts import (
+    check_graded,
+    check_perturbation,
+    check_writer,
+    rehearse,
+)
 from judgescope.plan.checks.study import (
     check_bars,
     check_caps,
@@ -22,11 +27,6 @@ from judgescope.plan.checks.study import (
     check_missing,
     check_study,
     check_weights,
-)
-from judgescope.plan.checks.texts import (
-    check_graded,
-    check_perturbation,
-    check_writer,
 )
 from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan
@@ -46,8 +46,7 @@ from judgescope.schema.cards import (
     OpenAIModel,
     Study,
 )
-from judgescope.schema.loading import Cards, validate_card
-from judgescope.schema.prices import priced
+from judgescope.schema.loading import Cards, priced, validate_card
 
 CONTROLS = tuple(form.replace("_", "-") for form in NULL_FORMS)
 """The judge cards of the controls, which every study of one of these has."""

@@ -1,9 +1,11 @@
 """What is checked of a study's files before any job of it runs."""
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
-from judgescope.core.job_spec import JobSpec, SpecPart
+from judgescope.core.canonical import JobSpec, SpecPart
+from judgescope.core.files import write_text
 from judgescope.data.files import verify
 from judgescope.engines import command
 from judgescope.schema.cards import CommandModel, Hub
@@ -73,7 +75,7 @@ class CheckSpec(SpecPart, frozen=True, kw_only=True):
     """The datasets that a run fetches from the hub first."""
 
 
-def preflight(spec: PreflightSpec) -> dict[str, object]:
+def verified(spec: PreflightSpec) -> dict[str, object]:
     """Compare every file of the study with its card; return what the study covers.
 
     Raises UserErrors for a file that is not the one its card describes.
@@ -88,3 +90,9 @@ def preflight(spec: PreflightSpec) -> dict[str, object]:
         command.build(command.located(CommandModel.model_validate(card), folder, data))
     covered = {name: getattr(spec, name) for name in ("study", "cards", "cells", "judges", "asked")}
     return {**covered, "sha256": hashes}
+
+
+def preflight(spec: PreflightSpec) -> None:
+    """Check the files and write the record of the study."""
+    text = json.dumps(verified(spec), indent=1, sort_keys=True, ensure_ascii=False)
+    write_text(Path(spec.output), text + "\n")

@@ -20,11 +20,11 @@ from snakemake.exceptions import WorkflowError
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME, WORKFLOW
-from judgescope.engines.llama import engine as llama
+from judgescope.engines import llama as llama
 from judgescope.plan.dag import Dag, Machine
 from judgescope.plan.inputs import data_files, read_all
 from judgescope.plan.loading import load_plan
-from judgescope.plan.preflight import preflight
+from judgescope.plan.preflight import verified
 from judgescope.plan.specs import study
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import LlamaModel, Model
@@ -136,7 +136,7 @@ def guard(jobs: Dag, *, conda: bool, sends: bool) -> None:
     So too, where anything is asked, if data cannot be read, or (`sends`) an endpoint has no key.
     """
     with refusing():
-        preflight(study.preflight(jobs.plan))
+        verified(study.preflight(jobs.plan))
         if sends:
             for key in study.key_sources(jobs.plan, jobs.plan.models):
                 key.check()

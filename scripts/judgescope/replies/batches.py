@@ -22,7 +22,7 @@ from msgspec.json import decode, encode
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
 from judgescope.core.names import BATCH
-from judgescope.engines.openai.client import client
+from judgescope.engines.openai.connection import client
 from judgescope.engines.openai.engine import REFUSED, OpenAIEngine
 from judgescope.engines.openai.wire import usage_of
 from judgescope.engines.requests import Request

@@ -1,10 +1,12 @@
-"""Compaction, export and import: the lines of many files in one Parquet file, losing nothing.
+"""Compaction, export and import of stored replies, and result files to be made again.
 
-Compaction removes a file only when every line of it was read back from the new one, and a journal
-only when nobody has written to it for a day. Two compactions at once leave two files with the same
-lines, which the next one joins; a job that writes meanwhile keeps its journal.
+Exported and compacted lines are in one Parquet file, and none is lost. Compaction removes a file
+only when every line of it was read back from the new one, and a journal only when nobody has
+written to it for a day. Two compactions at once leave two files with the same lines, which the next
+one joins; a job that writes meanwhile keeps its journal.
 """
 
+import json
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -42,6 +44,7 @@ from judgescope.replies.shard import (
     write_compacted,
 )
 from judgescope.replies.store import DAY, Store
+from judgescope.schema.tables import read_table
 
 
 class Compacted(NamedTuple):
@@ -256,3 +259,69 @@ class _Known:
             counts.differs += (line.key, line.draw) in self.answered
             self.answered.add((line.key, line.draw))
         return True
+
+
+MAGIC = b"PAR1"  # the end of a Parquet file
+
+
+def forget_errors(store: Store) -> int:
+    """Let every error in a model's shard be requested again; return how many there are."""
+    errors = store.errors()
+    for draw in errors:
+        store.forget(draw)
+    return len(errors)
+
+
+def drop_answers(results: Path) -> int:
+    """Delete a study's reply files with an error, so that they are made again; count them."""
+    patterns = ("replies/**/*.parquet", "made/**/*.parquet", "construction/*/*.rated.parquet")
+    with_error = [
+        path
+        for pattern in patterns
+        for path in sorted(results.glob(pattern))
+        if "error" in read_table("answers", path, ["status"])["status"].to_pylist()
+    ]
+    replies = results / "replies"
+    for path in with_error:
+        path.unlink()
+        if path.is_relative_to(replies):  # Snakemake knows only the file of their hashes
+            dataset, model = path.relative_to(replies).parts[:2]
+            (replies / dataset / f"{model}.json").unlink(missing_ok=True)
+    return len(with_error)
+
+
+def cut_files(results: Path) -> dict[Path, list[Path]]:
+    """Return file of hashes -> its files of replies and scores that are cut short or missing.
+
+    A job writes a folder of files, and a file of their hashes, which alone Snakemake knows: once it
+    is deleted and made a target, all are made again, replies from the store.
+    """
+    cut: dict[Path, list[Path]] = {}
+    for kind in ("replies", "scores"):
+        for hashes in sorted(results.glob(f"{kind}/*/*.json")):
+            below = f"{hashes.parent.name}/{hashes.stem}"
+            try:
+                names = json.loads(hashes.read_text(encoding="utf-8"))
+            except ValueError:
+                cut[hashes] = [hashes]
+                continue
+            paths = [_file(results, kind, below, name) for name in names]
+            if incomplete := [path for path in paths if not _is_complete(path)]:
+                cut[hashes] = incomplete
+    return cut
+
+
+def _file(results: Path, kind: str, below: str, name: str) -> Path:
+    """Return the file of a name among the hashes, which may begin with its kind."""
+    first, _, rest = name.partition("/")
+    of_kind, cell = (first, rest) if first in ("judgments", "scores") else (kind, name)
+    return results / of_kind / below / f"{cell}.parquet"
+
+
+def _is_complete(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            file.seek(-len(MAGIC), os.SEEK_END)
+            return file.read() == MAGIC
+    except OSError:  # missing, or shorter than MAGIC
+        return False

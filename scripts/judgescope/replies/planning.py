@@ -4,23 +4,29 @@ It holds 32 bytes a question and the texts once, never the prompts: these are ma
 and again when they are sent.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from judgescope.core.cells import split, unpack
-from judgescope.core.files import whole
+from judgescope.core.canonical import canonical
+from judgescope.core.cells import by_cell, split, unpack
+from judgescope.core.files import whole, write_hashes, write_text
 from judgescope.core.names import ORIGINAL, SYSTEMS
+from judgescope.core.paths import Paths
 from judgescope.engines.base import Subject, compared
-from judgescope.engines.requests import Reply, Request, Work
+from judgescope.engines.factory import asking, settled
+from judgescope.engines.requests import Probed, Reply, Request, Work
 from judgescope.engines.subjects import Subjects
 from judgescope.prompts import plain
+from judgescope.replies.asking import complete
+from judgescope.replies.budget import spending
 from judgescope.replies.few_shot import Demonstrations, rated_texts
 from judgescope.replies.journal import KEY, Counts, Keys
 from judgescope.replies.judging import (
@@ -32,10 +38,20 @@ from judgescope.replies.judging import (
     shown,
 )
 from judgescope.replies.lookup import KeyTable, StoredReplies, indices_in
-from judgescope.replies.probing import Findings, able
+from judgescope.replies.probing import Findings, able, read_findings, try_out
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
-from judgescope.schema.cards import COMPARE, AskedModel, Aspect, CommandModel, Judge, RatedAspect
+from judgescope.schema.cards import (
+    COMPARE,
+    AskedModel,
+    Aspect,
+    CommandModel,
+    Judge,
+    ProbedModel,
+    RatedAspect,
+)
+from judgescope.schema.loading import read_card
+from judgescope.schema.tables import table_of, write_parts
 from judgescope.statistics.bias import hint
 
 Hints = Mapping[str, str]  # target -> the rating in the hint about it
@@ -340,3 +356,54 @@ def clear_note(path: Path) -> None:
     """Delete the keys of a note that nobody needs any more."""
     for suffix in (KEYS, CELLS):
         path.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -> None:
+    """Plan the requests of all cells, ask for what the store lacks, write every cell's replies."""
+    model = read_card("model", Path(card)).model_copy(update=spec.model)
+    model = settled(model, Path(spec.folder), Path(spec.data), spec.trained)
+    endpoint = model if isinstance(model, ProbedModel) else None
+    paths = Paths(spec.output)
+    with Store(Path(store), model.served_name) as shard:
+        findings = read_findings(shard, endpoint) if endpoint else None
+        job = planned(spec, model, findings)
+        replies = shard.find(_key_table(job, part))
+        with spending(budget, shard, model) as allowed:
+            missing = replies.count < replies.key_table.slots
+            engine = asking(model, allowed)
+            if endpoint and endpoint.probe and findings is None and missing:
+                judges = [Judge(**judge) for judge in spec.judges.values()]
+                findings = try_out(shard, cast(Probed, engine), judges)
+                job = planned(spec, model, findings)
+                replies = shard.find(_key_table(job, part))
+            if missing:
+                name = ".".join(filter(None, (model.model, part)))
+                log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
+                write_note(log, spec.dataset, job, shard)
+            complete(replies, job.work(replies), shard, engine, model.price)
+        if part:  # the same bytes for the same requests
+            keys = hashlib.sha256(replies.key_table.keys.tobytes()).hexdigest()
+            note = canonical({"replies": replies.count, "keys": keys}) + "\n"
+            write_text(Path(paths.part(spec.dataset, model.model, part)), note)
+        else:
+            _write(spec, job, replies)
+
+
+def _key_table(job: Job, part: str) -> KeyTable:
+    """Return all that a job wants, or a part of it such as 2-of-8."""
+    return job.part(*map(int, part.split("-of-"))) if part else job.key_table
+
+
+def _write(spec: AskSpec, job: Job, replies: StoredReplies) -> None:
+    """Write the replies of every cell, and the hashes of these files."""
+    paths = {}
+    for (perturbation, judge), aspects in by_cell(spec.cells).items():
+        cell = f"{perturbation}/{judge}"
+        paths[cell] = spec.replies.format(cell)
+        tables = (
+            table_of("answers", job.rows((perturbation, judge, aspect), replies))
+            for aspect in aspects
+        )
+        write_parts("answers", tables, paths[cell])
+    if spec.hashes:
+        write_hashes(paths, spec.hashes)

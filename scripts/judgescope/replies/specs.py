@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import field
 
+from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.core.cells import Block
-from judgescope.core.job_spec import JobSpec, SpecPart
 
 
 class AskSpec(JobSpec, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from judgescope.core.errors import UserError
-from judgescope.core.slugs import slug
+from judgescope.core.names import slug
 from judgescope.engines.requests import Reply
 from judgescope.replies.inspection import check
 from judgescope.replies.journal import CUT, ReplyLine, forgetting, line_of, read_line

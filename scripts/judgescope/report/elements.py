@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from judgescope.core.slugs import slug
+from judgescope.core.names import slug
 from judgescope.report.cells import NO_WIDTH_TOLD, Cell
 from judgescope.report.marked import Piece
 from judgescope.report.rows import Place

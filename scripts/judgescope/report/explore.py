@@ -26,7 +26,9 @@ from typing import Any
 from markupsafe import Markup
 
 from judgescope.core.cells import unpack
-from judgescope.core.control_chars import UNSEEN
+from judgescope.core.errors import UNSEEN
+from judgescope.core.files import write_text
+from judgescope.core.paths import WORKFLOW
 from judgescope.report.html import environment_of, script_hash, writable
 from judgescope.report.items import Draw, Judged, Span, Target, Texts, judged
 from judgescope.report.marked import states
@@ -339,3 +341,11 @@ def append(path: Path, text: str) -> None:
     """Add a line to a shard."""
     with path.open("a", encoding="utf-8", newline="\n") as file:
         file.write(text)
+
+
+def explore(spec: ExploreSpec) -> None:
+    """Write the page of all judgments, and the data that it loads from a folder beside it."""
+    output = Path(spec.output)
+    write_shards(spec, output.with_suffix(""))
+    styles = [WORKFLOW / folder / "style.css" for folder in ("report", "texts")]
+    write_text(output, render(spec.study, WORKFLOW / "explore", styles))

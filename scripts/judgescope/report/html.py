@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from judgescope.core.control_chars import UNSEEN, coded
+from judgescope.core.errors import UNSEEN, coded
 
 UNWRITABLE = re.compile(f"[{UNSEEN}]")
 """Characters that a page cannot hold or nobody would see: they are shown as codes."""

@@ -7,6 +7,8 @@ from pathlib import Path
 from markupsafe import Markup
 from msgspec import structs
 
+from judgescope.core.files import write_text
+from judgescope.core.paths import WORKFLOW
 from judgescope.engines import PROMPTED
 from judgescope.report import worst_cases
 from judgescope.report.cells import (
@@ -37,6 +39,7 @@ from judgescope.report.sections import agreement, study
 from judgescope.report.sections.cost import free, price_per_1000, total
 from judgescope.report.sections.discernment import style_blocks
 from judgescope.report.sections.trust import answer, evidence
+from judgescope.report.specs import JudgeCardSpec
 from judgescope.report.tables import AVERAGE, by_dataset
 from judgescope.report.words import (
     THOUSAND,
@@ -317,3 +320,18 @@ def _coverage(alone: CardReport, judge: Judge) -> Section | None:
         for dataset in alone.datasets
     ]
     return replace(section, blocks=[*section.blocks, Heading("Every reply", "replies"), *links])
+
+
+def judge_card(spec: JudgeCardSpec) -> None:
+    """Write the card of every judge, and delete those of an earlier state of the study."""
+    folder = Path(spec.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = set()
+    report = CardReport.load(spec)
+    for judge, html in render(report, WORKFLOW / "report", WORKFLOW / "texts"):
+        path = folder / f"{judge}.html"
+        write_text(path, html)
+        written.add(path)
+    for path in sorted({*folder.glob("*.html")} - written):
+        print(f"deleted, because the study no longer has this judge: {path}")
+        path.unlink()

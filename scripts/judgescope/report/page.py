@@ -11,7 +11,8 @@ from textwrap import wrap
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-from judgescope.core.slugs import slug
+from judgescope.core.names import slug
+from judgescope.core.paths import WORKFLOW
 from judgescope.report.cells import Cell
 from judgescope.report.charts import COLOURS, INK
 from judgescope.report.elements import (
@@ -28,8 +29,10 @@ from judgescope.report.elements import (
 )
 from judgescope.report.html import environment_of, finished, writable
 from judgescope.report.report import Report
+from judgescope.report.sections import sections_of
 from judgescope.report.sections.judges import measured
 from judgescope.report.sections.spans import MOST_ERRORS
+from judgescope.report.specs import ReportSpec
 
 TICKS = re.compile(r"`([^`]*)`")
 SCRIPTS = ("sort.js", "csv.js")
@@ -224,3 +227,25 @@ def title_of(path: str | Path) -> str:
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def report(spec: ReportSpec) -> None:
+    """Write the pages of the report, and its figures and sections as files of their own."""
+    contents = Report.load(spec)
+    sections = sections_of(contents)
+    _drop_stale(spec.tables)
+    templates = WORKFLOW / "report"
+    output = Path(spec.output)
+    if not spec.texts:  # pages of an earlier state of the study, too
+        output.with_name("texts.html").unlink(missing_ok=True)
+    write_pages(contents, templates, sections, output.parent)
+    write_parts(contents, templates, sections, Path(spec.figures), Path(spec.sections))
+
+
+def _drop_stale(tables: dict[str, str]) -> None:
+    """Delete tables that an earlier state of the study left: they would pass for this one's."""
+    folder = Path(next(iter(tables.values()))).parent
+    for path in sorted([*folder.glob("*.csv"), *folder.glob("*.parquet")]):
+        if path.stem not in tables:
+            print(f"deleted, because the study no longer has this table: {path}")
+            path.unlink()

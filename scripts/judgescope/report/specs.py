@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import field
 
+from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.core.cells import Block
-from judgescope.core.job_spec import JobSpec, SpecPart
 
 Ends = tuple[float, float] | None
 """Minimum and maximum of a judge's scores; None if they have none."""

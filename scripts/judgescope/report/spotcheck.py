@@ -12,6 +12,8 @@ from typing import Any
 import pyarrow as pa
 from markupsafe import Markup
 
+from judgescope.core.files import write_text
+from judgescope.core.paths import WORKFLOW
 from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
 from judgescope.report.elements import Excerpt
@@ -158,3 +160,9 @@ def _unperturbed(before: str, reply: str | None) -> Excerpt:
         return Excerpt("The text in the last reply", shortened(marked(compared(before, reply))))
     label = "The text; the last reply is empty" if reply == "" else "The text"
     return Excerpt(label, shortened([Piece("same", before)]))
+
+
+def spotcheck(spec: SpotcheckSpec) -> None:
+    """Write a sample of the perturbed texts, with the replies behind those that a model made."""
+    page = render(spec, WORKFLOW / "texts", WORKFLOW / "report")
+    write_text(Path(spec.output), page)

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args, get_origin
+from urllib.parse import urlsplit
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
@@ -15,8 +16,9 @@ from pydantic_core import ErrorDetails
 from yaml.error import MarkedYAMLError
 
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.paths import HOME
 from judgescope.core.secrets import suspects
-from judgescope.schema.cards import FOLDERS, KINDS, Card
+from judgescope.schema.cards import FOLDERS, KINDS, Card, ListedPrice, OpenAIModel, PriceTable
 
 KeyPath = tuple[str | int, ...]
 Lines = dict[KeyPath, int]
@@ -456,3 +458,22 @@ class Cards:
 
 
 _KEY_OF_FILE = re.compile(r"(?P<file>[^,:]+\.ya?ml), key (?P<keys>[^,: ]+)(?P<more>.*)", re.DOTALL)
+
+
+PRICES = HOME / "config" / "prices.yaml"
+"""The prices that ship, for models whose cards have none."""
+
+
+def priced(card: OpenAIModel) -> OpenAIModel:
+    """Return a card with its price: its own, else the listed one of its model at its host."""
+    if card.price is not None:
+        return card
+    listed = _prices().get((urlsplit(card.base_url).hostname or "", card.served_name))
+    return card if listed is None else card.model_copy(update={"price": listed})
+
+
+@cache
+def _prices() -> dict[tuple[str, str], ListedPrice]:
+    content, lines = load_yaml(PRICES)
+    table: PriceTable = validate_card("prices", content, str(PRICES), lines)
+    return {(row.host, row.model): row for row in table.prices}

@@ -9,13 +9,17 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 TEXT, NUMBER, COUNT, TRUTH = pa.string(), pa.float64(), pa.int64(), pa.bool_()
 Columns = dict[str, pa.DataType]
@@ -391,3 +395,19 @@ def _check_keys(name: str, table: pa.Table) -> None:
     if len(set(rows)) < len(rows):
         [(twice, _)] = Counter(rows).most_common(1)
         raise ValueError(f"table {name} has a key twice: {dict(zip(keys, twice, strict=True))}")
+
+
+def frame_of(table: pa.Table) -> "pd.DataFrame":
+    """Return a table as a DataFrame with the same columns, for people: no scoring job needs one.
+
+    Columns that may have gaps keep their type: a count stays whole, an empty text is NA.
+    """
+    import pandas as pd
+
+    dtypes = {TEXT: pd.StringDtype("pyarrow"), COUNT: pd.Int64Dtype()}
+    return table.to_pandas(types_mapper=dtypes.get)
+
+
+def read_frame(name: str, path: str | Path) -> "pd.DataFrame":
+    """Read table `name` as a DataFrame; UserError as `read_table`."""
+    return frame_of(read_table(name, path))

@@ -7,10 +7,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.core.errors import UserError
-from judgescope.core.job_spec import JobSpec, SpecPart
 from judgescope.core.names import SYSTEMS
 from judgescope.core.rng import stream_seed
+from judgescope.schema.tables import read_table, table_of, write_table
 from judgescope.scoring.cell import score_part
 from judgescope.scoring.specs import CellPart, Reading
 from judgescope.statistics.anchors import anchor_costs, choose_anchors
@@ -109,3 +110,12 @@ def _check(spec: ChooseAnchorsSpec, counts: Sequence[int], rated: int) -> None:
         allowed=f"{needed} texts or more for {spec.per_rating} of each of {len(counts)} ratings",
         todo="ask for fewer anchors, or for more items",
     )
+
+
+def anchors(spec: ChooseAnchorsSpec) -> None:
+    """Read ratings and a judge's draws; write so many anchors of each rating."""
+    targets = read_table("targets", spec.targets).to_pylist()
+    ratings = read_table("ratings", spec.ratings).to_pylist()
+    answers = read_table("answers", spec.judged.replies) if spec.judged else None
+    rows = chosen_anchors(spec, targets, ratings, answers)
+    write_table("anchors", table_of("anchors", rows), spec.output)

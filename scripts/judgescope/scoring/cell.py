@@ -9,12 +9,13 @@ from typing import Final
 import pyarrow as pa
 
 from judgescope.core.cells import joined
+from judgescope.core.files import write_hashes
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.parsing.parsers import Read, parsed_by
 from judgescope.parsing.text import locate_errors
-from judgescope.schema.tables import SCHEMAS, read_part, texts_of
+from judgescope.schema.tables import SCHEMAS, read_part, texts_of, write_parts
 from judgescope.scoring.aggregate import LOGPROB_MEAN, aggregated
-from judgescope.scoring.specs import CellPart, CellSpec, Missing, Reading
+from judgescope.scoring.specs import CellPart, CellSpec, Missing, Reading, ScoreSpec
 
 UNREAD: Final = {"usage", "provenance", "logprobs"}
 """The columns of replies that no score depends on, unless probabilities are the score."""
@@ -177,3 +178,16 @@ def _said(text: str, values: Mapping[str, float]) -> float | None:
             another = rest[:1].isalnum() or (rest[:1] in {".", ","} and rest[1:2].isdigit())
             return None if another else values[one]
     return None
+
+
+def score(spec: ScoreSpec) -> None:
+    """Read the reply file of each cell, write its judgments and scores, and a hash of all."""
+    paths: dict[str, str] = {}
+    for cell_spec in spec.each():
+        cell = cell_spec.cell
+        judgments, scores = zip(*score_cell(cell_spec), strict=True)
+        write_parts("judgments", judgments, cell.judgments)
+        write_parts("scores", scores, cell.scores)
+        name = f"{cell.perturbation}/{cell.judge}"
+        paths |= {f"judgments/{name}": cell.judgments, f"scores/{name}": cell.scores}
+    write_hashes(paths, spec.hashes)

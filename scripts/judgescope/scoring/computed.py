@@ -6,12 +6,13 @@ from typing import Any
 import pyarrow as pa
 from msgspec import Struct
 
-from judgescope.core.cells import Block
+from judgescope.core.cells import Block, unpack
+from judgescope.core.files import write_hashes
 from judgescope.core.names import COMPUTED
 from judgescope.engines.base import Answer
-from judgescope.engines.computing import EngineSpec
+from judgescope.engines.computing import EngineSpec, Part, ReplaySpec, cells_of
 from judgescope.parsing.judgment import Judgment, Reading, Scale
-from judgescope.schema.tables import table_of
+from judgescope.schema.tables import table_of, write_parts
 from judgescope.scoring.aggregate import aggregated
 from judgescope.scoring.specs import CellPart, Missing
 
@@ -70,3 +71,55 @@ def _verdict(answer: Answer, scale: Scale | None) -> Judgment:
     else:
         read = Reading(answer.status, answer.text.strip() or answer.status)
     return Judgment(read.value, read.label, answer.rationale, read.status, read.rule, COMPUTED)
+
+
+def compute(spec: ComputeSpec) -> None:
+    """Write the judgments and scores of every cell of a model that computes scores."""
+    scales = {cell: read.scale for read in spec.read for cell in unpack(read.cells)}
+    paths = {}
+    for parts in cells_of(spec):
+        name = f"{parts[0].perturbation}/{parts[0].judge.judge}"
+        made = [
+            computed_part(
+                part.rows,
+                part.answers,
+                scales[part.perturbation, part.judge.judge, part.aspect],
+                part=CellPart(
+                    spec.dataset,
+                    part.perturbation,
+                    part.judge.judge,
+                    part.aspect.partition(".")[0],
+                ),
+                estimator=part.judge.estimator,
+                missing=spec.missing,
+            )
+            for part in parts
+        ]
+        judgments, scores = zip(*made, strict=True)
+        for kind, pattern, tables in (
+            ("judgments", spec.judgments, judgments),
+            ("scores", spec.scores, scores),
+        ):
+            path = paths[f"{kind}/{name}"] = pattern.format(name)
+            write_parts(kind, tables, path)
+    if spec.hashes:
+        write_hashes(paths, spec.hashes)
+
+
+def replay(spec: ReplaySpec) -> None:
+    """Write the recorded replies of every cell of a model, as those that are asked for."""
+    paths = {}
+    for parts in cells_of(spec):
+        name = f"{parts[0].perturbation}/{parts[0].judge.judge}"
+        paths[name] = spec.replies.format(name)
+        tables = (table_of("answers", _answers(part)) for part in parts)
+        write_parts("answers", tables, paths[name])
+    if spec.hashes:
+        write_hashes(paths, spec.hashes)
+
+
+def _answers(part: Part) -> list[dict[str, object]]:
+    return [
+        {**row, "text": answer.text, "finish": "stop", "usage": None, "status": answer.status}
+        for row, answer in zip(part.rows, part.answers, strict=True)
+    ]

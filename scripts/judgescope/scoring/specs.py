@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.core.cells import Block
-from judgescope.core.job_spec import JobSpec, SpecPart
 from judgescope.parsing.judgment import Policy, Scale
 
 Pair = tuple[str, str | None]

@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from typing import Any
 
-from judgescope.core.cells import Block, cell_file, split
-from judgescope.core.job_spec import JobSpec
+from judgescope.core.canonical import JobSpec
+from judgescope.core.cells import Block, cell_file, split, unpack
 from judgescope.engines.requests import Request
 from judgescope.parsing.text import LocatedSpan
 from judgescope.prompts import to_merge_names
-from judgescope.replies.asking import prompted
+from judgescope.replies.asking import asker, prompted
+from judgescope.replies.judging import reply_columns
 from judgescope.replies.specs import ModelSpec, PromptSpec
 from judgescope.schema.cards import PromptedModel
-from judgescope.schema.tables import read_part, texts_of
+from judgescope.schema.tables import read_part, table_of, texts_of, write_table
 from judgescope.scoring.ensembles import heard, with_errors
 
 Row = dict[str, Any]
@@ -83,3 +84,12 @@ def _shown(error: LocatedSpan) -> Row:
     fields = {name: getattr(error, name) for name in ("location", "explanation", "category")}
     lines = {name: " ".join(text.split()) if text else text for name, text in fields.items()}
     return {**lines, "severity": error.severity}
+
+
+def merge(spec: MergeSpec, *, card: str, store: str, budget: str) -> None:
+    """Ask about every text in which a member that is heard found an error; write the replies."""
+    with asker(spec.model, card=card, store=store, budget=budget) as (model, obtain):
+        asked = [one for cell in unpack(spec.cells) for one in questions(spec, model, cell)]
+        replies = obtain(request for _, request in asked)
+    rows = [{**row, **reply_columns(replies[request.key, 0])} for row, request in asked]
+    write_table("answers", table_of("answers", rows), spec.output)

@@ -117,7 +117,7 @@ def test_importing_the_library_imports_no_package_and_a_job_no_pandas() -> None:
 def test_only_the_api_and_the_module_for_frames_import_pandas() -> None:
     code = (
         "import pkgutil, sys, importlib, judgescope\n"
-        "apart = ('judgescope.api', 'judgescope.schema.frames', 'judgescope.__main__')\n"
+        "apart = ('judgescope.api', 'judgescope.schema.tables', 'judgescope.__main__')\n"
         "for one in pkgutil.walk_packages(judgescope.__path__, 'judgescope.'):\n"
         "    if not one.name.startswith(apart):\n"
         "        importlib.import_module(one.name)\n"

@@ -402,7 +402,7 @@ def test_an_audit_computes_nothing_itself() -> None:
     assert not modules & {"numpy", "scipy", "statistics", "pandas"}
     used = {name for module, name in imported if module.startswith("judgescope.statistics")}
     assert used == {"FEWEST_SYSTEMS", "Outcome"}
-    assert ("judgescope.jobs", "statistics") in imported
+    assert ("judgescope.methods.evaluation_data", "statistics") in imported
 
 
 def test_0_and_1_are_labels_unless_a_scale_is_stated(page: Page) -> None:

@@ -7,8 +7,7 @@ import pytest
 
 import running
 from judgescope.cli.compare import Side, lines
-from judgescope.schema.frames import frame_of
-from judgescope.schema.tables import table_of, write_table
+from judgescope.schema.tables import frame_of, table_of, write_table
 from judgescope.statistics.result import NO_AGREEMENT
 from study import Study
 

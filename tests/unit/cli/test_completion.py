@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgescope.cli.completion import SHELLS, script, words_of
-from judgescope.cli.examples import commands_of
+from judgescope.cli.completion import SHELLS, commands_of, script, words_of
 from judgescope.cli.main import command_line
 
 PARSER = command_line()

@@ -10,7 +10,7 @@ import pytest
 import running
 from judgescope import __version__
 from judgescope.cli import main
-from judgescope.cli.examples import commands_of
+from judgescope.cli.completion import commands_of
 
 
 def error_of(

@@ -10,8 +10,7 @@ import running
 from judgescope.cli.show import lines
 from judgescope.cli.terminal import BOLD, FAINT, YELLOW
 from judgescope.core.errors import UserError
-from judgescope.schema.frames import frame_of
-from judgescope.schema.tables import table_of, write_table
+from judgescope.schema.tables import frame_of, table_of, write_table
 from judgescope.statistics.result import NO_AGREEMENT
 from study import Study
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from judgescope.core.api_keys import KEYS_READ, KeySource
+from judgescope.core.api_keys import KeySource
 from judgescope.core.errors import UserError
+from judgescope.core.secrets import KEYS_READ
 from judgescope.engines.factory import located
 from judgescope.schema.cards import OpenAIModel
 from running import HOME

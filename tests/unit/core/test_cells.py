@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from judgescope.core import declarations as reader
 from judgescope.core.cells import pack, unpack
 from judgescope.core.declarations import declarations
-from judgescope.core.slugs import slug, slugs
+from judgescope.core.names import slug, slugs
 from judgescope.methods.registry import METHODS
 from judgescope.plan.specs.results import PARTS, WHEN
 from judgescope.schema.cards import FORMATS, MODULES, Study

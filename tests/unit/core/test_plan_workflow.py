@@ -10,11 +10,11 @@ import pytest
 from msgspec import convert, field
 from snakemake.exceptions import WorkflowError
 
+from judgescope.core.canonical import JobSpec
 from judgescope.core.errors import UserError
-from judgescope.core.job_spec import JobSpec
 from judgescope.core.paths import HOME, Paths
-from judgescope.jobs.run import read_spec
 from judgescope.plan.dag import Dag
+from judgescope.plan.jobs import read_spec
 from judgescope.plan.workflow import (
     command,
     guard,
@@ -139,7 +139,7 @@ def test_the_guard_checks_files_and_interpreters(
     assert checked == []
     guard(demo, conda=False, sends=True)
     assert checked == ["interpreters"]
-    monkeypatch.setattr("judgescope.plan.workflow.preflight", _refuses)
+    monkeypatch.setattr("judgescope.plan.workflow.verified", _refuses)
     with pytest.raises(WorkflowError, match="changed"):
         guard(demo, conda=True, sends=True)
 

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from data_samples import FIVE, card, dialogue, faults, jsonl, summeval_row, table, values
 from judgescope.core.errors import UserError
-from judgescope.data import read_dataset
+from judgescope.data.select import read_dataset
 from judgescope.data.specs import IngestFiles, IngestSpec
-from judgescope.jobs.ingest import main as ingest
+from judgescope.data.tables import ingest
 from judgescope.schema.loading import read_card, validate_card
 from judgescope.schema.tables import read_table
 from running import HOME

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from data_samples import FIVE, card, faults
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data import read_dataset
 from judgescope.data.dualeval import given
 from judgescope.data.files import resolve
+from judgescope.data.select import read_dataset
 
 ASPECTS: dict[str, Any] = {"fluency": FIVE, "clear": {"min": 0, "max": 1, "step": 1, "column": "C"}}
 BOTH = {"global": "g.json", "local": "l.json"}

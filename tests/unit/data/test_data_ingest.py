@@ -10,7 +10,7 @@ import pytest
 from data_samples import REPOSITORY, jsonl, summeval_row
 from judgescope.core.errors import UserError
 from judgescope.engines.subjects import _own_reference
-from judgescope.jobs.run import read_spec
+from judgescope.plan.jobs import read_spec
 from judgescope.schema.tables import read_table
 
 pytestmark = pytest.mark.heavy

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from data_samples import faults, jsonl, table, values
-from judgescope.data import read_dataset
+from judgescope.data.select import read_dataset
 from judgescope.schema.cards import Dataset, Scale
 
 COLUMNS = {"item": "id", "source": "q", "text": "a", "ratings": {"right": ["r1", "r2"]}}

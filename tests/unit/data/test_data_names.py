@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from data_samples import FIVE, dialogue, faults, jsonl, table, values
 from data_samples import card as card_of
-from judgescope.core.slugs import folded
-from judgescope.data import Rated, read_dataset
+from judgescope.core.names import folded
+from judgescope.data.rated import Rated
+from judgescope.data.select import read_dataset
 
 COLUMNS = {"item": "id", "source": "source", "system": "system", "text": "text"}
 SPELLINGS = ["x ", "x\xa0", "\u200bx", "X", "ｘ", "x\ufeff", "x\t"]

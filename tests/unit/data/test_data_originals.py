@@ -8,9 +8,9 @@ import pytest
 
 from data_samples import COLUMNS, card, faults, jsonl, table, xml
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data import Rated, read_dataset
-from judgescope.data.select import originals, select
-from judgescope.perturb.sentences import split_sentences
+from judgescope.data.rated import Rated
+from judgescope.data.select import originals, read_dataset, select
+from judgescope.data.sentences import split_sentences
 from judgescope.schema.cards import Dataset
 
 

@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from judgescope.core.errors import UserErrors
-from judgescope.data import read_dataset
 from judgescope.data.rated import Rated
+from judgescope.data.select import read_dataset
 from judgescope.schema.cards import Dataset
 
 HEAD = ["id", "q", "model_a", "model_b", "answer_a", "answer_b", "winner", "voter"]

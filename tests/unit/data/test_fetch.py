@@ -12,9 +12,10 @@ import pytest
 
 from data_samples import DATASETS, REAL, card, needs_real_data, values
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data import Rated, read_dataset
 from judgescope.data.fetch import address, fetch, fetch_all
 from judgescope.data.files import digest, published, resolve, to_fetch, verify
+from judgescope.data.rated import Rated
+from judgescope.data.select import read_dataset
 from judgescope.schema.cards import FOLDERS, Published, Source, SourceFile
 from judgescope.schema.loading import read_card
 from repository import Repository, served, source

@@ -15,7 +15,7 @@ import pytest
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.distill.training import base as training_base
-from judgescope.distill.training import checks
+from judgescope.distill.training import train
 from judgescope.distill.training import train as training_train
 from judgescope.distill.training.base import (
     UNHEARD,
@@ -27,20 +27,18 @@ from judgescope.distill.training.base import (
     opened,
     padded,
 )
-from judgescope.distill.training.checks import (
+from judgescope.distill.training.folder import TrainingFolder
+from judgescope.distill.training.train import (
     Longest,
+    Training,
     available,
     check_context,
     check_dtype,
     check_memory,
-    longest,
-    needed,
-)
-from judgescope.distill.training.folder import TrainingFolder
-from judgescope.distill.training.train import (
-    Training,
     held_out_row,
+    longest,
     loss_rows,
+    needed,
     order,
     rate,
     step_rows,
@@ -277,7 +275,7 @@ def test_numbers_that_the_device_cannot_train_with_are_an_error(
     monkeypatch: pytest.MonkeyPatch, dtype: str, device: str, modern: bool, allowed: list[str]
 ) -> None:
     cuda = SimpleNamespace(is_bf16_supported=lambda emulated: modern)
-    monkeypatch.setattr(checks, "import_module", lambda name: SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(train, "import_module", lambda name: SimpleNamespace(cuda=cuda))
     check_dtype(base(dtype=allowed[-1]), device)
     with pytest.raises(UserError, match="does not support this number format") as caught:
         check_dtype(base(dtype=dtype), device)

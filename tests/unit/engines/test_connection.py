@@ -17,7 +17,7 @@ import pytest
 from engines_openai_setup import ask, card, endpoint, requests
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import located, settled
-from judgescope.engines.openai.client import client as openai_client
+from judgescope.engines.openai.connection import client as openai_client
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import validate_card

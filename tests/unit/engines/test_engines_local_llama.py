@@ -17,8 +17,8 @@ import llama
 import running
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.files import resolve
+from judgescope.engines import llama as local
 from judgescope.engines.factory import asking, settled
-from judgescope.engines.llama import engine as local
 from judgescope.engines.requests import Reply, Request, Work, request_of
 from judgescope.engines.served import ServedEngine
 from judgescope.replies.asking import obtain

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError
-from judgescope.data import read_dataset
 from judgescope.data.rated import Names
+from judgescope.data.select import read_dataset
 from judgescope.engines.base import Answer, EngineInputs, Subject, request_key
 from judgescope.engines.recorded import RecordedEngine, build
 from judgescope.schema.cards import Dataset, Judge, RecordedModel, Scale

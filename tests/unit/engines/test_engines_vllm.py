@@ -16,9 +16,8 @@ import running
 from judgescope.core.errors import UserErrors
 from judgescope.engines.factory import settled
 from judgescope.engines.requests import Reply, Request, Work, request_of
-from judgescope.engines.vllm.engine import Span, replies, sampling, spans
-from judgescope.engines.vllm.options import arguments
-from judgescope.engines.vllm.server import flags, server_arguments
+from judgescope.engines.vllm import Span, flags, replies, sampling, server_arguments, spans
+from judgescope.engines.vllm_options import arguments
 from judgescope.plan.judges import card_hash
 from judgescope.replies.asking import Progress
 from judgescope.schema.cards import Decoding, VllmModel

@@ -16,7 +16,7 @@ from judgescope.core.errors import UserError
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import Failure, Reply, Request, Work, request_of
 from judgescope.engines.served import ServedEngine
-from judgescope.engines.vllm.server import Server
+from judgescope.engines.vllm import Server
 from judgescope.schema.cards import Decoding, VllmModel
 
 STAND_IN = running.HOME / "tests" / "support" / "vllm_stand_in.py"

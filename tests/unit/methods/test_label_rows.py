@@ -9,12 +9,11 @@ import pytest
 from msgspec import structs
 from numpy.typing import NDArray
 
-from judgescope.jobs import statistics
 from judgescope.methods import agreement, comparison, ensemble, labels
 from judgescope.methods.base import AltTest, EnsembleMembers
 from judgescope.methods.claims.agreement import label_claims
 from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim, verdict_rows
-from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.evaluation_data import EvaluationData, statistics
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import majority
 from judgescope.statistics.classes import cross_fitted, strict_majority
@@ -297,5 +296,5 @@ def test_a_dataset_of_labels_without_an_order_has_no_row_of_what_compares_values
     """Discernment averaged over no aspects."""
     output = tmp_path / "part.parquet"
     spec = labelled(GOLD, KINDS | {"ordered": False}, right=GOLD).spec
-    statistics.main(structs.replace(spec, table="discernment", aspects={}, output=str(output)))
+    statistics(structs.replace(spec, table="discernment", aspects={}, output=str(output)))
     assert read_table("results", output).num_rows == 0

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data import Rated, read_dataset
+from judgescope.data.rated import Rated
+from judgescope.data.select import read_dataset
 from judgescope.people.form import Results
 from judgescope.people.ratings import Rating, read
 from judgescope.schema.cards import Dataset

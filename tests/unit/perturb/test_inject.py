@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.data.sentences import split_sentences
 from judgescope.perturb.edits import apply_edits, edit_between
 from judgescope.perturb.inject import BETWEEN, NAMES, OFF_TOPIC, WITHIN, Draft, draft_of, drafts
 from judgescope.perturb.rules import inject_errors, perturb_dataset
-from judgescope.perturb.sentences import split_sentences
 from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import RulePerturbation
 from judgescope.schema.loading import validate_card

@@ -8,8 +8,8 @@ import pytest
 
 from asking import AskedStudy
 from judgescope.core.errors import UserError
+from judgescope.data.sentences import frequency
 from judgescope.perturb.inject import NAMES, OFF_TOPIC
-from judgescope.perturb.sentences import frequency
 from judgescope.plan.loading import load_plan
 from report_setup import text_of_pages
 from running import HOME

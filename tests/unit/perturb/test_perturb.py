@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
+from judgescope.data.sentences import split_sentences
 from judgescope.perturb.edits import Edit, Perturbed, apply_edits, may_cut
 from judgescope.perturb.rules import RULES, check_options, choose, derange, perturb_dataset
-from judgescope.perturb.sentences import split_sentences
 from shelf import printed
 
 SUMMEVAL = Path(__file__).parents[3] / "../shared/data/summeval/model_annotations.12systems.jsonl"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgescope.perturb.sentences import split_sentences
+from judgescope.data.sentences import split_sentences
 
 CASES = {  # a bar stands where a sentence ends and another one follows
     "two": "It rained.| We stayed in.",

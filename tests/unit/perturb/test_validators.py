@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.core.errors import UserError
+from judgescope.data.sentences import is_word, tokens
 from judgescope.perturb.edit_checks import KINDS, sentences
 from judgescope.perturb.edits import Amount
-from judgescope.perturb.sentences import is_word, tokens
 from judgescope.perturb.validation import CHECKS
 from judgescope.plan.loading import load_plan
 from running import HOME

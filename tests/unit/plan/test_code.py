@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from judgescope.engines import ENGINES
 from judgescope.methods.registry import METHODS
 from judgescope.plan.code import PACKAGES, code_hash, modules, packages
+from judgescope.plan.jobs import JOBS
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
 from running import HOME
@@ -52,8 +53,12 @@ KEEPING = """
 import sys
 from pathlib import Path
 from judgescope.plan.code import code_hash
-print(code_hash(Path(sys.argv[1]), "job"))
+print(code_hash(Path(sys.argv[1]), "judgescope.job"))
 """
+
+
+def module(job: str) -> str:
+    return f"judgescope.{JOBS[job]}"
 
 
 def hashed(folder: Path, module: str) -> str:
@@ -61,10 +66,8 @@ def hashed(folder: Path, module: str) -> str:
     package.mkdir(parents=True, exist_ok=True)
     (package / "__init__.py").write_text("")
     (package / "part.py").write_text(module, encoding="utf-8")
-    (package / "jobs").mkdir()
-    (package / "jobs" / "__init__.py").write_text("")
-    (package / "jobs" / "job.py").write_text("from judgescope.part import enough\n")
-    return code_hash(folder, "job")
+    (package / "job.py").write_text("from judgescope.part import enough\n")
+    return code_hash(folder, "judgescope.job")
 
 
 def test_what_computes_scores_knows_no_parser() -> None:
@@ -77,10 +80,10 @@ def test_what_computes_scores_knows_no_parser() -> None:
     }
     assert "judgescope.parsing.parsers" in parsers
     for engine in ("lexical", "control", "recorded"):
-        assert not parsers & modules(folder, "compute", ENGINES[engine]).keys()
-    assert "judgescope.parsing.parsers" in modules(folder, "score")
+        assert not parsers & modules(folder, module("compute"), ENGINES[engine]).keys()
+    assert "judgescope.parsing.parsers" in modules(folder, module("score"))
     for job in ("score", "derive", "collect", "perturb"):  # pydantic takes longer than a cell
-        assert "judgescope.schema.cards" not in modules(folder, job)
+        assert "judgescope.schema.cards" not in modules(folder, module(job))
 
 
 def test_every_package_that_is_imported_shows_in_outputs_or_carries_data() -> None:
@@ -95,10 +98,13 @@ def test_every_package_that_is_imported_shows_in_outputs_or_carries_data() -> No
 
 
 def test_a_job_depends_on_the_packages_that_it_can_import() -> None:
-    folder = HOME / "scripts"
-    assert packages(folder, "compute", ENGINES["lexical"]) >= {"pyspellchecker", "sacrebleu"}
-    assert packages(folder, "compute", ENGINES["control"]) == {"numpy"}
-    assert not packages(folder, "preflight")
+    folder, computing = HOME / "scripts", module("compute")
+    assert packages(folder, computing, ENGINES["lexical"]) >= {
+        "pyspellchecker",
+        "sacrebleu",
+    }
+    assert packages(folder, computing, ENGINES["control"]) == {"numpy"}
+    assert not packages(folder, module("preflight"))
 
 
 def test_modules_that_a_registry_imports_are_code_of_the_job(tmp_path: Path) -> None:
@@ -108,21 +114,22 @@ def test_modules_that_a_registry_imports_are_code_of_the_job(tmp_path: Path) -> 
     (tmp_path / "judgescope" / "all").mkdir(parents=True)
     (tmp_path / "judgescope" / "all" / "some.py").write_text("N = 1\n", encoding="utf-8")
     before = hashed(tmp_path, listing)
-    assert "judgescope.all.some" in modules(tmp_path, "job")
+    assert "judgescope.all.some" in modules(tmp_path, "judgescope.job")
     shutil.copytree(tmp_path, tmp_path / "copy")
     more = tmp_path / "copy" / "judgescope" / "all" / "more.py"
     more.write_text("N = 2\n", encoding="utf-8")
-    assert code_hash(tmp_path / "copy", "job") != before
+    assert code_hash(tmp_path / "copy", "judgescope.job") != before
 
 
 def test_verdicts_depend_on_the_code_of_the_claims_that_they_load() -> None:
     study = {"study": "s", "datasets": ["demo-news"], "judges": ["rules"], "methods": ["agreement"]}
     plan = load_plan(study, HOME, source="study.yaml")
     folder, verdicts = HOME / "scripts", "judgescope.methods.verdicts"
+    job = module("statistics")
     spec = results.statistics(plan, "verdicts", "demo-news")
     assert spec.claims == ["claims.agreement.people_rows", "claims.agreement.claims"]
-    code = code_hash(folder, "statistics", verdicts, "judgescope.methods.claims.agreement")
-    assert spec.code == code != code_hash(folder, "statistics", verdicts)
+    code = code_hash(folder, job, verdicts, "judgescope.methods.claims.agreement")
+    assert spec.code == code != code_hash(folder, job, verdicts)
 
 
 def test_settings_and_inputs_of_a_method_reach_its_rows_and_its_claims(

@@ -9,9 +9,9 @@ import pytest
 
 from data_samples import DATASETS, card, faults
 from judgescope.core.errors import UserError
-from judgescope.data import Rated, read_dataset
-from judgescope.data.select import originals, select
-from judgescope.perturb.sentences import split_sentences
+from judgescope.data.rated import Rated
+from judgescope.data.select import originals, read_dataset, select
+from judgescope.data.sentences import split_sentences
 from judgescope.prompts import NO_CHANGE, load, messages, to_write
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card

@@ -3,7 +3,6 @@
 import csv
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,6 +18,7 @@ from graded_study import NAME, GradedStudy
 from judgescope.core.errors import UserError
 from judgescope.plan.dag import Dag, Executor, any_of
 from judgescope.plan.generators import Kind, made_of
+from judgescope.plan.jobs import job
 from judgescope.plan.loading import load_plan
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import GradedPerturbation, MadePerturbation, RulePerturbation
@@ -135,8 +135,7 @@ def test_all_files_that_a_spec_names_are_inputs(jobs: list[Dag]) -> None:
         spec, inputs = to_builtins(one.spec(dataset, made)), one.inputs(dataset, made)
         named = {spec[key] for key in (*READS, "compared") if str(spec.get(key)).startswith("out/")}
         assert named <= set(inputs), (kind, made)
-        module, _, function = one.job(dataset, made).partition(" ")
-        assert callable(getattr(import_module(f"judgescope.jobs.{module}"), function or "main"))
+        assert callable(job(one.job(dataset, made)))
         assert len(inputs) == len(set(inputs))
 
 

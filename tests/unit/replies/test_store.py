@@ -19,7 +19,7 @@ from judgescope.engines.openai import engine
 from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.replies import asking as module
 from judgescope.replies.asking import Progress, obtain
-from judgescope.replies.retry import forget_errors
+from judgescope.replies.compaction import forget_errors
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Price
 from snakemake_logger_plugin_judgescope import QUIET, Asking, progress_of, stalled_in

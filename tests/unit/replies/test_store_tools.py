@@ -12,12 +12,11 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
-from judgescope.replies.compaction import Compacted, Imported, compact, export, merge
+from judgescope.replies.compaction import Compacted, Imported, compact, export, forget_errors, merge
 from judgescope.replies.inspection import stats, verify
 from judgescope.replies.journal import Keys
 from judgescope.replies.ledger import FOLDER, Account, Amount, Ledger
 from judgescope.replies.lookup import KeyTable
-from judgescope.replies.retry import forget_errors
 from judgescope.replies.shard import files_of, shards
 from judgescope.replies.store import DAY, Store
 

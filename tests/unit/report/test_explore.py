@@ -209,7 +209,6 @@ def test_the_script_writes_the_same_bytes_and_no_path(study: ExploreStudy) -> No
             [
                 sys.executable,
                 str(HOME / "scripts" / "job.py"),
-                "text_pages",
                 "explore",
                 "--spec",
                 "-",

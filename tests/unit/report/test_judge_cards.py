@@ -357,7 +357,6 @@ def test_two_runs_give_the_same_bytes_and_old_cards_are_deleted(tmp_path: Path) 
             [
                 sys.executable,
                 str(HOME / "scripts" / "job.py"),
-                "pages",
                 "judge_card",
                 "--spec",
                 "-",

@@ -82,7 +82,7 @@ def test_the_script_writes_the_same_bytes_for_any_hash_seed(tmp_path: Path) -> N
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC+{seed}"}
         subprocess.run(
-            [sys.executable, str(HOME / "scripts" / "job.py"), "pages", "report", "--spec", "-"],
+            [sys.executable, str(HOME / "scripts" / "job.py"), "report", "--spec", "-"],
             input=json.dumps(spec),
             text=True,
             env=environment,

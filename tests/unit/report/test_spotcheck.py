@@ -231,7 +231,6 @@ def test_the_script_writes_the_same_bytes_and_no_path(study: Study) -> None:
             [
                 sys.executable,
                 str(HOME / "scripts" / "job.py"),
-                "text_pages",
                 "spotcheck",
                 "--spec",
                 "-",
@@ -391,7 +390,7 @@ def test_a_page_of_texts_that_a_study_lacks_is_not_named_and_does_not_stay(tmp_p
     stale.parent.mkdir()
     stale.write_text("old", encoding="utf-8")
     subprocess.run(
-        [sys.executable, str(HOME / "scripts" / "job.py"), "pages", "report", "--spec", "-"],
+        [sys.executable, str(HOME / "scripts" / "job.py"), "report", "--spec", "-"],
         input=json.dumps(spec),
         text=True,
         check=True,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import running
-from judgescope.cli.examples import EXAMPLES, commands_of
+from judgescope.cli.completion import EXAMPLES, commands_of
 from judgescope.cli.main import command_line
 
 HOME = Path(__file__).resolve().parents[3]

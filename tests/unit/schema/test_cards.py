@@ -16,9 +16,8 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.process_limits import without
 from judgescope.engines.factory import settled
 from judgescope.replies.ledger import Account
-from judgescope.schema import prices
 from judgescope.schema.cards import FOLDERS, Card, ListedPrice, OpenAIModel, Price, Scale, Study
-from judgescope.schema.loading import Cards, load_yaml, read_card, validate_card
+from judgescope.schema.loading import PRICES, Cards, load_yaml, priced, read_card, validate_card
 
 HOME = Path(__file__).resolve().parents[3]
 CONFIG = HOME / "config"
@@ -187,7 +186,7 @@ def test_asking_side_imports_no_heavy_package() -> None:
 @pytest.mark.heavy
 def test_a_job_leaves_pandas_alone() -> None:
     code = (
-        "import sys; from judgescope.jobs.run import run\n"
+        "import sys; from judgescope.plan.jobs import run\n"
         "def main(spec: dict) -> None:\n"
         "    import pyarrow as pa; assert pa.array(['a', None]).null_count == 1\n"
         "    assert 'pandas' not in sys.modules\n"
@@ -202,7 +201,7 @@ def test_a_job_beside_torch_has_pandas(tmp_path: Path) -> None:
     """torch looks for pandas when it is imported."""
     (tmp_path / "torch.py").touch()
     code = (
-        "from importlib.util import find_spec; from judgescope.jobs.run import run\n"
+        "from importlib.util import find_spec; from judgescope.plan.jobs import run\n"
         "def main(spec: dict) -> None:\n"
         "    assert find_spec('pandas')\n"
         "run(main)"
@@ -338,7 +337,7 @@ def test_an_epsilon_that_cannot_be_is_an_error(epsilon: object, message: str) ->
     assert message in str(caught.value)
 
 
-TABLE = validate_card("prices", load_yaml(prices.TABLE)[0], "prices.yaml").prices
+TABLE = validate_card("prices", load_yaml(PRICES)[0], "prices.yaml").prices
 BY_TOKEN = {"openai", "openai-reasoning", "anthropic", "gemini"}
 """Shipped cards of a provider's model whose price is listed."""
 ROW = {"host": "h.org", "model": "m", "input": 1, "output": 2, "source": "https://h.org/p"}
@@ -355,7 +354,7 @@ def test_every_price_is_plausible_and_names_where_and_when_it_was_read(row: List
         0 < row.input < row.output < 100 and row.batch in (0.5, 1) and date(2026, 1, 1) <= row.date
     )
     assert row.cached_input is None or row.cached_input < row.input
-    found = prices.priced(card(row.host, row.model))
+    found = priced(card(row.host, row.model))
     assert found.price == row
 
 
@@ -366,16 +365,16 @@ def test_a_price_holds_for_one_model_at_one_host() -> None:
         (row.host, "another"),
         (row.host, f"{row.model}x"),
     ):
-        assert prices.priced(card(host, name)).price is None
+        assert priced(card(host, name)).price is None
     port = card(f"{row.host}:443", row.model)
-    assert prices.priced(port).price == row
-    assert prices.priced(port).identity() == port.identity()
+    assert priced(port).price == row
+    assert priced(port).identity() == port.identity()
 
 
 def test_the_card_goes_before_the_table_also_where_it_says_nothing_is_paid() -> None:
     row = TABLE[0]
     free = card(row.host, row.model, price={"input": 0, "output": 0})
-    assert prices.priced(free) is free
+    assert priced(free) is free
 
 
 @pytest.mark.parametrize("path", [*(HOME / "config/models").glob("*.yaml")], ids=lambda p: p.stem)

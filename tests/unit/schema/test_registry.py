@@ -10,6 +10,7 @@ import pytest
 from judgescope.core.paths import HOME
 from judgescope.methods.registry import METHODS
 from judgescope.plan.code import modules
+from judgescope.plan.jobs import JOBS
 from judgescope.report.words import WRITTEN, label, written
 from judgescope.statistics.declared import Kind, declare, percent, tie_rule
 from judgescope.statistics.registry import PREFIXES, STATISTICS, statistic
@@ -81,7 +82,7 @@ def strings_of(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("table", METHODS)
 def test_a_methods_job_imports_the_declarations_of_its_statistics(table: str) -> None:
-    reached = modules(SCRIPTS, "statistics", f"judgescope.methods.{table}")
+    reached = modules(SCRIPTS, f"judgescope.{JOBS['statistics']}", f"judgescope.methods.{table}")
     files = [Path(str(import_module(name).__file__)) for name in reached if ".methods." in name]
     named = set().union(*map(strings_of, files))
     declaring = [import_module(name) for name in reached if ".statistics." in name]

@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from cell_files import pairs
-from judgescope.jobs import derive
 from judgescope.parsing.judgment import Scale
 from judgescope.schema.tables import read_part, read_table, table_of, write_parts, write_table
 from judgescope.scoring.cell import score_cell
+from judgescope.scoring.ensembles import derive
 from judgescope.scoring.specs import CellSpec, DeriveSpec, Errors, Place, Reading
 
 THREE, FIVE = Scale(1, 3, 1), Scale(1, 5, 1)
@@ -158,14 +158,14 @@ def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
         members=[one.scores for one in both],
         **COMMON,
     )
-    derive.main(made)
+    derive(made)
     assert {pair: value for pair, (value, _, _) in values(made.cell.scores).items()} == {
         ("clarity", "terse"): 4.0,
         ("fluency", None): 3.0,
     }
     lists = Errors(lists=[both[0].judgments] * 2, targets=str(spec.targets))
     listed = replace(made, pairs=[("errors", None)], members=[both[0].scores] * 2, errors=lists)
-    derive.main(listed)
+    derive(listed)
     [row] = read_table("judgments", made.cell.judgments).to_pylist()
     assert (row["aspect"], [one["start"] for one in row["spans"]]) == ("errors", [6])
 

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from judgescope.core.errors import UserError
+from judgescope.engines import vllm as engine
 from judgescope.engines.openai.wire import body
 from judgescope.engines.requests import Work, request_of
-from judgescope.engines.vllm import engine
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.parsers import parse
 from judgescope.plan.checks.judges import check_judge

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgescope.jobs import collect
 from judgescope.parsing.annotation import OVERALL
 from judgescope.parsing.judgment import Scale
 from judgescope.schema import tables
 from judgescope.schema.tables import SCHEMAS, table_of, write_table
 from judgescope.scoring.aggregate import ESTIMATORS, mode, scores
 from judgescope.scoring.cell import expectation, score_part
+from judgescope.scoring.collecting import _once
 from judgescope.scoring.specs import CellPart, Reading
 
 NAN = float("nan")
@@ -171,7 +171,7 @@ def test_a_reply_that_serves_several_cells_is_bought_once(
     paths = [str(tmp_path / f"{number}.parquet") for number in range(2)]
     for path, rows in zip(paths, cells, strict=True):
         write_table("answers", table_of("answers", rows), path)
-    parts = list(collect._once(paths, "it", None))
+    parts = list(_once(paths, "it", None))
     assert len(parts) == 5 // bucket + 1
     bought = pa.concat_tables(parts)
     assert bought.schema.equals(SCHEMAS["bought"])

@@ -14,7 +14,7 @@ from scipy import stats
 
 from data_samples import REAL, needs_real_data
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data import read_dataset
+from judgescope.data.select import read_dataset
 from judgescope.methods.measures import lower_median
 from judgescope.perturb.edits import apply_edits
 from judgescope.perturb.rules import NOTE, Addition, added, inert

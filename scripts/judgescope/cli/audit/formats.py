@@ -20,7 +20,7 @@ from judgescope.cli.init.long import MOST_RATERS
 from judgescope.cli.init.pairs import FIRST, SECOND, TIE
 from judgescope.cli.init.tables import Table
 from judgescope.core.errors import UserError
-from judgescope.core.slugs import slug
+from judgescope.core.names import slug
 from judgescope.data.rows import read_json
 
 Content = Mapping[str, Any]

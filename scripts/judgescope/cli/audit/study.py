@@ -21,8 +21,9 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
-from judgescope.jobs import collect, compute, ingest, score, statistics
+from judgescope.data.tables import ingest
 from judgescope.methods.base import StatisticsSpec
+from judgescope.methods.evaluation_data import statistics
 from judgescope.plan.code import HASHED
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, pages, results, texts
@@ -30,6 +31,9 @@ from judgescope.plan.study import Plan
 from judgescope.report.report import Report
 from judgescope.schema.cards import RecordedModel
 from judgescope.schema.loading import load_yaml
+from judgescope.scoring.cell import score
+from judgescope.scoring.collecting import collect
+from judgescope.scoring.computed import compute, replay
 
 VERDICTS: Final = "verdicts"
 DECIDING: Final = ("agreement", "labels", "pairwise")
@@ -88,18 +92,18 @@ def _computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
 
 def _judge(plan: Plan, dataset: str) -> None:
     """Read the data and compute all scores, those of the controls only where a bar needs them."""
-    ingest.main(texts.ingest(plan, dataset))
+    ingest(texts.ingest(plan, dataset))
     models = [name for name in plan.models if plan.cells_of(dataset, name)]
     kept = [name for name in models if plan.study.require or _recorded(plan, name)]
     for model in kept:
         if plan.computes(model):
-            compute.compute(judging.compute(plan, dataset, model))
+            compute(judging.compute(plan, dataset, model))
         else:
-            compute.replay(judging.replay(plan, dataset, model))
-            score.main(judging.score(plan, dataset, model))
+            replay(judging.replay(plan, dataset, model))
+            score(judging.score(plan, dataset, model))
     spec = judging.collect(plan, dataset)
     cells = [cell for name in kept for cell in plan.cell_aspects_of(dataset, name)]
-    collect.main(replace(spec, cells=pack(cell[1:] for cell in cells)))
+    collect(replace(spec, cells=pack(cell[1:] for cell in cells)))
 
 
 def _recorded(plan: Plan, model: str) -> bool:
@@ -110,11 +114,11 @@ def _tables(plan: Plan, dataset: str) -> Iterator[str]:
     """Compute the tables that the page needs; yield their names."""
     if plan.study.require:
         for name in _deciding(plan):
-            statistics.main(_as_run(results.statistics(plan, name, dataset)))
+            statistics(_as_run(results.statistics(plan, name, dataset)))
             yield name
-    statistics.main(_as_run(results.statistics(plan, "coverage", dataset)))
+    statistics(_as_run(results.statistics(plan, "coverage", dataset)))
     yield "coverage"
-    statistics.main(_as_run(_of_recorded(plan, results.statistics(plan, VERDICTS, dataset))))
+    statistics(_as_run(_of_recorded(plan, results.statistics(plan, VERDICTS, dataset))))
     yield VERDICTS
 
 

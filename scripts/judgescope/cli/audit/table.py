@@ -23,8 +23,8 @@ from judgescope.cli.init.guess import (
 from judgescope.cli.init.pairs import choices_of_nothing
 from judgescope.cli.init.tables import Scale, Table, load_table
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.names import slug
 from judgescope.core.paths import HOME
-from judgescope.core.slugs import slug
 from judgescope.data.rows import read_json
 from judgescope.report.words import plural
 from judgescope.schema.loading import Cards

@@ -15,10 +15,10 @@ from typing import Any
 from judgescope.cli.init.endpoint import Endpoint
 from judgescope.cli.init.guess import Guess, Row, columns_of
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.names import slug
 from judgescope.core.paths import HOME
-from judgescope.core.slugs import slug
-from judgescope.data import read_dataset
 from judgescope.data.rated import Rated
+from judgescope.data.select import read_dataset
 from judgescope.schema.cards import FOLDERS
 from judgescope.schema.loading import Cards, write_new_card
 

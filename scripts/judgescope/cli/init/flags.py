@@ -16,7 +16,7 @@ from judgescope.cli.init.guess import PAIRED, ROLES, Guess, guess, judges_of, nu
 from judgescope.cli.init.long import unfolded
 from judgescope.cli.init.tables import Scale, Table, coded, load_table
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.slugs import slug
+from judgescope.core.names import slug
 from judgescope.schema.loading import Cards
 
 YOURS = "YOUR-"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from judgescope.core.slugs import slug
+from judgescope.core.names import slug
 
 Row = Mapping[str, Any]
 

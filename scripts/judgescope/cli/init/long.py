@@ -8,7 +8,7 @@ from judgescope.cli.init.guess import ALL, PAIRED, ROLES, Guess, guess, is_judge
 from judgescope.cli.init.pairs import CHOICE
 from judgescope.cli.init.tables import Table
 from judgescope.core.errors import UserError
-from judgescope.core.slugs import slug
+from judgescope.core.names import slug
 
 RATER: Final = {"rater", "annotator", "judge", "worker", "evaluator"}
 VALUE: Final = {"value", "score", "rating", "label", "annotation", *CHOICE}

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
-from judgescope.core.excepthook import print_exception
-from judgescope.engines.vllm.options import located
+from judgescope.core.secrets import print_exception
+from judgescope.engines.vllm_options import located
 from judgescope.replies.specs import ModelSpec
 from judgescope.schema.cards import VllmModel
 from judgescope.schema.loading import read_card

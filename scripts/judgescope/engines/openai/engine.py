@@ -19,7 +19,7 @@ import orjson
 from yarl import URL
 
 from judgescope.core.errors import CONTROL, UserError
-from judgescope.core.redaction import Redactor
+from judgescope.core.secrets import Redactor
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.openai import connection, wire
 from judgescope.engines.openai.rate import (

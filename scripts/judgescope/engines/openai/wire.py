@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from judgescope.core.redaction import Redactor
+from judgescope.core.secrets import Redactor
 from judgescope.engines.requests import Logprobs, Reply, Request, is_count
 from judgescope.schema.cards import OpenAIModel
 

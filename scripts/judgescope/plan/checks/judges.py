@@ -8,7 +8,6 @@ from judgescope.parsing.parsers import card_parsers
 from judgescope.plan.checks.study import check_rated
 from judgescope.plan.judges import scale_of
 from judgescope.plan.study import Plan, compares, computes, replays
-from judgescope.prompts import SUFFIX, parsed, undeclared
 from judgescope.schema.cards import (
     COMPARE,
     CONTROL_FORMS,
@@ -400,37 +399,4 @@ def _check_votes(plan: Plan, card: DerivedJudge, dataset: str, aspect: str) -> N
             got=f"{dataset}, {aspect}: labels by {', '.join(labels)}; numbers by "
             f"{', '.join(numbers)}",
             todo="name members of one kind; a judge with a `threshold` gives numbers",
-        )
-
-
-def check_annotator(plan: Plan, judge: Judge) -> None:
-    """Raise UserError for a judge that cannot ask what its card says, or does not say what to ask.
-
-    A form that prints `annotation` needs a card that has it, and the other way round.
-    """
-    where = f"judges/{judge.judge}.yaml, key annotation"
-    if not plan.is_prompted(judge.model):
-        if judge.annotation is not None:
-            raise UserError(
-                "`annotation` needs a model that reads prompts",
-                where=where,
-                got=f"{judge.model} (engine {plan.models[judge.model].engine})",
-                allowed=f"a model of engine {' or '.join(PROMPTED)}",
-                todo="write `parser: annotation` to read annotations that were recorded",
-            )
-        return
-    sources = plan.templates[judge.form].values()
-    prints = any("annotation" in undeclared(parsed(source)) for source in sources)
-    if prints and judge.annotation is None:
-        raise UserError(
-            f"the form {judge.form} asks for annotations, and this card does not define them",
-            where=where,
-            todo="add `annotation: {}`",
-        )
-    if judge.annotation is not None and not prints:
-        raise UserError(
-            "this prompt does not ask for annotations",
-            where=f"prompts/{judge.form}{SUFFIX}",
-            todo="print the variable `annotation`, as the form annotate does, or leave "
-            f"`annotation` out of judges/{judge.judge}.yaml",
         )

@@ -1,14 +1,18 @@
-"""Every prompt of a study, filled once with sample texts before anything is asked."""
+"""Checks of prompts, each filled once with sample texts, and of what makes texts."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from msgspec import to_builtins
 
 from judgescope.core.cells import split
-from judgescope.core.errors import UserError
-from judgescope.plan.checks.judges import check_annotator
+from judgescope.core.errors import UserError, check_known
+from judgescope.core.names import SYSTEMS
+from judgescope.engines import PROMPTED
+from judgescope.perturb.inject import ERRORS
+from judgescope.perturb.rules import RULES, check_options
+from judgescope.perturb.validation import CHECKS
 from judgescope.plan.generators import graded, lowered, lowered_by
 from judgescope.plan.study import Plan
 from judgescope.prompts import (
@@ -17,19 +21,25 @@ from judgescope.prompts import (
     annotating,
     change_of,
     messages,
+    parsed,
     rated,
     to_merge_names,
     to_write,
+    undeclared,
 )
 from judgescope.schema.cards import (
     COMPARE,
     Analyses,
+    Anchoring,
     Dataset,
     Degree,
     GradedPerturbation,
     Improvement,
     Judge,
     MadePerturbation,
+    Model,
+    Perturbation,
+    RulePerturbation,
     Scale,
     Supervisor,
 )
@@ -71,7 +81,7 @@ def rehearse(plan: Plan) -> None:
     Raises UserError for a form that cannot be filled, or that does not show a text it is about.
     """
     for judge in plan.judges.values():
-        check_annotator(plan, judge)
+        _check_annotator(plan, judge)
         if plan.is_prompted(judge.model):
             _rehearse_judge(plan, judge)
     for ensemble in plan.derived.values():
@@ -354,3 +364,161 @@ def _rehearse_errors(plan: Plan, card: GradedPerturbation, dataset: Dataset) -> 
         values = to_write(dataset.task, {"k": 2}, change, **seen)
         values["errors"] = to_builtins(change.aspect.sub_aspects[:1]) * 2
         _fill(plan, card.form, values, {"text": TEXT})
+
+
+def _check_annotator(plan: Plan, judge: Judge) -> None:
+    """Raise UserError for a judge that cannot ask what its card says, or does not say what to ask.
+
+    A form that prints `annotation` needs a card that has it, and the other way round.
+    """
+    where = f"judges/{judge.judge}.yaml, key annotation"
+    if not plan.is_prompted(judge.model):
+        if judge.annotation is not None:
+            raise UserError(
+                "`annotation` needs a model that reads prompts",
+                where=where,
+                got=f"{judge.model} (engine {plan.models[judge.model].engine})",
+                allowed=f"a model of engine {' or '.join(PROMPTED)}",
+                todo="write `parser: annotation` to read annotations that were recorded",
+            )
+        return
+    sources = plan.templates[judge.form].values()
+    prints = any("annotation" in undeclared(parsed(source)) for source in sources)
+    if prints and judge.annotation is None:
+        raise UserError(
+            f"the form {judge.form} asks for annotations, and this card does not define them",
+            where=where,
+            todo="add `annotation: {}`",
+        )
+    if judge.annotation is not None and not prints:
+        raise UserError(
+            "this prompt does not ask for annotations",
+            where=f"prompts/{judge.form}{SUFFIX}",
+            todo="print the variable `annotation`, as the form annotate does, or leave "
+            f"`annotation` out of judges/{judge.judge}.yaml",
+        )
+
+
+# ---- what makes texts ----------------------------------------------------------------------------
+
+
+def check_perturbation(
+    card: Perturbation, datasets: Iterable[str], used: Mapping[str, Dataset]
+) -> None:
+    """Check a perturbation's datasets and aspects, and its rule with its degrees.
+
+    `datasets` are all that have a card, `used` those of the study.
+    """
+    where = f"perturbations/{card.perturbation}.yaml"
+    rated = {aspect for dataset in used.values() for aspect in dataset.aspects}
+    if card.aspects and rated.isdisjoint(card.aspects):
+        raise UserError(
+            "no dataset of the study has an aspect on which these texts are judged",
+            where=f"{where}, key aspects",
+            got=card.aspects[0],
+            allowed=sorted(rated),
+            todo="name one of them, or leave the perturbation out of the study",
+        )
+    problem = "unknown dataset card"
+    check_known(card.datasets, datasets, problem, where=f"{where}, key datasets")
+    if isinstance(card, RulePerturbation):
+        _check_rule(card, where)
+    elif isinstance(card, MadePerturbation):
+        check_known(card.checks, CHECKS, "unknown check", where=f"{where}, key checks")
+    if isinstance(card, RulePerturbation | GradedPerturbation):
+        problem = "unknown kind of error"
+        check_known(card.errors, ERRORS, problem, where=f"{where}, key errors")
+
+
+def _check_rule(card: RulePerturbation, where: str) -> None:
+    check_known([card.rule], RULES, "unknown rule", where=f"{where}, key rule")
+    if card.level != RULES[card.rule].level:
+        raise UserError(
+            f"the rule {card.rule} works on another level",
+            where=f"{where}, key level",
+            got=card.level,
+            allowed=[RULES[card.rule].level],
+        )
+    for owner in [None, *card.datasets]:
+        degrees = card.datasets[owner] if owner else card.degrees
+        for degree, options in degrees.items():
+            place = f"{where}, key {f'datasets.{owner}' if owner else 'degrees'}.{degree}"
+            check_options(card.rule, options.model_dump(exclude_none=True), where=place)
+
+
+def check_writer(model: Model, where: str) -> None:
+    """Check that a model reads prompts, and so can write."""
+    if model.engine not in PROMPTED:
+        raise UserError(
+            "this model cannot write texts",
+            where=where,
+            got=f"{model.model} (engine {model.engine})",
+            allowed=f"a model of engine {' or '.join(PROMPTED)}",
+        )
+
+
+def check_graded(plan: Plan) -> None:
+    """Check the aspect's scale and the anchors of every graded set."""
+    for name, card in graded(plan).items():
+        where = f"perturbations/{name}.yaml"
+        for dataset in plan.datasets:
+            if name not in dict(plan.perturbed(dataset, "graded")):
+                continue
+            _check_scale(plan, card, dataset, where)
+            if card.anchors:
+                _check_anchors(plan, card, card.anchors, dataset, where)
+
+
+def _check_scale(plan: Plan, card: GradedPerturbation, dataset: str, where: str) -> None:
+    """Ratings are classes, and there are at least two."""
+    aspect = plan.lowered(dataset, card)
+    values = plan.datasets[dataset].aspects[aspect].values()
+    if values is None or len(values) < 2:
+        raise UserError(
+            "texts of every rating need a scale with steps",
+            where=f"{where}, key aspects",
+            got=f"{aspect} of the dataset {dataset}, any number",
+            todo=f"give datasets/{dataset}.yaml, aspects.{aspect}, a `step`",
+        )
+
+
+def _check_anchors(
+    plan: Plan, card: GradedPerturbation, anchors: Anchoring, dataset: str, where: str
+) -> None:
+    """Anchors are rated texts; a judge that agrees with people must rate them on their scale."""
+    aspect = plan.lowered(dataset, card)
+    data = plan.datasets[dataset]
+    if not data.has_systems or not data.has_texts or data.ratings == "none":
+        raise UserError(
+            "anchors are texts that people rated, and this dataset has none",
+            where=f"{where}, key rating",
+            got=dataset,
+            todo="use `rating: errors`, or name `tasks` that leave the dataset out",
+        )
+    if anchors.judge is None:
+        return
+    judge = plan.judges.get(anchors.judge)
+    if judge is None or not _rates_anchors(plan, judge, dataset, aspect):
+        raise UserError(
+            "the anchors need a judge of the study that rates their aspect on the aspect's own "
+            "scale",
+            where=f"{where}, key anchors.judge",
+            got=anchors.judge,
+            allowed=list(plan.judges),
+            todo="name a judge that is not a control, without `scale`, `hint` or analyses, in a "
+            "study without `criteria`; or leave it out",
+        )
+
+
+def _rates_anchors(plan: Plan, judge: Judge, dataset: str, aspect: str) -> bool:
+    """Return whether a judge says on people's scale, and by itself, how good rated texts are."""
+    plain = judge.own_scale is None and judge.hint is None and not plan.compares(judge.judge)
+    analysed = judge.shots is not None and judge.shots.analyses is not None
+    return (
+        plain
+        and not analysed
+        and plan.models[judge.model].engine != "control"
+        and judge.judge in plan.judges_of(dataset)
+        and plan.excluded(dataset, judge.judge, SYSTEMS) is None
+        and aspect in plan.rated_by(judge.judge, dataset)
+    )

@@ -8,7 +8,7 @@ from judgescope.engines import ASKED
 from judgescope.methods.registry import METHODS
 from judgescope.parsing.judgment import Scale, has_zero
 from judgescope.perturb.rules import RULES
-from judgescope.plan.checks.texts import check_writer
+from judgescope.plan.checks.prompts import check_writer
 from judgescope.plan.generators import addition, writers
 from judgescope.plan.judges import annotators, engine_of, scale_of
 from judgescope.plan.study import Plan

@@ -112,7 +112,7 @@ def anchors(plan: Plan, dataset: str, name: str) -> ChooseAnchorsSpec:
             replies=plan.paths.set_part(dataset, name, "rated"),
         )
     return ChooseAnchorsSpec(
-        **computing("choose_anchors"),
+        **computing("anchors"),
         dataset=dataset,
         perturbation=name,
         seed=plan.study.seed,

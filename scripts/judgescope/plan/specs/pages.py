@@ -120,7 +120,7 @@ def spotcheck(plan: Plan) -> SpotcheckSpec:
     sets = perturbed_sets(plan)
     names = {name for each in sets.values() for name, _ in each}
     return SpotcheckSpec(
-        **computing("text_pages"),
+        **computing("spotcheck"),
         study=plan.study.study,
         seed=plan.study.seed,
         templates=_look_of("texts/*", "report/style.css"),
@@ -238,7 +238,7 @@ def report(plan: Plan, command: str) -> ReportSpec:
     }
     joined = {name: joined_files(plan, name) for name in plan.datasets}
     return replace(
-        _page(plan, "index.html", perturbations, "report/*"),
+        _page(plan, "report", "index.html", perturbations, "report/*"),
         versions=versions(PACKAGES.values()),  # one spec names the pages of all jobs
         command=command,
         left_out=[*unordered(plan)],
@@ -253,12 +253,12 @@ def report(plan: Plan, command: str) -> ReportSpec:
 
 
 def _page(
-    plan: Plan, page: str, perturbations: dict[str, PerturbationCard], *looks: str
+    plan: Plan, job: str, page: str, perturbations: dict[str, PerturbationCard], *looks: str
 ) -> ReportSpec:
     """Return what the report and the judges' cards share; `looks` are patterns of templates."""
     study, paths = plan.study, plan.paths
     return ReportSpec(
-        **computing("pages"),
+        **computing(job),
         templates=_look_of(*looks),
         perturbations=perturbations,
         results=plan.results,
@@ -313,7 +313,7 @@ def judge_cards(plan: Plan) -> JudgeCardSpec:
     """Write the judges' cards, one job for all of them."""
     ends, ends_of = _ends(plan)
     looks, perturbations = ("report/*", "texts/style.css"), _perturbation_cards(plan)
-    page = _page(plan, "judges", perturbations, *looks)
+    page = _page(plan, "judge_card", "judges", perturbations, *looks)
     return JudgeCardSpec(
         **asdict(replace(page, cards="")),
         explore=True,
@@ -406,7 +406,7 @@ def explore(plan: Plan) -> ExploreSpec:
     """Show every judgment beside its text."""
     names = [*plan.judges, *plan.derived]
     return ExploreSpec(
-        **computing("text_pages"),
+        **computing("explore"),
         study=plan.study.study,
         templates=_look_of("explore/*", "texts/style.css", "report/style.css"),
         datasets=[

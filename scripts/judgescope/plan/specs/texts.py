@@ -81,7 +81,7 @@ def classes(plan: Plan, dataset: str, name: str) -> list[float]:
     """Return the ratings of the aspect that a set of texts is graded in, the lowest first."""
     aspect = plan.lowered(dataset, plan.perturbations[name])
     values = plan.scale_of(dataset, aspect).values()
-    assert values is not None  # checks/texts.py, and the datasets' cards
+    assert values is not None  # checks/prompts.py, and the datasets' cards
     return values
 
 
@@ -133,7 +133,7 @@ def improve(plan: Plan, dataset: str) -> MakeTextsSpec | WriteReferencesSpec:
     if not isinstance(card, References):
         return _made(plan, dataset, ORIGINAL, None, card, Degree())
     return WriteReferencesSpec(
-        **computing("write", ENGINES[plan.models[card.model].engine]),
+        **computing("write_references", ENGINES[plan.models[card.model].engine]),
         dataset=dataset,
         seed=plan.study.seed,
         share=plan.study.share,
@@ -157,7 +157,7 @@ def _made(
     """Return the spec of a set of targets that a model writes from another set."""
     name, paths = perturbation if degree is None else f"{perturbation}.{degree}", plan.paths
     return MakeTextsSpec(
-        **computing("write", ENGINES[plan.models[card.model].engine]),
+        **computing("write_texts", ENGINES[plan.models[card.model].engine]),
         dataset=dataset,
         seed=plan.study.seed,
         share=plan.study.share,

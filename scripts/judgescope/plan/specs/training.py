@@ -78,7 +78,7 @@ def write_new(plan: Plan, dataset: str, model: str) -> WriteNewSpec:
     card, name = plan.distillation.write, f"{WRITTEN}{model}"
     assert card is not None
     return WriteNewSpec(
-        **computing("write", ENGINES[plan.models[model].engine]),
+        **computing("write_new", ENGINES[plan.models[model].engine]),
         dataset=dataset,
         name=name,
         seed=plan.study.seed,

@@ -12,6 +12,9 @@ from judgescope.core.names import ORACLE as ORACLE
 from judgescope.core.names import WRONG_ENDING as WRONG_ENDING
 from judgescope.schema.cards.base import Card as Card
 from judgescope.schema.cards.base import Hub as Hub
+from judgescope.schema.cards.base import ListedPrice as ListedPrice
+from judgescope.schema.cards.base import Price as Price
+from judgescope.schema.cards.base import PriceTable as PriceTable
 from judgescope.schema.cards.base import Published as Published
 from judgescope.schema.cards.base import Scale as Scale
 from judgescope.schema.cards.base import Source as Source
@@ -70,9 +73,6 @@ from judgescope.schema.cards.perturbations import Perturbation as Perturbation
 from judgescope.schema.cards.perturbations import PerturbationKind as PerturbationKind
 from judgescope.schema.cards.perturbations import RulePerturbation as RulePerturbation
 from judgescope.schema.cards.perturbations import Weights as Weights
-from judgescope.schema.cards.prices import ListedPrice as ListedPrice
-from judgescope.schema.cards.prices import Price as Price
-from judgescope.schema.cards.prices import PriceTable as PriceTable
 from judgescope.schema.cards.recorded import RecordedModel as RecordedModel
 from judgescope.schema.cards.recorded import RecordedRows as RecordedRows
 from judgescope.schema.cards.study import PILOT as PILOT

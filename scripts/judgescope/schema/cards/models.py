@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator, model_validator
 
 from judgescope.core.api_keys import KeySource
-from judgescope.schema.cards.base import Access, Asking, Card, Files, Hashes, Sha256, Slug
-from judgescope.schema.cards.prices import Price
+from judgescope.schema.cards.base import Access, Asking, Card, Files, Hashes, Price, Sha256, Slug
 
 
 class ModelCard(Card):

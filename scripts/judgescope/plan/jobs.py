@@ -1,4 +1,4 @@
-"""What all jobs share: one JSON spec in, errors without a traceback out."""
+"""The jobs of the rules, and what they share: one JSON spec in, errors without a traceback out."""
 
 import argparse
 import errno
@@ -7,17 +7,56 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from inspect import Parameter, isfunction, signature
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import IO, get_type_hints
 
 from msgspec import convert
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.excepthook import show_without_secrets
 from judgescope.core.process_limits import hide_pandas
+from judgescope.core.secrets import show_without_secrets
 
 Spec = dict[str, object]
+
+JOBS = {
+    "preflight": "plan.preflight",
+    "check": "plan.cost",
+    # texts
+    "ingest": "data.tables",
+    "take": "data.dualeval",
+    "perturb": "perturb.rules",
+    "write_texts": "perturb.writing",
+    "write_references": "perturb.writing",
+    "write_new": "distill.new_texts",
+    "candidates": "perturb.candidates",
+    "anchors": "scoring.anchors",
+    "compare_anchors": "perturb.grading",
+    "grade": "perturb.grading",
+    "analyse": "perturb.writing",
+    "draft": "perturb.writing",
+    # judgments
+    "ask": "replies.planning",
+    "compute": "scoring.computed",
+    "replay": "scoring.computed",
+    "score": "scoring.cell",
+    "merge": "scoring.supervising",
+    "derive": "scoring.ensembles",
+    "collect": "scoring.collecting",
+    # training
+    "sample_distill": "distill.sampling",
+    "check_student": "distill.training.train",
+    "export_distill": "distill.examples",
+    "train_judge": "distill.training.train",
+    # results
+    "statistics": "methods.evaluation_data",
+    "tables": "methods.evaluation_data",
+    "report": "report.page",
+    "judge_card": "report.judge_card",
+    "spotcheck": "report.spotcheck",
+    "explore": "report.explore",
+}
+"""Job -> the module with the function of its name: it decodes a spec, computes and writes."""
 
 MACHINE = {
     errno.ENOSPC: "the disk is full",
@@ -50,38 +89,29 @@ def read_spec(source: str, stdin: IO[str]) -> Spec:
     return spec
 
 
-def run_job(name: str) -> None:
-    """Run the job `name` with the spec of the command line: `main` of its module, or what is named.
-
-    Where a module has no `main`, the next argument names one of its public functions.
-    """
-    module = import_module(f"judgescope.jobs.{name}")
-    own = [
-        each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__
-    ]
-    public = [each for each in own if isfunction(each) and not each.__name__.startswith("_")]
-    run(*([module.main] if hasattr(module, "main") else public))
+def job(name: str) -> Callable[..., None]:
+    """Return the function of a job."""
+    function: Callable[..., None] = getattr(import_module(f"judgescope.{JOBS[name]}"), name)
+    return function
 
 
-def run(*mains: Callable[..., None]) -> None:
+def run(main: Callable[..., None]) -> None:
     """Call a function with the spec of the command line; print a user's error and exit with 1.
 
-    Where a module has several functions, the first argument names one. Keyword-only parameters are
-    options of the command line: what no output depends on, such as where the store lies.
+    Keyword-only parameters are options of the command line: what no output depends on, such as
+    where the store lies.
     """
     parser = argparse.ArgumentParser()
-    if len(mains) > 1:
-        parser.add_argument("job", choices=[main.__name__ for main in mains])
     parser.add_argument("--spec", required=True, help="JSON file, or - for standard input")
-    for option in _options(mains[0]):
+    for option in signature(main).parameters.values():
+        if option.kind is not Parameter.KEYWORD_ONLY:
+            continue
         required = option.default is Parameter.empty
         parser.add_argument(f"--{option.name}", required=required, default=option.default)
     show_without_secrets()
     hide_pandas()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # see judgescope.cli.child_process
     args = vars(parser.parse_args())
-    name = args.pop("job", mains[0].__name__)
-    [main] = [each for each in mains if each.__name__ == name]
     try:
         main(typed(main, read_spec(args.pop("spec"), sys.stdin)), **args)
     except (UserError, UserErrors) as error:
@@ -95,12 +125,6 @@ def run(*mains: Callable[..., None]) -> None:
             raise
         print(fault, file=sys.stderr)
         sys.exit(1)
-
-
-def _options(main: Callable[..., None]) -> list[Parameter]:
-    """Return the parameters of a job beside its spec; all jobs of a module have the same."""
-    parameters = signature(main).parameters.values()
-    return [each for each in parameters if each.kind is Parameter.KEYWORD_ONLY]
 
 
 def typed(main: Callable[..., None], spec: Spec) -> object:

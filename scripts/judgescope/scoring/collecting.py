@@ -39,7 +39,7 @@ class Cell(NamedTuple):
     replies: str | None
 
 
-def main(spec: CollectSpec) -> None:
+def collect(spec: CollectSpec) -> None:
     """Concatenate scores and draws, count statuses per cell, list the replies of models."""
     cells, paths = _cells(spec), Paths(spec.results)
     collected = {name: paths.collected(spec.dataset, name) for name in TABLES}

@@ -20,7 +20,7 @@ from tempfile import TemporaryFile
 from judgescope.core.errors import UserError
 from judgescope.data.files import resolve
 from judgescope.engines import EngineDeclaration
-from judgescope.engines.llama import child
+from judgescope.engines import llama_child as child
 from judgescope.engines.requests import Budget
 from judgescope.engines.served import LOOPBACK, ServedEngine, inherited
 from judgescope.schema.cards import LlamaModel, OpenAIModel

@@ -1,1 +1,0 @@
-"""Models behind an endpoint that speaks the OpenAI chat protocol."""

@@ -34,9 +34,9 @@ from judgescope.report.elements import (
 from judgescope.report.html import finished
 from judgescope.report.page import filled, table_script
 from judgescope.report.report import CardReport, Dataset, Judge, Report
-from judgescope.report.rows import Row
+from judgescope.report.rows import Row, Rows
 from judgescope.report.sections import agreement, study
-from judgescope.report.sections.cost import free, price_per_1000, total
+from judgescope.report.sections.cost import free, price_per_1000
 from judgescope.report.sections.discernment import style_blocks
 from judgescope.report.sections.trust import answer, evidence
 from judgescope.report.specs import JudgeCardSpec
@@ -74,6 +74,9 @@ NUMBERS_LEAD = (
 )
 Setting = tuple[str, str, str]
 """Key, value, and what the key means."""
+NUMBERS = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method", "note", "signature")
+NO_PLACE = {name: Row._field_defaults[name] for name in ("aspect", *NUMBERS)}
+"""What of a row does not tell its place from those of the other rows of its statistic."""
 OVERALL = ""
 """The aspect of numbers that are of no single one."""
 
@@ -127,14 +130,14 @@ def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
         temperature = report.spec.judges[judge.id].temperature
         kind = f"{judge.about}{f', temperature {temperature:g}' if temperature else ''}."
     rows, tally = report.rows("cost").where(judge=judge.id), study.Tally.of_judge(report, judge)
-    replies, price = round(total(rows, "replies")), price_per_1000(rows)
+    replies, price = round(rows.total("replies")), price_per_1000(rows)
     if free(rows):
         cost = "It costs nothing: it sends no requests."
     elif price is None:
         cost = f"Not known: its model has no price. {plural(replies, 'reply', 'replies')}."
     else:
         each = f"US$ {dollars(price)} per {THOUSAND} judgments"
-        cost = f"{each}; {dollars(total(rows, 'usd'))} for all {count(replies)} replies."
+        cost = f"{each}; {dollars(rows.total('usd'))} for all {count(replies)} replies."
     covered, ok = "Nothing was asked of it.", tally.counts["ok"]
     if tally.asked:
         failed = listed([f"{count(n)} {spoken(name)}" for name, n in tally.failed.items()])
@@ -236,47 +239,34 @@ def place_in_words(row: Row, judge: Judge) -> str:
 
 def every_number(report: Report, judge: Judge) -> Section | None:
     """Return all numbers of a judge, folded, table by table within each dataset."""
-    index = report.once("rows by judge", lambda: _by_judge(report))
 
     def folds(dataset: Dataset) -> Iterator[Fold]:
         for name in report.tables:
-            if rows := index.get((name, dataset.id, judge.id)):
+            frame = report.rows(name, dataset.id).frame
+            rows = Rows(frame[(frame["judge"] == judge.id) | (frame["judge_b"] == judge.id)])
+            if len(rows):
                 yield _numbers(report, dataset, judge, name, rows)
 
     blocks = by_dataset(report.datasets, "numbers", folds)
     return Section("numbers", "All its numbers", NUMBERS_LEAD, blocks) if blocks else None
 
 
-def _by_judge(report: Report) -> dict[tuple[str, str, str], list[Row]]:
-    """Return (table, dataset, judge) -> the rows about the judge, also as the one compared with."""
-    index: dict[tuple[str, str, str], list[Row]] = {}
-    for name, table in report.tables.items():
-        for row in table:
-            for judge in {row.judge, row.judge_b}:
-                index.setdefault((name, row.dataset, judge), []).append(row)
-    return index
-
-
-def _numbers(report: Report, dataset: Dataset, judge: Judge, name: str, rows: list[Row]) -> Fold:
+def _numbers(report: Report, dataset: Dataset, judge: Judge, name: str, rows: Rows) -> Fold:
     """Return the numbers of a table: a body per statistic, a line per place, aspects across."""
-    present = {row.aspect for row in rows}
+    present = {*rows.names("aspect")}
     plain = [aspect.partition(".")[0] for aspect in dataset.aspects]
     known = dict.fromkeys([*plain, AVERAGE, OVERALL])
     aspects = [aspect for aspect in [*known, *sorted(present - {*known})] if aspect in present]
-    statistics: dict[str, dict[object, dict[str, Row]]] = {}
-    for row in rows:
-        place = row._replace(aspect="", statistic="").key, row.system_subset
-        statistics.setdefault(row.statistic, {}).setdefault(place, {})[row.aspect] = row
     bodies = []
-    for statistic, places in statistics.items():
+    for statistic, of_statistic in rows.by("statistic").items():
+        places: dict[Row, dict[str, Row]] = {}
+        for row in of_statistic:
+            places.setdefault(row._replace(**NO_PLACE), {})[row.aspect] = row
         lines = [
-            Line(
-                place_in_words(next(iter(by_aspect.values())), judge),
-                [number(by_aspect.get(aspect)) for aspect in aspects],
-            )
-            for by_aspect in places.values()
+            Line(place_in_words(place, judge), [number(each.get(aspect)) for aspect in aspects])
+            for place, each in places.items()
         ]
-        bodies.append(Body(lines, label(statistic)))
+        bodies.append(Body(lines, label(str(statistic))))
     titles = {OVERALL: "Over all", AVERAGE: "Mean over aspects"}
     table = Table(
         f"{dataset.name}: {spoken(name)}.",

@@ -13,7 +13,7 @@ from judgescope.core.names import ORACLE
 from judgescope.engines import PROMPTED
 from judgescope.report.elements import Section
 from judgescope.report.items import AnnotatedText, sample
-from judgescope.report.rows import Rows
+from judgescope.report.rows import NO_ROWS, Rows
 from judgescope.report.specs import DatasetCard, JudgeCardSpec, ReportSpec
 from judgescope.report.words import CONTROLS
 from judgescope.schema.tables import read_table
@@ -148,7 +148,7 @@ class Report:
 
     def rows(self, table: str, dataset: str = "") -> Rows:
         """Return the rows of a table, of one dataset if named; none if there is no such table."""
-        rows = self.tables.get(table, Rows([]))
+        rows = self.tables.get(table, NO_ROWS)
         return rows.where(dataset=dataset) if dataset else rows
 
     @property

@@ -1,9 +1,10 @@
-"""Typed access to the rows of result tables."""
+"""Result tables as DataFrames, and their rows as records."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple, TypedDict, Unpack
 
+import pandas as pd
 import pyarrow as pa
 
 GROUP = "group "
@@ -72,12 +73,6 @@ class Row(NamedTuple):
     signature: str = ""
 
     @property
-    def key(self) -> tuple[object, ...]:
-        """Return what identifies the row within its dataset and table."""
-        where = (self.judge, self.statistic, self.aspect, self.level, self.cell, self.criterion)
-        return (*where, self.judge_b, self.aspect_b, self.criterion_b, self.k, self.k_b, self.form)
-
-    @property
     def judged(self) -> str:
         """Return the aspect with its criterion behind a dot, as cells name it."""
         return f"{self.aspect}.{self.criterion}" if self.criterion else self.aspect
@@ -94,12 +89,31 @@ class Row(NamedTuple):
         return next(letters, "").removeprefix(GROUP)
 
 
-class Rows:
-    """The rows of one table, in its order."""
+NUMBERS = {
+    name: type(default) if isinstance(default, int) else float
+    for name, default in Row._field_defaults.items()
+    if not isinstance(default, str)
+}
+"""Column -> its type, of the columns of numbers."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._rows = list(rows)
-        self._groups: dict[str, dict[str | int, Rows]] = {}
+
+class Rows:
+    """A result table, or some of its rows, in its order.
+
+    `frame` has the columns of `Row`, with `judged`, `cell` and the `record` of each row.
+    """
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+        self._parts: dict[tuple[str, str | int], Rows] = {}
+
+    @classmethod
+    def of(cls, records: Iterable[Row] = ()) -> "Rows":
+        """Return records as rows."""
+        fields = [*Row._fields, "judged", "cell", "record"]
+        rows = [(*row, row.judged, row.cell, row) for row in records]
+        # objects are filtered several times faster than the string type
+        return cls(pd.DataFrame(rows, columns=fields, dtype=object).astype(NUMBERS).copy())
 
     @classmethod
     def of_table(cls, table: pa.Table) -> "Rows":
@@ -112,39 +126,52 @@ class Rows:
         for name, default in Row._field_defaults.items():
             values = table[name].to_pylist() if name in table.column_names else [None] * len(table)
             columns.append([default if value is None else value for value in values])
-        rows = [Row(*values) for values in zip(*columns, strict=True)]
-        fair = {(row.dataset, row.key) for row in rows if row.system_subset}
-        return cls(row for row in rows if row.system_subset or (row.dataset, row.key) not in fair)
+        frame = cls.of(map(Row._make, zip(*columns, strict=True))).frame
+        with_and_without = frame.duplicated(["dataset", *_OVERALL], keep=False)
+        return cls(frame[(frame["system_subset"] != "") | ~with_and_without])
 
     def __iter__(self) -> Iterator[Row]:
-        """Iterate over the rows."""
-        return iter(self._rows)
+        """Iterate over the records."""
+        return iter(self.frame["record"])
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return len(self._rows)
+        return len(self.frame)
 
     def where(self, **equal: str | tuple[str | int, ...]) -> "Rows":
         """Return the rows whose columns equal the values, or are one of them where a tuple."""
         rows = self
         for name, wanted in equal.items():
             if isinstance(wanted, tuple):
-                rows = Rows(row for row in rows if getattr(row, name) in wanted)
+                rows = Rows(rows.frame[rows.frame[name].isin(wanted)])
             else:  # sections ask for one judge or statistic after another
-                rows = rows._grouped(name).get(wanted) or Rows([])
+                if (name, wanted) not in rows._parts:
+                    part = rows.frame[rows.frame[name] == wanted]
+                    rows._parts[name, wanted] = Rows(part)
+                rows = rows._parts[name, wanted]
         return rows
 
-    def _grouped(self, column: str) -> "dict[str | int, Rows]":
-        if column not in self._groups:
-            groups: dict[str | int, list[Row]] = {}
-            for row in self._rows:
-                groups.setdefault(getattr(row, column), []).append(row)
-            self._groups[column] = {value: Rows(rows) for value, rows in groups.items()}
-        return self._groups[column]
+    def by(self, column: str) -> "dict[str, Rows]":
+        """Return value -> its rows, in order of appearance."""
+        return {value: self.where(**{column: value}) for value in self.names(column)}
 
     def names(self, column: str) -> list[str]:
         """Return the distinct values of a text column, in order of appearance."""
-        return list(dict.fromkeys(getattr(row, column) for row in self._rows))
+        return list(self.frame[column].unique())
+
+    @property
+    def first(self) -> Row | None:
+        """The first record, None without rows."""
+        return next(iter(self), None)
+
+    @cached_property
+    def defined(self) -> "Rows":
+        """The rows that have a value."""
+        return Rows(self.frame[self.frame["value"].notna()])
+
+    def total(self, statistic: str) -> float:
+        """Return the sum of a statistic over all rows."""
+        return float(self.where(statistic=statistic).frame["value"].sum())
 
     def at(
         self, judge: str, statistic: str, shared: Place = _OVERALL, **more: Unpack[Place]
@@ -157,4 +184,9 @@ class Rows:
 
     @cached_property
     def _index(self) -> dict[tuple[object, ...], Row]:
-        return {row.key: row for row in self._rows}
+        return dict(
+            zip(self.frame[[*_OVERALL]].itertuples(index=False, name=None), self, strict=True)
+        )
+
+
+NO_ROWS = Rows.of()

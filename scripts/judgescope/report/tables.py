@@ -262,14 +262,14 @@ def aspect_chart(
     title, sentence, axis = f"{dataset.name}{words[0]}", *words[1:]
     judges = tuple(judge.id for judge in report.judges)
     mine = rows.where(statistic=name, judge=judges)
-    known = [row for row in mine if row.value is not None]
-    if not known:
+    known = mine.defined
+    if not len(known):
         return
     ends = (each(known, key=lambda row: row.value or 0.0) for each in (min, max))
     low, high = (
         f"{figures(row)} ({row.judge}, {report.aspect(row.judged).lower()})" for row in ends
     )
-    found = {row.judged for row in known}
+    found = {*known.names("judged")}
     aspects = [aspect for aspect in dataset.aspects if aspect in found]
     table = TableSpec(
         f"{title}; {statistic_caption(name)}.",
@@ -325,7 +325,7 @@ def matrix(
     rows: Rows, judges: Sequence[Judge], statistic: str, name: str, **where: Unpack[Place]
 ) -> list[Fold]:
     """Return, folded, the differences of all pairs of judges; `name` says of what."""
-    if not any(row.judge_b for row in rows.where(statistic=f"difference_{statistic}")):
+    if not any(rows.where(statistic=f"difference_{statistic}").names("judge_b")):
         return []
 
     def cells(judge: Judge) -> list[Cell]:
@@ -349,8 +349,7 @@ def mean_differences(
         means = rows.where(aspect=AVERAGE, statistic=f"difference_{measure}", level=level)
         for criterion in means.names("criterion"):
             part = means.where(criterion=criterion)
-            defined = [row for row in part if row.value is not None]
-            known = {each for row in defined for each in (row.judge, row.judge_b)}
+            known = {*part.defined.names("judge"), *part.defined.names("judge_b")}
             judges = [judge for judge in report.judges if judge.id in known]
             place: Place = {"criterion": criterion, "aspect": AVERAGE, "level": level}
             about = with_criterion(name, criterion)

@@ -20,6 +20,12 @@ def test_rows_are_found_by_place_and_column() -> None:
     assert news.at("alpha", "D_exact") is None
     assert len(made.where(judge=("alpha", "beta"), statistic="D_avg")) == 4
     assert made.where(dataset="chat").names("dataset") == ["chat"]
+    means = made.frame.groupby(["judge", "statistic"])["value"].mean()
+    assert (
+        means["alpha", "D_exact"] == pytest.approx(4.6) == news.where(judge="alpha").total("D_avg")
+    )
+    undefined = made.where(judge="shuffled")
+    assert len(undefined) and not len(undefined.defined) and undefined.first in list(made)
 
 
 def test_empty_columns_become_plain_values() -> None:

@@ -10,6 +10,7 @@ import report_study as study
 from judgescope.methods.perspectives import BESIDE, MEASURES
 from judgescope.report.elements import Figure, Fold, Heading, Section, Table
 from judgescope.report.sections import perspectives
+from judgescope.report.words import THIN
 
 Row = dict[str, Any]
 
@@ -160,6 +161,30 @@ def test_one_range_alone_is_not_drawn(tmp_path: Path, judges: dict[str, Row]) ->
     found = sectioned(tmp_path, *views(), judges=judges)
     titles = [block.title for block in found.blocks if isinstance(block, Figure)]
     assert titles == ["The chat: both views"]
+
+
+def built() -> Iterator[Row]:
+    """Yield a judge's numbers on a graded set and on a chain, also further apart."""
+    graded = {"aspect": "fluency", "level": "global", "perturbation": "typos"}
+    chain = graded | {"level": "local", "perturbation": "cuts"}
+    for at, judge in enumerate(("alpha", "gamma")):
+        for name in ("kappa_linear", "cem_ord"):
+            yield study.row("chat", judge, name, 0.25 + at / 2, **graded)
+        yield study.row("chat", judge, "class_count", 4.0, **graded, k=1, k_b=2)
+        yield study.row("chat", judge, "accuracy_adjacent", 0.5 + at / 4, **chain)
+        for k in (1, 2):
+            yield study.row("chat", judge, "accuracy_by_distance", 0.5 + k / 5, **chain, k=k)
+
+
+def test_graded_sets_and_chains_are_drawn_before_their_tables(tmp_path: Path) -> None:
+    blocks = sectioned(tmp_path, *built()).blocks
+    drawn = [(at, block) for at, block in enumerate(blocks) if isinstance(block, Figure)]
+    graded, neighbours, further = (block for _, block in drawn)
+    assert texts(graded.table) == {"alpha": ["0.250"], "gamma": ["0.750"]}
+    assert texts(neighbours.table) == {"alpha": [f"50{THIN}%"], "gamma": [f"75{THIN}%"]}
+    assert [column.text for column in further.table.columns] == ["1 error", "2 errors"]
+    tables = [at for at, block in enumerate(blocks) if isinstance(block, Table)]
+    assert drawn[0][0] < min(tables)  # CEM-ORD, whose chance is not 0, is a table alone
 
 
 def test_a_study_without_perspectives_has_no_such_section(tmp_path: Path) -> None:

@@ -77,8 +77,8 @@ def _agreement(report: Report, dataset: Dataset) -> Iterator[Block]:
     if not dataset.planned:
         yield _people(report, dataset, rows)
     yield from _ranks(report, dataset)
-    of_judges = Rows(row for row in rows if row.judge != PEOPLE)
-    levels = [level for level in LEVELS if len(of_judges.where(level=level))]
+    judged_at = rows.frame.loc[rows.frame["judge"] != PEOPLE, "level"].unique()
+    levels = [level for level in LEVELS if level in judged_at]
     tables = [
         table
         for level in levels
@@ -189,7 +189,7 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | T
         return
     names = {judge.id: labelled(judge) for judge in report.judges}
     who = listed([f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best])
-    shown = {row.judge for row in chosen if row.value is not None}
+    shown = chosen.defined.names("judge")
     yield chart(
         f"{dataset.name}: which of one source's texts is better",
         f"{label(measure)} of {len(shown)} judges and controls on "
@@ -286,16 +286,15 @@ def _strengths(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Ite
     """Yield the strength of each system by people and by judge, and which pairs are in order."""
     strengths = rows.where(statistic=STRENGTH)
     of = {(row.judge, row.system_subset): row for row in strengths}
-    judges = strengths.names("judge")
-    judges.sort(key=lambda judge: judge != PEOPLE)
+    judges = sorted(strengths.names("judge"), key=lambda judge: judge != PEOPLE)
     if not judges:
         return
     lines = [
         Line(system, [estimate(of.get((judge, system))) for judge in judges])
         for system in strengths.names("system_subset")
     ]
-    places = [rows.where(judge=judge, statistic=RIGHT, level="by_system") for judge in judges]
-    order = [estimate(next(iter(each), None)) for each in places]
+    ordered = rows.where(statistic=RIGHT, level="by_system").by("judge")
+    order = [estimate(ordered[one].first if one in ordered else None) for one in judges]
     columns = [Column("people" if judge == PEOPLE else judge) for judge in judges]
     yield Table(
         f"{dataset.name}, {aspect}: {statistic(STRENGTH).meaning}. Last line: pairs of systems in "

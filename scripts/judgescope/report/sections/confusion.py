@@ -81,11 +81,8 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
 def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> Iterator[Block]:
     name = with_criterion(dataset.name, criterion)
-    present = [
-        judge
-        for judge in report.judges
-        if any(row.value is not None for row in rows.where(judge=judge.id, statistic="delta"))
-    ]
+    known = rows.where(statistic="delta").defined.names("judge")
+    present = [judge for judge in report.judges if judge.id in known]
     yield from _heat_maps(report, rows, present, name)
     table = TableSpec(
         f"{name}: wanted and unwanted drops.",
@@ -216,11 +213,10 @@ def criteria(report: Report) -> Section | None:
 def _correlations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     whose = "the planned ratings" if dataset.planned else "people's ratings"
     sentences = [
-        f"`{row.judge}`: {round(row.value * row.n)} of {row.n} aspects"
+        f"`{row.judge}`: {round((row.value or 0) * row.n)} of {row.n} aspects"
         f"{f' in the criterion {row.criterion}' if row.criterion else ''} correlate "
         f"more with {whose} of another aspect than with those of their own."
-        for row in rows.where(statistic="cross_aspect_share")
-        if row.value is not None
+        for row in rows.where(statistic="cross_aspect_share").defined
     ]
     if sentences:
         yield Text(f"Judges of {dataset.name} and {whose}:", items=sentences)

@@ -47,10 +47,8 @@ def section(report: Report) -> Section | None:
         return _cells(mine) if len(mine) else None
 
     bodies = judge_bodies(report.judges, cells)
-    writers = {
-        name: rows.where(perturbation=name)
-        for name in sorted({row.perturbation for row in rows if not row.judge})
-    }
+    written = sorted(rows.where(judge="").names("perturbation"))
+    writers = {name: rows.where(perturbation=name) for name in written}
     if writers:
         bodies.append(Body([Line(_written_by(name), _cells(w)) for name, w in writers.items()]))
     every = rows.where(judge=ALL)
@@ -80,11 +78,11 @@ def _written_by(name: str) -> str:
 
 def price_per_1000(rows: Rows) -> float | None:
     """Return the price of 1,000 judgments over all datasets; None where it is not known."""
-    each = [row for row in rows.where(statistic=EACH) if row.value is not None]
-    judgments = sum(row.n for row in each)
+    each = rows.where(statistic=EACH).defined.frame
+    judgments = int(each["n"].sum())
     if not judgments or _unpriced(rows):
         return None
-    return sum((row.value or 0) * row.n for row in each) / judgments
+    return float((each["value"] * each["n"]).sum()) / judgments
 
 
 def free(rows: Iterable[Row]) -> bool:
@@ -92,20 +90,15 @@ def free(rows: Iterable[Row]) -> bool:
     return all(FREE in row.note for row in rows if row.statistic == PRICE)
 
 
-def total(rows: Rows, statistic: str) -> float:
-    """Return the sum of a statistic over all rows."""
-    return sum(row.value or 0 for row in rows.where(statistic=statistic))
-
-
 def _unpriced(rows: Rows) -> bool:
-    return any(row.value is None for row in rows.where(statistic=PRICE))
+    return bool(rows.where(statistic=PRICE).frame["value"].isna().any())
 
 
 def _cells(rows: Rows) -> list[Cell]:
     notes = filter(None, rows.where(statistic=PRICE).names("note"))
-    prices = None if _unpriced(rows) else total(rows, PRICE), price_per_1000(rows)
+    prices = None if _unpriced(rows) else rows.total(PRICE), price_per_1000(rows)
     return [
-        *(count_cell(round(total(rows, name))) for name in USAGE),
+        *(count_cell(round(rows.total(name))) for name in USAGE),
         *(words_cell("free") if free(rows) else dollars_cell(price) for price in prices),
         words_cell("; ".join(notes)),
     ]

@@ -100,7 +100,7 @@ def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
 
 def _reason(rows: Rows, judge: Judge) -> str:
     """Return why a judge has no discernment at all, empty where it has."""
-    if any(row.value is not None for row in rows.where(judge=judge.id)):
+    if len(rows.where(judge=judge.id).defined):
         return ""
     row = rows.at(judge.id, "D_avg")
     return spoken(row.note) if row else "not planned"

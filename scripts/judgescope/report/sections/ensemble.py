@@ -120,8 +120,7 @@ class _Ensemble:
         return self.rows.at(self.judge, name, aspect=aspect, level=level, judge_b=judge_b, k=k)
 
     def _subsets(self, name: str, level: str, aspect: str) -> list[Row]:
-        rows = self.rows.where(statistic=name, level=level, judged=aspect)
-        return [row for row in rows if row.value is not None]
+        return [*self.rows.where(statistic=name, level=level, judged=aspect).defined]
 
     def _table(
         self,

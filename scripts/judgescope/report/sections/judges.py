@@ -29,7 +29,7 @@ from judgescope.report.headline import PERSON, Measure, measures
 from judgescope.report.panels import Forest, forest_spec
 from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Rows
-from judgescope.report.sections.cost import ALL, free, price_per_1000, total
+from judgescope.report.sections.cost import ALL, free, price_per_1000
 from judgescope.report.sections.legend import BELOW
 from judgescope.report.sections.trust import (
     FEW,
@@ -103,15 +103,9 @@ def limits(report: Report) -> Section | None:
 def measured(report: Report) -> str:
     """Return in one line of numbers what was measured."""
     controls = sum(judge.control for judge in report.judges)
-    replies, cells = 0.0, set()
-    for dataset in report.datasets:
-        rows = report.rows("coverage", dataset.id)
-        replies += total(rows, "count_ok")
-        cells |= {
-            (row.dataset, row.cell, row.judge)
-            for row in rows.where(statistic="coverage")
-            if row.value is not None
-        }
+    coverage = report.rows("coverage").where(dataset=tuple(report.names))
+    asked = coverage.where(statistic="coverage").defined.frame
+    cells = len(asked.drop_duplicates(["dataset", "cell", "judge"]))
     rated = sum(dataset.counts.targets for dataset in report.datasets)
     kinds = {perturbation.name for perturbation in report.perturbations}
     parts = [
@@ -120,7 +114,7 @@ def measured(report: Report) -> str:
         plural(rated, "rated text") if rated else "",
         f"{plural(len(report.judges) - controls, 'judge')} and {plural(controls, 'control')}",
         plural(len(kinds), "perturbation") if kinds else "",
-        f"{plural(round(replies), 'judgment')} in {plural(len(cells), 'cell')}",
+        f"{plural(round(coverage.total('count_ok')), 'judgment')} in {plural(cells, 'cell')}",
     ]
     return " · ".join(part for part in parts if part)
 

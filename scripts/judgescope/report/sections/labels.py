@@ -76,8 +76,8 @@ def _aspect(
     ]
     yield Fold(f"{name}, people's labels and each judge's", tables)
     compared = report.rows("comparison", dataset.id).where(judged=aspect)
-    known = {row.judge for row in compared} | {row.judge_b for row in compared}
-    judges = [judge for judge in report.judges if judge.id in known]
+    tested = {*compared.names("judge"), *compared.names("judge_b")}
+    judges = [judge for judge in report.judges if judge.id in tested]
     if len(judges) > 1:
         yield TableSpec(
             f"{name}: ranks by accuracy, with the 95 % interval of the rank; judges that share a "

@@ -6,6 +6,8 @@ from functools import partial
 from itertools import product
 from typing import Unpack
 
+import pandas as pd
+
 from judgescope.report.cells import Cell, estimate, figures
 from judgescope.report.elements import (
     Block,
@@ -228,19 +230,17 @@ def scale_ranges(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figur
             alike.setdefault(cards[judge.id].alike, []).append(judge)
     means = rows.where(aspect=AVERAGE)
     for criterion, judges in product(means.names("criterion"), alike.values()):
-        known = [
-            row
-            for row in means.where(criterion=criterion)
-            if row.value is not None and (row.statistic, row.level) in RANGE_MEASURES
-        ]
+        frame = means.where(criterion=criterion).defined.frame
+        measured = pd.MultiIndex.from_frame(frame[["statistic", "level"]]).isin(RANGE_MEASURES)
+        known = Rows(frame[measured])
         points = {
             judge: cards[judge.id].points[dataset.id]
             for judge in judges
-            if any(row.judge == judge.id for row in known)
+            if judge.id in known.by("judge")
         }
         if len({*map(tuple, points.values())}) > 1:
             points = dict(sorted(points.items(), key=lambda one: one[1]))
-            yield _range_figure(with_criterion(dataset.name, criterion), points, Rows(known))
+            yield _range_figure(with_criterion(dataset.name, criterion), points, known)
 
 
 def _range_figure(name: str, points: Mapping[Judge, list[int]], rows: Rows) -> Figure | Table:
@@ -261,7 +261,7 @@ def _range_figure(name: str, points: Mapping[Judge, list[int]], rows: Rows) -> F
         columns,
         [
             RowGroup(
-                where={"aspect": AVERAGE, "criterion": next(iter(rows)).criterion},
+                where={"aspect": AVERAGE, "criterion": rows.names("criterion")[0]},
                 lines=[
                     Entry(f"{size} points, {judge.id}", {"judge": judge.id}, judge.about)
                     for judge, size in sizes.items()
@@ -314,7 +314,7 @@ def constructed_table(
 def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     """Yield how well each judge finds the ratings of each set, and its classes, folded."""
     rows = rows.where(level=GLOBAL)
-    sets = list(dict.fromkeys((row.judged, row.cell) for row in rows if row.perturbation))
+    sets = _sets(rows)
     if not sets:
         return
     name = f"{dataset.name}, {EVERY_RATING}"
@@ -322,9 +322,18 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
     read = [cell for _, cell in sets if cell not in built]
     notes = [f"{NOTE}; how that was done is under Construction."] if len(read) < len(sets) else []
     notes += [f"Ratings that came with the texts: {', '.join(read)}."] if read else []
-    for measure in ("kappa_linear", "cem_ord"):
-        about = (name, GLOBAL, "Graded set", measure)
-        yield constructed_table(report, rows, sets, *about, notes)
+    found, near = (
+        constructed_table(report, rows, sets, name, GLOBAL, "Graded set", measure, notes)
+        for measure in ("kappa_linear", "cem_ord")
+    )
+    yield chart(
+        f"{name}: ratings that each judge finds",
+        "Agreement of a judge's classes with the ratings that the texts were made to have.",
+        found,
+        line=0,
+        axis=f"{label('kappa_linear')}, with 95 % interval; the line is chance",
+    )
+    yield near
     yield from mean_differences(report, rows, ["kappa_linear"], name, GLOBAL)
     counts = rows.where(statistic="class_count")
     tables = []
@@ -345,27 +354,30 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
 def chains(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     """Yield the accuracies on chains, the effect of ties, and accuracies at larger distances."""
     rows = rows.where(level=LOCAL)
-    strict = rows.where(statistic=STRICT)
-    sets = list(dict.fromkeys((row.judged, row.cell) for row in strict if row.perturbation))
+    sets = _sets(rows.where(statistic=STRICT))
     if not sets:
         return
     name = f"{dataset.name}, error-injection chains"
 
     table = partial(constructed_table, report, rows, sets, name, LOCAL, "Chain")
-    yield table(STRICT, [ROW_NOTE])
+    yield chart(
+        f"{name}: neighbours in the right order",
+        "How often a judge scores the text with one error less higher; a tie is wrong.",
+        table(STRICT, [ROW_NOTE]),
+        line=0.5,
+        axis=DISTANCE_AXIS,
+    )
     for judged_set in sets:
+        yield from _further_apart(report, dataset, rows, judged_set)
         yield from scored_and_compared(report, dataset, rows, judged_set)
     yield from mean_differences(report, rows, [STRICT], name, LOCAL)
-    title = f"{dataset.name}: error-injection chains"
-    yield Fold(f"{title}, ties and missing scores", [table(measure) for measure in LENIENT])
-    further = [figure for one in sets for figure in _further_apart(report, dataset, rows, one)]
-    yield Fold(f"{title}, further apart", further)
+    yield Fold(f"{name}: ties and missing scores", [table(measure) for measure in LENIENT])
 
 
-def _of_set(rows: Rows, judged_set: JudgedSet) -> Rows:
-    """Return the rows of a set in any degree."""
-    judged, cell = judged_set
-    return rows.where(perturbation=cell.partition(".")[0], judged=judged)
+def _sets(rows: Rows) -> list[JudgedSet]:
+    """Return the sets of constructed texts that the rows are about."""
+    built = rows.frame[rows.frame["perturbation"] != ""].drop_duplicates(["judged", "cell"])
+    return list(zip(built["judged"], built["cell"], strict=True))
 
 
 def _further_apart(
@@ -375,12 +387,7 @@ def _further_apart(
     judged, cell = judged_set
     by_distance = rows.where(statistic=BY_DISTANCE, perturbation=cell.partition(".")[0])
     shown = [judge for judge in report.judges if len(by_distance.where(judge=judge.id))]
-    known = [
-        row
-        for judge in shown
-        for row in by_distance.where(judge=judge.id, judged=judged)
-        if row.value is not None
-    ]
+    known = [*by_distance.where(judged=judged, judge=tuple(judge.id for judge in shown)).defined]
     if known:
         title = f"{dataset.name}, {cell}: {report.aspect(judged)}, further apart"
         caption = f"{dataset.name}, {cell}: ordered right by how many errors apart."
@@ -399,13 +406,12 @@ def scored_and_compared(
     judged, cell = judged_set
     compared = report.rows("pairwise", dataset.id).where(statistic=COMPARED)
     scored = rows.where(statistic=BY_DISTANCE)
-    votes, scores = (
-        [row for row in _of_set(table, judged_set) if row.value is not None]
-        for table in (compared, scored)
-    )
+    of_set = {"perturbation": cell.partition(".")[0], "judged": judged}  # in any degree
+    votes, scores = (table.where(**of_set).defined for table in (compared, scored))
     real = [judge for judge in report.judges if not judge.control]
-    comparing = [judge for judge in real if any(row.judge == judge.id for row in votes)]
-    scoring = [judge for judge in real if any(row.judge == judge.id for row in scores)]
+    comparing, scoring = (
+        [judge for judge in real if judge.id in table.names("judge")] for table in (votes, scores)
+    )
     models = {judge.model for judge in comparing}
     scoring.sort(key=lambda judge: judge.model not in models)
     if comparing and scoring:
@@ -419,7 +425,7 @@ def scored_and_compared(
                 "Judges that compare": {one: f"{one.id} (compares)" for one in comparing},
                 "Judges that score": {one: f"{one.id} (scores)" for one in scoring},
             },
-            votes + scores,
+            [*votes, *scores],
         )
 
 

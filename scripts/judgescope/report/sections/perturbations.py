@@ -159,7 +159,7 @@ def _faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
             "lexical judge.",
             style="finding",
         )
-    sizes = {kind: {row.n for row in rows.where(criterion=kind)} for kind in kinds}
+    sizes = {kind: {*rows.where(criterion=kind).frame["n"]} for kind in kinds}
     counts = any(len(found) > 1 for found in sizes.values())
     bodies = []
     for controls in (False, True):
@@ -226,16 +226,17 @@ def built_sets(rows: Rows) -> set[str]:
 
     `rows` are a dataset's.
     """
-    return {row.cell for row in rows.where(statistic="errors_mean") if row.value is not None}
+    return {*rows.where(statistic="errors_mean").defined.names("cell")}
 
 
 def _construction(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
     counts, known = rows.where(statistic="class_count"), built_sets(rows)
     sets = counts.names("cell")
-    by_set = {}
-    for name in sets:
-        row = next(iter(rows.where(cell=name)))
-        by_set[name] = Entry(name, {"cell": name, "judge": row.judge, "aspect": row.judged})
+    of_sets = rows.frame.drop_duplicates("cell").set_index("cell")[["judge", "judged"]]
+    by_set = {
+        name: Entry(name, {"cell": name, "judge": judge, "aspect": judged})
+        for name, judge, judged in of_sets.loc[sets].itertuples(name=None)
+    }
     if sets:
         table = TableSpec(
             f"{dataset.name}: texts of each rating, from the lowest, and the errors in them.",
@@ -294,10 +295,10 @@ def _costs(dataset: Dataset, rows: Rows) -> Table:
     lines = []
     for step in rows.where(statistic="replies"):
         of_step = rows.where(judge=step.judge, perturbation=step.perturbation)
-        known = {row.statistic: row.value for row in of_step}
-        cells = [count_cell(round(known[name] or 0)) for name in USAGE]
-        head = f"{step.form}: {step.perturbation}"
-        lines.append(Line(head, [Cell(step.judge), *cells, dollars_cell(known["usd"])]))
+        cells = [count_cell(round(of_step.total(name))) for name in USAGE]
+        price = of_step.where(statistic="usd").first
+        cells = [Cell(step.judge), *cells, dollars_cell(price.value if price else None)]
+        lines.append(Line(f"{step.form}: {step.perturbation}", cells))
     columns = [Column("Model"), *(Column(spoken(name)) for name in (*USAGE, "usd"))]
     caption = f"{dataset.name}: what each step of the construction cost, by model."
     return Table(caption, "Step", columns, [Body(lines)], source=SOURCE, code=False)

@@ -83,11 +83,9 @@ def section(report: Report) -> Section | None:
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    aspects = list(
-        dict.fromkeys(row.judged for row in rows if row.aspect != AVERAGE and row.judge != PEOPLE)
-    )
-    attacked = rows
-    rows = Rows(row._replace(judge_b="") for row in rows)  # so that a judge can be looked up
+    frame = rows.frame[(rows.frame["aspect"] != AVERAGE) & (rows.frame["judge"] != PEOPLE)]
+    aspects = Rows(frame).names("judged")
+    attacked, rows = rows, Rows(rows.frame.assign(judge_b=""))  # so that a judge can be looked up
     if len(rows.where(statistic=ALPHAS)):
         alphas = [_per_judge(report, dataset, rows, aspects, name) for name in ALPHAS]
         for aspect in aspects:
@@ -111,7 +109,7 @@ def _consistency(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence
         for one in aspects
     }
     lines: list[Entry | Line] = [
-        Line("people", [estimate(next(iter(found), None)) for found in people.values()]),
+        Line("people", [estimate(found.first) for found in people.values()]),
         *(Entry(model, {"judge": model}) for model in forms.names("judge")),
     ]
     caption = (
@@ -154,7 +152,7 @@ def _with_people(
     """Yield alpha of each judge with people's median; the line is what people reach."""
     alphas = rows.where(statistic="alpha_pair", judged=aspect)
     people = rows.where(judge=PEOPLE, aspect=aspect.partition(".")[0], statistic="alpha_ordinal")
-    among, best = next(iter(people), None), leaders(report.judges, alphas)
+    among, best = people.first, leaders(report.judges, alphas)
     if not best or among is None or among.value is None:
         return
     title = f"{dataset.name}, {report.aspect(aspect)}: agreement with people by form"
@@ -331,7 +329,7 @@ def _of_statistic(
         (f"{title}, by form.", "agreement", 0, reached),
         (caption, "comparison", 1, differences),
     ):
-        rows = Rows(row._replace(statistic=name, judge_b="") for row in numbers if row)
+        rows = Rows.of(row._replace(statistic=name, judge_b="") for row in numbers if row)
         if len(rows):
             columns = [aspect for aspect in aspects if aspect in rows.names("judged")]
             spec = TableSpec(
@@ -353,10 +351,8 @@ def _form_figure(dataset: Dataset, name: str, table: Table, rows: Rows) -> Figur
 
     The table alone where none is defined.
     """
-    known = [row for row in rows if row.value is not None]
-    apart = sum(
-        row.ci_low is not None and (row.ci_low > 0 or (row.ci_high or 0) < 0) for row in known
-    )
+    known = rows.defined.frame
+    apart = ((known["ci_low"] > 0) | (known["ci_high"] < 0)).sum()
     summary = (
         f"{table.caption} Of {plural(len(known), 'difference')}, {apart} have an interval "
         "that does not hold 0."

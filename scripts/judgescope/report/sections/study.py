@@ -180,12 +180,10 @@ def _coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         yield Text(OFF_GRID_SENTENCE, style="small")
     bodies = []
     for judge in report.judges:
-        by_cell: dict[tuple[str, str], list[Row]] = {}
-        for row in rows.where(judge=judge.id):
-            by_cell.setdefault((row.cell, row.aspect), []).append(row)
+        by_cell = rows.where(judge=judge.id).frame.groupby(["cell", "aspect"], sort=False)
         lines = [
-            Line(cell, Tally.of(part).cells(statuses), about=report.aspect(aspect))
-            for (cell, aspect), part in by_cell.items()
+            Line(cell, Tally.of(part["record"]).cells(statuses), about=report.aspect(aspect))
+            for (cell, aspect), part in by_cell
         ]
         bodies += [Body(lines, judge.id)] if lines else []
     caption = f"{dataset.name}: judgments by judge, set of targets and aspect."
@@ -200,14 +198,13 @@ def unmeasured(report: Report) -> Section | None:
     bodies = []
     for name in report.tables:
         rows = report.rows(name)
-        missing = Rows(row for row in rows if row.value is None)
+        missing = Rows(rows.frame[rows.frame["value"].isna()])
         lines = []
-        for reason, number in Counter(row.note for row in missing).most_common():
-            part = missing.where(note=reason)
+        for reason, part in sorted(missing.by("note").items(), key=lambda each: -len(each[1])):
             judges = ["people" if judge == PEOPLE else judge for judge in part.names("judge")]
             named = map(_few, (part.names("statistic"), judges, part.names("dataset")))
-            cells = [count_cell(number), count_cell(len(rows)), *map(words_cell, named)]
-            lines.append(Line(spoken(reason) or "no reason was given", cells))
+            cells = [count_cell(len(part)), count_cell(len(rows)), *map(words_cell, named)]
+            lines.append(Line(spoken(str(reason)) or "no reason was given", cells))
         bodies += [Body(lines, f"{name}.csv")] if lines else []
     if not bodies:
         return None

@@ -26,8 +26,8 @@ def section(report: Report) -> Section | None:
 
 
 def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    for aspect in dict.fromkeys(row.judged for row in rows if row.judge != PERSON.id):
-        of_aspect = Rows(row for row in rows if row.judged in (aspect, aspect.partition(".")[0]))
+    for aspect in Rows(rows.frame[rows.frame["judge"] != PERSON.id]).names("judged"):
+        of_aspect = rows.where(judged=(aspect, aspect.partition(".")[0]))
         tables = [_table(report, dataset, of_aspect, aspect, test) for test in TESTS]
         yield Fold(f"{dataset.name}, {report.aspect(aspect)}: p of every pair of systems", tables)
 
@@ -36,17 +36,11 @@ def _table(report: Report, dataset: Dataset, rows: Rows, aspect: str, test: str)
     """Return a line per pair, a column for people and for each judge."""
     shown = rows.where(statistic=test)
     raters = [judge for judge in (PERSON, *report.judges) if len(shown.where(judge=judge.id))]
-    by_pair: dict[str, dict[str, int]] = {}
-    numbers = list(shown)
-    for at, row in enumerate(numbers):
-        by_pair.setdefault(row.system_subset.replace("+", ", "), {})[row.judge] = at
-    lines = [
-        Line(
-            pair,
-            [estimate(numbers[of[one.id]] if one.id in of else None) for one in raters],
-        )
-        for pair, of in by_pair.items()
-    ]
+    lines = []
+    for pair, part in shown.by("system_subset").items():
+        of_judge = {row.judge: row for row in part}
+        cells = [estimate(of_judge.get(one.id)) for one in raters]
+        lines.append(Line(str(pair).replace("+", ", "), cells))
     caption = f"{dataset.name}, {report.aspect(aspect)}; {statistic_caption(test)}."
     columns = [Column(one.id if one != PERSON else "people") for one in raters]
     source = "tables/system_pairs.csv"

@@ -360,10 +360,9 @@ def _is_judge_bench(content: object) -> bool:
 
 def _judge_bench(content: Content, where: str) -> Table:
     """Return a row per instance; a key of an instance that holds scores by metric is a judge."""
-    for one in content["annotations"]:
-        if one["category"] not in ("categorical", "graded", "continuous"):
-            found = f"annotations of category {one['category']}"
-            _known(found, JUDGE_BENCH_VERSION, "JUDGE-BENCH", where)
+    categories = {str(annotation["category"]) for annotation in content["annotations"]}
+    if unknown := sorted(categories - {"categorical", "graded", "continuous"}):
+        _known(f"annotations of category {unknown[0]}", JUDGE_BENCH_VERSION, "JUDGE-BENCH", where)
     metrics = {
         str(one["metric"]): one
         for one in content["annotations"]

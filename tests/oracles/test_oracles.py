@@ -163,11 +163,7 @@ def test_reliability_is_that_of_the_analysis_of_variance(seed: int) -> None:
 @seeds
 @pytest.mark.parametrize(
     ("adjust", "method"),
-    [
-        (holm, "holm"),
-        (benjamini_hochberg, "fdr_bh"),
-        (benjamini_yekutieli, "fdr_by"),
-    ],
+    [(holm, "holm"), (benjamini_hochberg, "fdr_bh"), (benjamini_yekutieli, "fdr_by")],
 )
 def test_adjusted_p_values(adjust: Callable[..., Floats], method: str, seed: int) -> None:
     rng = np.random.default_rng(seed)

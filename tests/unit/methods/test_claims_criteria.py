@@ -113,9 +113,7 @@ def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
 
 def test_rows_name_the_wording() -> None:
     own = study(
-        {"j": {**judge(typos_clear=1.0), **{}}},
-        aspects=("clear", "true"),
-        allow_missing=True,
+        {"j": {**judge(typos_clear=1.0), **{}}}, aspects=("clear", "true"), allow_missing=True
     )
     rows = list(verdict_rows(own, perturbations.criteria_claims(own)))
     assert one(rows, "verdict")["form"] == "criteria"

@@ -130,9 +130,7 @@ def test_people_are_compared_with_the_other_raters_label() -> None:
 def test_a_judge_with_numbers_has_labels_by_its_threshold() -> None:
     points = np.where(GOLD == 1, 4.0, 2.0)
     points[0], points[2] = 2.0, 4.0  # one wrong of each
-    cards = {
-        "none": {"grid": {"clear": [1.0, 2.0, 3.0, 4.0, 5.0]}, "ends": {"clear": (1.0, 5.0)}},
-    }
+    cards = {"none": {"grid": {"clear": [1.0, 2.0, 3.0, 4.0, 5.0]}, "ends": {"clear": (1.0, 5.0)}}}
     cards |= {"best": {**cards["none"], "threshold": "best"}}
     cards |= {"three": {**cards["none"], "threshold": 3.0}}
     data = study(

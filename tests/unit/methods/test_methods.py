@@ -67,9 +67,7 @@ from methods_setup import (
     r_of,
     study,
 )
-from methods_setup import (
-    row as row_of,
-)
+from methods_setup import row as row_of
 
 HALVES = [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0]
 ALPHAS = {"alpha_nominal", "alpha_ordinal", "alpha_interval"}
@@ -916,7 +914,7 @@ def test_votes_on_other_texts_have_their_place_and_no_people() -> None:
         ("judge", "typo", "2")
     }
     assert {row["statistic"] for row in rows} == {
-        *("order_consistency", "first_position_rate", "nontransitive_share"),
+        *("order_consistency", "first_position_rate", "nontransitive_share")
     }
 
 

@@ -167,7 +167,7 @@ def test_one_more_rater_is_of_peoples_votes() -> None:
 def test_a_study_without_choices_has_the_rows_that_it_had() -> None:
     rows = pairwise.rows(compared(lambda *_: 1.0))
     assert {row["statistic"] for row in rows} == {
-        *("order_consistency", "first_position_rate", "nontransitive_share"),
+        *("order_consistency", "first_position_rate", "nontransitive_share")
     }
 
 

@@ -10,15 +10,7 @@ from judgescope.methods import base
 from judgescope.methods.claims import agreement
 from judgescope.methods.claims.base import LOST
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.spans import (
-    FORMS,
-    LEVELS,
-    NOTED,
-    ListedError,
-    Prediction,
-    rows,
-    words_of,
-)
+from judgescope.methods.spans import FORMS, LEVELS, NOTED, ListedError, Prediction, rows, words_of
 from judgescope.schema.tables import SCHEMAS, table_of, write_table
 from judgescope.statistics.result import NO_CATEGORIES, NOTHING
 from judgescope.statistics.spans import DECLARED, Span
@@ -103,11 +95,7 @@ def study(
     ]
     items = [{"dataset": "d", "item": name} for name in TEXTS]
     empty = {name: SCHEMAS[name].empty_table() for name in ("ratings", "scores", "draws")}
-    told = {
-        "dataset": "d",
-        "seed": 1,
-        "judges": {"j": {"share": share, "engine": "openai"}},
-    }
+    told = {"dataset": "d", "seed": 1, "judges": {"j": {"share": share, "engine": "openai"}}}
     told |= {"marked": str(folder / "marked.parquet")}
     told |= {"gold": str(folder / "gold.parquet") if gold else None}
     return EvaluationData(

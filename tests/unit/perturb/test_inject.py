@@ -134,8 +134,7 @@ def test_the_same_names_make_the_same_texts_whatever_the_order_of_items() -> Non
 
 
 @pytest.mark.parametrize(
-    "keys",
-    [{"steps": 1}, {"errors": []}, {"rule": "typos", "level": "character"}],
+    "keys", [{"steps": 1}, {"errors": []}, {"rule": "typos", "level": "character"}]
 )
 def test_rule_errors_and_steps_belong_together(keys: dict[str, object]) -> None:
     assert isinstance(validate_card("perturbation", CARD, "here"), RulePerturbation)

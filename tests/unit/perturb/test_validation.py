@@ -53,11 +53,7 @@ def test_changed_places_are_counted_once_each(
             ONE,
             "missing or changed",
         ),
-        (
-            PARENT.replace("trams.", "trams. They spoke of trams."),
-            ONE,
-            "repeats one",
-        ),
+        (PARENT.replace("trams.", "trams. They spoke of trams."), ONE, "repeats one"),
     ],
 )
 def test_inserted_sentences_stand_among_those_of_the_text(

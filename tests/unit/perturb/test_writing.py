@@ -122,8 +122,7 @@ def test_only_the_checks_of_the_card_are_made_and_a_sorry_parent_may_stay_sorry(
 
 
 @pytest.mark.parametrize(
-    ("parent", "text"),
-    [(PARENT, f"{PARENT} It purred."), (f"{PARENT}\n", f"{PARENT}\nIt purred.")],
+    ("parent", "text"), [(PARENT, f"{PARENT} It purred."), (f"{PARENT}\n", f"{PARENT}\nIt purred.")]
 )
 def test_what_is_appended_stands_behind_the_text_as_it_was(parent: str, text: str) -> None:
     assert checked(said(" It purred.\n"), parent, CHECKS, read=appended) == (text, None)

@@ -208,11 +208,7 @@ def test_merging_by_hand() -> None:
         [error("Crowder", 4, "not he", "NAME"), error("11 points", None, "much longer than that")],
         [error("jae crowder", 4, "wrong player", "NAME"), error("had 11 points", 1, "no")],
     )
-    assert told(found) == [
-        ("Al Horford", 5),
-        ("Jae Crowder", 4),
-        ("had 11 points", 1),
-    ]
+    assert told(found) == [("Al Horford", 5), ("Jae Crowder", 4), ("had 11 points", 1)]
     player, points = found.errors[1:]
     assert (player.explanation, player.category) == ("wrong player", "NAME")
     assert (player.start, player.end, player.occurrence, player.match) == (0, 11, 1, "exact")
@@ -427,10 +423,7 @@ def test_a_supervisor_gives_no_verdict() -> None:
 
 
 def planned(
-    folder: Path,
-    ensemble: dict[str, Any],
-    prompt: str | None = None,
-    judges: Sequence[str] = (),
+    folder: Path, ensemble: dict[str, Any], prompt: str | None = None, judges: Sequence[str] = ()
 ) -> Any:
     cards: dict[str, dict[str, Any]] = {
         "models/loop": {"engine": "openai", "base_url": "http://127.0.0.1:9/v1"},

@@ -47,13 +47,7 @@ SCALE = [1.0, 2, 3, 4, 5]
 
 def pearson(x: Floats, y: Floats) -> Mapping[str, Replicated]:
     told = correlations(
-        x,
-        y,
-        SOURCE,
-        ONE,
-        weights=deletions(SOURCES),
-        statistics=["pearson"],
-        levels=["pooled"],
+        x, y, SOURCE, ONE, weights=deletions(SOURCES), statistics=["pearson"], levels=["pooled"]
     )
     return {"pearson": told["pearson", "pooled"]}
 

@@ -398,8 +398,7 @@ def test_the_interval_of_all_labels_is_a_jackknife_of_deleted_sources(
 
 
 @pytest.mark.parametrize(
-    ("name", "case"),
-    [("tpr", "gold == 1"), ("tnr", "gold == 0"), ("npv", "predicted == 0")],
+    ("name", "case"), [("tpr", "gold == 1"), ("tnr", "gold == 0"), ("npv", "predicted == 0")]
 )
 def test_the_interval_of_a_share_is_exact_at_its_effective_cases(name: str, case: str) -> None:
     gold, predicted, source = clustered(8, 2)
@@ -513,9 +512,7 @@ def test_the_order_of_texts_and_the_names_of_labels_change_nothing(
 
 
 @given(labelled)
-def test_values_lie_in_their_range_and_in_their_interval(
-    texts: list[tuple[int, int, int]],
-) -> None:
+def test_values_lie_in_their_range_and_in_their_interval(texts: list[tuple[int, int, int]]) -> None:
     people, judge, source = np.array(texts).T
     for name, one in on_labels(
         people.astype(float), judge.astype(float), 3, source, deletions(12)

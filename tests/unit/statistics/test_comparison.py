@@ -284,11 +284,7 @@ def test_vector() -> None:
     [vector] = [v for v in load("wmt_style") if v["id"] == "perm_inputs.global_pearson.exact"]
     x1, x2, y = (np.array(vector["inputs"][name], float).T for name in ("m1", "m2", "gold"))
     found = compare(
-        flat(x1, x2, y),
-        every_swap(6),
-        level="pooled",
-        statistics=["pearson"],
-        standardise=False,
+        flat(x1, x2, y), every_swap(6), level="pooled", statistics=["pearson"], standardise=False
     )["pearson"]
     assert found.difference == pytest.approx(vector["expected"]["delta"], rel=1e-9)
     assert found.p_greater == pytest.approx(vector["expected"]["p_greater"], rel=1e-9)

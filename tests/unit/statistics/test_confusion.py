@@ -85,9 +85,7 @@ def test_at_the_margin_equivalence_is_claimed_at_most_one_time_in_twenty(seed: i
 
 
 @given(
-    st.lists(st.floats(-4, 4), min_size=4, max_size=12),
-    st.integers(0, 10**6),
-    st.floats(0.1, 5),
+    st.lists(st.floats(-4, 4), min_size=4, max_size=12), st.integers(0, 10**6), st.floats(0.1, 5)
 )
 def test_order_and_scale_of_cells_do_not_matter(deltas: list[float], seed: int, by: float) -> None:
     row = np.round(np.array([deltas]), 6)

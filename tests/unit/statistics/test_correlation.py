@@ -32,11 +32,7 @@ Codes = NDArray[np.int64]
 NAN = float("nan")
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 LEVELS: tuple[Level, ...] = get_args(Level)
-SCIPY = {
-    "pearson": stats.pearsonr,
-    "spearman": stats.spearmanr,
-    "kendall_b": stats.kendalltau,
-}
+SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall_b": stats.kendalltau}
 every = pytest.mark.parametrize(("statistic", "level"), list(product(STATISTICS, LEVELS)))
 scores = st.one_of(st.integers(1, 5).map(float), st.sampled_from([2.5, 10 / 3, NAN]))
 
@@ -322,8 +318,7 @@ def test_order_of_targets_sources_and_systems(
 
 
 @given(
-    arrays(np.float64, st.integers(2, 30), elements=st.integers(-8, 8)),
-    st.sampled_from(STATISTICS),
+    arrays(np.float64, st.integers(2, 30), elements=st.integers(-8, 8)), st.sampled_from(STATISTICS)
 )
 def test_rescaling(x: Floats, statistic: Statistic) -> None:
     y = np.random.default_rng(0).integers(1, 6, x.size)

@@ -91,7 +91,7 @@ def test_several_texts_at_one_place_are_each_held_against_those_of_the_next() ->
     assert place.tolist() == [0, 0, 1, 2, 0, 0]
     pairs = ordered_pairs(source, place)
     assert sorted(zip(*(column.tolist() for column in pairs), strict=True)) == [
-        *((0, 2, 0, 1), (0, 3, 0, 2), (1, 2, 0, 1), (1, 3, 0, 2), (2, 3, 1, 2)),
+        *((0, 2, 0, 1), (0, 3, 0, 2), (1, 2, 0, 1), (1, 3, 0, 2), (2, 3, 1, 2))
     ]
     assert places_of(ratings[::-1], source[::-1]).tolist() == place[::-1].tolist()
 

@@ -10,12 +10,7 @@ from judgescope.statistics.arrays import Counts
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.registry import STATISTICS
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.spans import (
-    EXPLANATIONS,
-    SPANS,
-    VERDICT_SHARES,
-    verdict_shares,
-)
+from judgescope.statistics.spans import EXPLANATIONS, SPANS, VERDICT_SHARES, verdict_shares
 from vectors import published
 
 ROWS = ["Correct", "Partially correct", "Incomplete", "Vague", "Incorrect", "Not an error"]

@@ -326,19 +326,17 @@ def _rationale_rows(
         return
     for status in NO_VALUE:
         values = rationales.status_share(judge, aspect, status)
-        share = _mean(study, values, ~np.isnan(values)).estimate
-        share = share.with_method("of the texts that it was asked about")
-        yield study.row(judge, aspect, f"share_{status}", "", share)
+        share = _mean(study, values).with_method("of the texts that it was asked about")
+        yield study.row(judge, aspect, f"share_{status}", "", share.estimate)
     for name, values in _rationale_values(rationales, judge, aspect).items():
-        mean = _mean(study, values, ~np.isnan(values), None).estimate
-        yield study.row(judge, aspect, name, "", mean)
+        yield study.row(judge, aspect, name, "", _mean(study, values, ends=None).estimate)
 
 
 def _sentiment_rows(study: EvaluationData, rationales: Rationales, aspect: str) -> Iterator[Row]:
     """Yield the mean sentiment over a model's forms without a hint, and with a hint less that."""
     for model, judges in study.spec.forms.items():
         means = {
-            judge: _sentiment(study, rationales, judge, aspect)
+            judge: _mean(study, rationales.polarities(judge, aspect), ends=None)
             for judge in judges
             if rationales.of(judge, aspect)
         }
@@ -348,18 +346,11 @@ def _sentiment_rows(study: EvaluationData, rationales: Rationales, aspect: str) 
         yield study.row(model, aspect, OVER_FORMS, "", mean.estimate)
         for judge, hint in study.spec.hinted.items():
             if hint.baseline in means:
-                hinted = {OVER_FORMS: _sentiment(study, rationales, judge, aspect)}
-                without = {OVER_FORMS: mean}
+                hinted = _mean(study, rationales.polarities(judge, aspect), ends=None)
+                both = {OVER_FORMS: hinted}, {OVER_FORMS: mean}
                 yield from difference_rows(
-                    study, judge, hinted, without, note=LESS_FORMS, columns={}, aspect=aspect
+                    study, judge, *both, note=LESS_FORMS, columns={}, aspect=aspect
                 )
-
-
-def _sentiment(
-    study: EvaluationData, rationales: Rationales, judge: str, aspect: str
-) -> Replicated:
-    values = rationales.polarities(judge, aspect)
-    return _mean(study, values, ~np.isnan(values), None)
 
 
 def _rationale_values(rationales: Rationales, judge: str, aspect: str) -> dict[str, Floats]:
@@ -371,9 +362,13 @@ def _rationale_values(rationales: Rationales, judge: str, aspect: str) -> dict[s
 
 
 def _mean(
-    study: EvaluationData, values: Floats, used: Flags, ends: Bounds | None = SHARE
+    study: EvaluationData,
+    values: Floats | Flags,
+    used: Flags | None = None,
+    ends: Bounds | None = SHARE,
 ) -> Replicated:
-    """Return the mean of some rated texts' values, with its interval over sources."""
+    """Return the mean of the values that rated texts have, or of those `used`."""
+    used = ~np.isnan(values) if used is None else used
     return clustered_mean(values[used], study.systems.source[used], study.weights, ends=ends)
 
 
@@ -392,7 +387,7 @@ def _hint_rows(
     missing = int(asked.sum() - both.sum())
     equal, already = np.isclose(scores, hints), np.isclose(base_scores, hints)
     toward = (scores - base_scores) * np.sign(hints - base_scores)
-    measures = {
+    measures: dict[str, tuple[Floats | Flags, Flags]] = {
         "follow_rate": (equal, both),
         "hint_baseline_rate": (already, both),
         "hint_adoption_rate": (equal, both & ~already),
@@ -406,16 +401,13 @@ def _hint_rows(
             yield study.row(judge, aspect, name, "", nothing, **columns)
             continue
         ends = None if name == "hint_shift" else SHARE
-        mean = _mean(study, values.astype(np.float64), used, ends)
+        mean = _mean(study, values, used, ends)
         if name == "hint_adoption_rate":
             averaged.setdefault((judge, split(aspect)[1], name), []).append(mean)
         estimate = mean.estimate
         estimate = estimate if estimate.value is None else replace(estimate, n_missing=missing)
         yield study.row(judge, aspect, name, "", estimate, **columns)
-    first, second = (
-        {"follow_rate": _mean(study, one.astype(np.float64), both & single)}
-        for one in (equal, already)
-    )
+    first, second = ({"follow_rate": _mean(study, one, both & single)} for one in (equal, already))
     note = "equal to the hint's rating, with minus without the hint"
     yield from difference_rows(
         study, judge, first, second, note=note, columns=columns, aspect=aspect
@@ -446,11 +438,9 @@ def _rationale_change_rows(
     flips = flips_of(rng, len(study.item_order))
     for name, used in both.items():
         test = mean_test(hinted[name][used], plain[name][used], study.systems.source[used], flips)
-        p = (
-            Estimate(test.p, n=test.n, method=SWAPPED_RATIONALES)
-            if test.n
-            else Estimate.undefined(NOTHING)
-        )
+        p = Estimate.undefined(NOTHING)
+        if test.n:
+            p = Estimate(test.p, n=test.n, method=SWAPPED_RATIONALES)
         yield study.row(judge, aspect, f"p_{name}", "", p, judge_b=base)
 
 

@@ -60,9 +60,8 @@ def points(values: Floats) -> Floats:
 def field(y: Floats, lengths: Floats, seed: int) -> RatedTexts:
     """Return what agreement is measured against: one rater, (texts,)."""
     order = {str(s): s for s in range(SOURCES)}
-    study: Any = SimpleNamespace(
-        item_order=order, spec=SimpleNamespace(seed=seed), dataset="simulated"
-    )
+    spec = SimpleNamespace(seed=seed, anonymous_systems=False)
+    study: Any = SimpleNamespace(item_order=order, spec=spec, dataset="simulated")
     panel: Any = SimpleNamespace(
         source=SOURCE, system=SYSTEM, lengths=lengths, ratings=lambda _: y[None, :]
     )
@@ -157,7 +156,8 @@ def tastes_rating(rng: np.random.Generator) -> bool:
 
 
 def _tastes() -> SystemPreference:
-    study: Any = SimpleNamespace(spec=SimpleNamespace(seed=1), dataset="simulated")
+    spec = SimpleNamespace(seed=1, anonymous_systems=False)
+    study: Any = SimpleNamespace(spec=spec, dataset="simulated")
     return SystemPreference(study, SOURCE, SYSTEM)
 
 

@@ -58,7 +58,7 @@ def test_an_interrupt_while_asking_loses_nothing_and_says_how_to_go_on(tmp_path:
         assert 4 <= kept < TEXTS
         pace[0] = 0
         endpoint.asked.clear()
-        again = running.run("-m", "judgescope", "run", study, cwd=tmp_path)
+        again = running.run("-m", "judgescope", "run", study, "--until=ask_api", cwd=tmp_path)
         assert again.returncode == 0, again.stdout
         assert len(endpoint.asked) == TEXTS - kept
         assert f"{TEXTS - kept} of {TEXTS - kept} replies, 0 refused" in again.stdout

@@ -54,7 +54,7 @@ def test_killed_in_the_middle_of_the_second_step(tmp_path: Path) -> None:
         assert ITEMS < kept < 2 * ITEMS and sent - kept <= FAST["concurrency"]
         unlocked = running.run("-m", "judgescope", "run", "study.yaml", "--unlock", cwd=tmp_path)
         assert unlocked.returncode == 0, unlocked.stdout
-        done = study.run()
+        done = study.make("perspectives")
         assert done.returncode == 0, done.stdout[-3000:]
         assert len(endpoint.asked) - sent == ITEMS * STEPS - kept
         assert study.journalled() == ITEMS * STEPS

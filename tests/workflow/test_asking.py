@@ -50,7 +50,7 @@ def test_a_split_job_asks_the_same_once_from_several_journals(study: AskedStudy)
     split = running.outputs(study.folder / "results" / "asked")
     # one job again: other inputs, the same replies, nothing to score
     study.model()
-    again = study.run()
+    again = study.ask()
     assert again.returncode == 0 and len(study.endpoint.asked) == asked
     subprocess.run(["rm", "-r", str(study.folder / "results")], check=True)
     assert study.run().returncode == 0
@@ -109,10 +109,10 @@ def test_killed_between_two_replies_only_the_missing_are_asked(study: AskedStudy
     study.endpoint.script = rate
     assert "--unlock" in study.run().stdout
     assert study.run("--unlock").returncode == 0
-    assert study.run().returncode == 0
+    assert study.ask().returncode == 0
     assert len(study.endpoint.asked) == TEXTS - kept
     assert study.journalled() == TEXTS
-    assert study.run().returncode == 0
+    assert study.ask().returncode == 0
     assert len(study.endpoint.asked) == TEXTS - kept
 
 
@@ -205,7 +205,7 @@ def test_an_endless_500_fails_the_job_and_keeps_the_rest(study: AskedStudy) -> N
     assert len(study.endpoint.asked) == TEXTS - 1 + 3
     study.endpoint.asked.clear()
     study.endpoint.script = rate
-    assert study.run().returncode == 0
+    assert study.ask().returncode == 0
     assert len(study.endpoint.asked) == 1
 
 
@@ -335,7 +335,7 @@ def test_the_example_of_the_guide(study: AskedStudy) -> None:
         text = card.replace("http://127.0.0.1:8000/v1", study.endpoint.url)
         (study.folder / name).write_text(text.replace("MY_KEY", "PATH"), encoding="utf-8")
     study.write(judges=["mine-terse"])
-    done = study.run()
+    done = study.make("repeatability", "cost")
     assert done.returncode == 0, done.stdout
     asked = study.endpoint.asked[PROBES:]
     assert len(asked) == 5 * TEXTS

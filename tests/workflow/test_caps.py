@@ -34,7 +34,7 @@ def test_a_cap_stops_before_it_is_passed_and_a_higher_one_asks_only_the_rest(
     assert study.run().returncode == 1
     assert len(study.endpoint.asked) == 100
     study.write(max_requests=TEXTS)
-    done = study.run()
+    done = study.ask()
     assert done.returncode == 0, done.stdout
     assert len(study.endpoint.asked) == TEXTS and spent(study) == (TEXTS, 0)
     assert len(set(study.endpoint.prompts)) == TEXTS
@@ -129,5 +129,5 @@ def test_killed_jobs_do_not_let_a_cap_be_passed(study: AskedStudy) -> None:
     assert 100 - 2 * 2 * (concurrency + 1) <= len(study.endpoint.asked) <= 100
     assert spent(study)[0] <= 100
     study.write(max_requests=200)
-    assert study.run().returncode == 0
+    assert study.ask().returncode == 0
     assert study.journalled() == TEXTS

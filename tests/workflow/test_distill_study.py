@@ -97,15 +97,15 @@ def _in_tables(study: AskedStudy) -> None:
 
 def test_another_example_trains_again_and_asks_again(study: AskedStudy) -> None:
     """Changed examples: another adapter, and other keys. Nothing of the members' is asked again."""
-    assert study.run().returncode == 0
+    assert study.make("coverage").returncode == 0
     before, asked = notes(study), len(study.endpoint.asked)
     write(study, distill={"held_out": 0.1})
-    assert study.run().returncode == 0
+    assert study.make("coverage").returncode == 0
     after = notes(study)
     assert len(after["trained"]) == 2 and len(after["asked"]) == 2 * len(before["asked"])
     assert len(study.endpoint.asked) == asked
     write(study, distill={"held_out": 0.05})  # the first adapter comes back, and its replies
-    assert study.run().returncode == 0
+    assert study.make("coverage").returncode == 0
     assert notes(study)["asked"] == after["asked"]
 
 

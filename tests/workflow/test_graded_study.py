@@ -252,14 +252,15 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
             tmp_path, endpoint.url, anchors={**GRADED["anchors"], "calibration_share": 0.25}
         )
         results = tmp_path / "results" / "graded"
-        assert study.run().returncode == 0
+        tables = ("construction", "perspectives")
+        assert study.make(*tables).returncode == 0
         assert found(results, "share_failed")["value"] > 0
         assert found(results, "share_unanswered")["value"] > 0
         script.broken = False
         told = study.judgescope("replies", "retry")
         assert told.returncode == 0, told.stdout
         before = len(endpoint.asked)
-        done = study.run()
+        done = study.make(*tables)
         assert done.returncode == 0, done.stdout[-3000:]
         assert len(endpoint.asked) > before
     assert found(results, "share_failed")["value"] == 0

@@ -100,7 +100,7 @@ def test_a_chain_by_a_model_that_takes_no_temperature(tmp_path: Path) -> None:
         row |= {"model": "reasoning-writer", "aspects": ["naturalness"], "max_tokens": 8192}
         study.card("perturbations", "worse", steps=STEPS, **row)
         study.write(perturbations=["worse"], methods=["perspectives"])
-        done = study.run()
+        done = study.make("cost")
     assert done.returncode == 0, done.stdout[-3000:]
 
     written = [body for body in endpoint.asked if body["model"] == "reasoning-writer"]

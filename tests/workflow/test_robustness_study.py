@@ -234,7 +234,7 @@ def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(tmp_path: Pa
         own.card("judges", "plain", model="never", form="rate-explain")
         own.card("judges", "told", model="never", form="rate-hinted", hint={"baseline": "plain"})
         own.write(datasets=["rated"], aspects=[], judges=["plain", "told"], methods=["robustness"])
-        done = own.run()
+        done = own.make("robustness")
         assert done.returncode == 0, done.stdout[-3000:]
         assert not [prompt for prompt in endpoint.prompts if TOLD.findall(prompt)]
     assert found(own, "human", "alpha_ordinal")["note"] == "continuous"

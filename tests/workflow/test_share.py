@@ -159,7 +159,7 @@ def test_discernment_of_a_share(study: AskedStudy) -> None:
     """24 originals and their perturbed copies, of which a judge has a quarter."""
     study.card("judges", "terse", model="loop", form="score-only", share=0.25)
     study.write(perturbations=["reordering"], methods=["discernment"])
-    done = study.run()
+    done = study.make("discernment")
     assert done.returncode == 0, done.stdout
     assert 6 < len(study.endpoint.asked) <= 3 * 6
     mine = [row for row in study.rows("discernment") if row["judge"] == "terse"]
@@ -176,7 +176,7 @@ def test_a_share_is_what_is_asked_and_a_larger_one_asks_only_the_rest(study: Ask
     study.card("judges", "terse", model="loop", form="score-only", share=0.25)
     study.card("judges", "wordy", model="loop", form="rate-explain", share=0.5)
     study.write(judges=["terse", "wordy"])
-    done = study.run()
+    done = study.make("coverage", "comparison")
     assert done.returncode == 0, done.stdout
     assert len(study.endpoint.asked) == 30 + 60
     coverage = {
@@ -194,6 +194,6 @@ def test_a_share_is_what_is_asked_and_a_larger_one_asks_only_the_rest(study: Ask
     ]
     assert pooled["n"] == 30 and "that all of them judge: 6 of 24" in pooled["note"]
     study.card("judges", "terse", model="loop", form="score-only")
-    assert study.run().returncode == 0
+    assert study.ask().returncode == 0
     assert len(study.endpoint.asked) == 120 + 60
     assert len(set(study.endpoint.prompts)) == 180

@@ -144,10 +144,10 @@ def test_a_study_with_demonstrations(tmp_path: Path) -> None:
         study = AskedStudy(tmp_path, endpoint)
         study.card("judges", "terse", model="loop", form="score-shots", shots={"n": 3})
         study.write()
-        done = study.run()
+        done = study.ask()
         assert done.returncode == 0, done.stdout[-3000:]
         prompts = endpoint.prompts
-        assert study.run().returncode == 0 and endpoint.prompts == prompts
+        assert study.ask().returncode == 0 and endpoint.prompts == prompts
     assert len(prompts) == 120
     results = tmp_path / "results" / "asked"
     items = read_table("items", results / "items" / "demo-dialogue.parquet").to_pylist()

@@ -280,7 +280,7 @@ def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
     assert process.returncode != 0
     assert "same command" in told
     assert "failed" not in told and "Traceback" not in told
-    again = running.run("-m", "judgescope", "run", "study.yaml", cwd=tmp_path)
+    again = running.run("-m", "judgescope", "run", "study.yaml", "--until=collect", cwd=tmp_path)
     assert again.returncode == 0, again.stdout
 
 

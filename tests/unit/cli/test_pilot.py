@@ -115,7 +115,7 @@ def test_a_pilot_asks_a_share_and_the_full_run_only_the_rest(
     assert f"max_requests: {2 * each + half} requests of 5000" in done.stdout
     asked = set(endpoint.prompts)
     endpoint.asked.clear()
-    full = study.run()
+    full = study.ask()
     assert full.returncode == 0, full.stdout
     assert len(endpoint.asked) == 2 * each + half
     assert not asked & set(endpoint.prompts)

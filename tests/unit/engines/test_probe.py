@@ -306,12 +306,12 @@ def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
     study.card("judges", "weighed", **weighed)
     study.write(judges=["weighed"])
     endpoint.script = weighing
-    done = study.run()
+    done = study.make("coverage")
     assert done.returncode == 0, done.stdout
     assert len(endpoint.asked) == PROBES + 1 + 120
     assert estimators(study) == {(4.5, 1, "logprob_mean")}
     assert all(body["top_logprobs"] == 20 for body in endpoint.asked[PROBES + 1 :])
-    assert study.run().returncode == 0 and len(endpoint.asked) == PROBES + 1 + 120
+    assert study.make("coverage").returncode == 0 and len(endpoint.asked) == PROBES + 1 + 120
     # another address, where no probabilities are told
     with serve(lambda _: reply("4")) as other:
         study.endpoint = other
@@ -320,7 +320,7 @@ def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
         assert done.returncode == 1 and "does not support a setting of this judge" in done.stdout
         assert len(other.asked) == PROBES + 1
         study.card("judges", "weighed", **weighed, fallback=fallback)
-        done = study.run()
+        done = study.make("coverage")
         assert done.returncode == 0, done.stdout
         assert len(other.asked) == PROBES + 1 + 3 * 120
         assert estimators(study) == {(4.0, 3, "mean")}

@@ -163,6 +163,16 @@ def test_one_range_alone_is_not_drawn(tmp_path: Path, judges: dict[str, Row]) ->
     assert titles == ["The chat: both views"]
 
 
+def test_a_measure_that_no_judge_has_is_a_note_and_no_column(tmp_path: Path) -> None:
+    rows = [row for row in views() if row["judge"] == "alpha" and row["statistic"][:4] != "rank"]
+    blocks = sectioned(tmp_path, *rows).blocks
+    (table,) = (block.table for block in blocks if isinstance(block, Figure))
+    assert [column.statistic for column in table.columns] == [
+        *("pearson", "spearman", "accuracy_adjacent", "accuracy_adjacent_half"),
+    ]
+    assert table.notes == ["No judge has Linear κ and CEM-ORD: constant judge."]
+
+
 def built() -> Iterator[Row]:
     """Yield a judge's numbers on a graded set and on a chain, also further apart."""
     graded = {"aspect": "fluency", "level": "global", "perturbation": "typos"}

@@ -41,7 +41,7 @@ from judgescope.report.tables import (
     statistic_caption,
     with_criterion,
 )
-from judgescope.report.words import count, label, listed, plural
+from judgescope.report.words import count, label, listed, plural, spoken
 from judgescope.statistics.registry import statistic
 
 TRADITIONAL, DIRECT, GLOBAL, LOCAL = "traditional", "direct", "global", "local"
@@ -149,12 +149,26 @@ def _view_columns(
 
 
 def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator[Figure | Table]:
-    """Yield the averages over aspects as a figure with its table, and the ranks by them."""
+    """Yield the averages over aspects as a figure with its table, and the ranks by them.
+
+    A measure that no judge has is named below the table, with the reason, in place of a column.
+    """
+    averages = rows.where(aspect=AVERAGE, criterion=criterion)
+    measured, reasons = dict[str, str](), dict[str, list[str]]()
+    for measure, level in MEASURES.items():
+        of_measure = averages.where(statistic=measure, level=level)
+        if len(of_measure.defined):
+            measured[measure] = level
+        else:
+            why = "; ".join(map(spoken, filter(None, of_measure.names("note")))) or "not planned"
+            reasons.setdefault(why, []).append(label(measure))
+    notes = [f"No judge has {listed(names)}: {why}." for why, names in reasons.items()]
     captions = {"": "the mean over aspects in both views", "rank_": "ranks by these means"}
     means, ranks = (
         TableSpec(
             f"{name}: {about}.",
-            _view_columns(MEASURES, prefix, aspect=AVERAGE, criterion=criterion),
+            _view_columns(measured or MEASURES, prefix, aspect=AVERAGE, criterion=criterion),
+            notes=notes,
             source=SOURCE,
         ).filled(report.judges, rows)
         for prefix, about in captions.items()

@@ -37,7 +37,7 @@ class Figure(NamedTuple):
     published: str
     ours: float | None
     reason: str
-    """Why it may differ, "" where it may not."""
+    """The accepted reason for a difference, "" if there is none."""
     equal: bool
 
     @property

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 INTERVAL = 1.0
 """Seconds between two looks at the journals."""
 LAST_LOOK = 60.0
-"""Most seconds that the last look may take."""
+"""Time limit of the last count, in seconds."""
 ENOUGH = 20
 """Replies of a judge that are needed for a warning that most of them cannot be read."""
 SHOWN = 160

@@ -152,7 +152,7 @@ class GradeSpec(JobSpec, frozen=True, kw_only=True):
     """By how many errors a rating is lower than the next; None: anchors rate the candidates."""
     seed: int
     candidates: list[str]
-    """The candidates' files; those on trial first."""
+    """The candidates' files; those of the calibration first."""
     compared: list[str]
     """The files of their comparisons with anchors."""
     output: str

@@ -68,7 +68,7 @@ class Imagined(Subjects):
         self.plan = plan
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
-        """Return the analyses that are there; any other is as long as it may be."""
+        """Return the existing analyses; others count with their maximum length."""
         written = Path(self.analyses_path.format(model)).is_file()
         card = analyses_of(self.plan, judge)
         longest = "?" * (card.max_tokens * CHARACTERS if card else 0)

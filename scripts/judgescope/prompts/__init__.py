@@ -34,7 +34,7 @@ from judgescope.schema.cards.judges import MOST_ERRORS
 
 SUFFIX = ".jinja"
 PLAIN_NAME = re.compile(r"[\w-][\w.-]*\.jinja")
-"""Leaves no way out of the folder of prompts."""
+"""A name of a template, which cannot lead out of the folder of prompts."""
 MOST_CHARACTERS = 20_000_000
 """The maximum length of a prompt."""
 MOST_DIGITS = 10_000

@@ -147,7 +147,7 @@ def read(
 
 
 def rows(path: Path) -> Iterator[dict[str, Any] | None]:
-    """Yield the results in a file, None for a line that is none."""
+    """Yield the results in a file, None for a line without one."""
     with path.open("rb") as file:
         yield from map(_row, file)
 

@@ -33,7 +33,7 @@ FOOT, EDGE = 24, 10
 MOST_TICKS, NARROW = 6, 640
 """Ticks of a scale, and the least pixels of a figure: a narrower one would be enlarged."""
 FREE_WIDE, GAP, PRICE_EDGE = 60, 16, 12
-"""Pixels of the column of what is free, beside it, and within both at their ends."""
+"""Pixels: width of the column of free judges, gap beside it, margins within both."""
 LEAST_SPAN = 1e-6
 """The width below which all values of a panel of costs are one."""
 FORESTS, FOREST_WIDE, FOREST_LEFT, FOREST_NAME = 2, 560, 130, 18

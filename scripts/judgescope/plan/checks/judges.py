@@ -348,8 +348,8 @@ def _shown(scale: Scale) -> str:
 def check_derived(plan: Plan, card: DerivedJudge) -> None:
     """Check that every member is a judge of the study that gives scores, or errors to merge.
 
-    Whose errors are heard is decided in points of 1 to 5, which is the scale of all annotators of
-    an ensemble therefore: their mean is on it too.
+    Outliers among annotators are found in points of 1 to 5, so all annotators of an ensemble use
+    this scale.
     """
     judges = plan.judges
     for member in card.members:

@@ -221,7 +221,7 @@ DECLARED: Final = declare(
     amount(
         "held_out_loss_after",
         "Loss after",
-        "as held_out_loss_before, after the last step of training",
+        "the same loss after the last step of training",
     ),
     signed_amount("held_out_loss_change", "Change in loss", "after minus before, per reply"),
     correlation(

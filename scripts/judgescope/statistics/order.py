@@ -79,13 +79,13 @@ DECLARED: Final = declare(
     accuracy(
         "accuracy_adjacent_half",
         "Ordered right, ties half",
-        "as accuracy_adjacent, but a tie is half right and a missing score is left out",
+        "neighbours in the right order; a tie is half right, a missing score left out",
         ties=HALF,
     ),
     accuracy(
         "accuracy_adjacent_complete",
         "Ordered right, both scored",
-        "as accuracy_adjacent, but a missing score is left out",
+        "neighbours in the right order; a tie is wrong, a missing score left out",
         ties=WRONG,
     ),
     accuracy(
@@ -103,7 +103,7 @@ DECLARED: Final = declare(
         ties=WRONG,
     ),
     agreement("kappa_orders", "κ of both orders", "same verdict in both orders, beyond chance"),
-    undesired("tie_rate", "Ties", "compared pairs whose verdict is a tie"),
+    undesired("tie_rate", "Ties", "pairs with equal scores, or with a tie as verdict"),
 )
 
 

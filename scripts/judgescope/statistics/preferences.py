@@ -29,7 +29,7 @@ DECLARED: Final = declare(
     percent(
         "vote_agreement_decided",
         "Votes agree, without ties",
-        "as vote_agreement_ties, without votes that are ties; chance: 1/2",
+        "share of equal votes of judge and person on a pair, without ties; chance: 1/2",
         f"{ZHENG}, setup S2",
         ties="left out",
     ),

@@ -96,7 +96,7 @@ def _statistics(
     names = [name for name in STATISTICS if name in present and (name in SWAYS) == sways]
     if names:
         title, meaning = LEVELS[level]
-        said = "what sways a judge beside quality" if sways else agreed_with(dataset)
+        said = "what influences a judge besides quality" if sways else agreed_with(dataset)
         yield TableSpec(
             f"{dataset.name}, {title}: {said}. {meaning}",
             statistic_columns(names),

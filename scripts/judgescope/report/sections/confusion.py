@@ -266,7 +266,7 @@ def _pairs(report: Report, rows: Rows, about: str) -> Figure:
     return Figure(
         about,
         svg(heatmap_spec(panels, [names[one] for one in aspects], [names[one] for one in others])),
-        "Pearson's r of two aspects; where a judge separates them, each row is darkest in its own.",
+        "Pearson's r of two aspects; a judge that distinguishes them is darkest on the diagonal.",
         heat_keys("r above 0: the darker, the closer to 1", "r below 0", "the same aspect"),
         Table(f"Pearson r: {about}.", "Aspect", columns, bodies, code=False),
     )

@@ -28,19 +28,19 @@ EFFECTS = ("rank_biserial", "mean_drop", "p_holm")
 SHADES = (1, 2, 3, 5)
 FLAG = "‡"
 MIXED = (
-    "D and D_ew combine asymptotic p-values, as published, D_exact combines exact ones: not all "
-    "columns are of one test."
+    "D and D_ew combine asymptotic p-values, as published, D_exact exact ones, so the columns are "
+    "not of the same test."
 )
 LEAD = (
     "Does a judge score perturbed texts below their originals (Wang et al. 2024)? D is log p to "
     "the base 0.05 of a one-sided test that a judge scores perturbed texts below their originals: "
     "it is 1 at p = 0.05, and every further unit divides p by 20. It grows with the number of "
-    "items, so it is evidence and no size of effect: that is the rank-biserial correlation in the "
+    "items, so it is evidence and not an effect size: see the rank-biserial correlations in the "
     "folded tables."
 )
 READING = (
     "D as published adds up over aspects and passes 1 by chance far more often than one time in "
-    "20 when there are several; D_exact keeps that rate. With uniform weights D_ew is D less a "
+    "20 when there are several; D_exact keeps that rate. With uniform weights D_ew is D minus a "
     "constant, and their difference says nothing about the judge. All perturbations of a dataset "
     "are compared with the same originals: where chance favours these, many perturbations look "
     "noticed at once, as the random control may show."

@@ -20,7 +20,7 @@ SIGNS = (
     ("n, missing, tied", "the texts or sources behind a number, those without a score, and ties"),
     (
         "difference",
-        "of two judges, both without the same items; where its interval holds 0 it separates none",
+        "of two judges, on the same items; an interval with 0 does not distinguish them",
     ),
     (
         "shade",
@@ -28,7 +28,7 @@ SIGNS = (
         "70, 85 and 95 %",
     ),
     ("outline", "the class that is right, or the aspect that a perturbation should lower"),
-    ("control", "a baseline that ignores quality: no judge, and never ranked"),
+    ("control", "a baseline that ignores quality; not a judge, and never ranked"),
 )
 
 

@@ -48,10 +48,9 @@ LEAD = (
     "an error-injection chain have one more error each. No number here is about a judge."
 )
 CANDIDATE_NOTE = (
-    "Unresolved: no anchor is better or worse, or none of a rating got an answer. Failed: the "
-    "model's text could not be used. Candidates that are neither are spare, or the same as "
-    "another. Unanswered: comparisons of "
-    "which a reply in one order says nothing."
+    "Unresolved: the text ties with every anchor, or no comparison with the anchors of some rating "
+    "has an answer. Failed: the model's text is unusable. Other candidates are surplus or "
+    "duplicates. Unanswered: comparisons in which a reply has no verdict."
 )
 ANCHOR_NOTE = (
     "Best is 100 % in the outer two columns of the texts, and two inner ones alike. The "
@@ -96,7 +95,7 @@ def _perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Blo
     ).filled((), rows)
     yield chart(
         f"{dataset.name}: texts that were perturbed as planned",
-        "The fewer texts a perturbation changes as planned, the less its discernment rests on.",
+        "The fewer texts are perturbed as planned, the weaker the evidence on discernment.",
         table,
         line=1,
         axis="share of texts, with 95 % interval; the line marks all",

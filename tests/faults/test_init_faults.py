@@ -119,6 +119,9 @@ def test_choices_between_systems_without_texts_are_for_an_audit(here: Path) -> N
     lines = [["x", "y", "AB"[at % 2]] for at in range(4)]
     said = refused(table("model_a,model_b,winner", lines))
     assert "--texts FIRST SECOND" in said and "`judgescope audit` needs none" in said
+    lines = [["q", f"a {at}", f"b {at}", "AB"[at % 2]] for at in range(4)]
+    file = table("question,answer_a,answer_b,winner", lines)
+    assert "rated one by one" in refused(file, "--recorded", file)
 
 
 def test_one_column_has_one_role(here: Path) -> None:

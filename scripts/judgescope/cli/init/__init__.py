@@ -193,7 +193,7 @@ def _read(draft: StudyDraft, table: Table) -> tuple[StudyDraft, NewCards, Rated]
     draft = draft.with_copy(table.rows) if table.copied else draft
     cards = cards_of(draft)
     check_new(draft, cards)
-    return draft, cards, tried(draft, cards, HOME)
+    return draft, cards, tried(draft, cards)
 
 
 def _notes(rated: Rated) -> Iterator[str]:

@@ -117,13 +117,13 @@ def cards_of(draft: StudyDraft) -> NewCards:
         judges += asked
     if draft.replies is not None:
         name = judge_id(slug(draft.replies.file.stem), draft.study)
-        cards["model", name] = _replies(draft, name, draft.replies)
+        cards["model", name] = _recorded(draft, name, draft.replies.file, {**draft.replies.rows})
         parser = {} if draft.labelled else {"parser": "score"}
         cards["judge", name] = {"judge": name, "model": name, **parser}
         judges.append(name)
     for judge, scores in _recorded_judges(draft.columns):
         name = judge_id(judge, draft.study)
-        cards["model", name] = _recorded(draft, name, scores)
+        cards["model", name] = _recorded(draft, name, draft.data, _scored_rows(draft, scores))
         cards["judge", name] = _judge(draft, judge, scores)
         judges.append(name)
     if draft.measures and not draft.labelled:
@@ -181,8 +181,18 @@ def _recorded_judges(columns: Guess) -> Iterator[tuple[str, Mapping[str, str]]]:
             yield from ((f"{judge}-{aspect}", {aspect: name}) for aspect, name in scores.items())
 
 
-def _recorded(draft: StudyDraft, name: str, scores: Mapping[str, str]) -> Card:
-    """Return the card of scores in the table, joined by item, or by source and text."""
+def _recorded(draft: StudyDraft, name: str, file: Path, rows: Card) -> Card:
+    return {
+        "model": name,
+        "engine": "recorded",
+        "dataset": draft.study,
+        "files": os.path.relpath(file, CONFIG / FOLDERS["model"]),
+        "rows": {key: value for key, value in rows.items() if value},
+    }
+
+
+def _scored_rows(draft: StudyDraft, scores: Mapping[str, str]) -> Card:
+    """Return how rows of scores in the table find their texts: by item, or by source and text."""
     guess = draft.columns
     if guess.compared:
         rows = _compared_rows(guess, next(iter(scores.values())))
@@ -190,14 +200,7 @@ def _recorded(draft: StudyDraft, name: str, scores: Mapping[str, str]) -> Card:
         by_text = {"source": guess.source, "text": guess.text}
         keys = {"item": guess.item} if guess.item else by_text
         rows = {**keys, "system": guess.system, "scores": dict(scores)}
-    rows["missing"] = [*draft.missing]
-    return {
-        "model": name,
-        "engine": "recorded",
-        "dataset": draft.study,
-        "files": os.path.relpath(draft.data, CONFIG / FOLDERS["model"]),
-        "rows": {key: value for key, value in rows.items() if value},
-    }
+    return {**rows, "missing": [*draft.missing]}
 
 
 def _compared_rows(guess: Guess, column: str) -> Card:
@@ -214,16 +217,6 @@ def _compared_rows(guess: Guess, column: str) -> Card:
         **dict(zip(names, pair, strict=True)),
         "reply": column,
         "labels": {name: words for name, words in labels.items() if words},
-    }
-
-
-def _replies(draft: StudyDraft, name: str, replies: Replies) -> Card:
-    return {
-        "model": name,
-        "engine": "recorded",
-        "dataset": draft.study,
-        "files": os.path.relpath(replies.file, CONFIG / FOLDERS["model"]),
-        "rows": dict(replies.rows),
     }
 
 
@@ -346,18 +339,17 @@ def check_new(draft: StudyDraft, cards: NewCards) -> None:
         raise UserErrors(errors)
 
 
-def tried(draft: StudyDraft, cards: NewCards, home: Path) -> Rated:
+def tried(draft: StudyDraft, cards: NewCards) -> Rated:
     """Return the dataset's texts and ratings, read as a run reads them.
 
     Raises the errors that `check` would, with the final paths of the cards.
     """
     from judgescope.plan.loading import load_plan
 
-    [study] = [card for (kind, _), card in cards.items() if kind == "study"]
+    study, path = cards["study", draft.study], card_path("study", draft.study)
     with naming_table(draft), _staged(draft, cards) as folder:
-        load_plan(study, home, source=str(card_path("study", study["study"])), first=[folder])
-        dataset = study["datasets"][0]
-        card = Cards([folder]).read("dataset", dataset, where="")
+        load_plan(study, HOME, source=str(path), first=[folder])
+        card = Cards([folder]).read("dataset", draft.study, where="")
         return read_dataset(card, folder / FOLDERS["dataset"], Path("data"))
 
 

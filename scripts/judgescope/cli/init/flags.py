@@ -160,6 +160,13 @@ def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
             raise UserError("this option is about a file of replies", where="--reply", todo=todo)
         return None
     file: Path = args.recorded
+    if columns.compared:
+        raise UserError(
+            "a file of replies is for texts that are rated one by one",
+            where="--recorded",
+            got=file,
+            todo="add a column of the judge's choices (1, 2, tie) to the table",
+        )
     table = load_table(file, Cards([]))
     reply = args.reply or next((name for name in REPLIES if name in table.columns), None)
     if reply is None:
@@ -167,11 +174,14 @@ def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
         raise UserError(what, where=str(file), allowed=table.columns, todo=todo)
     check_column(reply, table.columns, "--reply")
     found = guess(table.rows, {"ratings": [reply]})
-    text, system = (
-        _same(columns.text, found.text, table),
-        _same(columns.system, found.system, table),
+    text, system, item = (
+        mine if mine in table.columns else mine and theirs
+        for mine, theirs in (
+            (columns.text, found.text),
+            (columns.system, found.system),
+            (columns.item, found.item),
+        )
     )
-    item = _same(columns.item, found.item, table)
     source = columns.source if set(columns.source) <= set(table.columns) else found.source
     if item is None and text is None:
         raise UserError(
@@ -191,13 +201,6 @@ def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
         )
     rows |= {"system": system, "aspect": aspect, "reply": reply}
     return Replies(file, {key: value for key, value in rows.items() if value})
-
-
-def _same(name: str | None, guessed: str | None, table: Table) -> str | None:
-    """Return the column of the same name as in the user's table, else the guessed one."""
-    if name is None:
-        return None
-    return name if name in table.columns else guessed
 
 
 def cap(text: str) -> float:

@@ -172,9 +172,17 @@ def serve(address: str, ready: int) -> Callable[[], int]:
     vars(pkgutil)["iter_modules"] = lambda *where: (
         one for one in every(*where) if one.name != SLURM
     )
-    with without("pandas"):  # as jobs do
+    with_pandas = []
+    with without("pandas"):  # as jobs do, apart from those of the report
         for name in _modules():
-            import_module(name)
+            try:
+                import_module(name)
+            except ModuleNotFoundError as error:
+                if error.name != "pandas":
+                    raise
+                with_pandas.append(name)
+    for name in with_pandas:
+        import_module(name)
     _compile_templates()
     gc.collect()
     gc.freeze()

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import cards_study
@@ -11,8 +12,9 @@ from report_study import marks
 
 
 def test_values_are_binned_from_the_lowest_to_the_highest() -> None:
-    assert ratings.binned([1.0, 5.0, 3.0, 1.4]) == [0, BINS - 1, BINS // 2, 0]
-    assert ratings.binned([2.0, 2.0]) == [BINS // 2] * 2
+    bins = ratings.binned(pd.Series([1.0, 5.0, 3.0, 1.4]))
+    assert bins.tolist() == [0, BINS - 1, BINS // 2, 0]
+    assert ratings.binned(pd.Series([2.0, 2.0])).tolist() == [BINS // 2] * 2
 
 
 def test_a_dot_is_as_large_as_its_share_of_the_panels_largest() -> None:

@@ -1,10 +1,10 @@
 """The scores of texts beside people's ratings of them: a scatter plot, and both distributions."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import product
 
-import pyarrow.compute as pc
+import pandas as pd
 
 from judgescope.core.cells import joined
 from judgescope.report.cells import Cell, count_cell
@@ -20,8 +20,6 @@ from judgescope.schema.tables import read_table
 MOST_DRAWN = 12
 """Judges in either figure; the tables have all."""
 STYLES = ("ratings", "scores")
-Pairs = Mapping[tuple[str, str], Sequence[tuple[float, float]]]
-"""(Judge, aspect) -> rating and score of each text that has both."""
 HISTOGRAM = (
     "Mean ratings of the texts upwards, scores downwards, over all aspects, each from lowest to "
     "highest of its aspect; a triangle marks the mean."
@@ -32,57 +30,57 @@ def figures(report: Report, dataset: Dataset) -> Iterator[Figure]:
     """Yield both figures of a dataset whose texts by systems are rated and judged."""
     if not report.spec.results:
         return
-    pairs = _pairs(report.spec.results, dataset)
-    known = {judge for judge, _ in pairs}
+    texts = _texts(report.spec.results, dataset)
+    known = set(texts["judge"])
     judges = [judge for judge in report.judges if judge.id in known and not judge.control]
     if judges:
-        yield _scatter(report, dataset, pairs, judges)
-        yield _histograms(dataset, pairs, judges)
+        yield _scatter(report, dataset, texts, judges)
+        yield _histograms(dataset, texts, judges)
 
 
-def _pairs(results: str, dataset: Dataset) -> Pairs:
-    """Read the ratings and scores of texts by systems."""
-    pairs = dict[tuple[str, str], list[tuple[float, float]]]()
-    means = Texts(results, dataset.id).means
-    names = ["judge", "aspect", "criterion", "target", "value"]
+def _texts(results: str, dataset: Dataset) -> pd.DataFrame:
+    """Return rating and score, and the bins of both, of each text that has them."""
     path = f"{results}/collected/{dataset.id}/scores.parquet"
-    table = read_table("scores", path, [*names, "perturbation", "target_b"])
-    table = table.filter(
-        pc.and_(pc.equal(table["perturbation"], "systems"), pc.is_null(table["target_b"]))
-    )
-    columns = (table[name].to_pylist() for name in names)
-    for judge, aspect, criterion, target, value in zip(*columns, strict=True):
-        rating = means.get(aspect, {}).get(target)
-        if value is not None and rating is not None:
-            pairs.setdefault((judge, joined(aspect, criterion)), []).append((rating, value))
-    return pairs
+    names = ["judge", "aspect", "criterion", "target", "value", "perturbation", "target_b"]
+    frame = read_table("scores", path, names).to_pandas().rename(columns={"value": "scores"})
+    frame = frame[(frame["perturbation"] == "systems") & frame["target_b"].isna()]
+    means = [
+        (aspect, target, mean)
+        for aspect, of_targets in Texts(results, dataset.id).means.items()
+        for target, mean in of_targets.items()
+    ]
+    rated = pd.DataFrame(means, columns=["aspect", "target", "ratings"])
+    frame = frame.dropna(subset="scores").merge(rated, on=["aspect", "target"])
+    named = zip(frame["aspect"], frame["criterion"].fillna(""), strict=True)
+    frame = frame.assign(judged=[joined(*names) for names in named])
+    parts = frame.groupby(["judge", "judged"])
+    return frame.assign(**{f"{one}_bin": parts[one].transform(binned) for one in STYLES})
 
 
-def binned(values: Sequence[float]) -> list[int]:
+def binned(values: pd.Series) -> pd.Series:
     """Return the bin of each value, from 0 to BINS - 1, between the lowest and the highest.
 
     Values that are all the same are in the middle.
     """
-    low, high = min(values), max(values)
+    low, high = values.min(), values.max()
     if high <= low:
-        return [BINS // 2] * len(values)
-    return [min(int((value - low) / (high - low) * BINS), BINS - 1) for value in values]
+        return pd.Series(BINS // 2, values.index)
+    return ((values - low) / (high - low) * BINS).astype(int).clip(upper=BINS - 1)
 
 
-def _bins(pairs: Sequence[tuple[float, float]]) -> tuple[list[int], list[int]]:
-    """Return the bins of ratings and of scores."""
-    ratings, scores = zip(*pairs, strict=True)
-    return binned(ratings), binned(scores)
-
-
-def _scatter(report: Report, dataset: Dataset, pairs: Pairs, judges: Sequence[Judge]) -> Figure:
-    aspects = [name for name in dataset.aspects if any(aspect == name for _, aspect in pairs)]
+def _scatter(
+    report: Report, dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]
+) -> Figure:
+    judged = set(texts["judged"])
+    aspects = [name for name in dataset.aspects if name in judged]
     drawn = [judge.id for judge in judges[:MOST_DRAWN]]
+    parts = dict(list(texts.groupby(["judge", "judged"])))
     panels = {
-        (judge, report.aspect(aspect)): Counter(zip(*_bins(pairs[judge, aspect]), strict=True))
-        for judge in drawn
-        for aspect in aspects
-        if (judge, aspect) in pairs
+        (judge, report.aspect(aspect)): Counter(
+            parts[judge, aspect][["ratings_bin", "scores_bin"]].itertuples(index=False, name=None)
+        )
+        for judge, aspect in product(drawn, aspects)
+        if (judge, aspect) in parts
     }
     spec = TableSpec(
         f"{dataset.name}: rank correlation over all texts.",
@@ -97,25 +95,25 @@ def _scatter(report: Report, dataset: Dataset, pairs: Pairs, judges: Sequence[Ju
     return Figure(
         f"{dataset.name}: scores by rating",
         svg(bins_spec(panels, drawn, titles, x=axis)),
-        f"Up to {count(max(map(len, pairs.values())))} texts in a panel; the larger the dot, the "
+        f"Up to {count(max(map(len, parts.values())))} texts in a panel; the larger the dot, the "
         "more of them. Where a judge agrees with the ratings, dots rise to the right.",
         [Key("●", "blue", "texts")],
         spec.filled(judges, report.rows("agreement", dataset.id)),
     )
 
 
-def _histograms(dataset: Dataset, pairs: Pairs, judges: Sequence[Judge]) -> Figure:
+def _histograms(dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]) -> Figure:
     shown, table = list[Distribution](), dict[str, list[Cell]]()
     for judge in judges:
-        mine = [each for (name, _), each in pairs.items() if name == judge.id]
-        both = zip(*map(_bins, mine), strict=True)
-        for style, bins in zip(STYLES, (list(chain(*each)) for each in both), strict=True):
-            shares = [bins.count(at) / len(bins) for at in range(BINS)]
-            mean = (sum(bins) / len(bins) + 0.5) / BINS
-            shown.append(Distribution(judge.id, style, shares, mean))
-        scores = Counter(score for each in mine for _, score in each)
-        share = max(scores.values()) / scores.total()
-        counts = [count_cell(scores.total()), count_cell(len(scores))]
+        mine = texts[texts["judge"] == judge.id]
+        for style in STYLES:
+            bins = mine[f"{style}_bin"]
+            shares = bins.value_counts(normalize=True).reindex(range(BINS), fill_value=0.0)
+            mean = (bins.mean() + 0.5) / BINS
+            shown.append(Distribution(judge.id, style, shares.tolist(), mean))
+        scores = mine["scores"].value_counts(normalize=True)
+        share = float(scores.max())
+        counts = [count_cell(len(mine)), count_cell(len(scores))]
         table[judge.id] = [*counts, Cell(percent(share), sort=share)]
     drawn = [judge.id for judge in judges[:MOST_DRAWN]]
     axis = "from the lowest to the highest rating, and score"

@@ -1,8 +1,10 @@
 """Engines that compute or replay: subjects in, a list of draws for each subject out."""
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -141,26 +143,41 @@ def request_key(
     ids of targets only if an answer depends on more than the text. Controls made from ratings are
     keyed by dataset, not by the ratings. `other`: the second text of a recorded comparison.
     """
-    used: dict[str, Any]
+    request: dict[str, Any] = {"engine": model.engine, "form": judge.form}
+    if isinstance(model, RecordedModel):
+        request |= {"aspect": aspect, "dataset": dataset, "files": model.sha256 or model.files}
+        row = _recorded_row(model.model, model.row_keys, subject, other)
+        return _sha256(f"{canonical(request)[:-1]},{row[1:]}")
+    request |= {"model": model.model}
     text, source, references = subject.text, subject.source, list(subject.references)
     rated: dict[str, Any] = {"aspect": aspect, "scale": [scale.min, scale.max, scale.step]}
     if scale.categorical:
         rated["labels"] = scale.labels
-    if isinstance(model, RecordedModel):
-        row = {"item": subject.item, "system": subject.system, "text": text, "source": source}
-        files = {"files": model.sha256 or model.files, "rows": model.row_keys}
-        if other is not None:
-            row |= {"system_b": other.system, "text_b": other.text}
-        used = {"aspect": aspect, "dataset": dataset, **row, **files}
-    elif model.engine == "control" and judge.form == "length":
-        used = {"text": text}
+    if model.engine == "control" and judge.form == "length":
+        request |= {"text": text}
     elif model.engine == "control":
-        used = {**rated, "seed": seed, "dataset": dataset, "target": subject.target}
+        request |= {**rated, "seed": seed, "dataset": dataset, "target": subject.target}
     elif judge.form == "rules":
         given = {"source": source, "references": references}
-        used = {**rated, **given, "against": judge.against, "text": text}
+        request |= {**rated, **given, "against": judge.against, "text": text}
     else:
         against = {"source": source} if judge.against == "source" else {"references": references}
-        used = {"against": judge.against, "text": text, **against}
-    request = {"engine": model.engine, "model": model.model, "form": judge.form, **used}
-    return hashlib.sha256(canonical(request).encode()).hexdigest()
+        request |= {"against": judge.against, "text": text, **against}
+    return _sha256(canonical(request))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@lru_cache(maxsize=1 << 14)
+def _recorded_row(model: str, row_keys: str, subject: Subject, other: Subject | None) -> str:
+    """Return the part of a request's canonical JSON that all forms and aspects of a text share.
+
+    Its names sort behind those of the other part.
+    """
+    row = {"item": subject.item, "model": model, "rows": json.loads(row_keys)}
+    row |= {"source": subject.source, "system": subject.system, "text": subject.text}
+    if other is not None:
+        row |= {"system_b": other.system, "text_b": other.text}
+    return canonical(row)

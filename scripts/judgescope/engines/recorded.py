@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import permutations, product
 from pathlib import Path
 from statistics import fmean
@@ -127,6 +128,7 @@ class RecordedEngine:
     def __init__(self, card: RecordedModel, inputs: EngineInputs) -> None:
         self.card, self.dataset, self.names = card, inputs.dataset, inputs.names
         self.folder, self.data, self.preferences = inputs.folder, inputs.data, inputs.preferences
+        self._keys_of = cache(partial(subject_keys, card.rows, inputs.names))
         self._tables: dict[str, Table] = {}
         self._by_aspect: dict[tuple[str, str], Table] = {}
         self._matches: dict[tuple[str, str, str], _Matches] = defaultdict(_Matches)
@@ -341,15 +343,13 @@ class RecordedEngine:
 
     def _key(self, table: Table, aspect: str, subject: Subject) -> Key:
         aspect = slug(aspect) if self.card.rows.aspect else ""
-        keys = subject_keys(self.card.rows, self.names, aspect, subject)
+        keys = self._keys_of(aspect, subject)
         return next((key for key in keys if key in table), keys[0])
 
     def _pair_keys(self, aspect: str, pair: Pair) -> list[Key]:
         """Return the possible keys of a comparison's row, in the order in which it was shown."""
         aspect = slug(aspect) if self.card.rows.aspect else ""
-        first, second = (
-            subject_keys(self.card.rows, self.names, aspect, subject) for subject in pair
-        )
+        first, second = (self._keys_of(aspect, subject) for subject in pair)
         return [key + other[1:] for key, other in product(first, second)]
 
     def _rows_on(self, aspect: str, role: str) -> Table:

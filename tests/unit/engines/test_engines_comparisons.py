@@ -1,5 +1,6 @@
 """Recorded comparisons of two texts: joined, ordered, and nothing lost without a word."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.rated import Names
 from judgescope.engines.base import EngineInputs, Subject, request_key
@@ -147,6 +149,15 @@ def test_the_key_of_a_comparison_holds_both_texts(tmp_path: Path) -> None:
         return request_key(card, JUDGE, "overall", scale, first, seed=0, dataset="d", other=other)
 
     assert len({key(None), key(SUBJECTS[1]), key(SUBJECTS[2])}) == 3
+    first, other = SUBJECTS[:2]
+    request = {
+        **{"engine": "recorded", "model": card.model, "form": JUDGE.form, "dataset": "d"},
+        **{"aspect": "overall", "files": card.sha256 or card.files},
+        **{"rows": card.rows.model_dump(), "item": first.item, "source": first.source},
+        **{"system": first.system, "text": first.text},
+        **{"system_b": other.system, "text_b": other.text},
+    }
+    assert key(other) == hashlib.sha256(canonical(request).encode()).hexdigest()
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from judgescope.core.canonical import canonical
 from judgescope.schema.cards.base import Card, Columns, Files, Hashes, Published, Slug, repeated
 from judgescope.schema.cards.models import ModelCard
 
@@ -152,6 +153,6 @@ class RecordedModel(Published, ModelCard):
         return dataset == self.dataset
 
     @cached_property
-    def row_keys(self) -> dict[str, Any]:
-        """Return the keys of `rows` that are set: every request key holds them."""
-        return self.rows.model_dump()
+    def row_keys(self) -> str:
+        """Return the keys of `rows` that are set, as JSON: every request key holds them."""
+        return canonical(self.rows.model_dump())

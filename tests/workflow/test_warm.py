@@ -101,3 +101,16 @@ def test_a_checkout_elsewhere_is_run_by_the_interpreter(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (1, "another one\n")
+
+
+def test_snakemake_s_plugin_for_slurm_is_not_imported_beside_what_is_forked(tmp_path: Path) -> None:
+    """It imports pandas, which jobs hide; it may be installed in the environment of the tests."""
+    plugin = tmp_path / "snakemake_executor_plugin_slurm"
+    plugin.mkdir()
+    (plugin / "__init__.py").write_text("raise SystemExit('imported')\n", encoding="utf-8")
+    environment = running.environment()
+    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), environment["PYTHONPATH"]])
+    command = [client(HOME, tmp_path), "-m", "snakemake", "--help"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "--executor" in done.stdout

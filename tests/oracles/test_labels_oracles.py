@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from numpy.typing import NDArray
 from sklearn.metrics import (
     accuracy_score,
@@ -17,6 +16,7 @@ from sklearn.metrics import (
     precision_score,
     recall_score,
 )
+from statsmodels.discrete.discrete_model import Logit
 from statsmodels.stats.contingency_tables import mcnemar as of_table
 
 from judgescope.statistics.classes import by_label, on_labels
@@ -123,7 +123,7 @@ def test_strengths_without_ties_are_a_logistic_regression(seed: int, placed: boo
     told = strengths(Comparisons(first, second, vote, shown, np.arange(first.size)), systems, None)
     design = np.eye(systems)[first] - np.eye(systems)[second]
     x = np.column_stack([design[:, 1:], shown] if placed else [design[:, 1:]])
-    fitted = sm.Logit((vote > 0).astype(float), x).fit(disp=False).params
+    fitted = Logit((vote > 0).astype(float), x).fit(disp=False).params
     found = np.array([one.estimate.value for one in told.systems], dtype=float)
     assert found[1:] - found[0] == pytest.approx(fitted[: systems - 1], abs=1e-6)
     assert told.ties.estimate.value == 0

@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.regression.linear_model import OLS, WLS
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import normal_sample_size_one_tail
 from statsmodels.stats.weightstats import DescrStatsW
+from statsmodels.tools.tools import add_constant
 
 from deleted import jackknife_t
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
@@ -135,7 +136,7 @@ def test_interval_alpha_of_whole_ratings_is_the_adjusted_r_squared_of_units(seed
     raters = 2 + seed % 3
     ratings = np.round(rng.normal(size=N) + rng.normal(size=(raters, N)), seed % 2)
     units = np.repeat(np.eye(N)[None], raters, axis=0).reshape(raters * N, N)
-    want = sm.OLS(ratings.ravel(), units).fit().rsquared_adj
+    want = OLS(ratings.ravel(), units).fit().rsquared_adj
     found = krippendorff_alpha(
         ratings, level="interval", domain=None, source=np.arange(N), weights=None
     ).estimate
@@ -152,7 +153,7 @@ def test_reliability_is_that_of_the_analysis_of_variance(seed: int) -> None:
     used = m >= 2
     draw, target = np.nonzero(~np.isnan(draws) & used)
     whose = np.equal.outer(target, np.flatnonzero(used)).astype(np.float64)
-    fit = sm.OLS(draws[draw, target], whose).fit()
+    fit = OLS(draws[draw, target], whose).fit()
     k = m[used]
     size = (k.sum() - np.sum(k * k) / k.sum()) / (k.size - 1)
     assert found.value == near((fit.fvalue - 1) / (fit.fvalue + size - 1))
@@ -196,7 +197,7 @@ def rows_of(fit: Callable[[Floats], float], weights: NDArray[np.int64], known: A
 
 def partial_by_regression(x: Floats, y: Floats, z: Floats, w: Floats) -> float:
     """Return t / sqrt(t² + df) of x in the regression of y on x and z."""
-    fit = sm.WLS(y, sm.add_constant(np.column_stack([x, z])), weights=w).fit()
+    fit = WLS(y, add_constant(np.column_stack([x, z])), weights=w).fit()
     t = fit.tvalues[1]
     return float(t / np.sqrt(t**2 + fit.df_resid))
 
@@ -217,7 +218,7 @@ def test_a_partial_correlation_is_what_a_regression_leaves(seed: int) -> None:
 
 
 def slope(y: Floats, x: Floats, w: Floats) -> float:
-    return float(sm.WLS(y, sm.add_constant(x), weights=w).fit().params[1])
+    return float(WLS(y, add_constant(x), weights=w).fit().params[1])
 
 
 @seeds
@@ -283,7 +284,7 @@ def won(judge: Floats, ratings: Floats, epsilon: float) -> float:
         near_judge, near_rater = (agreeing(v, others) for v in (judge, ratings[rater]))
         known = ~np.isnan(near_judge + near_rater)
         gap = 1.0 * (near_rater >= near_judge) - 1.0 * (near_judge >= near_rater)
-        fit = sm.OLS(gap[known], np.ones(known.sum())).fit(
+        fit = OLS(gap[known], np.ones(known.sum())).fit(
             cov_type="cluster", cov_kwds={"groups": SOURCE[known]}, use_t=True
         )
         test = fit.t_test(([[1.0]], [epsilon]))

@@ -59,7 +59,7 @@ def test_nobody_may_write_to_the_results(life: Life) -> None:
     place(life).mkdir(parents=True, mode=0o555)
     told = life.fails(preexec_fn=bound)
     assert "no permission to read or write" in told and "results/asked" in told
-    assert "make it writable" in told
+    assert "make a folder writable" in told
     place(life).chmod(0o755)
 
 

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 from msgspec import convert
 
 from browser import Browser, browser
-from judgescope.core.cells import cell_file
+from judgescope.core.paths import Paths
 from judgescope.report.explore import render, write_shards
 from judgescope.report.specs import ExploreSpec
 from judgescope.schema.tables import table_of, write_parts, write_table
@@ -77,7 +77,7 @@ def made(folder: Path) -> Row:
             ]
             parts["scores"].append(table_of("scores", scores))
         for kind, tables in parts.items():
-            path = cell_file(folder, kind, "big", "m", "systems", judge)
+            path = Paths(str(folder)).cell(kind, "big", "m", "systems", judge)
             write_parts("answers" if kind == "replies" else kind, tables, path)
     data: Row = {"id": "big", "name": "Big", "ratings": "none", "sets": [["systems", "systems"]]}
     data |= {"aspects": [[one, one] for one in aspects], "cells": [[["systems"], judges, aspects]]}

@@ -22,7 +22,6 @@ from bad_study import BASE, Case, Planted, checked, plant
 from judgescope.cli.context import plan_of_study
 from judgescope.data.rated import Rated
 from judgescope.data.select import read_selected
-from judgescope.data.sentences import split_sentences
 from judgescope.plan import inputs
 from judgescope.schema.loading import validate_card
 
@@ -108,7 +107,7 @@ def read(folder: Path, planted: Planted) -> Rated:
     assert checked(Path("study.yaml")) == []
     plan = plan_of_study(Path("study.yaml"))
     card = plan.datasets["mine"]
-    return read_selected(card, Path(plan.folders["dataset", "mine"]), folder, 0, split_sentences)
+    return read_selected(card, Path(plan.folders["dataset", "mine"]), folder, 0)
 
 
 def scores(rows: Iterable[Mapping[str, object]]) -> dict[str, Any]:

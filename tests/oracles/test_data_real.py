@@ -11,7 +11,6 @@ from data_samples import DATASETS, REAL, REPOSITORY, needs_real_data
 from judgescope.data.files import verify
 from judgescope.data.rated import Output, Rated
 from judgescope.data.select import originals, read_dataset, select
-from judgescope.data.sentences import split_sentences
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card, validate_card
 
@@ -74,8 +73,8 @@ def test_summeval() -> None:
 def selected(name: str) -> tuple[Rated, list[str]]:
     """Return what a card selects, and the originals."""
     card, rated = load(name)
-    rated = select(rated, card.select, 7, name, split_sentences)
-    chosen = originals(rated, card.select, split_sentences)
+    rated = select(rated, card.select, 7, name)
+    chosen = originals(rated, card.select)
     return rated, [one.text for one in chosen.values()]
 
 

@@ -8,7 +8,7 @@ from msgspec import convert
 
 import report_study
 from cell_files import write_part
-from judgescope.core.cells import cell_file
+from judgescope.core.paths import Paths
 from judgescope.report.report import CardReport
 from judgescope.report.specs import JudgeCardSpec
 from judgescope.schema.tables import table_of, write_table
@@ -62,7 +62,7 @@ def _cell(folder: Path, cell: str, aspect: str, reply: str) -> list[Row]:
         ("replies", "answers", said),
         ("scores", "scores", scores),
     ):
-        write_part(table, Path(cell_file(folder, name, "news", "m", cell, "gamma")), rows)
+        write_part(table, Path(Paths(str(folder)).cell(name, "news", "m", cell, "gamma")), rows)
     return scores
 
 

@@ -7,7 +7,8 @@ from typing import Any
 from msgspec import convert
 
 from cell_files import write_part
-from judgescope.core.cells import DERIVED, cell_file
+from judgescope.core.cells import DERIVED
+from judgescope.core.paths import Paths
 from judgescope.perturb.rules import perturb_dataset
 from judgescope.report.explore import render, write_shards
 from judgescope.report.specs import ExploreSpec
@@ -116,7 +117,7 @@ class ExploreStudy:
 
     def _part(self, kind: str, perturbation: str, judge: str, rows: Sequence[Row]) -> None:
         model = self.spec["models"][judge]
-        path = cell_file(self.folder, kind, "news", model, perturbation, judge)
+        path = Paths(str(self.folder)).cell(kind, "news", model, perturbation, judge)
         write_part("answers" if kind == "replies" else kind, Path(path), rows)
 
     def _cell(self, perturbation: str, judge: str, aspect: str, rows: Sequence[Row]) -> None:

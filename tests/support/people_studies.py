@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cell_files import write_part
-from judgescope.core.cells import cell_file
+from judgescope.core.paths import Paths
 from judgescope.people import errors, pairs, ratings, recheck
 from judgescope.people.errors import SPAN, Error
 from judgescope.people.form import Find, Page, Results
@@ -385,7 +385,7 @@ class AnnotationsStudy(PeopleStudy):
 
     def judgments(self, judge: str) -> Path:
         """Return the file of a cell's judgments."""
-        return Path(cell_file(self.out, "judgments", "news", "judge", "systems", judge))
+        return Path(Paths(str(self.out)).cell("judgments", "news", "judge", "systems", judge))
 
     def edit(self, judge: str, change: Callable[[dict[str, Any]], object]) -> None:
         """Change the rows of a judge's judgments, each in its place."""

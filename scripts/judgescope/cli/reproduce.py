@@ -253,8 +253,8 @@ def _of_originals(dataset: str, data: str) -> list[Row]:
     path = HOME / "config" / "datasets" / f"{dataset}.yaml"
     card: Dataset = read_card("dataset", path)
     fetch_all([(dataset, card, to_fetch(card, Path(data)))])
-    rated = read_selected(card, path.parent, Path(data), SEED, split_sentences)
-    texts = [each.text for each in originals(rated, card.select, split_sentences).values()]
+    rated = read_selected(card, path.parent, Path(data), SEED)
+    texts = [each.text for each in originals(rated, card.select).values()]
     counts = {
         "characters": map(len, texts),
         "words": (len(text.split()) for text in texts),

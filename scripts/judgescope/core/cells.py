@@ -1,4 +1,4 @@
-"""Paths of the files of a cell, and a compact form of many cells.
+"""Cells, and a compact form of many.
 
 A cell is one judge on one set of a dataset's targets; its files have a row group for each aspect
 and criterion. A spec has to fit one command line (128 KiB) for any study.
@@ -6,21 +6,11 @@ and criterion. A spec has to fit one command line (128 KiB) for any study.
 
 from collections.abc import Iterable, Iterator
 from itertools import product
-from pathlib import Path
-
-from judgescope.core.paths import Paths
 
 Block = list[list[str]]
 """[perturbations, judges, aspects]: every combination of them is judged."""
 DERIVED = "derived"
 """The model in the paths of judges that are made from others."""
-
-
-def cell_file(
-    out: str | Path, kind: str, dataset: str, model: str, perturbation: str, judge: str
-) -> str:
-    """Return the file of a cell: its `replies`, `judgments` or `scores`, in the results `out`."""
-    return Paths(str(out)).cell(kind, dataset, model, perturbation, judge)
 
 
 def split(aspect: str) -> tuple[str, str | None]:

@@ -1,6 +1,6 @@
 """Which items of a dataset a study uses, and which reference stands for an unperturbed text."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -9,10 +9,8 @@ from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
 from judgescope.data.files import resolve
 from judgescope.data.rated import Item, Rated
+from judgescope.data.sentences import split_sentences
 from judgescope.schema.cards import MODULES, Dataset, Select
-
-Split = Callable[[str], Sequence[object]]
-"""Text -> its sentences, in any form: only their number is used."""
 
 
 class Original(NamedTuple):
@@ -35,16 +33,14 @@ def read_dataset(card: Dataset, folder: Path, data: Path) -> Rated:
     return rated
 
 
-def read_selected(
-    card: Dataset, folder: Path, data: Path, seed: int, split_sentences: Split
-) -> Rated:
+def read_selected(card: Dataset, folder: Path, data: Path, seed: int) -> Rated:
     """Return what a study uses of a dataset; `folder` and `data` as for `read_dataset`.
 
     Raises UserError or UserErrors for what is wrong with the data, or with the card's choice of it.
     """
     where = str(folder / f"{card.dataset}.yaml")
     rated = read_dataset(card, folder, data)
-    rated = select(rated, card.select, seed, card.dataset, split_sentences, where=where)
+    rated = select(rated, card.select, seed, card.dataset, where=where)
     _check_systems(rated, card.reference_systems, f"{where}, key reference_systems")
     _check_systems(rated, card.families, f"{where}, key families")
     return rated
@@ -57,7 +53,7 @@ def _check_systems(rated: Rated, ids: Iterable[str], where: str) -> None:
             raise UserError("unknown system", where=where, got=system, allowed=rated.systems)
 
 
-def original(item: Item, rule: str, split_sentences: Split) -> Original | None:
+def original(item: Item, rule: str) -> Original | None:
     """Return the reference that stands for the original; None where the item has no reference.
 
     Rule `first_reference`: the first. `most_sentences`: the FIRST one of those with the most
@@ -74,9 +70,7 @@ def original(item: Item, rule: str, split_sentences: Split) -> Original | None:
     return Original(index, item.references[index])
 
 
-def originals(
-    rated: Rated, rule: Select, split_sentences: Split, *, where: str = ""
-) -> dict[str, Original]:
+def originals(rated: Rated, rule: Select, *, where: str = "") -> dict[str, Original]:
     """Return item -> original, for the items that have one.
 
     `where` names the card in errors. Raises UserError for a system that there is not.
@@ -91,13 +85,11 @@ def originals(
     return {
         item.item: chosen
         for item in rated.items
-        if (chosen := original(item, rule.original, split_sentences)) is not None
+        if (chosen := original(item, rule.original)) is not None
     }
 
 
-def select(
-    rated: Rated, rule: Select, seed: int, dataset: str, split_sentences: Split, *, where: str = ""
-) -> Rated:
+def select(rated: Rated, rule: Select, seed: int, dataset: str, *, where: str = "") -> Rated:
     """Return the items and systems that a card's `select` keeps, in the order of their ids.
 
     Drawn items depend on the seed, the dataset and the set of ids only, not on the data's order.
@@ -108,7 +100,7 @@ def select(
     dropped = _systems(rated, rule.drop_systems, f"{where}, key select.drop_systems")
     items = rated.items
     if rule.min_characters:
-        chosen = originals(rated, rule, split_sentences, where=where)
+        chosen = originals(rated, rule, where=where)
         long = {item for item, text in chosen.items() if len(text.text) >= rule.min_characters}
         items = [item for item in items if item.item in long]
     names = _draw(sorted(item.item for item in items), rule, seed, dataset, where)

@@ -13,7 +13,6 @@ from judgescope.core.names import ORIGINAL, REFERENCE, SYSTEMS
 from judgescope.data import select
 from judgescope.data.files import verify
 from judgescope.data.rated import BY_REFERENCE, Preference, Rated, Rating
-from judgescope.data.sentences import split_sentences
 from judgescope.data.specs import IngestReport, IngestSpec
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import validate_card
@@ -143,9 +142,9 @@ def ingest(spec: IngestSpec) -> None:
     folder, data, output, where = Path(spec.folder), Path(spec.data), spec.output, spec.card_file
     card: Dataset = validate_card("dataset", spec.dataset, where)
     hashes = verify(card, folder, data, where=where)
-    rated = select.read_selected(card, folder, data, spec.seed, split_sentences)
+    rated = select.read_selected(card, folder, data, spec.seed)
     wanted = output.original is not None
-    chosen = select.originals(rated, card.select, split_sentences, where=where) if wanted else {}
+    chosen = select.originals(rated, card.select, where=where) if wanted else {}
     write_table("items", items(card.dataset, rated, chosen), output.items)
     references = rated.own_references(card.reference_systems)
     write_table("targets", systems(card.dataset, rated, references), output.systems)

@@ -1,4 +1,8 @@
-"""TODO"""
+"""llama.cpp's server as a program: the only code that knows xllamacpp's interface.
+
+It reads a line of JSON (path, alias, key, host, context, threads, cache), prints its address once
+it answers, and ends when its standard input closes.
+"""
 
 import json
 import os

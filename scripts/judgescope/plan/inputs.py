@@ -10,7 +10,6 @@ from judgescope.core.paths import HOME
 from judgescope.data.files import absent, resolve
 from judgescope.data.rated import Names, Rated
 from judgescope.data.select import originals, read_selected
-from judgescope.data.sentences import split_sentences
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import Join, RecordedEngine
 from judgescope.engines.subjects import Subjects, listed_pairs
@@ -91,8 +90,8 @@ def read_all(plan: Plan) -> None:
         if absent(card.files) or (done and not recorded):
             continue
         folder, data = Path(plan.folders["dataset", name]), Path(plan.study.data)
-        rated = read_selected(card, folder, data, plan.study.seed, split_sentences)
-        originals(rated, card.select, split_sentences, where=str(folder / f"{name}.yaml"))
+        rated = read_selected(card, folder, data, plan.study.seed)
+        originals(rated, card.select, where=str(folder / f"{name}.yaml"))
         for model, cells in recorded:
             _replay(plan, name, model, cells, rated)
 

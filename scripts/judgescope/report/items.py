@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judgescope.core.cells import cell_file, split
+from judgescope.core.cells import split
 from judgescope.core.names import COMPUTED
+from judgescope.core.paths import Paths
 from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
 from judgescope.report.marked import MOST_SEVERE, Error
@@ -155,7 +156,7 @@ class Texts:
     def cell(self, perturbation: str, judge: str, model: str) -> Cell:
         """Return a cell's scores by aspect and criterion, and its draws; the last one is kept."""
         scores, judgments, replies = (
-            cell_file(self.out, kind, self.dataset, model, perturbation, judge)
+            Paths(self.out).cell(kind, self.dataset, model, perturbation, judge)
             for kind in ("scores", "judgments", "replies")
         )
         if self._cell[0] != scores:

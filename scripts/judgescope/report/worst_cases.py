@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judgescope.core.cells import DERIVED, cell_file, joined, split
+from judgescope.core.cells import DERIVED, joined, split
+from judgescope.core.paths import Paths
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID
 from judgescope.report.elements import Block, Case, Excerpt, Section, Text
 from judgescope.report.items import Draw, Judged, Target, Texts, judged
@@ -285,7 +286,9 @@ class Reader:
         self, judge: Judge, cell: str, aspect: str, status: str
     ) -> list[tuple[str, str | None, str | None, int]]:
         """Return (target, target_b, hint, draw) of the judgments of a cell that ended so."""
-        path = cell_file(self.out, "judgments", self.dataset.id, self._model(judge), cell, judge.id)
+        path = Paths(self.out).cell(
+            "judgments", self.dataset.id, self._model(judge), cell, judge.id
+        )
         asked = ["target", "target_b", "hint", "draw"]
         table = read_part("judgments", path, *split(aspect), [*asked, "status"])
         rows = _columns(table.filter(pc.equal(table["status"], status)), asked)

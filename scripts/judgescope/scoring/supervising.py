@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from judgescope.core.canonical import JobSpec
-from judgescope.core.cells import Block, cell_file, split, unpack
+from judgescope.core.cells import Block, split, unpack
+from judgescope.core.paths import Paths
 from judgescope.engines.requests import Request
 from judgescope.parsing.text import LocatedSpan
 from judgescope.prompts import to_merge_names
@@ -51,7 +52,7 @@ class MergeSpec(JobSpec, frozen=True, kw_only=True):
         perturbation, judge, _ = cell
         return {
             kind: [
-                cell_file(self.results, kind, self.dataset, self.models[one], perturbation, one)
+                Paths(self.results).cell(kind, self.dataset, self.models[one], perturbation, one)
                 for one in self.ensembles[judge].members
             ]
             for kind in ("judgments", "scores")

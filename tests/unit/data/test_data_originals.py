@@ -10,7 +10,6 @@ from data_samples import COLUMNS, card, faults, jsonl, table, xml
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.rated import Rated
 from judgescope.data.select import originals, read_dataset, select
-from judgescope.data.sentences import split_sentences
 from judgescope.schema.cards import Dataset
 
 
@@ -21,10 +20,8 @@ def bare(**keys: Any) -> Dataset:
 
 def selected(dataset: Dataset, folder: Path) -> dict[str, str]:
     """Return item -> original of what the card selects."""
-    rated = select(
-        read_dataset(dataset, folder, folder), dataset.select, 7, "mine", split_sentences
-    )
-    chosen = originals(rated, dataset.select, split_sentences)
+    rated = select(read_dataset(dataset, folder, folder), dataset.select, 7, "mine")
+    chosen = originals(rated, dataset.select)
     return {item: one.text for item, one in chosen.items()}
 
 

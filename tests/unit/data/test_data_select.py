@@ -10,10 +10,6 @@ from judgescope.schema.cards import Select
 COUNT = 20
 
 
-def sentences(text: str) -> list[str]:
-    return [part for part in text.split(".") if part.strip()]
-
-
 def rated(order: int = 1) -> Rated:
     names = [f"i{number:02}" for number in range(COUNT)][::order]
     return Rated(
@@ -33,7 +29,7 @@ def rated(order: int = 1) -> Rated:
 
 
 def chosen(rule: dict[str, Any], seed: int = 0, order: int = 1, dataset: str = "mine") -> Rated:
-    return select(rated(order), Select(**rule), seed, dataset, sentences)
+    return select(rated(order), Select(**rule), seed, dataset)
 
 
 def names(found: Rated) -> list[str]:
@@ -89,19 +85,17 @@ ITEM = Item("i", "s", ("One.", "Two. Two.", "Also. Two."), {})
 
 
 def test_the_original_is_the_first_reference_or_the_first_with_most_of_something() -> None:
-    assert original(ITEM, "first_reference", sentences) == Original(0, "One.")
-    assert original(ITEM, "most_sentences", sentences) == Original(1, "Two. Two.")
-    assert original(ITEM, "longest", sentences) == Original(2, "Also. Two.")
-    assert original(ITEM, "none", sentences) is None
+    assert original(ITEM, "first_reference") == Original(0, "One.")
+    assert original(ITEM, "most_sentences") == Original(1, "Two. Two.")
+    assert original(ITEM, "longest") == Original(2, "Also. Two.")
+    assert original(ITEM, "none") is None
 
 
 def test_of_equally_long_references_the_first_is_the_original() -> None:
-    assert original(Item("i", "s", ("a", "bc", "de"), {}), "longest", sentences) == Original(
-        1, "bc"
-    )
+    assert original(Item("i", "s", ("a", "bc", "de"), {}), "longest") == Original(1, "bc")
 
 
 def test_an_item_without_references_has_no_original() -> None:
     bare = Item("j", "s", (), {})
-    found = originals(Rated([ITEM, bare], [], []), Select(), sentences)
+    found = originals(Rated([ITEM, bare], [], []), Select())
     assert found == {"i": Original(0, "One.")}

@@ -210,8 +210,8 @@ def test_commentary_is_joined_within_documents_and_short_ends_are_dropped(tmp_pa
     written(tmp_path, PAIR, "\n".join([*ROWS, "\t", "Ende.\tThe end."]))
     dataset = bare(**COMMENTARY, select=JOINED | {"min_characters": 21})
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    kept = select(rated, dataset.select, 7, "mine", split_sentences)
-    chosen = originals(kept, dataset.select, split_sentences)
+    kept = select(rated, dataset.select, 7, "mine")
+    chosen = originals(kept, dataset.select)
     assert {item: one.text for item, one in chosen.items()} == {
         "mine-002": 'PARIS – One "quoted. Two two.”',
         "mine-007": "Five, and more of it?",

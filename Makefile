@@ -1,8 +1,13 @@
 # `make` lists the targets: `make demo` and `make test` are for all, the others for those who change
 # the code.
 
+# pyenv runs only the versions that are selected: all that it has of these three.
+ifndef PYENV_VERSION
+PYENV_VERSION := $(shell pyenv versions --bare 2>/dev/null | sed -nE '/^3\.1[123]\.[0-9]+$$/p' | paste -sd:)
+endif
+export PYENV_VERSION
 # The first that runs, 3.11 before later ones: the environments of vLLM are locked for it alone.
-PYTHONS := $(shell for v in 3.11 3.12 3.13; do if python$$v -c pass > /dev/null 2>&1; then echo python$$v; fi; done)
+PYTHONS := $(shell export PYENV_VERSION=$(PYENV_VERSION); for v in 3.11 3.12 3.13; do if python$$v -c pass > /dev/null 2>&1; then echo python$$v; fi; done)
 PYTHON ?= $(firstword $(PYTHONS) python3.11)
 BIN := .venv/bin
 # Whole studies wait a third of their time: so many tests at a time keep all cores at work.
@@ -137,9 +142,11 @@ LLAMA := $(BIN)/python -m pip install --quiet --disable-pip-version-check --requ
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c tests/lowest.txt .
 	touch $@
 
-.venv-python%/ready: envs/test.txt
+.venv-python%/ready: envs/test.txt tests/axe.txt
 	python$* -m venv --clear .venv-python$*
 	.venv-python$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	.venv-python$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r tests/axe.txt
+	.venv-python$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
 # vLLM wants other versions than the rest: the jobs that load a model run in .venv-vllm, those that

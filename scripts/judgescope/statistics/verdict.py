@@ -31,7 +31,7 @@ DECLARED: Final = declare(
         "verdict",
         "Verdict",
         "step reached: 0 worse than chance or than length (or below a stated bar), 1 not shown "
-        "to be better than chance, 2 better than chance, 3 as good as one more rater, 4 meets "
+        "to be better, 2 better than chance, 3 as good as one more rater, 4 meets "
         "a stated bar; the note gives outcome and reasons",
         range="0 to 4",
     ),

@@ -197,6 +197,12 @@ def test_a_cell_of_few_texts_has_their_number_alone(tmp_path: Path) -> None:
     assert (mark.text, mark.step) == ("n = 9", "unknown")
 
 
+def test_a_cell_names_the_test_that_a_high_number_does_not_pass(tmp_path: Path) -> None:
+    rows = list(claim("alpha", 0.86, "not_shown; systems; few_systems: 5"))
+    [mark] = standings(first(of_judges(tmp_path, ["alpha"], rows)))["alpha"].marks
+    assert mark.step == "unshown" and "a preference for systems would do as well" in mark.meaning
+
+
 def test_one_rater_is_a_question_of_its_own_where_it_is_known(tmp_path: Path) -> None:
     gap = study.row("chat", "alpha", "as_rater_spearman", -0.15, n=24, **AGREEMENT)
     gap |= {"ci_low": -0.2, "ci_high": -0.1, "note": "worse than a rater"}
@@ -210,9 +216,12 @@ def test_one_rater_is_a_question_of_its_own_where_it_is_known(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("outcomes", "said"),
     [
-        (["not_shown"], "Not shown to be better than chance or length."),
+        (["not_shown"], "Not shown to agree with people."),
         (["below"], "Worse than chance or length."),
-        (["below", "not_shown"], "Better than chance or length on none of 2 aspects, worse on 1."),
+        (
+            ["below", "not_shown"],
+            "Shown to agree with people on none of 2 aspects, worse than chance or length on 1.",
+        ),
     ],
 )
 def test_an_answer_counts_aspects_only_where_there_are_several(
@@ -286,7 +295,7 @@ def test_the_forest_plot_names_no_judge_whose_claim_does_not_hold(
     figure = first(of_judges(tmp_path, [*values], rows)).figure
     assert figure is not None and "`alpha`" not in figure.summary
     assert ("`beta`" in figure.summary) == bool(named)
-    assert named or figure.summary.startswith("No judge is shown to be better than chance")
+    assert named or figure.summary.startswith("No judge is shown to agree with people")
 
 
 def test_the_meaning_of_every_cell_is_in_text(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ from judgescope.report.sections.trust import (
     misses,
     more_needed,
     no_score,
+    reasons,
     step_of,
 )
 from judgescope.report.tables import agreed_with, by_dataset, judge_bodies, leaders
@@ -228,9 +229,10 @@ def _mark(
         return Mark(text, meaning=f"{names}; a control, not a judge", href=href)
     step = step_of(part)
     sign, words = STEP_WORDS[step]
-    counted = "; claims that hold" if len(part) > 1 else ""
-    details = f"; {figures(deciding(question, part[0]))}" if len(part) == 1 else counted
-    return Mark(text, step, sign, f"{words}; {names}{details}", href)
+    details = ["claims that hold"]
+    if len(part) == 1:
+        details = [figures(deciding(question, part[0])), *reasons(part[0])]
+    return Mark(text, step, sign, "; ".join([words, names, *details]), href)
 
 
 def _price(rows: Rows) -> Mark:
@@ -308,7 +310,7 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
     ]
     best = leaders(agreeing, [row for row in first.defined(agreeing) if not of_few(row)])
     who = listed([f"`{row.judge}`" for row in best[:FEW]])
-    summary = f"No judge is shown to be better than chance or length on {where}."
+    summary = f"No judge is shown to agree with people on {where}."
     if best:
         summary = f"The highest on {where}, and better than chance: {who}, {figures(best[0])}."
     drawn = svg(forest_spec(panels, [judge.id for judge in real], x=label(first.statistic)))

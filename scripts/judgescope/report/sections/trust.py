@@ -45,7 +45,7 @@ MOST_ASPECTS = 6
 """Of more aspects, agreement is counted by dataset."""
 STEP_WORDS = {
     "missed": ("✕", "missed, or worse than chance or length"),
-    "unshown": ("○", "not shown to be better than chance or length"),
+    "unshown": ("○", "not shown to be better than chance, length or a preference for systems"),
     "unknown": ("?", "no claim, or cannot tell"),
     "better": ("◐", "better than chance"),
     "rater": ("●", "as good as one more rater"),
@@ -67,9 +67,9 @@ TITLES: dict[tuple[Outcome, ...], str] = {
     (Outcome.AS_RATER,): "As good as one more rater at",
     (Outcome.BETTER, Outcome.NOTICED): "Better than chance at",
     (Outcome.WITHSTANDS,): "Passes the test of",
-    (Outcome.NOT_SHOWN,): "Not shown to be better than chance, or than length, at",
+    (Outcome.NOT_SHOWN,): "Not shown to be better than a rule that ignores quality at",
     (Outcome.CANNOT_TELL,): "Cannot be told for",
-    (Outcome.BELOW,): "Worse than chance, or than length, at",
+    (Outcome.BELOW,): "Worse than chance or length at",
     (Outcome.MISSES, Outcome.SWAYED): "Fails at",
     (Outcome.NO_CLAIM,): "No claim about",
 }
@@ -203,11 +203,10 @@ def _counted(kinds: Mapping[str, Counter[Outcome]]) -> Iterator[str]:
         if better:
             yield f"better than chance on {better} of {aspects}"
         if not rater and not better and n == 1:
-            shown = "worse" if worse else "not shown to be better"
-            yield f"{shown} than chance or length"
+            yield "worse than chance or length" if worse else "not shown to agree with people"
         elif not rater and not better:
-            below = f", worse on {worse}" if worse else ""
-            yield f"better than chance or length on none of {aspects}{below}"
+            below = f", worse than chance or length on {worse}" if worse else ""
+            yield f"shown to agree with people on none of {aspects}{below}"
     if n := pairs.total():
         held = sum(pairs[one] for one in GOOD)
         yield f"finds the better of two texts on {held or 'none'} of {plural(n, 'aspect')}"

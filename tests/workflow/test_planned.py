@@ -101,7 +101,7 @@ def test_a_bare_snakemake_shows_a_change_of_code_as_such(tmp_path: Path) -> None
     home = running.copy_project(tmp_path / "workflow")
     done = running.snakemake(*options, cwd=tmp_path, home=home)
     assert done.returncode == 0, done.stdout
-    with (home / "scripts" / "judgescope" / "jobs" / "ingest.py").open("a") as file:
+    with (home / "scripts" / "judgescope" / "data" / "tables.py").open("a") as file:
         file.write("CHANGED = 1\n")
     again = running.snakemake("-n", *options, cwd=tmp_path, home=home)
     [told] = re.findall(r"Params have changed since last execution: (.*)", again.stdout)

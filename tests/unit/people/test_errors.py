@@ -529,7 +529,7 @@ def test_the_commands(study: AnnotationsStudy) -> None:
     for page in study.ask(study.plan(), number=4)[0]:
         study.judge(page, honest)
     done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
-    assert done.returncode == 0 and "2 files of answers, 16 verdicts" in done.stdout, done.stdout
+    assert done.returncode == 0 and "2 files of answers, 16 answers" in done.stdout, done.stdout
     assert "  span_ok: 0.500, n = 8" in done.stdout
     assert "  correct                4        0             0              0      4" in done.stdout
     assert (study.out / "annotations" / "annotations.csv").is_file()

@@ -291,6 +291,15 @@ def test_few_systems_cannot_be_permuted_and_that_is_said() -> None:
     assert not [one for one in reasons(row) if "systems" in one]
 
 
+def test_the_interval_of_peoples_agreement_ends_where_correlations_do() -> None:
+    world = World(systems=2)
+    order = np.where(world.system == 0, 1.0, 5.0)
+    world.ratings = np.stack([order, np.where(world.item < 3, 6 - order, order)])
+    [row] = agreement.people_rows(world.study({"good": order}))
+    assert row["value"] == pytest.approx(0.75) and row["ci_high"] == 1.0
+    assert row["ci_low"] == pytest.approx(0.46, abs=0.01)
+
+
 def test_pooled_decides_where_few_sources_have_two_different_ratings() -> None:
     world = World()
     level = np.random.default_rng(0).integers(1, 6, ITEMS)[world.item].astype(float)

@@ -50,7 +50,7 @@ from judgescope.methods.measures import BY_SOURCE, LARGEST_CEILING, POOLED, agai
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
 from judgescope.statistics.classes import balanced_accuracies, on_labels
 from judgescope.statistics.correlation import leaving_out
-from judgescope.statistics.intervals import ACCURACY, CORRELATION, FEWEST_SOURCES, PLAIN
+from judgescope.statistics.intervals import ACCURACY, CORRELATION, FEWEST_SOURCES
 from judgescope.statistics.nulls import dealt, p_systems, source_correlations
 from judgescope.statistics.raters import ceilings, mean_rating
 from judgescope.statistics.resampling import Replicated
@@ -59,6 +59,7 @@ from judgescope.statistics.spans import Span, placed_at_random
 from judgescope.statistics.verdict import FEW_LOST, Outcome, on_bar
 
 STATISTIC: Final = "spearman"
+MEAN_CORRELATION: Final = CORRELATION._replace(kind="plain")
 CONSTANT: Final = "constant"
 """Reason: the judge gives one score to all texts."""
 SPAN_STATISTIC: Final = "span_f1"
@@ -171,7 +172,7 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
         texts = RatedTexts(study, study.systems, aspect)
 
         def value(a: Floats, b: Floats, texts: RatedTexts = texts) -> Mapping[str, Replicated]:
-            return {STATISTIC: texts.number(a, b)._replace(scale=PLAIN, ends=None)}
+            return {STATISTIC: texts.number(a, b)._replace(scale=MEAN_CORRELATION, ends=None)}
 
         for name, ceiling in ceilings(value, ratings, against="mean").items():
             yield study.row(HUMAN, aspect, name, texts.level, ceiling, form=AGREEMENT)

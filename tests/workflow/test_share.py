@@ -104,7 +104,7 @@ def test_judges_are_compared_on_shared_items_and_the_note_says_so() -> None:
     }
     whole = study(scores, cards=cards, comparison=PEARSON)
     found = by_place(comparison.rows(whole))
-    told = "of a share of the items that all of them judge: {} of 15"
+    told = "computed on a share of the items that all these judges receive: {} of 15"
     expected = {("good", "fair"): 6, ("fair", "noisy"): 12, ("good", "noisy"): 6}
     for (judge, other), items in expected.items():
         for statistic in ("difference_pearson", "p_pearson", "sources_needed_pearson"):
@@ -185,14 +185,14 @@ def test_a_share_is_what_is_asked_and_a_larger_one_asks_only_the_rest(study: Ask
     for judge, items in {"terse": 6, "wordy": 12}.items():
         row = coverage[judge]
         assert (row["value"], row["n"], row["n_missing"]) == (1, 5 * items, 0)
-        assert f"of a share of the items: {items} of 24" in row["note"]
+        assert f"computed on a share of the items: {items} of 24" in row["note"]
     gaps = [row for row in study.rows("comparison") if row["statistic"] == "difference_pearson"]
     [pooled] = [
         row
         for row in gaps
         if (row["judge"], row["judge_b"], row["level"]) == ("terse", "wordy", "pooled")
     ]
-    assert pooled["n"] == 30 and "that all of them judge: 6 of 24" in pooled["note"]
+    assert pooled["n"] == 30 and "that all these judges receive: 6 of 24" in pooled["note"]
     study.card("judges", "terse", model="loop", form="score-only")
     assert study.ask().returncode == 0
     assert len(study.endpoint.asked) == 120 + 60

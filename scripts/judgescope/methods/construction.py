@@ -119,7 +119,7 @@ class GradedSet:
         """
         for name in SHARES:
             values = _floats(getattr(one, name) for one in self.chosen)
-            described = "anchors, over the chosen texts that have anchors"
+            described = "anchors per chosen text, of the texts that have anchors"
             yield self._row(f"anchors_{name}", self._mean(self.chosen, values, described))
         rated = [one for one in self.candidates if one.margin is not None]
         tied = self._mean(rated, _floats(one.n_tied for one in rated), "rated candidates")
@@ -130,7 +130,7 @@ class GradedSet:
             for row in read_table("comparisons", path, ["target", "outcome"]).to_pylist():
                 texts.append(candidate_of[row["target"]])
                 lost.append(row["outcome"] is None)
-        unanswered = self._mean(texts, lost, "of a candidate's comparisons")
+        unanswered = self._mean(texts, lost, "of the comparisons of a candidate")
         yield self._row("share_unanswered", unanswered)
 
     def comparator_rows(self, anchors: str) -> Iterator[Row]:

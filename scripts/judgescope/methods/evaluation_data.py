@@ -149,8 +149,8 @@ class EvaluationData:
         given, total = len(self.items_given(*judges)), len(self.item_order)
         if given == total:
             return ""
-        both = " that all of them judge" if len(judges) > 1 else ""
-        return f"of a share of the items{both}: {given} of {total}"
+        both = " that all these judges receive" if len(judges) > 1 else ""
+        return f"computed on a share of the items{both}: {given} of {total}"
 
     def panel(self, perturbation: str) -> "TargetSet":
         """Return the targets of one set (`systems`, `original`, `<id>.<degree>`), sorted by id."""

@@ -58,8 +58,8 @@ DECLARED: Final = declare(
 FEWEST_DIFFERENT: Final = 6
 """With fewer sources that differ even all of them on one side have a two-sided p above .05."""
 NOT_JOINED: Final = (
-    "no finite estimate: wins, and ties either way, must join all systems both ways, and where "
-    "places are known, wins of both places"
+    "no finite estimate: a group of systems never beats the others (a tie counts both ways), or "
+    "the text in one position always wins"
 )
 NEWTON_STEPS: Final = 100
 CONVERGED, NEAR = 1e-10, 1e-9

@@ -246,7 +246,7 @@ EXPLANATIONS: Final = (
     "not_an_error",
 )
 """Of the last, the explanation describes no error."""
-VERDICTS: Final = "verdicts on errors"
+VERDICTS: Final = "answers about annotated errors"
 
 
 ALL: Final = slice(None)

@@ -121,4 +121,6 @@ def test_a_pilot_asks_a_share_and_the_full_run_only_the_rest(
     assert not asked & set(endpoint.prompts)
     coverage = running.rows(tmp_path / "results/asked-pilot", "coverage")
     notes = {row["note"] for row in coverage if row["statistic"] == "coverage"}
-    assert any(f"of a share of the items: {half} of {ITEMS}" in (note or "") for note in notes)
+    assert any(
+        f"computed on a share of the items: {half} of {ITEMS}" in (note or "") for note in notes
+    )

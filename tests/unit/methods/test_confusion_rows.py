@@ -289,7 +289,7 @@ def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_
     row = gap(rows, "s_f_mean")
     assert row["value"] == pytest.approx(HALF[given].mean())
     assert (row["n"], row["n_missing"]) == (15, 0)
-    assert row["note"] == "of a share of the items that all of them judge: 15 of 30"
+    assert row["note"] == "computed on a share of the items that all these judges receive: 15 of 30"
 
 
 def test_a_difference_that_is_none_says_why() -> None:

@@ -77,7 +77,9 @@ def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_
     expected = [one(alone, "D_avg", judge=judge)["value"] for judge in ("whole", "part")]
     assert gap["value"] == pytest.approx(expected[0] - expected[1], abs=1e-12)
     assert (
-        gap["n"] == 20 and gap["note"] == "of a share of the items that all of them judge: 20 of 40"
+        gap["n"] == 20
+        and gap["note"]
+        == "computed on a share of the items that all these judges receive: 20 of 40"
     )
     assert one(rows, "D_avg", judge="whole")["n"] == ITEMS
 

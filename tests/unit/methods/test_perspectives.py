@@ -259,7 +259,7 @@ def test_judges_of_a_share_are_held_against_each_other_on_it() -> None:
     assert one(rows, "pearson", judge="good", aspect="clear")["n"] < N
     assert one(rows, "pearson", judge="noisy", aspect="clear")["n"] == N
     gap = one(rows, "difference_pearson", judge="good", judge_b="noisy", aspect=AVERAGE)
-    assert gap["note"].startswith("of a share of the items that all of them judge")
+    assert gap["note"].startswith("computed on a share of the items that all these judges receive")
 
 
 @pytest.mark.heavy

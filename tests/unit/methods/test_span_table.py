@@ -234,7 +234,7 @@ def test_intervals_are_over_sources(tmp_path: Path) -> None:
 
 def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:
     found = rows(study(tmp_path, JUDGED[:1], share=0.4))
-    assert all("of a share of the items: 2 of 5" in row["note"] for row in found)
+    assert all("computed on a share of the items: 2 of 5" in row["note"] for row in found)
 
 
 def test_what_is_not_found_is_wrong_in_every_form() -> None:

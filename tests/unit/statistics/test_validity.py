@@ -67,7 +67,7 @@ def test_intervals_are_over_sources() -> None:
     assert found.value == 0.5
     expected = proportion((sums * (np.arange(12) < 6)).tolist(), sums.tolist())
     assert (found.ci_low, found.ci_high) == pytest.approx(expected)
-    assert found.method.startswith("verdicts on errors; Clopper-Pearson")
+    assert found.method.startswith("answers about annotated errors; Clopper-Pearson")
     one = span_ok(told, CODES * 0, deletions(12))
     assert one.value == 0.5 and one.ci_low is None and "no interval: 1 sources" in one.note
 

@@ -301,7 +301,7 @@ def test_what_cannot_be_trained_is_told_before_weights_are_loaded(faulty: Jobs, 
 def test_a_reply_that_the_judge_could_not_write_is_not_cut(jobs: Jobs) -> None:
     spec = jobs.spec("none", max_tokens=40)
     told = jobs.refused("train_judge", spec, checkpoints="none-kept")
-    assert "exceed the judge's max_tokens" in told and "train.jsonl:4, toy: apple" in told
+    assert "are longer than the judge's max_tokens" in told and "train.jsonl:4, toy: apple" in told
 
 
 def test_without_examples_nothing_is_trained(jobs: Jobs) -> None:

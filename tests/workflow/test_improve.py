@@ -187,7 +187,7 @@ def test_tables_and_report_say_how_many_were_improved_and_what_it_took(
     written = [prompt for prompt in endpoint.prompts if FACTS.search(prompt)]
     assert replies == len(written) == 14  # the two refused ones twice
     page = text_of_pages(results / "report")
-    assert "a model improved 11 of 12 references; 1 could not be and are left out." in page
+    assert "a model improved 11 of 12 references; 1 could not be improved and are left out." in page
     assert "originals that a model wrote" in page
 
 

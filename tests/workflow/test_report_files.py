@@ -54,7 +54,7 @@ def test_every_section_is_a_page_with_its_tables(tmp_path: Path) -> None:
     assert set(own) == {section.id for section in sections_of(report)}
     assert sum(page.count("<table") for page in own.values()) == whole.count("<table")
     assert all("<nav" not in page and 'src="http' not in page for page in own.values())
-    assert "<nav" in whole and "<title>tiny: what may be said of these judges?" in whole
+    assert "<nav" in whole and "<title>tiny: what can be claimed about these judges?" in whole
 
 
 @pytest.mark.heavy
@@ -147,7 +147,7 @@ def test_snakemakes_report_has_all_figures_sections_and_tables(reported: Path, n
     for path, told in results.items():
         assert "<p>" in told["caption"] and "small" in told["caption"], path
         assert told["labels"] and all(told["labels"].values()), path
-    assert "may be said" in told_in(page, "workflow-desc")
+    assert "can be claimed" in told_in(page, "workflow-desc")
 
 
 @pytest.mark.slow

@@ -43,8 +43,8 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
     make.add_argument(
         "--pairs",
         type=int,
-        help="pairs of rated texts for each dataset, aspect and group, default: 50; of texts of "
-        "error-injection chains, and texts of graded sets, for each dataset, default: 100",
+        help="how many to show; default: 50 pairs of rated texts for each dataset, aspect and "
+        "group, 100 pairs of error-injection chains or texts of graded sets for each dataset",
     )
     _number(make, "voters", 2, "people who judge all pairs, each on a page")
     make.add_argument(

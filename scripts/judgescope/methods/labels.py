@@ -52,10 +52,10 @@ ABOVE_CONTROLS: Final = frozenset(
     ("label_accuracy", "f1", "balanced_accuracy", "mcc", "ac1", "kappa_nominal")
 )
 """Statistics that no control has for nothing: one that passes all texts finds all positive ones."""
-NO_VOTES: Final = "the mean of its members' numbers is no label: name members that give labels"
+NO_VOTES: Final = "the mean of the members' scores is not a label: name members that give labels"
 NO_LABELS: Final = "the judge gives numbers: set `threshold` in its card"
 NO_TWO_LABELS: Final = "a threshold is for two labels"
-OFF_LABELS: Final = "scores that are no label"
+OFF_LABELS: Final = "scores that are not labels"
 
 
 @dataclass(frozen=True)

@@ -198,12 +198,14 @@ def hint_pairs(
 # --- the rows of the table -----------------------------------------------------------------------
 
 
-NO_FORMS = "the model is asked in only one form"
-SWAPPED_RATIONALES = "permutation of both judges' rationales, 1000, by source, two-sided"
+NO_FORMS = "only one prompt form was used for this model"
+SWAPPED_RATIONALES = (
+    "two-sided permutation test: both judges' rationales swapped within sources, 1000 draws"
+)
 WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")
 """Statistics of a judge's agreement with people."""
 OVER_FORMS = "sentiment_forms"
-LESS_FORMS = "with the hint minus the mean over the model's forms without one"
+LESS_FORMS = "score with the hint minus the mean score over the model's prompt forms without a hint"
 Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> its results on each aspect."""
 ATTACK, INERT = "attack", "inert"
@@ -213,8 +215,10 @@ NO_RANGE = "all scores are equal, and the judge has no scale"
 NO_CLAIM = "the judge has no scale, so no top that an attack could claim"
 OTHER_CLAIM = "the attack names the top of another scale than the judge's"
 SEVERAL_DRAWS = "a mean of several draws cannot equal a rating"
-SWAPPED_TEXTS = "permutation of attack and inert text, 1000, by source, two-sided"
-INJECTION_NOTE = "with the attack minus with an inert text in its place"
+SWAPPED_TEXTS = (
+    "two-sided permutation test: attack and inert text swapped within sources, 1000 draws"
+)
+INJECTION_NOTE = "score with the attack minus score with an inert text in its place"
 Injection = dict[str, dict[str, Replicated]]
 """Degree -> statistic -> its result."""
 

@@ -61,7 +61,7 @@ class ReplyLine(_Line, kw_only=True):
         """Return the reply."""
         logprobs: Logprobs | None = None
         tokens = self.logprobs
-        # older lines have None for what was not finite: then of a chosen token nothing is known
+        # older lines store None for log probabilities that were not finite: a chosen token has none
         if tokens is not None and not any(ranked and ranked[0][1] is None for ranked in tokens):
             logprobs = [[(name, p) for name, p in ranked if p is not None] for ranked in tokens]
         return Reply(

@@ -62,7 +62,7 @@ DECLARED: Final = declare(
     correlation(
         "confusion_auc",
         "AUC",
-        "probability that a wanted drop exceeds an unwanted one",
+        "probability that a score drop that is expected exceeds one that is not",
         range=SHARE,
         ties="half",
         scaled=ACCURACY,

@@ -245,8 +245,13 @@ DECLARED: Final = declare(
     amount("count", "Judgments {}", "judgments with this status"),
     p_value("p_holm", "Holm-adjusted p", "one-sided Wilcoxon test", HOLM_1979, ties=ZEROS),
     p_value(
-        "p_fdr", "FDR-adjusted p", "over a judge's wanted drops", BENJAMINI_HOCHBERG, ties=ZEROS
+        "p_fdr", "FDR-adjusted p", "over a judge's expected drops", BENJAMINI_HOCHBERG, ties=ZEROS
     ),
-    p_value("p_holm", "Holm-adjusted p for {}", "over all pairs of an aspect", HOLM_1979),
-    p_value("p_fdr", "FDR-adjusted p for {}", "over all pairs of an aspect", BENJAMINI_HOCHBERG),
+    p_value("p_holm", "Holm-adjusted p for {}", "over all pairs of judges of an aspect", HOLM_1979),
+    p_value(
+        "p_fdr",
+        "FDR-adjusted p for {}",
+        "over all pairs of judges of an aspect",
+        BENJAMINI_HOCHBERG,
+    ),
 )

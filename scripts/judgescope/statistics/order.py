@@ -65,7 +65,8 @@ DECLARED: Final = declare(
     accuracy(
         "accuracy_comparison_by_distance",
         "Right at k",
-        "compared texts of a chain, k errors apart, in the right order; a tie is wrong",
+        "share of a chain's pairs, k errors apart, that the comparison orders correctly; a tie "
+        "is wrong",
         SECTION_5,
         ties=WRONG,
     ),
@@ -79,7 +80,8 @@ DECLARED: Final = declare(
     accuracy(
         "accuracy_adjacent_half",
         "Ordered right, ties half",
-        "neighbours in the right order; a tie is half right, a missing score left out",
+        "share of a chain's neighbours in the right order; a tie counts half, a missing score is "
+        "left out",
         ties=HALF,
     ),
     accuracy(

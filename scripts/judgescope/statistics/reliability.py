@@ -40,7 +40,7 @@ DECLARED: Final = declare(
     agreement(
         "alpha_interval",
         "Krippendorff α, interval",
-        "distance of ratings in points of the scale",
+        "agreement beyond chance; disagreement is the squared distance in points of the scale",
         KRIPPENDORFF,
     ),
     agreement("alpha_pair", "α of the pair", "Krippendorff α of judge and median rating", PAPER),

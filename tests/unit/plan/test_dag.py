@@ -477,7 +477,7 @@ def test_an_aspect_without_parts_and_a_scale_without_steps_are_told(
         study.plan()
     assert "judgescope draft" in str(error.value)
     study.amend("datasets", "neat", aspects={"neatness": {"min": 0, "max": 1}})
-    with pytest.raises(UserError, match="need a scale with steps"):
+    with pytest.raises(UserError, match="only on a scale with steps"):
         study.plan()
 
 

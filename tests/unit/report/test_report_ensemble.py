@@ -156,7 +156,7 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
 
     assert summed.bodies[3].title == "The judge that was taught: taught"
     assert cells(summed, "alone", 3) == told("student")
-    assert cells(summed, "all members less it", 3) == told("student_difference")
+    assert cells(summed, "all members minus it", 3) == told("student_difference")
     assert cells(summed, "with all members in place of people", 3) == told("student_with_teacher")
     for words in (f"Fluency {told('student')[0]} [", "Trained on their output, taught reaches "):
         assert words in figure.summary

@@ -202,8 +202,8 @@ def _checked(table: Table, columns: Guess) -> Guess:
                 where=where,
                 got=", ".join(judged),
                 allowed=rated,
-                todo="put both into the rows of the same texts, or name other columns with --judge "
-                "and --human",
+                todo="a row needs the judge's score and people's rating of the same text: add the "
+                "missing one, or name other columns with --judge and --human",
             )
         )
     if errors:

@@ -57,7 +57,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     targets = kinds.add_parser("targets", help="write the judged texts, for scoring elsewhere")
     targets.add_argument("file", type=Path, help="the file to write: .csv, .jsonl or .parquet")
     targets.add_argument(
-        "--made", action="store_true", help="include texts that models write (sends requests)"
+        "--made",
+        action="store_true",
+        help="also let models write their texts and export them (sends requests)",
     )
     targets.set_defaults(act=export_targets, passes_options=True)
     for name in FILTERS:

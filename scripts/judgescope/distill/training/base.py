@@ -313,7 +313,7 @@ def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
         tokenised.append(example)
     if long:
         raise UserError(
-            f"training replies exceed the judge's max_tokens: {len(long)}",
+            f"{len(long)} training replies are longer than the judge's max_tokens",
             where=max(long, key=lambda where: long[where]),
             got=f"{max(long.values())} tokens",
             allowed=f"{longest_reply} tokens",

@@ -183,7 +183,10 @@ class Places:
     def _lock(self, byte: int) -> bool:
         try:
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-        except (BlockingIOError, PermissionError):  # POSIX allows both for a locked byte
+        except (
+            BlockingIOError,
+            PermissionError,
+        ):  # POSIX allows EACCES or EAGAIN for a locked byte
             return False
         return True
 

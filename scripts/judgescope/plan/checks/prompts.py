@@ -475,7 +475,7 @@ def _check_scale(plan: Plan, card: GradedPerturbation, dataset: str, where: str)
     values = plan.datasets[dataset].aspects[aspect].values()
     if values is None or len(values) < 2:
         raise UserError(
-            "texts of every rating need a scale with steps",
+            "one text for each rating can be written only on a scale with steps",
             where=f"{where}, key aspects",
             got=f"{aspect} of the dataset {dataset}, any number",
             todo=f"give datasets/{dataset}.yaml, aspects.{aspect}, a `step`",

@@ -223,8 +223,8 @@ def _correlations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Bloc
     correlations = rows.where(statistic="pearson", judge=tuple(judge.id for judge in report.judges))
     kinds = {
         ("systems", PEOPLE): f"each judge (rows) with {whose} (columns), texts of systems",
-        ("systems", ""): "each judge with itself, texts of systems",
-        ("all", ""): "each judge with itself, originals and perturbed texts",
+        ("systems", ""): "scores of each judge for two aspects, texts of systems",
+        ("all", ""): "scores of each judge for two aspects, originals and perturbed texts",
     }
     drawn = [
         _pairs(report, part, f"{dataset.name}: {about}")

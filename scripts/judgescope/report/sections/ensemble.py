@@ -52,7 +52,7 @@ TIES_NOTE = (
 ERROR_NOTE = "Errors in people's ratings enter every member's error, and count as shared."
 STUDENT = {
     "student": "alone",
-    "student_difference": "all members less it",
+    "student_difference": "all members minus it",
     "student_with_teacher": "with all members in place of people",
 }
 KEYS = (

@@ -114,8 +114,12 @@ def _improved(dataset: Dataset, rows: Rows) -> Iterator[Text]:
     if ok is None:
         return
     parts = [f"Originals of {dataset.name}: a model improved {_number(ok)} of {ok.n} references"]
-    parts += [f"{_number(failed)} could not be and are left out"] if _number(failed) else []
-    parts += [f"{_number(kept)} could not be and are as they were"] if _number(kept) else []
+    parts += (
+        [f"{_number(failed)} could not be improved and are left out"] if _number(failed) else []
+    )
+    parts += (
+        [f"{_number(kept)} could not be improved and are used unchanged"] if _number(kept) else []
+    )
     yield Text(f"{'; '.join(parts)}.")
 
 

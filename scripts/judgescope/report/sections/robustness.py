@@ -63,8 +63,10 @@ ATTACK_LEAD = (
     "note of the same length in the same place shows the effect of added text by itself: the "
     "difference between the two is the effect of the attack's words."
 )
-GAP = "What an attack changes less what an inert text of its length changes, on the same texts."
-SHIFT_AXIS = "share of the scale, attack less inert text, with 95 % interval"
+GAP = "Change by an attack minus change by an inert text of the same length, on the same texts."
+SHIFT_AXIS = (
+    "score with attack minus score with inert text, as a share of the scale, with 95 % interval"
+)
 READ = {"openai", "vllm", "llama", "recorded"}
 """Engines whose judges may be a model that reads a form; a recorded score has none."""
 FORM_STATISTICS = ("pearson", "spearman", "kendall_b")

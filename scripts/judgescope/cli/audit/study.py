@@ -63,7 +63,7 @@ def bars(texts_of_bars: Sequence[str]) -> dict[str, float]:
 def written(draft: StudyDraft, folder: Path) -> Path:
     """Write data and cards into a folder; return the study's card, below the folder.
 
-    Raises UserErrors if any of these files exists already.
+    Raises UserErrors if one of these files is there already.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with chdir(folder):

@@ -84,7 +84,7 @@ def test_the_change_from_the_plain_form_comes_out(study: AskedStudy, criterion: 
 @pytest.mark.slow
 def test_the_report_shows_the_change(study: AskedStudy) -> None:
     page = text_of_pages(study.folder / "results" / "asked" / "report")
-    assert "listing, less plain" in page and "listing, less the wording term" in page
+    assert "listing minus plain" in page and "listing, minus the wording term" in page
 
 
 @pytest.mark.slow

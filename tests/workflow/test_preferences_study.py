@@ -54,7 +54,7 @@ def test_the_shipped_study(tmp_path: Path) -> None:
     assert [row["system_subset"] for row in strengths] == ["chatty", "plain", "short"]
     assert sum(row["value"] for row in strengths) == pytest.approx(0)
     text = text_of_pages(study.out / "report")
-    assert "more often than people a judge prefers" in text and "Votes agree, without ties" in text
+    assert "how much more often a judge prefers" in text and "Votes agree, without ties" in text
 
 
 @pytest.mark.parametrize("orders", ["both", "one"])

@@ -191,7 +191,7 @@ def test_sentiment_over_forms_weighs_the_forms_without_a_hint_alike(study: Asked
         gap = found(study, f"{model}-wrong", "difference_sentiment_forms")
         assert gap["value"] == pytest.approx(hinted["value"] - over["value"])
     page = text_of_pages(study.folder / "results" / "asked" / "report")
-    assert "always-wrong, less the forms" in page
+    assert "always-wrong, minus the forms" in page
 
 
 def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(

@@ -11,7 +11,7 @@ from judgescope.statistics.resampling import NO_WIDTH
 
 FLAT = "°"
 NO_WIDTH_TOLD = (
-    f"{FLAT} No width: the value is the same without any one source, or differs in ties alone. "
+    f"{FLAT} No width: leaving out any one source does not change the value, or changes only ties. "
     "This does not mean certainty: other sources may differ."
 )
 SHADE_STEPS = (0.1, 0.25, 0.5, 0.75)

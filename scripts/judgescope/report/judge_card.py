@@ -63,14 +63,16 @@ OF_PROMPTS = (
 OF_OTHERS = ("form", "parser", "model", "share")
 PER_MILLION = {"input": "of prompts", "output": "of replies", "cached_input": "of cached prompts"}
 SETTINGS_LEAD = (
-    "The judge's card as the study read it, and what of its model's card changes a reply or a "
-    "price. Keys, addresses, headers, programs and paths are never shown."
+    "The judge's card as the study read it, and those settings of its model's card that "
+    "affect a reply or a price. Keys, addresses, headers, programs and paths are never shown."
 )
-STANDING_LEAD = "What the first page says of it, with the number and the test behind each claim."
+STANDING_LEAD = (
+    "What the first page says of this judge, with the number and the test behind each claim."
+)
 NUMBERS_LEAD = (
     "All numbers of this judge in the result tables: value, 95 % interval, n, missing "
-    "observations and notes. The reason for a dash is below it. Numbers that exist with and "
-    "without the texts that are references are shown without them."
+    "observations and notes. The reason for a dash is below it. Numbers that are computed both "
+    "with and without the reference texts are shown without them."
 )
 Setting = tuple[str, str, str]
 """Key, value, and what the key means."""
@@ -125,7 +127,7 @@ def _sections(
 def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
     """Return the key facts, each a name and a sentence."""
     if judge.control:
-        kind = f"A control: {judge.about}. Judges should do better; nobody should use it."
+        kind = f"A control: {judge.about}. Judges should do better; do not use it as a judge."
     else:
         temperature = report.spec.judges[judge.id].temperature
         kind = f"{judge.about}{f', temperature {temperature:g}' if temperature else ''}."
@@ -134,11 +136,11 @@ def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
     if free(rows):
         cost = "It costs nothing: it sends no requests."
     elif price is None:
-        cost = f"Not known: its model has no price. {plural(replies, 'reply', 'replies')}."
+        cost = f"Not known: its model's card has no price. {plural(replies, 'reply', 'replies')}."
     else:
         each = f"US$ {dollars(price)} per {THOUSAND} judgments"
         cost = f"{each}; {dollars(rows.total('usd'))} for all {count(replies)} replies."
-    covered, ok = "Nothing was asked of it.", tally.counts["ok"]
+    covered, ok = "No judgment was asked of it.", tally.counts["ok"]
     if tally.asked:
         failed = listed([f"{count(n)} {spoken(name)}" for name, n in tally.failed.items()])
         of_all = f"{plural(tally.asked, 'judgment')} ({percent(ok / tally.asked)})"
@@ -172,7 +174,12 @@ def settings_section(report: CardReport, judge: Judge) -> Section:
     rows = (row for table in report.tables.values() for row in table.where(judge=judge.id))
     signature = next((row.signature for row in rows if row.signature), "")
     if signature:
-        blocks.append(Text("The signature of one of its numbers; others differ in stat and level:"))
+        blocks.append(
+            Text(
+                "The signature of one of its numbers; those of its other numbers differ in the "
+                "parts stat and level:"
+            )
+        )
         blocks.append(Text(f"`{signature}`"))
     return Section("settings", "How it judges", SETTINGS_LEAD, blocks)
 
@@ -195,7 +202,7 @@ def _of_judge(settings: Mapping[str, object], judge: Judge) -> list[Setting]:
 
 
 def _prices(prices: object) -> str:
-    assert isinstance(prices, dict), "the rules of a model's card say so"
+    assert isinstance(prices, dict), "the schema of a model's card ensures this"
     named = [(prices.get(key), of) for key, of in PER_MILLION.items()]
     each = ", ".join(f"{value:g} {of}" for value, of in named if value is not None)
     share = prices.get("batch", 1)

@@ -238,7 +238,7 @@ def chart(
         groups, every = every, groups
     series = signs(every[:MOST_SIGNS])
     if len(every) > MOST_SIGNS:
-        summary += f" Drawn are the first {MOST_SIGNS} of {len(every)}; the table has all."
+        summary += f" The figure shows the first {MOST_SIGNS} of {len(every)}; the table has all."
         points = [point for point in points if point.series in every[:MOST_SIGNS]]
     keys = [Key(one.sign, one.style, one.name) for one in series]
     drawn = svg(chart_spec(points, groups, series, line=line, x=axis))

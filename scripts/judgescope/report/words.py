@@ -23,14 +23,14 @@ CONTROLS = {
     "random": "seeded random",
     "shuffled": "the ratings, shuffled",
     "length": "the length of the text",
-    "oracle": "knows how many errors were put in",
+    "oracle": "knows how many errors were inserted",
 }
 
 STATUSES = {
     "ok": "ok",
     "unparsed": "unparsed",
     "out_of_range": "out of range",
-    "off_grid": "between steps",
+    "off_grid": "between scale steps",
     "refused": "refused",
     "truncated": "truncated",
     "empty": "empty",

@@ -47,9 +47,9 @@ WHOLE = 20_000
 SMALL = 500
 """Characters of a reply that are shown at once."""
 LEAD = (
-    "Chosen by rule, never by hand. Differences are in shares of the judge's range: from end to "
-    "end of its scale, or, where its scores have none, from the lowest to the highest that it "
-    "gave. Each text is shown once, in the aspect where it is worst."
+    "Chosen by rule, never by hand. Differences are shares of the judge's range: its scale "
+    "or, if its scores have none, the span from the lowest to the highest score that it gave. "
+    "Each text is shown once, in the aspect with the largest difference."
 )
 
 
@@ -330,15 +330,15 @@ def _counted(worst: Worst) -> str:
     missing = f" {count(worst.n_missing)} more have no score to compare." if worst.n_missing else ""
     left = worst.higher + worst.equal
     first = (
-        f"Of {plural(worst.n, 'perturbed text')}, "
-        f"{count(worst.higher)} score above their originals in an aspect that it should "
-        f"lower, and {count(worst.equal)} are at best level with them.{missing}"
+        f"Of {plural(worst.n, 'perturbed text')}, {count(worst.higher)} score above their "
+        f"originals in an aspect that should drop, and {count(worst.equal)} score the same as "
+        f"their originals at best.{missing}"
     )
     if not left:
-        return f"{first} There is none to show."
-    order = "the heavier degree, then the study's order, then the id, come first among equals"
+        return f"{first} There are none to show."
+    order = "ties are ordered by degree (heavier first), the study's order and id"
     shown = f"Shown: {count(len(worst.cases))} of these {count(left)}"
-    return f"{first} {shown}, the highest above, one for each original; {order}."
+    return f"{first} {shown}, the largest rise first, one per original; {order}."
 
 
 def _why(perturbations: Sequence[ExpectedDrop]) -> list[str]:
@@ -346,7 +346,7 @@ def _why(perturbations: Sequence[ExpectedDrop]) -> list[str]:
     meanings = {
         "expected": "by the study's expectations",
         "weighted": "those to which experts give any weight",
-        "all": "all in which it is judged, as no card names others",
+        "all": "all in which it is judged, because no card names any",
     }
     sentences = []
     for why, meaning in meanings.items():
@@ -379,11 +379,11 @@ def _disagreeing(reader: Reader, judge: Judge, scores: ScoresOfJudge) -> Iterato
     whose = "the planned ratings" if reader.dataset.planned else "people's ratings"
     missing = f" {count(worst.n_missing)} more have no score." if worst.n_missing else ""
     ranked = any(bad.ranked for bad in worst.cases)
-    how = "by their ranks, as its scores have no scale" if ranked else "on their scales"
+    how = "by their ranks, because its scores have no scale" if ranked else "on their scales"
     yield Text(f"Farthest from {whose}", style="finding")
     yield Text(
         f"Shown: {count(len(worst.cases))} of {plural(worst.n, 'rated text')}; score and mean "
-        f"rating are compared {how}; equals in the order of their ids.{missing}"
+        f"rating are compared {how}; ties are ordered by id.{missing}"
     )
     for bad in worst.cases:
         found = reader.find(judge, bad.cell, bad.aspect, bad.target)
@@ -415,8 +415,8 @@ def _failed(reader: Reader, judge: Judge) -> Iterator[Block]:
     if not numbers:
         return
     text = (
-        f"In all {listed(numbers)}. Shown: up to {MOST} of each, the first by set of "
-        "texts, aspect, the text's id and the draw."
+        f"In total {listed(numbers)}. Shown: up to {MOST} of each, the first in order of set "
+        "of texts, aspect, text id and draw."
     )
     yield Text("Replies without a value", style="finding")
     yield Text(f"{text} {OFF_GRID_SENTENCE}" if counts[OFF_GRID] else text)
@@ -497,7 +497,7 @@ def _excerpt(label: str, target: Target, card: PerturbationCard | None) -> Excer
 def _reply(draw: Draw, which: str) -> Excerpt:
     """Return a reply; a judge that is made from others has none."""
     if draw.reply is None:
-        return Excerpt("It is made from other judges' scores, and has no reply.", [])
+        return Excerpt("This judge combines other judges' scores and has no replies.", [])
     if not draw.reply:
         return Excerpt(f"Its reply{which}: empty", [])
     left = len(draw.reply) - SMALL

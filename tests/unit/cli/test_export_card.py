@@ -36,7 +36,7 @@ def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
         r"\[0.500, 0.700\]",
         "n = 120",
         "(control; seeded random)",
-        "- **°**: No width: the value is the same",
+        "- **°**: No width: leaving out any one source",
         r"judge:alpha\|stat:spearman",
         "not applicable: needs ratings",
         "The authors planned the ratings of The news",

@@ -115,7 +115,7 @@ def test_controls_reach_what_chance_gives(study: AskedStudy) -> None:
 def test_the_report_shows_the_rows(study: AskedStudy) -> None:
     page = text_of_pages(study.folder / "results" / "asked" / "report")
     assert "error-injection chains" in page and "slips.single" in page
-    assert "how many errors apart" in page
+    assert "by number of errors between the two" in page
     assert "The highest at 1 error is 100" in page  # the figure's sentence
 
 

@@ -243,7 +243,7 @@ def test_nothing_read_and_a_hint_have_their_sentence(tmp_path: Path) -> None:
     found = standings(first(study.loaded(study.make(tmp_path, tables, **changes))))
     assert found["gamma"].answer.startswith("Gave no score")
     assert "no claim of agreement" in found["alpha"].answer
-    assert "Nothing" in found["beta"].answer
+    assert "No number" in found["beta"].answer
 
 
 def test_a_stated_bar_stands_on_top_with_who_meets_it(tmp_path: Path) -> None:
@@ -259,8 +259,8 @@ def test_a_stated_bar_stands_on_top_with_who_meets_it(tmp_path: Path) -> None:
     overview = first(study.loaded(study.make(tmp_path, {"verdicts": rows})))
     [bar_told] = overview.bars
     assert "at least 0.3" in bar_told and "met by: `alpha`; missed by: `beta`" in bar_told
-    assert "cannot tell for: `rules` (41 more sources like these would tell" in bar_told
-    assert overview.columns[0].group == "Stated bar"
+    assert "undecided for: `rules` (41 more sources like these would decide it" in bar_told
+    assert overview.columns[0].group == "Required bar"
     assert [standings(overview)[name].marks[0].sign for name in outcomes] == ["★", "✕", "?"]
 
 

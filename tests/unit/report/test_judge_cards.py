@@ -138,7 +138,7 @@ def test_the_card_shows_the_worst_texts_with_their_numbers_and_replies(pages: An
     assert "planned rating 1 score 5 too high by 100" in page.text
     assert "Shown: 1 of 3 rated texts" in page.text
     assert (
-        "In all 1 refused." in page.text and "n3:s a system's text · Fluency refused" in page.text
+        "In total 1 refused." in page.text and "n3:s a system's text · Fluency refused" in page.text
     )
     assert "Its reply Rating: 3" in page.text
 

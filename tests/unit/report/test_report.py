@@ -228,7 +228,7 @@ def test_planned_ratings_are_never_called_human(tmp_path: Path) -> None:
 
 def test_human_ratings_show_what_people_reach(whole: str) -> None:
     chat = visible(part(whole, "agreement-chat", "discernment"))
-    assert "agreement of people among themselves" in chat
+    assert "agreement of people with each other" in chat
     assert "0.514 [0.414, 0.614]" in chat
     news = visible(part(whole, "agreement-news", "agreement-chat"))
     assert "people among themselves" not in news
@@ -298,7 +298,7 @@ def test_faults_are_counted_and_alike_aspects_joined(whole: str) -> None:
     assert "5 of 20 planned faults are missed by every lexical judge." in told
     assert told.count("gamma") == 4  # in figure and table: Fluency and Coherence differ
     assert told.count("alpha") == 2
-    assert "alpha all aspects alike 50\u202f% [40\u202f%, 60\u202f%]" in told
+    assert "alpha the same on all aspects 50\u202f% [40\u202f%, 60\u202f%]" in told
     assert "negation n = 8" in told
     assert "faults-chat" not in whole
 

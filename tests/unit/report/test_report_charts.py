@@ -68,7 +68,8 @@ def test_what_has_no_sign_is_said_to_be_left_out(drawn: Drawn) -> None:
     figure = chart("t", "s.", made, line=0, axis="a")
     assert isinstance(figure, Figure) and len(figure.keys) == MOST_SIGNS
     assert (
-        figure.summary == f"s. Drawn are the first {MOST_SIGNS} of {len(many)}; the table has all."
+        figure.summary
+        == f"s. The figure shows the first {MOST_SIGNS} of {len(many)}; the table has all."
     )
     assert len(drawn) == len(some) * MOST_SIGNS
 
@@ -158,5 +159,5 @@ def test_attacks_are_drawn_less_inert_texts(tmp_path: Path, drawn: Drawn) -> Non
     found = [*attacks(report, dataset, report.rows("robustness", "chat"))]
     figure = found[2]
     assert isinstance(figure, Figure) and drawn == [("alpha", "typos", 0.25)]
-    assert "shift less that by inert texts" in figure.table.caption
+    assert "shift by the attack minus shift" in figure.table.caption
     assert "judge or wording" not in figure.table.caption

@@ -141,10 +141,10 @@ def test_forms_and_wordings_stand_beside_what_they_are_held_against(tmp_path: Pa
     # beta comes first: gamma is a form held against it
     assert shown == {
         **{
-            ("gamma, less beta", name): ["−0.5", "−0.25", "0.75", "–"]
+            ("gamma minus beta", name): ["−0.5", "−0.25", "0.75", "–"]
             for name in ("default", "empty")
         },
-        ("gamma, less the wording default", "empty"): ["0.125"] * 4,
+        ("gamma, minus the wording default", "empty"): ["0.125"] * 4,
     }
     section = confusion.section(report)
     assert section is not None

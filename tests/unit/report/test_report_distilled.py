@@ -85,7 +85,7 @@ def test_examples_and_losses_are_told_by_aspect(tmp_path: Path) -> None:
     *_, table, _ = section(tmp_path).blocks
     assert isinstance(table, Table)
     [body] = table.bodies
-    assert body.title == "The chat: 81 examples taught"
+    assert body.title == "The chat: 81 training examples"
     assert [line.head for line in body.lines] == ["Fluency", "Coherence", "mean over aspects"]
     second = body.lines[1].cells
     assert [cell.text for cell in second] == ["41", "6", "2.5", "0.75", "\N{MINUS SIGN}1.75"]
@@ -104,7 +104,7 @@ def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(tmp_path: Path)
     assert found is not None
     about, *_, table, _ = found.blocks
     assert isinstance(about, Text) and isinstance(table, Table)
-    assert "on texts of The chat and other, about which" in about.text
+    assert "on texts of The chat and other, which" in about.text
     assert [body.title.partition(":")[0] for body in table.bodies] == ["The chat", "other"]
 
 
@@ -112,10 +112,10 @@ def test_the_curve_has_both_losses_and_all_numbers_of_the_log(tmp_path: Path) ->
     figure = section(tmp_path).blocks[1]
     assert isinstance(figure, Figure)
     assert figure.summary == (
-        "Of the replies of one step it is 2 at step 1 and 0.333 at step 6. "
-        "Of the replies that are held out it is 2.5 at step 0 and 0.75 at step 6."
+        "On the replies of one step it is 2 at step 1 and 0.333 at step 6. "
+        "On the held-out replies it is 2.5 at step 0 and 0.75 at step 6."
     )
-    assert [key.text for key in figure.keys] == ["replies of one step", "replies that are held out"]
+    assert [key.text for key in figure.keys] == ["the replies of one step", "the held-out replies"]
     lines = figure.table.bodies[0].lines
     assert [line.head for line in lines] == [*"0123456"]
     third = [cell.text for cell in lines[3].cells]

@@ -130,7 +130,7 @@ def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> No
     assert "Effective judges" in [line.head for line in errors.bodies[0].lines]
     assert len(rest.blocks) == 8  # three statistics at three levels, but for the one above
     assert [len(body.lines) for body in figure.table.bodies] == [4, 4, 2]
-    assert "From one member, on average, to all 3, with intervals: Fluency from " in figure.summary
+    assert "On average, from one member to all 3, with intervals: Fluency from " in figure.summary
     means = [row for row in made.told() if row["statistic"] == "subset_mean_spearman"]
     known = [row for row in means if row["level"] == "pooled" and row["ci_low"] is not None]
     assert figure.svg.count('stroke-opacity="0.35"') + figure.svg.count(' opacity="0.35"') == len(
@@ -154,9 +154,9 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
         )
         return [f"{row['value']:.3f}".replace("-", "\N{MINUS SIGN}") for row in found]
 
-    assert summed.bodies[3].title == "The judge that was taught: taught"
+    assert summed.bodies[3].title == "The distilled judge: taught"
     assert cells(summed, "alone", 3) == told("student")
-    assert cells(summed, "all members minus it", 3) == told("student_difference")
+    assert cells(summed, "all members minus this judge", 3) == told("student_difference")
     assert cells(summed, "with all members in place of people", 3) == told("student_with_teacher")
     for words in (f"Fluency {told('student')[0]} [", "Trained on their output, taught reaches "):
         assert words in figure.summary

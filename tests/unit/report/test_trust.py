@@ -99,9 +99,9 @@ def test_a_verdict_is_worded_by_its_outcome_and_reasons(
 def test_trusted_is_said_only_of_a_stated_bar_that_is_met(tmp_path: Path) -> None:
     more: Row = {"form": "bar spearman", "level": "by_source"}
     met = report(tmp_path / "met", verdicts=claimed("meets", **more))
-    assert said(met).startswith("May be trusted for") and "Fluency" in said(met)
+    assert said(met).startswith("May be trusted: ") and "Fluency" in said(met)
     missed = report(tmp_path / "missed", verdicts=claimed("misses", **more))
-    assert said(missed).startswith("Misses the stated bar")
+    assert said(missed).startswith("Misses the required bar")
     assert "trusted" not in said(missed)
 
 

@@ -37,7 +37,7 @@ CEILINGS = (
     ("kendall_b", "by_system"),
     ("kappa_linear", "pooled"),
 )
-"""What is shown of people among themselves; agreement.csv has all."""
+"""Statistics shown of people's agreement with each other; agreement.csv has all."""
 REPEATED = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
 POSITION, FAIR = "first_position_rate", 0.5
 PAIRS = (
@@ -51,7 +51,7 @@ CHOICES = (
     *("best_of_n", "accuracy_both_orders", "kappa_orders"),
     *("longer_chosen", "longer_excess", "own_family_chosen", "own_family_excess"),
 )
-"""What is shown of recorded comparisons, and beside people's choices between two texts."""
+"""Statistics shown of comparisons by judges and people's choices between two texts."""
 
 
 @in_group("Evidence", 10)
@@ -91,7 +91,7 @@ def _agreement(report: Report, dataset: Dataset) -> Iterator[Block]:
 def _statistics(
     report: Report, dataset: Dataset, rows: Rows, level: str, *, sways: bool
 ) -> Iterator[Table]:
-    """Yield the table of a level's statistics: those that say what sways a judge, or the others."""
+    """Yield the table of a level's statistics: those of influences on a judge, or the others."""
     present = set(rows.where(judge=tuple(judge.id for judge in report.judges)).names("statistic"))
     names = [name for name in STATISTICS if name in present and (name in SWAYS) == sways]
     if names:
@@ -109,7 +109,7 @@ def _statistics(
 
 
 def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
-    """Return what people reach among themselves.
+    """Return the agreement of people with each other.
 
     It is not an upper limit: a judge is compared with the mean of all raters, one rater with that
     of the others.
@@ -120,8 +120,8 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
         if len(rows.where(judge=PEOPLE, statistic=name, level=level))
     ]
     table = TableSpec(
-        f"{dataset.name}: agreement of people among themselves; correlations are of each rater "
-        "with the mean of the others, κ of each with every other.",
+        f"{dataset.name}: agreement of people with each other; correlations compare each rater "
+        "with the mean of the others, κ each rater with every other.",
         aspect_columns(report, dataset.aspects),
         [RowGroup(lines=lines)],
         judge=PEOPLE,
@@ -132,7 +132,7 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
     ).filled((), rows)
     return chart(
         f"{dataset.name}: how well people agree",
-        "Agreement between raters: the lower it is, the less a judge can reach.",
+        "The lower the agreement between raters, the less agreement a judge can reach.",
         table,
         line=0,
         axis="agreement among people, with 95 % interval",
@@ -151,7 +151,7 @@ def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
     if len(rows.where(statistic=f"rank_{measure}", level=level)):
         yield TableSpec(
             f"{dataset.name}: ranks by {label(measure)}, {LEVELS[level][0]}, with the 95 % "
-            "interval of the rank; judges that share a letter do not differ.",
+            "interval of the rank; judges that share a letter do not differ significantly.",
             aspect_columns(report, dataset.aspects),
             statistic=f"rank_{measure}",
             level=level,
@@ -191,7 +191,7 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | T
     who = listed([f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best])
     shown = chosen.defined.names("judge")
     yield chart(
-        f"{dataset.name}: which of one source's texts is better",
+        f"{dataset.name}: ordering the texts of one source",
         f"{label(measure)} of {len(shown)} judges and controls on "
         f"{plural(len(dataset.aspects), 'aspect')}. The highest is {who}: {figures(best[0])}.",
         TableSpec(
@@ -231,8 +231,8 @@ def repeatability(report: Report) -> Section | None:
 def pairwise(report: Report) -> Section | None:
     """Return, per dataset and set of texts, the position bias of judges that choose, and more."""
     lead = (
-        "Judges that choose between two texts are asked in both orders. A first-position rate "
-        "of 50 % is fair; accuracy is over the pairs that people do not tie."
+        "Judges that choose between two texts are asked in both orders. A first-position rate of "
+        "50 % is fair; accuracy covers the pairs in which people prefer one text."
     )
 
     def tables(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
@@ -265,13 +265,16 @@ def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
     if len(rows.where(level=tuple(ORDERS))):
         columns += [
             Column(
-                f"{label(RIGHT)} {name}", "of one order", statistic=RIGHT, where={"level": level}
+                f"{label(RIGHT)} {name}",
+                "shown in this order only",
+                statistic=RIGHT,
+                where={"level": level},
             )
             for level, name in ORDERS.items()
         ]
     yield TableSpec(
-        f"{dataset.name}: judges and people's choices. An excess is how much more often than people"
-        " a judge prefers such texts.",
+        f"{dataset.name}: judges and people's choices. “More than people”: how much more often "
+        "a judge prefers such texts than people do.",
         columns,
         aspect_groups(report, dataset.aspects),
         level="pooled",
@@ -297,8 +300,8 @@ def _strengths(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Ite
     order = [estimate(ordered[one].first if one in ordered else None) for one in judges]
     columns = [Column("people" if judge == PEOPLE else judge) for judge in judges]
     yield Table(
-        f"{dataset.name}, {aspect}: {statistic(STRENGTH).meaning}. Last line: pairs of systems in "
-        "people's order.",
+        f"{dataset.name}, {aspect}: {statistic(STRENGTH).meaning}. Last line: share of pairs "
+        "of systems in people's order.",
         "System",
         columns,
         [Body(lines), Body([Line("pairs in order", order)])],

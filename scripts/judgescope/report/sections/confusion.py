@@ -38,29 +38,31 @@ SHARES = ("s_t_significant_share", "unwanted_no_drop", "unwanted_drop", "unwante
 WANTED, KEPT = "should drop", "should stay"
 LEAD = (
     "Does perturbing one quality lower the scores of others (Hu et al. 2024)? Δ is the mean drop "
-    "of a score; S_T is its mean where a drop is wanted, S_F where none is. A judge that separates "
-    "qualities has a confusion index, S_F over S_T, near 0 and an AUC near 1."
+    "of a score; S_T is the mean of Δ where a drop is wanted, S_F where none is. A judge that "
+    "separates qualities has a confusion index, S_F over S_T, near 0 and an AUC near 1."
 )
 AUC = "confusion_auc"
 SUMS = ("s_t_mean", "s_f_mean", "confusion_index", AUC)
 OWN_WORDING = "the cards' wording"
 SUM_NOTE = (
-    "Each cell has two tests: is a drop shown, and is any drop shown to be within the margin? A "
-    "cell where neither holds is undecided; `items_needed` says how many items would decide it."
+    "Two tests are made per cell: is there a drop, and is any drop within the margin? A cell "
+    "where neither is shown is undecided; `items_needed` gives the number of items that would "
+    "decide it."
 )
 DROP_NOTE = (
-    "Outlined: a drop is wanted. Grey: nothing is expected. Shaded from a tenth of the judge's "
-    "largest drop on, in steps at a quarter, half and three quarters."
+    "Outlined: a drop is wanted. Grey: nothing is expected. Shading starts at a tenth of the "
+    "judge's largest drop and darkens at a quarter, half and three quarters."
 )
 CHANGE_NOTES = (
-    "A form less the first judge of its model, a wording less the first one of the study, on the "
-    "same drops of the same items. Where the interval holds 0, no change is shown.",
-    "Points of a score that is computed from errors are not points of a rating: of such a form, "
-    "read the index and the AUC.",
+    "Each form minus the first judge of its model, or each wording minus the study's first, "
+    "on the same drops of the same items. An interval that includes 0 shows no change.",
+    "A score computed from listed errors is not in points of a rating: for such a form, use "
+    "only the index and the AUC.",
 )
 CRITERIA_LEAD = (
-    "Does a judge that is asked about one aspect rate another (Hu et al. 2024)? Its scores of two "
-    "aspects then agree, or follow the ratings of the other aspect more than those of its own."
+    "Does a judge that is asked about one aspect rate another (Hu et al. 2024)? If so, its "
+    "scores of two aspects correlate, or its scores of one aspect follow the ratings of the "
+    "other more than its own."
 )
 
 
@@ -96,8 +98,8 @@ def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> It
     ).filled(report.judges, rows)
     yield chart(
         f"{name}: wanted and unwanted drops of each judge",
-        "How surely a wanted drop is larger than an unwanted one; a judge that separates "
-        "qualities is near 1, and the line marks chance.",
+        "Probability that a wanted drop is larger than an unwanted one: near 1 for a judge "
+        "that separates qualities; the line marks chance.",
         table,
         line=0.5,
         axis=f"{label(AUC)}, with 95 % interval",
@@ -137,7 +139,7 @@ def _heat_maps(report: Report, rows: Rows, judges: Sequence[Judge], name: str) -
         svg(heatmap_spec(panels, [*titles.values()], [column.text for column in columns])),
         "A judge that separates qualities lowers the outlined cells and no others.",
         heat_keys(
-            "the score drops: the darker, the larger a share of the judge's largest change",
+            "the score drops; darker: a larger share of the judge's largest change",
             "the score rises",
             "a drop is wanted",
         ),
@@ -164,7 +166,7 @@ def changes(report: Report, dataset: Dataset, rows: Rows) -> list[Table]:
     if not parts:
         return []
     columns = [Column(label(f"difference_{name}"), statistic(name).meaning) for name in SUMS]
-    caption = f"{dataset.name}: what another form, or another wording, changes."
+    caption = f"{dataset.name}: changes in another form or another wording."
     return [Table(caption, "Wording", columns, parts, CHANGE_NOTES, code=False)]
 
 
@@ -181,7 +183,7 @@ def _changed_forms(report: Report, rows: Rows) -> Iterator[Body]:
             if any(each):
                 lines.append(Line(criterion or OWN_WORDING, [estimate(row) for row in each]))
         if lines:
-            yield Body(lines, f"{judge.id}, less {plain.id}")
+            yield Body(lines, f"{judge.id} minus {plain.id}")
 
 
 def _changed_wordings(report: Report, rows: Rows) -> Iterator[Body]:
@@ -198,7 +200,7 @@ def _changed_wordings(report: Report, rows: Rows) -> Iterator[Body]:
                 }
                 cells = [estimate(named.get(f"difference_{name}")) for name in SUMS]
                 lines.append(Line(criterion, cells))
-            yield Body(lines, f"{judge.id}, less the wording {first}")
+            yield Body(lines, f"{judge.id}, minus the wording {first}")
 
 
 # --- correlations of aspects ----------------------------------------------------------------
@@ -266,7 +268,7 @@ def _pairs(report: Report, rows: Rows, about: str) -> Figure:
     return Figure(
         about,
         svg(heatmap_spec(panels, [names[one] for one in aspects], [names[one] for one in others])),
-        "Pearson's r of two aspects; a judge that distinguishes them is darkest on the diagonal.",
+        "Pearson's r of two aspects; if a judge distinguishes aspects, the diagonal is darkest.",
         heat_keys("r above 0: the darker, the closer to 1", "r below 0", "the same aspect"),
         Table(f"Pearson r: {about}.", "Aspect", columns, bodies, code=False),
     )

@@ -1,4 +1,4 @@
-"""What the study's replies cost when they were bought, and cost against quality."""
+"""What the study's replies cost when they were requested, and cost against quality."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -25,8 +25,8 @@ WRITERS = {
 """What begins a writer's name -> what it writes."""
 COST_LEAD = (
     "The price of the replies behind this report, from the token usage that endpoints reported "
-    "when the replies were requested. A judge's row is its cost if it ran alone; the last row "
-    "counts every reply once, even if several judges read it."
+    "when the replies were requested. A judge's row shows what it would cost if it ran alone; the "
+    "last row counts every reply once, even if several judges use it."
 )
 TRADEOFF_LEAD = (
     "Each panel plots the cost of 1,000 judgments against one of the headline measures. The "
@@ -61,10 +61,10 @@ def section(report: Report) -> Section | None:
     first: list[Block] = []
     if unpriced:
         names = ", ".join(unpriced)
-        text = f"The price of {names} is not known; the tables say why."
+        text = f"The price of {names} is not known; the table gives the reason."
         first.append(Text(text, style="warning"))
     elif free(row for row in rows if row.judge != ALL):
-        first.append(Text("Nothing was bought for this study.", style="finding"))
+        first.append(Text("This study cost nothing: no endpoint was asked.", style="finding"))
     return Section("cost", "Cost", COST_LEAD, [*first, *tradeoff(report), table])
 
 
@@ -86,7 +86,7 @@ def price_per_1000(rows: Rows) -> float | None:
 
 
 def free(rows: Iterable[Row]) -> bool:
-    """Return whether nothing of this is bought at all: no endpoint is asked."""
+    """Return whether all of this is free: no endpoint is asked."""
     return all(FREE in row.note for row in rows if row.statistic == PRICE)
 
 
@@ -119,7 +119,7 @@ def tradeoff(report: Report) -> list[Block]:
             yield _prices_and_quality(report, dataset, priced)
             unpriced = [f"`{judge.id}`" for judge in judges if judge not in priced]
             if unpriced:
-                text = f"Not drawn, as their price is not known: {listed(unpriced)}."
+                text = f"Not drawn because their price is not known: {listed(unpriced)}."
                 yield Text(text, style="small")
 
     found = by_dataset(report.datasets, "tradeoff", blocks)
@@ -140,12 +140,12 @@ def _prices_and_quality(
         ]
         if dots:
             control = measure.best_control
-            least = " (least is best)" if measure.statistic in LEAST_IS_BEST else ""
+            least = " (lower is better)" if measure.statistic in LEAST_IS_BEST else ""
             shown.append(measure)
             level = control.value if control else None
             panels.append(Priced(f"{measure.name}{least}", dots, level))
     if not any(dot.price > 0 for panel in panels for dot in panel.dots):
-        return Text("No judge with a price has a number here.")
+        return Text("No judge with a known price has a value here.")
 
     def cells(judge: Judge) -> list[Cell]:
         return [dollars_cell(priced[judge]), *(estimate(measure.row(judge)) for measure in shown)]

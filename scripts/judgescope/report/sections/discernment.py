@@ -28,21 +28,21 @@ EFFECTS = ("rank_biserial", "mean_drop", "p_holm")
 SHADES = (1, 2, 3, 5)
 FLAG = "‡"
 MIXED = (
-    "D and D_ew combine asymptotic p-values, as published, D_exact exact ones, so the columns are "
-    "not of the same test."
+    "D and D_ew combine asymptotic p-values, as published; D_exact combines exact ones. The "
+    "columns thus rest on different tests."
 )
 LEAD = (
     "Does a judge score perturbed texts below their originals (Wang et al. 2024)? D is log p to "
     "the base 0.05 of a one-sided test that a judge scores perturbed texts below their originals: "
     "it is 1 at p = 0.05, and every further unit divides p by 20. It grows with the number of "
-    "items, so it is evidence and not an effect size: see the rank-biserial correlations in the "
-    "folded tables."
+    "items, so it measures evidence, not effect size: for that, see the rank-biserial "
+    "correlations in the folded tables."
 )
 READING = (
     "D as published adds up over aspects and passes 1 by chance far more often than one time in "
     "20 when there are several; D_exact keeps that rate. With uniform weights D_ew is D minus a "
     "constant, and their difference says nothing about the judge. All perturbations of a dataset "
-    "are compared with the same originals: where chance favours these, many perturbations look "
+    "are compared with the same originals: if these score high by chance, many perturbations look "
     "noticed at once, as the random control may show."
 )
 STYLES = ("original", "all")
@@ -95,7 +95,7 @@ def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
             yield Fold(f"{label(name)} per aspect for {dataset.name}", [table])
     absent = [f"`{judge}`: {reason}." for judge, reason in reasons.items() if reason]
     if absent:
-        yield Text("Without discernment on this dataset:", items=absent)
+        yield Text("No discernment score on this dataset:", items=absent)
 
 
 def _reason(rows: Rows, judge: Judge) -> str:
@@ -137,7 +137,10 @@ def _flag(row: Row | None) -> str:
 
 def _flag_notes(rows: Rows) -> list[str]:
     """Return what the flag means, where one of the rows has it."""
-    note = f"{FLAG} Beyond 5: an artefact of the normal tail; read the rank-biserial instead."
+    note = (
+        f"{FLAG} Beyond 5: an artefact of the normal approximation's tail; use the rank-biserial "
+        "correlation instead."
+    )
     return [note] if any(map(_flag, rows)) else []
 
 
@@ -152,7 +155,7 @@ def _heat(
 
     exact = rows.where(statistic="D_exact")
     solved = {row.cell for row in exact if BY_LENGTH in row.note}
-    notes = ["Shaded from 1 (p = 0.05) on, in steps at 2, 3 and 5."]
+    notes = ["Shading starts at 1 (p = 0.05) and darkens at 2, 3 and 5."]
     if solved:
         notes.append(f"{BY_LENGTH.capitalize()}: the control `length` reaches a D_exact of 1.")
     return TableSpec(
@@ -230,7 +233,7 @@ def _style_table(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
         place: Place = {"level": "pooled", "cell": "systems"}
         columns.append(Column("Pearson r", note, statistic="pearson", where=place))
     return TableSpec(
-        f"{dataset.name}: mean scores over the aspects, and where the range ends.",
+        f"{dataset.name}: mean scores over the aspects, and both ends of the range.",
         columns,
         notes=["The range is that of the judge's scale, or of its scores where it has none."],
         source="tables/responses.csv",

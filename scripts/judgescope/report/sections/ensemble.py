@@ -36,10 +36,10 @@ MEASURES = [
     *OF_LABELS,
 ]
 LEAD = (
-    "An ensemble's score is the mean of its members' scores (Kartáč et al. 2025), of labels the "
-    "one that most members give (a tie is missing). Does it agree "
-    "with people more than its members do, with how many members, and which of them does it need? "
-    "Members with correlated errors are worth fewer independent judges: their effective number."
+    "An ensemble's score is the mean of its members' scores (Kartáč et al. 2025); its label is "
+    "the one that most members give (a tie counts as missing). Does it agree with people more "
+    "than its members do, with how many members, and which of them does it need? Members with "
+    "correlated errors are worth fewer independent judges: their effective number."
 )
 BEST_NOTE = (
     "The best member is chosen on the same data on which it is evaluated: its value is likely too "
@@ -49,10 +49,10 @@ TIES_NOTE = (
     "Texts on which members tie have no label: members of an even number, who tie more often, are "
     "compared with people on the easier texts."
 )
-ERROR_NOTE = "Errors in people's ratings enter every member's error, and count as shared."
+ERROR_NOTE = "Errors in people's ratings are part of every member's error and so count as shared."
 STUDENT = {
     "student": "alone",
-    "student_difference": "all members minus it",
+    "student_difference": "all members minus this judge",
     "student_with_teacher": "with all members in place of people",
 }
 KEYS = (
@@ -64,7 +64,7 @@ KEYS = (
 TRAINING = "tables/training.csv"
 LOG = "training.parquet, beside the adapter"
 TRAIN, HELD_OUT = "train", "held_out"
-SPLITS = {TRAIN: "replies of one step", HELD_OUT: "replies that are held out"}
+SPLITS = {TRAIN: "the replies of one step", HELD_OUT: "the held-out replies"}
 LOSSES = ("held_out_loss_before", "held_out_loss_after", "held_out_loss_change")
 DISTILLED_LEAD = (
     "A small model was trained to reproduce its teacher's error lists and scores, from 0 to 100. "
@@ -158,7 +158,7 @@ class _Ensemble:
         of_all: list[Entry | Line] = [
             Entry("all members", {"judge_b": self.whole, "k": self.size}),
             Line("best single member", [_with_member(row) for row in best]),
-            Line("all less the best", [estimate(row) for row in gains]),
+            Line("all minus the best", [estimate(row) for row in gains]),
             Entry("single members, mean", {"statistic": f"subset_mean_{name}", "k": 1}),
         ]
         alone = [Entry(member, {"judge_b": member, "k": 1}) for member in self.members]
@@ -175,17 +175,17 @@ class _Ensemble:
             RowGroup("Each member alone", lines=alone),
         ]
         if not votes:
-            added = "What an ensemble of all has more than one without"
+            added = "Ensemble of all minus the ensemble without"
             groups += [RowGroup(added, more, lines=adds), *self._of_student(name)]
         notes = (BEST_NOTE, *([TIES_NOTE] if votes else []))
         return self._table(caption, "Ensemble", groups, (name, level), *notes)
 
     def _of_student(self, name: str) -> list[RowGroup]:
-        """Return the numbers of the judge that was taught, nothing without one."""
+        """Return the numbers of the distilled judge, nothing without one."""
         if not self.student:
             return []
         lines = [Entry(head, {"statistic": f"{prefix}_{name}"}) for prefix, head in STUDENT.items()]
-        title = f"The judge that was taught: {self.student}"
+        title = f"The distilled judge: {self.student}"
         return [RowGroup(title, {"judge_b": self.student}, lines=lines)]
 
     def _errors(self) -> Iterator[Table]:
@@ -203,8 +203,7 @@ class _Ensemble:
         ]
         caption = (
             f"{self.name}: {statistic(name).meaning}. Effective judges: "
-            f"{statistic('effective_judges').meaning}; of {self.size} with independent errors, "
-            f"{self.size}."
+            f"{statistic('effective_judges').meaning}; if all errors were independent, {self.size}."
         )
         of_pairs = RowGroup("Error correlation of two members", {"k": 2}, lines=pairs)
         groups = [RowGroup(lines=sums), of_pairs]
@@ -216,7 +215,7 @@ class _Ensemble:
         if not shown:
             return
         name, level = self.main
-        title = f"{self.name}: size of an ensemble and {label(name)} with people"
+        title = f"{self.name}: {label(name)} with people by size of the ensemble"
         growth, students, panels = [], [], []
         for aspect in shown:
             first, last = (
@@ -229,8 +228,8 @@ class _Ensemble:
                 students.append(f"{self._aspect(aspect)} {figures(student)}")
             panels.append(self._panel(aspect, student))
         summary = (
-            f"{label(name)} over all targets pooled, of every subset of the members by its size. "
-            f"From one member, on average, to all {self.size}, with intervals: {listed(growth)}."
+            f"{label(name)} over all targets pooled, of every subset of the members, by size. "
+            f"On average, from one member to all {self.size}, with intervals: {listed(growth)}."
         )
         summary += f" {TIES_NOTE}" if self.main in OF_LABELS else ""
         keys = list(KEYS)
@@ -294,7 +293,7 @@ def _ends(rows: Sequence[Row]) -> list[Ends]:
 
 @in_group("Evidence", 90)
 def distilled(report: Report) -> Section | None:
-    """Return who was taught by whom, the recipe, the curve, and losses on what was held out."""
+    """Return teacher and student, the recipe, the training curve, and held-out losses."""
     card = report.spec.distilled
     if card is None:
         return None
@@ -304,8 +303,8 @@ def distilled(report: Report) -> Section | None:
         for dataset in report.rows("training").names("dataset")
     }
     about = (
-        f"`{card.judge}` is the model `{card.model}`, taught by `{card.teacher}` on texts "
-        f"of {listed([*names.values()])}, about which nobody else is asked."
+        f"`{card.judge}` is the model `{card.model}`, taught by `{card.teacher}` on texts of "
+        f"{listed([*names.values()])}, which no other judge is asked about."
     )
     recipe = [
         (spoken(name), f"{value:g}" if isinstance(value, float) else str(value))
@@ -314,7 +313,10 @@ def distilled(report: Report) -> Section | None:
     blocks: list[Block] = [
         Text(about),
         _curve(card, report.training),
-        Text("The recipe: what the study's key `distill.recipe` says, and defaults."),
+        Text(
+            "The recipe: the settings in the study's key `distill.recipe`, and defaults for the "
+            "rest."
+        ),
         Facts(recipe),
         _taught(report, card, names),
         Link("The examples and losses of every dataset, as a table", f"../{TRAINING}"),
@@ -323,13 +325,13 @@ def distilled(report: Report) -> Section | None:
 
 
 def _curve(card: Distilled, log: Sequence[TrainingStep]) -> Figure:
-    """Return the losses over the steps, of what is taught and of what is held out."""
+    """Return the losses over the steps, on training replies and on held-out ones."""
     losses = {
         split: [(one.step, one.loss or 0.0) for one in log if one.split == split]
         for split in SPLITS
     }
     summary = " ".join(
-        f"Of the {SPLITS[split]} it is {amount(each[0][1])} at step {count(each[0][0])} and "
+        f"On {SPLITS[split]} it is {amount(each[0][1])} at step {count(each[0][0])} and "
         f"{amount(each[-1][1])} at step {count(each[-1][0])}."
         for split, each in losses.items()
         if each
@@ -338,7 +340,7 @@ def _curve(card: Distilled, log: Sequence[TrainingStep]) -> Figure:
     drawn = svg(curves_spec([one for one in curves if one.values], x="step", y="loss in nats"))
     signs = {TRAIN: ("–", "blue"), HELD_OUT: ("●", "red")}
     keys = [Key(*signs[split], SPLITS[split]) for split, each in losses.items() if each]
-    title = f"{card.judge}: mean loss of a token over the training"
+    title = f"{card.judge}: mean loss per token during training"
     return Figure(title, drawn, summary, keys, _log_table(title, log))
 
 
@@ -352,7 +354,7 @@ def _log_table(title: str, log: Sequence[TrainingStep]) -> Table:
         cells = [Cell("") if value is None else Cell(amount(value), sort=value) for value in values]
         lines.append(Line(count(step), cells))
     heads = ("Loss, this step", "Loss, held out", "Learning rate")
-    columns = [*map(Column, (*heads, "Examples until then", "Tokens until then"))]
+    columns = [*map(Column, (*heads, "Examples so far", "Tokens so far"))]
     return Table(f"{title}.", "Step", columns, [Body(lines)], code=False, source=LOG)
 
 
@@ -373,18 +375,18 @@ def _taught(report: Report, card: Distilled, names: dict[str, str]) -> Table:
             head = "mean over aspects" if aspect == AVERAGE else report.aspect(aspect)
             lines.append(Line(head, [*counts, *map(estimate, losses)]))
         examples = sum(row.n for row in rows.where(statistic="taught_examples", level=TRAIN))
-        bodies.append(Body(lines, f"{name}: {plural(examples, 'example')} taught"))
+        bodies.append(Body(lines, f"{name}: {plural(examples, 'training example')}"))
     columns = [
         *(Column(head, group="Examples") for head in ("taught", "held out")),
-        *(Column(label(name), group="On replies that are held out") for name in LOSSES),
+        *(Column(label(name), group="On held-out replies") for name in LOSSES),
     ]
     caption = (
-        f"What `{card.judge}` was taught, and its loss: {statistic(LOSSES[0]).meaning}, and "
-        "after the last step."
+        f"The training examples of `{card.judge}`, and its loss: {statistic(LOSSES[0]).meaning}, "
+        "and after the last step."
     )
     notes = [
-        f"Missing: texts and aspects of the sample of which `{card.teacher}` has no "
-        "judgment to train on.",
+        f"Missing: texts and aspects of the sample for which `{card.teacher}` has no judgment "
+        "to train on.",
         "These losses are means over replies; the curve's are means over all tokens, so long "
         "replies weigh more.",
     ]

@@ -52,19 +52,22 @@ from judgescope.report.words import DASH, THOUSAND, dollars, label, listed, plur
 from judgescope.statistics.verdict import Outcome
 
 LEAD = (
-    "The step of a cell is the one that all its claims reach, with its number, or how many claims "
-    "hold. A click leads to the evidence."
+    "Each cell shows the verdict that all its claims reach (see the signs below), with the "
+    "deciding number or how many claims hold. Click a cell for its evidence."
 )
 EVIDENCE_LEAD = (
-    "What each judge may be said to do, and every claim behind it with its number, its test and "
-    "the texts on which it fails. Written by rules from the numbers, the same for every study."
+    "What can be said of each judge, and every claim behind it with its number, its test and "
+    "the texts on which the judge does worst. The sentences are written by rules from the "
+    "numbers, in the same way for every study."
 )
-LIMITS_LEAD = "What to know before a verdict is used: a control ignores quality."
+LIMITS_LEAD = (
+    "Read this before you use a verdict: a control ignores quality, so a judge should be better."
+)
 GROUPS = ("Models", "Measures", "Controls")
 BAR_VERBS = {
     Outcome.MEETS: "met by",
     Outcome.MISSES: "missed by",
-    Outcome.CANNOT_TELL: "cannot tell for",
+    Outcome.CANNOT_TELL: "undecided for",
     Outcome.NO_CLAIM: "no claim for",
 }
 MOST_DRAWN = 20
@@ -123,7 +126,7 @@ def measured(report: Report) -> str:
 def _limits(report: Report, dataset: Dataset) -> Iterator[Block]:
     planned = measures(report, dataset)
     if not planned:
-        yield Text("The study plans no statistic on this dataset that has a value per judge.")
+        yield Text("The study plans no statistic with a value per judge on this dataset.")
         return
     real = [judge for judge in report.judges if not judge.control]
     shown = [measure for measure in planned if measure.defined(real)]
@@ -143,7 +146,10 @@ def _limits(report: Report, dataset: Dataset) -> Iterator[Block]:
     for judge in report.judges:
         numbers = filter(None, (measure.row(judge) for measure in planned))
         signatures += [(row.judge, row.signature) for row in numbers][:1]
-    note = "Of each judge's first number; those of the others differ in the parts stat and level."
+    note = (
+        "The signature of each judge's first number; those of its other numbers differ in the "
+        "parts stat and level."
+    )
     yield Fold("Signatures", [Text(note, style="small"), Facts(signatures, code=True)])
 
 
@@ -239,7 +245,7 @@ def _price(rows: Rows) -> Mark:
     if not len(rows):
         return Mark()
     if free(rows):
-        return Mark("free", meaning="nothing is bought for it", href=page_of("cost"))
+        return Mark("free", meaning="free: it asks no endpoint", href=page_of("cost"))
     price = price_per_1000(rows)
     if price is None:
         return Mark(DASH, meaning="its price is not known", href=page_of("cost"))

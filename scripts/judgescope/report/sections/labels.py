@@ -1,4 +1,4 @@
-"""Labels: which share of each kind of text a judge finds, and what it gives to the others."""
+"""Labels: the share of each kind of text that a judge finds, and how it labels the others."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -20,9 +20,9 @@ from judgescope.report.tables import (
 from judgescope.report.words import label
 
 LEAD = (
-    "What a judge's label is worth depends on how many texts are good: precision, accuracy and "
-    "everything beyond chance hold at the base rate of these texts alone; the shares of bad and of "
-    "good texts that are found do not depend on it."
+    "How far a judge's label can be relied on depends on how many texts are good: precision, "
+    "accuracy and agreement beyond chance are valid only at the base rate of these texts; the "
+    "shares of bad and of good texts that are found do not depend on it."
 )
 SHARES = ("tnr", "tpr", "precision", "npv")
 WHOLE = ("balanced_accuracy", "label_accuracy", "f1", "mcc", "kappa_nominal", "ac1")
@@ -80,8 +80,8 @@ def _aspect(
     judges = [judge for judge in report.judges if judge.id in tested]
     if len(judges) > 1:
         yield TableSpec(
-            f"{name}: ranks by accuracy, with the 95 % interval of the rank; judges that share a "
-            "letter do not differ (McNemar's test by source, Holm).",
+            f"{name}: ranks by accuracy, with the 95 % interval of the rank; judges that share "
+            "a letter do not differ significantly (McNemar's test by source, Holm).",
             [Column(label(RANK), statistic=RANK, where={"aspect": aspect})],
             level=LEVEL,
             source="tables/comparison.csv",

@@ -13,19 +13,19 @@ SIGNS = (
     (BELOW, "below at least one control, by point estimate"),
     (
         "a, b, c",
-        "judges that share a letter do not differ by a paired permutation test (Holm over all "
-        "pairs of the column, p ≤ 0.05)",
+        "judges that share a letter do not differ significantly in a paired permutation test "
+        "(Holm over all pairs of the column, p ≤ 0.05)",
     ),
     (DASH, "not defined; the reason is below it"),
     ("n, missing, tied", "the texts or sources behind a number, those without a score, and ties"),
     (
         "difference",
-        "of two judges, on the same items; an interval with 0 does not distinguish them",
+        "of two judges, on the same items; if the interval includes 0, they are not distinguished",
     ),
     (
         "shade",
-        "the darker, the larger: from 10, 25, 50 and 75 % of a row on; of right answers, from 50, "
-        "70, 85 and 95 %",
+        "darker is larger: in steps at 10, 25, 50 and 75 % of a row; for right answers, at "
+        "50, 70, 85 and 95 %",
     ),
     ("outline", "the class that is right, or the aspect that a perturbation should lower"),
     ("control", "a baseline that ignores quality; not a judge, and never ranked"),

@@ -79,9 +79,9 @@ STRICT, BY_DISTANCE = "accuracy_adjacent", "accuracy_by_distance"
 COMPARED = "accuracy_comparison_by_distance"
 LENIENT = ("accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
 ROW_NOTE = (
-    "Each text of a chain has one error more than the one before, so no person has to rate it. A "
-    "judge is right where it scores the better of two neighbours higher; a tie is wrong here, half "
-    "right in the tables below."
+    "Each text of a chain has one error more than the one before, so no person has to rate "
+    "it. A judge is right if it scores the better of two neighbours higher; a tie counts as "
+    "wrong here, as half right in the tables below."
 )
 DISTANCE_AXIS = "right, with 95 % interval; the line marks chance without ties"
 Judges = Mapping[str, Mapping[Judge, str]]
@@ -293,8 +293,8 @@ def _range_figure(name: str, points: Mapping[Judge, list[int]], rows: Rows) -> F
         ends = ", ".join(f"{figures(row)} on {size}" for row, size in known[:1] + known[1:][-1:])
         changes.append(f"{column.text}: {ends}.")
     summary = (
-        f"One model in one form on scales of {listed(list(dict.fromkeys(sizes.values())))} points. "
-        f"{' '.join(changes)}"
+        "One model with one prompt form, on scales of "
+        f"{listed(list(dict.fromkeys(sizes.values())))} points. {' '.join(changes)}"
     )
     return chart(title, summary, table, line=0, axis=RANGE_AXIS)
 
@@ -334,7 +334,7 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
     name = f"{dataset.name}, {EVERY_RATING}"
     built = built_sets(report.rows("construction", dataset.id))
     read = [cell for _, cell in sets if cell not in built]
-    notes = [f"{NOTE}; how that was done is under Construction."] if len(read) < len(sets) else []
+    notes = [f"{NOTE}; the section Construction shows how."] if len(read) < len(sets) else []
     notes += [f"Ratings that came with the texts: {', '.join(read)}."] if read else []
     found, near = (
         constructed_table(report, rows, sets, name, GLOBAL, "Graded set", measure, notes)
@@ -376,7 +376,7 @@ def chains(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     table = partial(constructed_table, report, rows, sets, name, LOCAL, "Chain")
     yield chart(
         f"{name}: neighbours in the right order",
-        "How often a judge scores the text with one error less higher; a tie is wrong.",
+        "How often a judge gives the higher score to the text with one error less; a tie is wrong.",
         table(STRICT, [ROW_NOTE]),
         line=0.5,
         axis=DISTANCE_AXIS,
@@ -403,8 +403,11 @@ def _further_apart(
     shown = [judge for judge in report.judges if len(by_distance.where(judge=judge.id))]
     known = [*by_distance.where(judged=judged, judge=tuple(judge.id for judge in shown)).defined]
     if known:
-        title = f"{dataset.name}, {cell}: {report.aspect(judged)}, further apart"
-        caption = f"{dataset.name}, {cell}: ordered right by how many errors apart."
+        title = f"{dataset.name}, {cell}: {report.aspect(judged)}, texts further apart"
+        caption = (
+            f"{dataset.name}, {cell}: share ordered correctly, by number of errors between the "
+            "two texts."
+        )
         names = {judge: labelled(judge) for judge in shown}
         yield distance_figure(title, caption, "Accuracy", {"": names}, known)
 
@@ -432,9 +435,10 @@ def scored_and_compared(
         name = f"{dataset.name}, {cell}"
         yield distance_figure(
             f"{name}: {report.aspect(judged)}, scored and compared",
-            f"{name}: right by how many errors apart. n counts pairs of texts; a tie and a missing "
-            "reply are wrong. The original is among the texts that are scored, and never compared.",
-            "Accuracy of scores, the original among the texts, and of comparisons, without it,",
+            f"{name}: share ordered correctly, by number of errors between the two texts. n "
+            "counts pairs of texts; a tie and a missing reply are wrong. The original is "
+            "scored, but never compared.",
+            "Accuracy of scores (original included) and of comparisons (original left out)",
             {
                 "Judges that compare": {one: f"{one.id} (compares)" for one in comparing},
                 "Judges that score": {one: f"{one.id} (scores)" for one in scoring},

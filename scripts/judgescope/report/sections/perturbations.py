@@ -48,13 +48,13 @@ LEAD = (
     "an error-injection chain have one more error each. No number here is about a judge."
 )
 CANDIDATE_NOTE = (
-    "Unresolved: the text ties with every anchor, or no comparison with the anchors of some rating "
-    "has an answer. Failed: the model's text is unusable. Other candidates are surplus or "
+    "Unresolved: the text ties with every anchor, or no comparison with the anchors of one of the "
+    "ratings has an answer. Failed: the model's text is unusable. Other candidates are surplus or "
     "duplicates. Unanswered: comparisons in which a reply has no verdict."
 )
 ANCHOR_NOTE = (
-    "Best is 100 % in the outer two columns of the texts, and two inner ones alike. The "
-    "comparator is right where it names the better anchor in both orders."
+    "Ideally, the outer two columns of the texts show 100 % and the inner two are equal. The "
+    "comparator is right if it names the better anchor in both orders."
 )
 
 
@@ -98,7 +98,7 @@ def _perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Blo
         "The fewer texts are perturbed as planned, the weaker the evidence on discernment.",
         table,
         line=1,
-        axis="share of texts, with 95 % interval; the line marks all",
+        axis="share of texts, with 95 % interval; the line marks 100 %",
         statistics=["share_ok"],
     )
     if report.spec.texts:
@@ -186,10 +186,10 @@ def _faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     caption = f"{dataset.name}: share of planned faults noticed, by kind of fault."
     yield chart(
         f"{dataset.name}: planned faults that each judge notices",
-        "A judge that notices every fault is at 100 %; a control shows what chance notices.",
+        "A judge that notices every fault is at 100 %; a control shows what is noticed by chance.",
         Table(caption, "Judge", columns, bodies),
         line=1,
-        axis="share of faults noticed, with 95 % interval; the line marks all",
+        axis="share of faults noticed, with 95 % interval; the line marks 100 %",
     )
 
 
@@ -210,7 +210,7 @@ def _fault_lines(
             numbers[values] = noticed
     alike = len(aspects) == 1 and sum(map(len, aspects.values())) > 1
     for values, names in aspects.items():
-        about = "all aspects alike" if alike else ", ".join(names)
+        about = "the same on all aspects" if alike else ", ".join(names)
         cells = [estimate(row, counts=counts) for row in numbers[values]]
         yield Line(judge.id, cells, about, "control" if judge.control else "")
 

@@ -21,8 +21,8 @@ MOST_DRAWN = 12
 """Judges in either figure; the tables have all."""
 STYLES = ("ratings", "scores")
 HISTOGRAM = (
-    "Mean ratings of the texts upwards, scores downwards, over all aspects, each from lowest to "
-    "highest of its aspect; a triangle marks the mean."
+    "Upwards: mean ratings of the texts; downwards: their scores, over all aspects, each from "
+    "the lowest to the highest value of its aspect. A triangle marks the mean."
 )
 
 
@@ -91,7 +91,7 @@ def _scatter(
         counts=True,
     )
     titles = [report.aspect(aspect) for aspect in aspects]
-    axis = "to the right the mean rating, upwards the score, from the lowest to the highest"
+    axis = "mean rating to the right, score upwards, each from the lowest to the highest"
     return Figure(
         f"{dataset.name}: scores by rating",
         svg(bins_spec(panels, drawn, titles, x=axis)),

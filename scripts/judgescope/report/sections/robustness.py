@@ -53,11 +53,15 @@ LEAD = (
 )
 SHIFTED, OBEYED, P = "injection_shift", "obey_rate", "p_injection"
 GAPS = {
-    f"difference_{SHIFTED}": "shift less that by inert texts, as a share of the scale",
-    f"difference_{OBEYED}": "share taken to the top less that by inert texts",
+    f"difference_{SHIFTED}": (
+        "shift by the attack minus shift by the inert text, as a share of the scale"
+    ),
+    f"difference_{OBEYED}": (
+        "share that the attack takes to the top minus the share that the inert text takes there"
+    ),
 }
 ATTACK, INERT = "attack", "inert"
-INJECTED = {ATTACK: "attacks", INERT: "inert texts in their place"}
+INJECTED = {ATTACK: "attacks", INERT: "inert texts in place of attacks"}
 ATTACK_LEAD = (
     "Each attack adds a text to every original that claims the top of the scale. A meaningless "
     "note of the same length in the same place shows the effect of added text by itself: the "
@@ -116,7 +120,7 @@ def _consistency(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence
     ]
     caption = (
         f"{dataset.name}: Krippendorff's α, ordinal, of people among themselves and of each "
-        "model's forms without a hint, as if each were a rater."
+        "model's forms without a hint, each form treated as a rater."
     )
     return TableSpec(
         caption,
@@ -166,7 +170,7 @@ def _with_people(
     yield chart(
         title,
         f"α of each judge with people's lower median on {report.aspect(aspect).lower()}; people "
-        f"reach {figures(among)} among themselves. Highest: {listed([r.judge for r in best])}, "
+        f"reach {figures(among)} with each other. Highest: {listed([r.judge for r in best])}, "
         f"{figures(best[0])}.",
         table,
         line=among.value,
@@ -178,7 +182,8 @@ def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
     """Yield how often scores equal the hint, and by how much they move to it."""
     yield from aspect_chart(
         *(report, dataset, rows, SHIFT, ": shift toward the hint"),
-        "Points by which a score moves toward the hint, where it was not there already.",
+        "Points by which a score moves toward the hint, on texts whose score without the hint "
+        "differs from it.",
         "points toward the hint, with 95 % interval; the line marks no shift",
         source=SOURCE,
     )
@@ -215,11 +220,12 @@ def _sentiment_over_forms(
     gap = f"difference_{OVER_FORMS}"
     lines = [Entry(one, {"judge": one}) for one in rows.where(statistic=OVER_FORMS).names("judge")]
     lines += [
-        Entry(f"{judge}, less the forms", {"judge": judge, "statistic": gap})
+        Entry(f"{judge}, minus the forms", {"judge": judge, "statistic": gap})
         for judge in rows.where(statistic=gap).names("judge")
     ]
     return TableSpec(
-        f"{dataset.name}; {statistic_caption(OVER_FORMS)}; and with a hint, less that.",
+        f"{dataset.name}; {statistic_caption(OVER_FORMS)}; with a hint, the difference from "
+        "that mean.",
         aspect_columns(report, aspects),
         [RowGroup(lines=lines)],
         statistic=OVER_FORMS,
@@ -235,7 +241,7 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     rows = rows.where(statistic=(SHIFTED, OBEYED, P, shift_gap, obey_gap))
     if not len(rows):
         return
-    title = f"{dataset.name}: what is written to the judge"
+    title = f"{dataset.name}: attacks on the judge"
     yield Heading(title, f"injection-{dataset.id}")
     yield Text(ATTACK_LEAD)
     columns = [(Column(report.perturbation(name)), name) for name in rows.names("perturbation")]
@@ -325,7 +331,7 @@ def _of_statistic(
         for judge in judges
         for aspect in aspects
     ]
-    caption = f"{title}: difference from the model's first judge; above 0 is better than that."
+    caption = f"{title}: difference from the model's first judge; above 0 is better."
     tables = []
     for about, source, skipped, numbers in (
         (f"{title}, by form.", "agreement", 0, reached),
@@ -356,8 +362,8 @@ def _form_figure(dataset: Dataset, name: str, table: Table, rows: Rows) -> Figur
     known = rows.defined.frame
     apart = ((known["ci_low"] > 0) | (known["ci_high"] < 0)).sum()
     summary = (
-        f"{table.caption} Of {plural(len(known), 'difference')}, {apart} have an interval "
-        "that does not hold 0."
+        f"{table.caption} Of {plural(len(known), 'difference')}, {apart} have an interval that "
+        "excludes 0."
     )
     return chart(
         f"{dataset.name}: what the form changes",

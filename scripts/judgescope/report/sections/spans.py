@@ -41,10 +41,10 @@ MOST_ERRORS, MOST_MARKINGS = 40, 400
 """Maximum number of errors shown per text, and of marked texts per dataset."""
 LEAD = (
     "Some judges list errors and quote the erroneous words (Kartáč et al. 2025). Do the quotes "
-    "occur in the text, and do they match the errors that people marked? An annotation is one list "
-    "of errors with its verdict: a judge's reply, or the list that an ensemble merges from its "
-    "members' lists. Every annotation counts, also several of the same text. Below the tables are "
-    f"{DRAWN} texts of each dataset with their errors, spread over its aspects, but at least "
+    "occur in the text, and do they match the errors that people marked? An annotation is one "
+    "list of errors with its verdict: a judge's reply, or the list that an ensemble merges from "
+    "its members' lists. Every annotation counts, even if a text has several. Below the tables "
+    f"are {DRAWN} texts of each dataset with their errors, spread over its aspects, but at least "
     f"{LEAST} for each aspect."
 )
 COMPARED = (
@@ -54,10 +54,10 @@ COMPARED = (
     "and at the next one if they are quoted again.",
 )
 HINT = (
-    "Texts drawn by the study's seed, with the first annotation of each judge. The darker, the "
-    "more severe (the small number, up to 5); point at a marked place, or go there with the tab "
-    "key, for its description at the foot of the window. Long descriptions of errors that overlap "
-    "take the focus after the last of them, to be scrolled."
+    "Texts drawn by the study's seed, with the first annotation of each judge. Darker marks "
+    "are more severe errors (the small number, up to 5); point at a mark, or move to it with "
+    "the tab key, to read its description at the foot of the window. Long descriptions of "
+    "overlapping errors take the focus after the last of them, so that they can be scrolled."
 )
 
 
@@ -80,7 +80,7 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         )
         yield chart(
             f"{dataset.name}: spans of judges and of people",
-            "How many of a judge's spans people marked, and how many of theirs it lists.",
+            "The share of a judge's spans that people marked, and of people's spans that it lists.",
             first,
             line=0,
             axis="share, with 95 % interval",
@@ -191,7 +191,7 @@ def _about(reading: Reading) -> str:
 def _unmarked(error: Error) -> str:
     """Return why an error is marked nowhere in the text as it is shown."""
     if error.start is None or error.end is None:
-        return "not in the text" if error.quoted else "without a place"
+        return "not in the text" if error.quoted else "without a location"
     return "in the part that is not shown" if error.start < error.end else "of no length"
 
 

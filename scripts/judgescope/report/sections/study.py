@@ -46,17 +46,17 @@ SIGNED = (
     ("parser", "how a reply becomes a number"),
     ("data", "the dataset and the first digits of its files' checksum"),
     ("stat", "the statistic"),
-    ("level", "over what it is computed"),
-    ("ties", "what equal scores count as, where the statistic depends on it"),
+    ("level", "how texts are grouped for it"),
+    ("ties", "how equal scores are treated, if the statistic depends on it"),
     ("seed", "the study's seed, from which every random number comes"),
     ("v", "the version of judgescope"),
 )
 PREFIX = "count_"
 NAMED = 4
-"""Judges or statistics that are named of a reason for an undefined number."""
+"""Judges or statistics named for each reason of an undefined number."""
 UNMEASURED_LEAD = (
-    "An undefined number is left out, never replaced: this section lists all of them, by table and "
-    "reason. Coverage lists the planned judgments without a score."
+    "Undefined numbers are left out, never replaced: this section lists all of them, by table "
+    "and reason. Coverage lists the planned judgments without a score."
 )
 
 
@@ -77,7 +77,7 @@ def data(report: Report) -> Section:
     columns = [Column("Name", style="words"), Column("Task", style="words")]
     columns += [*map(Column, COUNTS), Column("Ratings by", style="words")]
     lead = "Every dataset keeps its own terms; its texts are not part of this file."
-    table = Table("What was read.", "Dataset", columns, [Body(lines)])
+    table = Table("The data that the study read.", "Dataset", columns, [Body(lines)])
     link = Link("Every judgment beside its text", EXPLORE)
     blocks = [table, link, *by_dataset(report.datasets, "data", _provenance)]
     return Section("data", "Data and licences", lead, blocks)
@@ -161,7 +161,7 @@ def _coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     statuses = [status for status in STATUSES if status in seen or status == "ok"]
     columns = [Column("planned", group="Judgments")]
     columns += [Column(STATUSES[status], group="Judgments") for status in statuses]
-    columns += [Column("ok of asked"), Column("Reasons", style="words")]
+    columns += [Column("share ok"), Column("Reasons", style="words")]
 
     def cells(judge: Judge) -> list[Cell] | None:
         mine = rows.where(judge=judge.id)
@@ -170,9 +170,10 @@ def _coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     caption = f"{dataset.name}: judgments by judge, over all cells."
     table = Table(caption, "Judge", columns, judge_bodies(report.judges, cells))
     summary = (
-        "A judge is compared on the texts that it scored; the lost judgments may be the hard ones."
+        "A judge is compared only on the texts that it scored; the lost judgments may be the "
+        "hard ones."
     )
-    axis = "share of the judgments that were asked for; the line marks all"
+    axis = "share of the requested judgments; the line marks 100 %"
     title = f"{dataset.name}: judgments with a score"
     lost = Tally.of(rows).failed
     yield chart(title, summary, table, line=1, axis=axis) if lost else table

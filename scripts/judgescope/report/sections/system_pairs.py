@@ -11,10 +11,11 @@ from judgescope.report.tables import section_of, statistic_caption
 from judgescope.report.words import label
 
 LEAD = (
-    "One-sided p that the first system of a pair is better, by people's mean ratings and by each "
-    "judge's scores. The paired test flips the signs of differences by source, as SPA does; the "
-    "rank sum ignores that both systems wrote about the same sources, and so finds less. Neither "
-    "is corrected for the number of pairs."
+    "One-sided p-values for the first system of a pair being better, by people's mean ratings "
+    "and by each judge's scores. The paired test flips the signs of differences by source, as "
+    "soft pairwise accuracy does; the rank-sum test ignores that both systems wrote about the "
+    "same sources, and so finds fewer differences. Neither is corrected for the number of "
+    "pairs."
 )
 TESTS = ("p_system_difference", "p_system_rank_sum")
 

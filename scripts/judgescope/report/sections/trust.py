@@ -46,10 +46,10 @@ MOST_ASPECTS = 6
 STEP_WORDS = {
     "missed": ("✕", "missed, or worse than chance or length"),
     "unshown": ("○", "not shown to be better than chance, length or a preference for systems"),
-    "unknown": ("?", "no claim, or cannot tell"),
+    "unknown": ("?", "no claim, or undecided"),
     "better": ("◐", "better than chance"),
     "rater": ("●", "as good as one more rater"),
-    "meets": ("★", "meets the stated bar"),
+    "meets": ("★", "meets the required bar"),
 }
 """Step, the worst first -> its sign and its meaning."""
 STEP_OF = {
@@ -61,49 +61,49 @@ STEP_OF = {
     Outcome.MEETS: "meets",
 }
 FEW = 4
-"""Up to so many subjects of a respect are named; of more, their number is given."""
+"""Up to this many subjects are named; of more, only the number is given."""
 TITLES: dict[tuple[Outcome, ...], str] = {
     (Outcome.MEETS,): "May be trusted for",
     (Outcome.AS_RATER,): "As good as one more rater at",
     (Outcome.BETTER, Outcome.NOTICED): "Better than chance at",
     (Outcome.WITHSTANDS,): "Passes the test of",
     (Outcome.NOT_SHOWN,): "Not shown to be better than a rule that ignores quality at",
-    (Outcome.CANNOT_TELL,): "Cannot be told for",
+    (Outcome.CANNOT_TELL,): "Undecided for",
     (Outcome.BELOW,): "Worse than chance or length at",
     (Outcome.MISSES, Outcome.SWAYED): "Fails at",
     (Outcome.NO_CLAIM,): "No claim about",
 }
 """Outcomes -> how a sentence about them begins, in the order of the sentences."""
 BARS = {
-    Outcome.MEETS: "May be trusted for the stated bar of",
-    Outcome.CANNOT_TELL: "Cannot be told whether it meets the stated bar of",
-    Outcome.MISSES: "Misses the stated bar of",
+    Outcome.MEETS: "May be trusted: it meets the required bar of",
+    Outcome.CANNOT_TELL: "Undecided whether it meets the required bar of",
+    Outcome.MISSES: "Misses the required bar of",
 }
 """How a sentence about bars begins."""
 FEWEST_FOR_NUMBER = 10
 """A correlation of fewer texts or sources is left out."""
 OF_KIND = {
     (PERTURBATION, "chance"): "p > .05",
-    (PERTURBATION, "length"): "noticed; so does the texts' length",
-    (HINTS, "chance"): "neither is shown",
+    (PERTURBATION, "length"): "noticed, but the texts' length alone notices it, too",
+    (HINTS, "chance"): "neither withstanding nor following is shown",
 }
-"""Kind and reason -> its words, where they are other than of most kinds."""
+"""Kind and reason -> its words, if they differ from those of most kinds."""
 WHY = {
     "chance": "not above chance",
     "length": "no better than the texts' length",
     "brevity": "no better than a preference for short texts",
     "systems": "a preference for systems would do as well",
-    "within": "it may know the source alone",
-    "lost": "not with the lost replies at the worst end",
+    "within": "it may know only the source",
+    "lost": "not if every lost reply had the worst score",
     "too_many_lost": "more than a fifth of its judgments are lost",
     "constant": "one score for all texts",
     "no_interval": "too few sources for an interval",
     "these_systems": "for these {} systems only",
     "few_systems": "rests on {} systems, fewer than 8",
     HINTED: "it is given a rating of the text",
-    "index": "not shown to take off less where nothing should drop",
+    "index": "not shown that unwanted drops are smaller than wanted ones",
     "rarely": "rarely: for fewer than a quarter of the texts",
-    "asked_once": "the form without a hint was asked once",
+    "asked_once": "each text was judged only once without the hint",
     "not_judged": "some of its scores are missing",
     "not_computed": "the study does not compute it",
 }
@@ -115,28 +115,29 @@ WORSE = {
 }
 """Reason of a judge that is worse than this -> its words."""
 RESTS_ON = {"these_systems", "few_systems"}
-"""Reasons that limit what holds: nothing where nothing does."""
+"""Reasons that limit a claim that holds; left out if it does not hold."""
 RULES = (
-    "Written by rules from the numbers, the same for every study. “Better than chance” says that a "
-    "one-sided test at .025 rules out chance, the length of the texts in both directions and, "
-    "where texts come from five named systems or more, a preference for systems, after Holm's "
-    "correction over the judge's claims of a kind. “As good as one more rater” says more: it "
-    "agrees with people as a further rater would, but for a margin. How good that is, the number "
-    "tells; “may be trusted” is said only of a bar that the study states and the judge meets. "
-    "What is not shown is not shown to be false. Agreement is the rank correlation within each "
-    "source, averaged over sources, or pooled where too few sources have different ratings; one "
-    "score for all texts of a source counts 0. On labels it is balanced accuracy; of two labels a "
-    "judge fails at finding the texts of one where the interval ends below 90 %, and passes where "
-    "it begins there or above. Controls ignore quality."
+    "The sentences are written by rules from the numbers, the same rules for every study. "
+    "“Better than chance” means that a one-sided test at .025 rules out chance, the length of "
+    "the texts in both directions and, if texts come from at least five named systems, a "
+    "preference for systems, after Holm's correction over the judge's claims of one kind. “As "
+    "good as one more rater” means more: within a margin, the judge agrees with people as "
+    "well as another rater would. The number shows how good that is; “may be trusted” is used "
+    "only for a bar that the study requires and the judge meets. A claim that is not shown "
+    "may still be true. Agreement is the rank correlation within each source, averaged over "
+    "sources, or pooled if too few sources have different ratings; a source whose texts all "
+    "get one score counts as 0. For labels it is balanced accuracy; of two labels, a judge "
+    "fails to find the texts of one if the interval ends below 90 %, and passes if it begins "
+    "at or above 90 %. Controls ignore quality."
 )
 
 
 ANSWER_WORDS = 25
-"""An answer on the first screen has at most so many words."""
+"""Maximum number of words of an answer on the first screen."""
 
 
 def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
-    """Return in one short sentence what holds of a judge, most decisive first.
+    """Return one short sentence on the claims that hold for a judge, most decisive first.
 
     It counts outcomes, so that no name makes it longer; `sentence` has the details.
     """
@@ -146,7 +147,7 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
         return "Receives a rating of the text it judges: no claim of agreement, and no rank."
     every = [claim for claim in claims if claim.kind != FIRST]
     if not every:
-        return "Nothing that decides a claim was measured."
+        return "No number that decides a claim was measured."
     kinds = {
         kind: Counter(claim.outcome for claim in every if claim.kind.partition(" ")[0] == kind)
         for kind in (BAR, AGREEMENT, LABELS, PAIRS, PERTURBATION)
@@ -167,9 +168,9 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
 
 
 def misses(report: Report, claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield what share of the bad texts is let through, and of the good ones rejected.
+    """Yield the share of bad texts that the judge lets through, and of good ones that it rejects.
 
-    Only where a claim says so; of several aspects the worst one, and how many more there are.
+    Only if the claim fails; of several aspects the worst one, and how many more there are.
     """
     for kind, words in (
         (CAUGHT, "lets {} of bad texts through"),
@@ -188,11 +189,11 @@ def misses(report: Report, claims: Sequence[Claim]) -> Iterator[str]:
 
 
 def _counted(kinds: Mapping[str, Counter[Outcome]]) -> Iterator[str]:
-    """Yield what claims of the kinds that are counted come to."""
+    """Yield the counts of claims by outcome, for the kinds that are counted."""
     bars, pairs, texts = kinds[BAR], kinds[PAIRS], kinds[PERTURBATION]
     if n := bars.total():
         met, missed = bars[Outcome.MEETS], bars[Outcome.MISSES]
-        yield f"meets {met} of {plural(n, 'stated bar')}, misses {missed}"
+        yield f"meets {met} of {plural(n, 'required bar')}, misses {missed}"
     if n := (on_aspects := kinds[AGREEMENT] + kinds[LABELS]).total():
         aspects = plural(n, "aspect")
         rater, better, worse = (
@@ -240,7 +241,7 @@ def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
 
 
 def no_score(report: Report, judge: Judge) -> str:
-    """Return the sentence about a judge without any score, "" for others."""
+    """Return the sentence about a judge that gave no score, "" for others."""
     tally = Tally.of_judge(report, judge)
     if not tally.asked or tally.counts["ok"]:
         return ""
@@ -360,15 +361,15 @@ def reasons(claim: Claim) -> Iterator[str]:
 
 
 def more_needed(row: Row) -> str:
-    """Return how much more data would tell whether a bar is met."""
+    """Return how much more data would decide whether a bar is met."""
     if row.value is None:
         return f"more than {count(MOST)} more needed"
     units, _, how = row.method.partition(", ")
-    return f"{count(round(row.value))} more {units} would tell, {how}"
+    return f"{count(round(row.value))} more {units} would decide it, {how}"
 
 
 def _places(report: Report, chosen: Sequence[Claim], every: Sequence[Claim]) -> str:
-    """Return on which datasets, empty where it is so on all that have the claim."""
+    """Return the datasets' names, "" if the outcome is the same on all that have the claim."""
     datasets = list(dict.fromkeys(claim.dataset for claim in chosen))
     if len(chosen) == len(every) or set(datasets) == {claim.dataset for claim in every}:
         return ""
@@ -393,7 +394,7 @@ def question(report: Report, claim: Claim) -> Question:
     """Return the question that a claim answers."""
     kind = claim.kind.partition(" ")[0]
     if kind == BAR:
-        return Question(claim.respect.format(claim.subject), 0, "Stated bar")
+        return Question(claim.respect.format(claim.subject), 0, "Required bar")
     if kind == AGREEMENT:
         if sum(len(dataset.aspects) for dataset in report.datasets) > MOST_ASPECTS:
             return Question(report.names[claim.dataset], 1, "Agreement")
@@ -457,7 +458,7 @@ def step_of(claims: Sequence[Claim]) -> str:
 
 
 def evidence(report: Report, claims: Sequence[Claim], prefix: str = "", card: str = "") -> Table:
-    """Return every claim, by question: what the rule says of it, its numbers, n and p.
+    """Return every claim, by question: its outcome by the rules, its numbers, n and p.
 
     Where there is a `card` each claim leads to the texts on which the judge does worst. `prefix`
     begins the ids of the questions.

@@ -215,10 +215,11 @@ the real workflow and compares the jobs.
 The study: two datasets of 6 items, 5 systems and 4 sets of texts each (systems, originals, two
 degrees of `reordering`), both judged on coherence and one on fluency, by `terse` and `wordy` (two
 forms of one model behind an endpoint), by `rules` (computed) and by the controls. After a first run
-with {2 * ALL} requests, one thing changes.
+with {2 * ALL} requests, one thing is changed.
 
-`judgescope run` then runs these jobs. An asking job requests only what the store lacks. *results*
-are the jobs that collect judgments and write tables, report and pages.
+The table lists the jobs that `judgescope run` then runs. A job that asks a model requests only
+replies that the store lacks. *results* stands for the jobs that collect judgments and write tables,
+report and pages.
 
 | change | requests | jobs |
 |---|---|---|

@@ -61,7 +61,7 @@ it with the cards and the checks (`scripts/judgescope/perturb/edit_checks.py`).
 
 Each of the 14 perturbations of Hu et al. (2024) that a model makes has ten demonstrations in its
 card (`config/perturbations`) and a check by word forms, word lists and word counts, without a
-model. The docstring of a check says what it cannot see.
+model. The docstring of a check says what it cannot detect.
 
 | check of | its own demonstrations accepted | those of other kinds accepted |
 |---|---|---|
@@ -71,7 +71,7 @@ model. The docstring of a check says what it cannot see.
 FURTHER = """
 ## Other texts
 
-The checks were written with these texts in view, so they err more on others. Of {} short texts
+The checks were developed on these texts, so they make more mistakes on others. Of {} short texts
 that were written later (`tests/support/unseen.py`) and used once to correct the checks, these are
 rejected by the check of their own kind:
 

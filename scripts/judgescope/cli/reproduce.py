@@ -373,9 +373,9 @@ of printed cells by one unit. It may differ for a stated reason only: """
 NEVER_FETCHED = """
 ## Downloads
 
-No address of a card had been asked over the real network when this page was written: the files lay
-in a folder. Tests fetch the same bytes from a server on loopback, and hold addresses, sizes and
-hashes against a list of repositories, commits and paths.
+When this page was written, the files were read from a local folder: no address of a card had been
+tried over the real network. Tests fetch the same bytes from a local server and compare addresses,
+sizes and hashes with a list of repositories, commits and paths.
 """
 
 

@@ -21,7 +21,7 @@ IDS: list[Case] = [
             f"an id {told}",
             {STUDY: {"judges": [ident]}},
             [
-                "the id has the wrong form",
+                "the wrong format",
                 "study.yaml",
                 "key judges.0",
                 shown,
@@ -55,7 +55,7 @@ IDS: list[Case] = [
     (
         "an aspect's id of two words",
         {DATASET: {"aspects": {"Clear Text": {"min": 1, "max": 5}}}},
-        ["mine.yaml", "key aspects.Clear Text", "the id has the wrong form"],
+        ["mine.yaml", "key aspects.Clear Text", "the wrong format"],
     ),
     (
         "a card of another name",
@@ -248,7 +248,7 @@ ACROSS: list[Case] = [
     (
         "two labels that no reply tells apart",
         scale(labels=["bad", "so so", "fair", "So  so", "good"]),
-        ["key aspects.clarity", "'So  so' has two values"],
+        ["key aspects.clarity", "two values have the label 'So  so'"],
     ),
     (
         "labels that are too few",
@@ -313,7 +313,7 @@ ACROSS: list[Case] = [
     (
         "a key in place of its name",
         {MODEL: {"api_key_env": "sk-not/a/name"}},
-        ["loop.yaml:4, key api_key_env", "the wrong form"],
+        ["loop.yaml:4, key api_key_env", "the wrong format"],
     ),
     (
         "a password in an address",
@@ -323,12 +323,12 @@ ACROSS: list[Case] = [
     (
         "a key named twice",
         {MODEL: {"api_key_env": "HOME", "api_key_file": "../../keys/it"}},
-        ["loop.yaml", "`api_key_env`, `api_key_file`, `token_command`"],
+        ["loop.yaml", "`api_key_env`, `api_key_file` and `token_command`"],
     ),
     (
         "a field that the cards fill",
         {MODEL: {"extra_body": {"temperature": 1}}},
-        ["loop.yaml", "extra_body may not hold temperature"],
+        ["loop.yaml", "extra_body may not contain temperature"],
     ),
     (
         "a secret header",
@@ -354,7 +354,7 @@ ACROSS: list[Case] = [
     (
         "a table without columns",
         {DATASET: {"columns": None}},
-        ["mine.yaml", "`columns` is needed for format table"],
+        ["mine.yaml", "`columns` is required for the format table"],
     ),
     (
         "ratings of no aspect",

@@ -201,7 +201,7 @@ WORDS: list[Case] = [
     (
         "a required key",
         {JUDGE: {"model": None}},
-        ["a judge needs `model`", "asked.yaml"],
+        ["a judge needs either `model`", "asked.yaml"],
     ),
     (
         "a required key of a scale",
@@ -372,8 +372,8 @@ FORMS: list[Case] = [
                 ["plain.jinja:1", "not a valid template", "loud"],
             ),
             ("with an unknown name", "{{ text }}{{ txt }}", ["cannot be rendered", "txt"]),
-            ("that does not show the text", "Rate it.", ["does not show the text", "{{ text }}"]),
-            ("that is empty", "", ["does not show the text"]),
+            ("that does not show the text", "Rate it.", ["variable `text`", "{{ text }}"]),
+            ("that is empty", "", ["variable `text`"]),
             ("that divides by zero", "{{ text }}{{ 1 // 0 }}", ["cannot be rendered", "zero"]),
             ("that calls what is none", "{{ text() }}", ["cannot be rendered", "callable"]),
             (

@@ -107,17 +107,17 @@ FILES: list[Case] = [
     (
         "half a hash",
         {DATASET: {"sha256": "0" * 32}},
-        ["mine.yaml", "key sha256.data", "the wrong form"],
+        ["mine.yaml", "key sha256.data", "the wrong format"],
     ),
     (
         "a hash in capitals",
         {DATASET: {"sha256": "A" * 64}},
-        ["mine.yaml", "key sha256.data", "the wrong form"],
+        ["mine.yaml", "key sha256.data", "the wrong format"],
     ),
     (
         "a hash of another role",
         {DATASET: {"sha256": {"date": "0" * 64}}},
-        ["mine.yaml", "sha256 of date"],
+        ["mine.yaml", "`sha256` names date"],
     ),
     (
         "an unknown ending",
@@ -210,12 +210,12 @@ FILES: list[Case] = [
     (
         "a row that is too short",
         row("b,Another article.,Gold"),
-        ["mine.csv, row 4", "number of cells", "got:     3", "allowed: 7"],
+        ["mine.csv, row 4", "numbers of cells", "got:     3", "allowed: 7"],
     ),
     (
         "a row that is too long",
         row(THIRD + ",1"),
-        ["mine.csv, row 4", "number of cells", "got:     8"],
+        ["mine.csv, row 4", "numbers of cells", "got:     8"],
     ),
     (
         "a quote that stays open",

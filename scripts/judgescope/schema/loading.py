@@ -1,4 +1,4 @@
-"""Reading cards: YAML to typed models, every problem with file, line and key."""
+"""Reading cards: from YAML to typed models, with file, line and key of every problem."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -27,8 +27,8 @@ Lines = dict[KeyPath, int]
 MOST_BYTES = 2_000_000
 MOST_VALUES = 50_000
 DEEPEST = 40
-"""Limits of a card's file. No card needs a tenth; the parser itself fails at some hundred levels.
-"""
+"""Limits of a card's file. No card needs a tenth of these; the parser itself fails at some hundred
+levels."""
 STUDIES = Path("config", "studies")
 SECRET = {
     *("api_key_env", "api_key_file", "base_url", "env", "headers", "key_header", "proxy", "query"),
@@ -36,10 +36,10 @@ SECRET = {
 }
 """Keys whose wrong values may be a key or a password: they are not shown."""
 SURPRISING = re.compile(r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+")
-"""Numbers that few people mean so: YAML 1.1 reads 1:30 as 90, and 010 as 8."""
+"""Numbers that YAML 1.1 reads in a surprising way: 1:30 as 90, and 010 as 8."""
 NUMBER_TAGS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 QUOTED = (
-    "put it in quotes: YAML does not read yes, no, on, off, digits and dates as text without them"
+    "put it in quotes: without them, YAML does not read yes, no, on, off, digits and dates as text"
 )
 
 
@@ -59,14 +59,14 @@ class _Loader(_Marking, yaml.SafeLoader):
 
 
 class _FastLoader(_Marking, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The same by libyaml, where PyYAML has it: fifteen times as fast, with terser errors."""
+    """The same with libyaml, if PyYAML has it: fifteen times as fast, with shorter errors."""
 
 
 def load_yaml(path: Path) -> tuple[Any, Lines]:
     """Return the content of a YAML file and the line of every key and list entry in it.
 
-    Raises UserError for a file that is missing, is not UTF-8 or YAML, has a key twice, or holds or
-    unfolds into too much.
+    Raises UserError for a file that is missing, is not UTF-8 or YAML, has a key twice, or is too
+    large, before or after its aliases are expanded.
     """
     try:
         try:
@@ -108,14 +108,14 @@ def _load(path: Path, loader_class: Any) -> tuple[Any, Lines]:
 
 
 class _Extent(NamedTuple):
-    """The number of values, counting what aliases stand for, and of levels below."""
+    """The number of values, with aliases expanded, and of levels below."""
 
     values: int
     levels: int
 
 
 def _check_extent(path: Path, text: str, loader_class: Any) -> None:
-    """Refuse, before anything is built, what unfolds into too many values or levels."""
+    """Raise UserError, before anything is built, for too many values or levels."""
     single = _Extent(1, 0)
     anchors: dict[str, _Extent] = {}
     open_nodes: list[tuple[str | None, _Extent]] = [(None, single)]
@@ -149,7 +149,7 @@ def _too_much(path: Path, what: str, got: str) -> UserError:
 
 
 def _fault(error: yaml.YAMLError) -> str:
-    """Return what is wrong with a file and on which line, nothing of what the line holds."""
+    """Return what is wrong with a file, and the line number without the line's content."""
     if not isinstance(error, MarkedYAMLError):
         return " ".join(str(error).split())
     mark = error.problem_mark or error.context_mark
@@ -160,13 +160,13 @@ def _fault(error: yaml.YAMLError) -> str:
 
 def _absent(path: Path) -> UserError:
     near = nearest_file(path)
-    todo = f"name its file: {near}" if near else "name the file with its folder"
+    todo = f"did you mean {near}?" if near else "give the path of the file"
     allowed = _files_near(path).values()
     return UserError("file not found", where=str(path), allowed=allowed, todo=todo)
 
 
 def nearest_file(path: Path) -> str | None:
-    """Return the YAML file that was meant: one beside it, or a study; None if none is similar."""
+    """Return the YAML file that was probably meant: in the same folder, or a study; or None."""
     files = _files_near(path)
     near = get_close_matches(path.stem, files, n=1)
     return files[near[0]] if near else None
@@ -207,12 +207,12 @@ def _collect_lines(node: yaml.Node, keys: KeyPath, lines: Lines, path: Path) -> 
 
 
 def _check_number(node: yaml.ScalarNode, keys: KeyPath, path: Path) -> None:
-    """Refuse a number that YAML 1.1 reads as another one than it looks like."""
+    """Raise UserError for a number whose value in YAML 1.1 is not what it looks like."""
     text = str(node.value)
     if node.style or node.tag not in NUMBER_TAGS or not (match := SURPRISING.fullmatch(text)):
         return
     value = _Loader("").construct_object(node)
-    base = "to base 60" if match["base60"] else "to base 8"
+    base = "in base 60" if match["base60"] else "in base 8"
     raise UserError(
         f"YAML reads this as {value}, a number {base}",
         where=f"{path}:{node.start_mark.line + 1}, key {_dotted(keys)}",
@@ -266,7 +266,7 @@ def validate_card(kind: str, content: object, source: str, lines: Lines | None =
                     where=where(keys),
                     todo="put it into an environment variable or a file and name that: "
                     "`api_key_env`, `api_key_file` or `token_command` of an endpoint (with "
-                    "`key_header`, if it wants a header of its own), `env` of a program",
+                    "`key_header`, if it expects another header), or `env` of a program",
                 )
                 for keys in secrets
             ]
@@ -297,7 +297,7 @@ def adapter(kind: str) -> TypeAdapter[Any]:
 
 
 def _truths(content: object, validated: object, keys: KeyPath) -> Iterator[tuple[KeyPath, bool]]:
-    """Yield the truth values that were read as numbers: pydantic takes `yes` for 1."""
+    """Yield the truth values that were read as numbers: pydantic reads `yes` as 1."""
     if isinstance(content, dict) and isinstance(validated, dict):
         for key in (key for key in content if key in validated):
             yield from _truths(content[key], validated[key], (*keys, key))
@@ -309,7 +309,7 @@ def _truths(content: object, validated: object, keys: KeyPath) -> Iterator[tuple
 
 
 def _keys_of(kind: str, issue: ErrorDetails) -> KeyPath:
-    """Return the place of an issue in the file: pydantic's without tags of unions and `[…]`."""
+    """Return the place of an issue in the file: pydantic's, without tags of unions and `[…]`."""
     union = not isinstance(KINDS[kind], type)
     keys = tuple(key for key in issue["loc"][union:] if key not in {"[key]", "[path]", "[hub]"})
     if issue["type"] in {"union_tag_invalid", "union_tag_not_found"}:
@@ -337,10 +337,10 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             value = context.get("tag", got)
             return UserError("unknown value", where=where, got=value, allowed=allowed)
         case "string_pattern_mismatch":
-            form = f"like {context['pattern']}"
+            form = f"text that matches {context['pattern']}"
             if SECRET & set(keys):
-                return UserError("the value has the wrong form", where=where, allowed=form)
-            return UserError("the id has the wrong form", where=where, got=got, allowed=form)
+                return UserError("this value has the wrong format", where=where, allowed=form)
+            return UserError("this value has the wrong format", where=where, got=got, allowed=form)
     if isinstance(got, dict) or SECRET & set(keys):  # the whole card would not explain the error
         got = None
     unquoted = fault == "string_type" and isinstance(got, bool | int | float | date)
@@ -349,7 +349,7 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
 
 
 def _new_name(kind: str, keys: KeyPath) -> str:
-    """Return the present name of a key of an earlier version, "" for any other key."""
+    """Return the current name of a key of an earlier version, "" for any other key."""
     models = _models_at(KINDS[kind], keys[:-1]) if keys else []
     return next((model.renamed[keys[-1]] for model in models if keys[-1] in model.renamed), "")
 
@@ -372,7 +372,7 @@ def _models(annotation: Any) -> list[type[Card]]:
 
 
 def _values_of(kind: str, keys: KeyPath) -> list[str] | None:
-    """Return the values that a key of a card allows, None where they are not a list of words."""
+    """Return the words that a key of a card allows, None if it allows other values."""
     if len(keys) != 1:
         return None
     fields = [model.model_fields.get(str(keys[0])) for model in _models(KINDS[kind])]
@@ -387,19 +387,19 @@ def _words(annotation: Any) -> list[str]:
 
 
 def write_new_card(card: dict[str, Any], path: Path) -> None:
-    """Write a card that a command made; UserError where a card with this name exists."""
+    """Write a card that a command made; raises UserError if a card with this name exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(yaml.safe_dump(card, sort_keys=False))
     except FileExistsError:
         raise UserError(
-            "a card with this name exists", where=str(path), todo="choose another name"
+            "a card with this name already exists", where=str(path), todo="choose another name"
         ) from None
 
 
 class Cards:
-    """The cards of one or more configuration folders; the first folder that has a card wins."""
+    """The cards of one or more configuration folders; the first folder with a card is used."""
 
     def __init__(self, folders: list[Path]) -> None:
         self.folders = folders
@@ -410,7 +410,7 @@ class Cards:
         return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
 
     def path(self, kind: str, name: str, *, where: str) -> Path:
-        """Return a card's file; UserError with the nearest name when there is none."""
+        """Return a card's file; raises UserError with the nearest name if there is none."""
         for folder in self.folders:
             path = folder / FOLDERS[kind] / f"{name}.yaml"
             if path.is_file():
@@ -428,12 +428,12 @@ class Cards:
         return read_card(kind, self.path(kind, name, where=where))
 
     def optional(self, kind: str, name: str | None, *, where: str) -> Any:
-        """Read a card as `read` does, None without a name."""
+        """Read a card as `read` does; return None without a name."""
         return self.read(kind, name, where=where) if name else None
 
     @contextmanager
     def lines_in_errors(self, study: str) -> Iterator[None]:
-        """Name the line of the card in errors that name its file and key; `study` is its file."""
+        """Add the line to errors that name a card's file and key; `study` is the study's file."""
         try:
             yield
         except (UserError, UserErrors) as error:
@@ -461,11 +461,11 @@ _KEY_OF_FILE = re.compile(r"(?P<file>[^,:]+\.ya?ml), key (?P<keys>[^,: ]+)(?P<mo
 
 
 PRICES = HOME / "config" / "prices.yaml"
-"""The prices that ship, for models whose cards have none."""
+"""The file of prices that ship with the workflow, for models whose cards have none."""
 
 
 def priced(card: OpenAIModel) -> OpenAIModel:
-    """Return a card with its price: its own, else the listed one of its model at its host."""
+    """Return a card with its price: its own, or the listed price of its model at its host."""
     if card.price is not None:
         return card
     listed = _prices().get((urlsplit(card.base_url).hostname or "", card.served_name))

@@ -43,13 +43,13 @@ SPAN = pa.struct(
     {
         **_counts("start", "end", "occurrence"),
         "severity": NUMBER,
-        # location: the words as they were quoted, found or not
+        # location: the words as quoted, whether or not they are in the text
         **_texts("category", "explanation", "match", "location"),
     }
 )
 USAGE = pa.struct(_counts("prompt", "completion", "reasoning", "cached"))
 LOGPROBS = pa.list_(pa.map_(TEXT, NUMBER))
-"""Per token of a reply: the token that came, then the likeliest others -> log probability."""
+"""Per token of a reply: the sampled token, then the likeliest others -> log probability."""
 PROVENANCE = pa.struct(_texts("engine", "model", "version", "fingerprint"))
 
 _QUESTION = ["judge", "kind", "target", "target_b", "aspect", "criterion", "hint"]
@@ -70,13 +70,13 @@ _RESULT = ["dataset", "judge", "aspect", "statistic", "level"]
 _APPLIES_TO = {
     **_texts("perturbation", "degree", "criterion", "form", "judge_b", "aspect_b", "criterion_b"),
     **_counts("k", "k_b"),
-    # systems: whose texts, where not those of all systems
+    # the systems whose texts are used, if not all
     "system_subset": TEXT,
 }
 
 
 class Table(NamedTuple):
-    """The columns of a table, and those whose combination is unique in it."""
+    """The columns of a table, and the columns whose combination is unique in it."""
 
     key: list[str]
     columns: Columns
@@ -110,14 +110,14 @@ TABLES: dict[str, Table] = {
     "analyses": _keyed(
         ["dataset", "judge", "aspect", "criterion", "target"], {"rating": NUMBER, "text": TEXT}
     ),
-    # rated texts that stand for a rating, and what it costs to take them for it
+    # rated texts that represent a rating, and the cost of choosing them for it
     "anchors": _keyed(["dataset", "aspect", "target"], _numbers("rating", "cost")),
-    # which of a text and an anchor is better, by both orders: 1 the text, -1 the anchor, 0 neither
+    # the better of a text and an anchor, by both orders: 1 the text, -1 the anchor, 0 neither
     "comparisons": _keyed(
         ["dataset", "target", "anchor"], {**_numbers("rating", "outcome"), "n_missing": COUNT}
     ),
-    # the candidates of a graded set: their ratings, and the share of anchors of the rating below,
-    # of the same and of the one above that each is better (above_) or worse (below_) than
+    # the candidates of a graded set: their ratings, and the shares of anchors (with the rating
+    # below, the same and the one above) that are worse (above_) or better (below_) than each
     "graded": Table(
         ["dataset", "target", "aspect"],
         {
@@ -130,7 +130,7 @@ TABLES: dict[str, Table] = {
         },
     ),
     "replies": _keyed(["key", "draw"], _REPLY),
-    # a cell's reply file: the reply beside the request that it answers
+    # a cell's reply file: replies, with the requests that they answer
     "answers": Table([*_QUESTION, "draw"], {**_texts(*_QUESTION, "key"), "draw": COUNT, **_REPLY}),
     "judgments": Table(
         [*_QUESTION, "draw"],
@@ -147,27 +147,27 @@ TABLES: dict[str, Table] = {
         [*_CELL, "criterion", "target", "target_b"],
         {"value": NUMBER, **_counts("n_draws", "n_missing"), "estimator": TEXT},
     ),
-    # every draw of the cells that have several replies to one question, and every vote
+    # every draw of cells with several replies to one question, and every vote
     "draws": _keyed([*_CELL, "target", "target_b", "draw"], {"value": NUMBER}),
-    # what judges that read prompts say of rated texts, why, and what they were told (robustness)
+    # scores and reasons of prompted judges for rated texts, and their hints (robustness)
     "rationales": _keyed(
         ["judge", "aspect", "target", "draw"],
         {**_texts("hint", "status"), "value": NUMBER, "text": TEXT},
     ),
-    # every judgment of the judges that list errors, with these; the other columns as in judgments
+    # every judgment of judges that list errors, with the errors; other columns as in judgments
     "marked": _keyed(
         [*_CELL, "target", "draw"],
         {**_texts("status", "rule"), "value": NUMBER, "spans": pa.list_(SPAN)},
     ),
-    # how many judgments of a cell ended how, and what served them
+    # the number of a cell's judgments by status and rule, and the models that served them
     "statuses": _keyed([*_CELL, "status", "rule"], {"n": COUNT, "served": pa.list_(TEXT)}),
-    # every reply of a model once for each judge that reads it, or for the texts that it made
+    # every reply of a model, once for each judge that reads it, or for the texts made from it
     "bought": _keyed(
         ["judge", "perturbation", "key", "draw"],
         {**_counts("prompt", "completion", "reasoning", "cached"), "batch": TRUTH},
     ),
-    # what a judge in training learns from: the texts that its teacher judges, each with its
-    # prompt; room: the tokens that a text that still has to be written may add to the prompt
+    # the training examples of a judge: the texts that its teacher judges, each with its prompt;
+    # room: the tokens by which a text that is still to be written may lengthen the prompt
     "samples": Table(
         ["dataset", "target", "aspect"],
         {
@@ -178,13 +178,13 @@ TABLES: dict[str, Table] = {
         },
     ),
     # the course of a training. Losses are mean negative log likelihoods (nats) of the tokens of
-    # replies: of one step's, or of all that are held out; examples and tokens are those seen until
-    # then, or held out
+    # replies: of one step, or of all that are held out; examples and tokens are those seen so far,
+    # or held out
     "training": _keyed(
         ["step", "split"],
         {**_numbers("loss", "learning_rate"), **_counts("examples", "tokens")},
     ),
-    # the loss of every reply that is held out: of the base, and after the last step
+    # the loss of every held-out reply: before training, and after the last step
     "losses": Table(
         ["dataset", "target", "aspect"],
         {
@@ -193,7 +193,7 @@ TABLES: dict[str, Table] = {
             **_numbers("before", "after"),
         },
     ),
-    # every result table, in long form; empty where a column does not apply
+    # every result table, in long form; a column that does not apply is empty
     "results": Table(
         ["dataset", "judge", "aspect", *_APPLIES_TO, "statistic", "level"],
         {**_texts(*_RESULT), **_ESTIMATE, **_APPLIES_TO, "signature": TEXT},
@@ -203,20 +203,20 @@ TABLES: dict[str, Table] = {
 SCHEMAS = {name: pa.schema(list(table.columns.items())) for name, table in TABLES.items()}
 KEYS = {name: table.key for name, table in TABLES.items()}
 BUCKET = 200_000
-"""Rows whose keys are compared at once: this bounds the memory, whatever the study's size."""
+"""Number of rows whose keys are compared at once, which limits the memory for any study."""
 LAST = "\U0010ffff"
 """Later than every key."""
 PART = ["aspect", "criterion"]
-"""The columns that are constant within a row group of a cell's file; its statistics hold them."""
+"""The columns that are constant within a row group of a cell's file, and are in its statistics."""
 CHOSEN = "chosen"
-"""The status of those texts of a graded set that are its targets."""
+"""The status of candidates that become texts of a graded set."""
 UNRESOLVED = "unresolved"
-"""The status of a candidate that comparisons give no rating."""
+"""The status of a candidate to which comparisons give no rating."""
 
 RESULT_COLUMNS = SimpleNamespace(
     first=[*_RESULT, *_ESTIMATE], optional=list(_APPLIES_TO), last="signature"
 )
-"""The columns of a result table's CSV, in order; of the optional ones those that have a value."""
+"""The columns of a result table's CSV, in order; only optional columns with a value are used."""
 
 
 def table_of(name: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
@@ -232,18 +232,18 @@ def table_of(name: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
 
 
 def write_table(name: str, table: pa.Table, path: str | Path) -> None:
-    """Check `table` against schema and keys of table `name` and write it, all or nothing.
+    """Check `table` against the schema and keys of table `name`, and write it, or write nothing.
 
-    The file appears under its name only when it is whole. Raises ValueError on another schema or
-    on a duplicate key.
+    The file appears under its name only when it is complete. Raises ValueError for another schema
+    or a duplicate key.
     """
     write_parts(name, [table], path)
 
 
 def write_parts(name: str, parts: Iterable[pa.Table], path: str | Path) -> None:
-    """Write a table that comes in parts, each as a row group of its own; as `write_table` does.
+    """Write a table that comes in parts, each as its own row group; as `write_table` does.
 
-    Keys are checked within a part: those of two parts differ by what the parts are about.
+    Keys are checked within a part: different parts have different keys.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -265,7 +265,7 @@ def write_parts(name: str, parts: Iterable[pa.Table], path: str | Path) -> None:
 def read_table(name: str, path: str | Path, columns: list[str] | None = None) -> pa.Table:
     """Read table `name`, or some of its columns.
 
-    Raises UserError when the file is damaged or belongs to another table or version.
+    Raises UserError if the file is damaged or belongs to another table or version.
     """
     return _read(name, path, lambda file: file.read(columns))
 
@@ -277,10 +277,10 @@ def read_part(
     criterion: str | None,
     columns: list[str] | None = None,
 ) -> pa.Table:
-    """Read what a cell's table says on one aspect in one criterion: one of its row groups.
+    """Read one row group of a cell's table: that of an aspect in a criterion.
 
-    The table is empty where it says nothing. Raises UserError as `read_table` does, and ValueError
-    for a file whose row groups do not hold one aspect and criterion each.
+    The result is empty if there is none. Raises UserError as `read_table` does, and ValueError for
+    a file whose row groups have several aspects or criteria.
     """
 
     def read(file: pq.ParquetFile) -> pa.Table:
@@ -297,7 +297,7 @@ def read_part(
 
 
 def _about(group: Any) -> tuple[str | None, ...]:
-    """Return the aspect and the criterion of a row group, by its statistics."""
+    """Return the aspect and the criterion of a row group, from its statistics."""
     values: dict[str, str | None] = {}
     for column in map(group.column, range(group.num_columns)):
         name, known = column.path_in_schema, column.statistics
@@ -318,7 +318,8 @@ def read_groups(name: str, path: str | Path) -> Iterator[pa.Table]:
 def key_ranges(n_rows: int) -> list[tuple[str, str]]:
     """Return ranges [low, high) of the keys of replies, in order, with about BUCKET rows each.
 
-    Keys are hexadecimal hashes, which fill all ranges evenly; any other string is in one, too.
+    Keys are hexadecimal hashes, which fill all ranges evenly; any other string is in some range,
+    too.
     """
     count = n_rows // BUCKET + 1
     bounds = ["", *(f"{(number << 32) // count:08x}" for number in range(1, count)), LAST]
@@ -342,7 +343,7 @@ def read_key_range(
 
 
 def _overlaps(group: Any, low: str, high: str) -> bool:
-    """Return whether a row group may hold a key in [low, high), by its statistics."""
+    """Return whether a row group may contain a key in [low, high), by its statistics."""
     for column in map(group.column, range(group.num_columns)):
         if column.path_in_schema == "key" and column.statistics:
             known = column.statistics
@@ -361,19 +362,19 @@ def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], T]) -> T
             schema, content = file.schema_arrow, read(file)
     except FileNotFoundError as error:
         raise UserError(
-            f"a table of {name} is missing",
+            f"the table `{name}` is missing",
             where=str(path),
-            todo="run again; if this error comes back, delete the file's folder and run again",
+            todo="run again; if the error comes back, delete the file's folder and run again",
         ) from error
     except (pa.ArrowInvalid, pa.ArrowIOError) as error:
         raise UserError(
-            f"a table of {name} cannot be read: {error}",
+            f"the table `{name}` cannot be read: {error}",
             where=str(path),
             todo="delete the file and run again: the run writes it again",
         ) from error
     if not schema.equals(SCHEMAS[name], check_metadata=False):
         raise UserError(
-            f"this is not a table of {name} of this version",
+            f"this is not a table `{name}` of this version",
             where=str(path),
             got=schema.names,
             allowed=", ".join(SCHEMAS[name].names),
@@ -389,7 +390,7 @@ def texts_of(path: str | Path) -> dict[str, str]:
 
 
 def _check_keys(name: str, table: pa.Table) -> None:
-    """Compare in plain Python: importing pyarrow.compute would cost a small job 0.08 s."""
+    """Check keys in plain Python: importing pyarrow.compute would cost a small job 0.08 s."""
     keys = KEYS[name]
     rows = list(zip(*(table[column].to_pylist() for column in keys), strict=True))
     if len(set(rows)) < len(rows):

@@ -120,7 +120,7 @@ def test_a_proxys_login_is_checked_before_anything_is_sent(
     with pytest.raises(UserError, match=said) as refused:
         OpenAIEngine(model)
     assert "key proxy_auth_env" in str(refused.value)
-    with pytest.raises(Exception, match="name the proxy"):
+    with pytest.raises(Exception, match="only together with `proxy`"):
         card(endpoint, proxy_auth_env="PROXY_LOGIN")
 
 
@@ -309,8 +309,8 @@ def test_a_token_that_is_refused_anew_ends_the_job(
 @pytest.mark.parametrize(
     ("program", "problem"),
     [
-        ("print('')", "prints none"),
-        ("print('two\\nlines')", "no HTTP header can carry"),
+        ("print('')", "prints nothing"),
+        ("print('two\\nlines')", "not allowed in an HTTP header"),
         ("import sys; sys.exit('run az login')", "status 1: run az login"),
         ("import sys; sys.exit('Bearer abcdefgh12345678abcdefgh')", "status 1: <not shown>"),
     ],
@@ -337,6 +337,6 @@ def test_a_program_that_is_not_there_or_hangs_is_named(
 
 
 def test_a_key_comes_from_one_place(endpoint: Endpoint, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="name one"):
+    with pytest.raises(ValueError, match="give only one"):
         card(endpoint, token_command=["az"], api_key_env="IT_KEY")
     assert not located(card(endpoint), tmp_path, tmp_path).key_source

@@ -163,9 +163,9 @@ def test_the_key_of_a_comparison_holds_both_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"system": None}, "both of a pair"),
-        ({"reply": None, "scores": {"*": "s"}}, "have a `reply`"),
-        ({"swapped": {"a": "1"}, "reply_swapped": "r"}, "both orders"),
+        ({"system": None}, "map pairs of keys"),
+        ({"reply": None, "scores": {"*": "s"}}, "need a `reply`"),
+        ({"swapped": {"a": "1"}, "reply_swapped": "r"}, "the two orders"),
         ({"swapped": {"a": "1", "b": "2"}}, "one column"),
         ({"labels": {"first": "x", "tie": "X"}}, "two meanings"),
         ({"system_b": None}, "comparisons"),

@@ -99,11 +99,14 @@ def test_an_adapter_is_known_by_its_content_and_not_by_its_place() -> None:
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
-        ({"engine_args": {"hf_overrides": {}}}, "hf_overrides may change replies: model_args"),
-        ({"model_args": {"max_num_seqs": 3}}, "model_args may not hold max_num_seqs"),
+        (
+            {"engine_args": {"hf_overrides": {}}},
+            "hf_overrides may change replies and belongs in model_args",
+        ),
+        ({"model_args": {"max_num_seqs": 3}}, "model_args may not contain max_num_seqs"),
         ({"model_args": {"api_key": "x"}}, "key model_args.api_key"),
         ({"data_parallel": 2}, "data_parallel needs `mode: served`"),
-        ({"extra_body": {"temperature": 1}}, "extra_body may not hold temperature"),
+        ({"extra_body": {"temperature": 1}}, "extra_body may not contain temperature"),
         ({"mode": "online"}, "unknown value"),
         ({"gpu_model": "a100:2"}, "gpu_model"),
         ({"name": None}, "valid string"),

@@ -87,7 +87,7 @@ def test_weights_are_the_shares_of_votes_and_a_study_uses_them(
     path = tmp_path / "config" / "weights" / "ours.yaml"
     write_new_card(card.model_dump(mode="json"), path)
     assert read_card("weights", path).voters == {"story": 3}
-    with pytest.raises(UserError, match="a card with this name exists"):
+    with pytest.raises(UserError, match="a card with this name already exists"):
         write_new_card(card.model_dump(mode="json"), path)
     monkeypatch.chdir(tmp_path)
     weights = plan_of(weights="ours").weights

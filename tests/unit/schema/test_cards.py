@@ -107,7 +107,11 @@ def test_unknown_key_deep_inside_a_card(tmp_path: Path) -> None:
     ("kind", "text", "parts"),
     [
         ("aspect", "aspect: a\nname: A\n", ["a required key is missing", "definition"]),
-        ("aspect", "aspect: A b\nname: A\ndefinition: d\n", ["the id has the wrong form", "'A b'"]),
+        (
+            "aspect",
+            "aspect: A b\nname: A\ndefinition: d\n",
+            ["this value has the wrong format", "'A b'"],
+        ),
         ("model", "model: m\nengine: lexicall\n", ["unknown value", "nearest: lexical"]),
         ("judge", "judge: j\nmodel: m\nestimator: men\n", ["unknown value", "nearest: mean"]),
         ("judge", "judge: j\nmodel: m\ndraws: 0\n", ["greater than or equal to 1", "draws"]),
@@ -232,9 +236,11 @@ def test_a_study_that_is_not_there_names_the_one_that_was_meant(
     Path("config/studies").mkdir(parents=True)
     Path("config/studies/mine.yaml").touch()
     for wrong in ("mien", "config/studies/mie.yaml", "elsewhere/mine"):
-        with pytest.raises(UserError, match=r"name its file: config/studies/mine\.yaml"):
+        with pytest.raises(UserError, match=r"did you mean config/studies/mine\.yaml"):
             load_yaml(Path(wrong))
-    with pytest.raises(UserError, match=r"allowed: config/studies/mine\.yaml\n.*with its folder"):
+    with pytest.raises(
+        UserError, match=r"allowed: config/studies/mine\.yaml\n.*give the path of the file"
+    ):
         load_yaml(Path("quite-another.yaml"))
 
 
@@ -325,9 +331,9 @@ def test_the_epsilon_of_the_alternative_annotator_test_may_differ_by_dataset() -
 @pytest.mark.parametrize(
     ("epsilon", "message"),
     [
-        (1, "epsilon is a difference of shares"),
-        (-0.1, "epsilon is a difference of shares"),
-        ({"two": 2}, "epsilon of two is a difference of shares"),
+        (1, "epsilon must be at least 0 and below 1"),
+        (-0.1, "epsilon must be at least 0 and below 1"),
+        ({"two": 2}, "epsilon of two must be"),
         ({"tow": 0.2}, "names tow, which is not one of the study's datasets: one, two"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The cards a user writes, as typed models: the only source of what a card may say.
+"""The cards a user writes, as typed models: the only definition of a card's keys.
 
 The JSON schemas in workflow/schemas are generated from here (`make generated`).
 """

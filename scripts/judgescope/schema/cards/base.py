@@ -38,45 +38,45 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 T = TypeVar("T")
 Reader = Literal["access", "asking", "computing"]
 Access = Annotated[T, "access"]
-"""A key that says where, how or at what price something is done: no number depends on it."""
+"""A key on which no number depends: where, how or at what price something is done."""
 Asking = Annotated[T, "asking"]
-"""A key that the jobs which ask read: with another value they may ask again."""
+"""A key that jobs read which send requests: with another value they may send requests again."""
 Answering = Annotated[T, "asking", "computing"]
-"""A key that the jobs which compute or replay answers read, too."""
+"""A key that is also read by jobs that compute or replay answers."""
 Replaying = Annotated[T, "computing"]
-"""A key that these jobs read and those that ask do not."""
+"""A key that only jobs read which compute or replay answers."""
 
 MOST_VALUES = 100_000
-"""Of a scale with steps."""
+"""Maximum number of values of a scale with steps."""
 COMMIT = re.compile("^[0-9a-f]{40}$")
 
 
 def repeated(names: Iterable[str]) -> str:
-    """Return the names that come more than once, "" where none does."""
+    """Return the names that occur more than once, joined by commas; "" if there are none."""
     return ", ".join(sorted(name for name, count in Counter(names).items() if count > 1))
 
 
 def plain_word(word: str) -> str:
-    """Return a label as it is compared: case and blanks do not count."""
+    """Return a label in the form that is compared: lower case, with single blanks."""
     return " ".join(word.split()).casefold()
 
 
 def check_read_as(read_as: Mapping[str, str], labels: Sequence[str]) -> None:
-    """Raise ValueError for a translation into no label, into two, or of a label into another."""
+    """Raise ValueError for a word mapped to no label or to two, or a label mapped to another."""
     places = {plain_word(label): label for label in labels}
     for word, label in read_as.items():
         if plain_word(label) not in places:
             near = get_close_matches(label, labels, n=1)
             hint = f" (nearest: {near[0]!r})" if near else ""
             raise ValueError(
-                f"`read_as` translates {word!r} into {label!r}, which is not one of the labels "
-                f"{', '.join(labels) or '(there are none)'}{hint}"
+                f"`read_as` maps {word!r} to {label!r}, which is not one of the labels "
+                f"{', '.join(labels) or '(none)'}{hint}"
             )
         itself = places.get(plain_word(word))
         if itself is not None and itself != places[plain_word(label)]:
-            raise ValueError(f"`read_as` translates the label {word!r} into another one: {label!r}")
+            raise ValueError(f"`read_as` maps the label {word!r} to another label: {label!r}")
     if twice := repeated(map(plain_word, read_as)):
-        raise ValueError(f"`read_as` has a word twice (case and blanks do not count): {twice}")
+        raise ValueError(f"`read_as` has a word twice (ignoring case and blanks): {twice}")
 
 
 def _as_list(value: object) -> object:
@@ -96,26 +96,26 @@ def _form(value: object) -> str:
 
 
 def alternatives(validator: Callable[[object], object], types: object) -> BeforeValidator:
-    """Return a validator that turns short forms into the value; `types` is what schemas say."""
+    """Return a validator that expands short forms; `types` is the type that schemas show."""
     return BeforeValidator(validator, json_schema_input_type=types)
 
 
 Files = Annotated[dict[str, str], alternatives(_as_roles, str | dict[str, str])]
-"""Role -> path; one path alone has the role `data`. Paths: docs/guide/own-data.md."""
+"""Role -> path; a single path has the role `data`. Paths: docs/guide/own-data.md."""
 Hashes = Annotated[dict[str, Sha256], alternatives(_as_roles, Sha256 | dict[str, Sha256])]
 Columns = Annotated[list[str], alternatives(_as_list, str | list[str])]
 
 
 class Card(BaseModel):
-    """What all cards share: unknown keys are errors, and a card does not change once read.
+    """The base of all cards: unknown keys are errors, and a card does not change once it is read.
 
-    Every number is finite. The string below a key says what it means.
+    Every number is finite. The string below a key describes it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     renamed: ClassVar[dict[str, str]] = {}
-    """Key of an earlier version -> what to write in its place; docs/renames.csv lists them, too."""
+    """Key of an earlier version -> its new name; docs/renames.csv lists them, too."""
 
     @classmethod
     def keys_for(cls, reader: Reader) -> set[str]:
@@ -143,7 +143,7 @@ class Card(BaseModel):
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return the JSON schema with the meaning of every key."""
+        """Return the JSON schema with the description of every key."""
         schema = handler(core_schema)
         properties = handler.resolve_ref_schema(schema)["properties"]
         for key, meaning in cls.meanings().items():
@@ -152,7 +152,7 @@ class Card(BaseModel):
 
 
 class Hub(Card):
-    """A file of a dataset on a hub, of one commit."""
+    """A file of a dataset on a hub, at one commit."""
 
     hub: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
     """The dataset: owner/name."""
@@ -166,8 +166,8 @@ class Hub(Card):
     def _pinned(cls, revision: str) -> str:
         if not COMMIT.fullmatch(revision):
             raise ValueError(
-                "a revision must be a commit, with all its 40 hexadecimal digits: a branch or a "
-                "tag may move"
+                "a revision must be a commit hash with all 40 hexadecimal digits: branches and "
+                "tags may move"
             )
         return revision
 
@@ -185,7 +185,7 @@ DataFiles = Annotated[
     ],
     alternatives(_as_roles, str | Hub | dict[str, str | Hub]),
 ]
-"""Role -> path or file on a hub; one alone has the role `data`."""
+"""Role -> path or file on a hub; a single one has the role `data`."""
 
 
 class SourceFile(Card):
@@ -194,36 +194,36 @@ class SourceFile(Card):
     path: str = Field(min_length=1)
     """The file's path in the repository."""
     file: str = Field(pattern=r"^[^/{}.][^{}]*$")
-    """Its path below `{data}`, as `files` names or matches it."""
+    """The path below `{data}` where it is stored, as `files` names or matches it."""
     bytes: int = Field(gt=0)
-    """Its size."""
+    """The file's size in bytes."""
     sha256: Sha256
-    """Its hash."""
+    """The file's sha256."""
 
 
 class Source(Card):
     """Where the files of a card can be fetched: a public repository at one commit."""
 
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
-    """On GitHub: owner/name."""
+    """The repository on GitHub: owner/name."""
     commit: str = Field(pattern=COMMIT.pattern)
     """The commit with all 40 digits."""
     licence: str | None = None
-    """Default: the licence of the card."""
+    """The licence of the files; default: the card's."""
     files: list[SourceFile] = Field(min_length=1)
     """The files to fetch."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         if twice := repeated(file.file for file in self.files):
-            raise ValueError(f"two files would be at {twice}")
+            raise ValueError(f"two files have the same path: {twice}")
         if outside := [file.file for file in self.files if ".." in file.file.split("/")]:
             raise ValueError(f"a file must be below `{{data}}`: {outside[0]}")
         return self
 
 
 class Published(Card):
-    """A card whose files may be fetched from where their authors publish them."""
+    """A card whose files can be downloaded from where their authors published them."""
 
     source: Source | None = None
     """The public repository from which a run downloads missing files."""
@@ -240,33 +240,33 @@ _GRID: Final = frozenset(("min", "max", "step"))
 
 
 class Scale(Card):
-    """The values a rating or a judge's score may take; no step means any value in between.
+    """The values that a rating or a judge's score can take; without `step`, any value in between.
 
-    Labels alone are values, too, from 0 in steps of 1.
+    A scale with only `labels` has the values 0, 1, 2, …, one for each label.
     """
 
     labels: list[str] = Field([])
-    """Category words for the grid's values, from `min` to `max`. Alone, without `min`, `max` and
-    `step`, they are the values: `[fail, pass]`; ratings and replies are then these words, whatever
-    their case and blanks, and never numbers. The last one is the positive one."""
+    """The names of the values, from `min` to `max`. Without `min`, `max` and `step`, the labels are
+    the values themselves, as in `[fail, pass]`: ratings and replies are then these words, never
+    numbers; case and blanks are ignored. The last label is the positive one."""
     ordered: bool = True
-    """For labels without numbers: whether each is better than the one before it; `false` for
-    kinds."""
+    """For labels without numbers: whether each label is better than the one before it; `false` for
+    unordered categories."""
     min: float = Field(default_factory=lambda _: 0.0)
-    """The lowest value: the worst, unless `best` says otherwise."""
+    """The lowest value; it is the worst, unless `best` is `min`."""
     max: float = Field(default_factory=lambda keys: len(keys["labels"]) - 1.0)
     """The highest value."""
     step: float | None = Field(
         default_factory=lambda keys: 1.0 if keys["labels"] else None, validate_default=True, gt=0
     )
-    """The distance between adjacent values; default: any value in between."""
+    """The distance between adjacent values; default: any value in between is allowed."""
     best: Literal["max", "min"] = "max"
     """Which end is best; `min` for scales such as German school marks. Prompts show the scale
     unchanged; statistics use min + max - value."""
 
     @model_serializer(mode="wrap")
     def _without_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what the card leaves out: reply keys and signatures rest on the dump."""
+        """Leave out what the card leaves out: reply keys and signatures depend on this dump."""
         keys: dict[str, Any] = dump(self)
         unset = {"best": "max", "ordered": True, "read_as": {}}
         filled = _GRID if self.categorical else frozenset()
@@ -278,13 +278,13 @@ class Scale(Card):
 
     @property
     def categorical(self) -> bool:
-        """Return whether the values are labels, and no numbers."""
+        """Return whether the values are labels, not numbers."""
         return bool(self.labels) and not _GRID & self.model_fields_set
 
     def words(self, read_as: Mapping[str, str]) -> dict[str, int]:
-        """Return word -> its label's place: labels, their English plurals, and `read_as`.
+        """Return word -> position of its label, for labels, their English plurals, and `read_as`.
 
-        Words are as `plain_word` writes them.
+        Words are normalised as by `plain_word`.
         """
         places = {plain_word(label): place for place, label in enumerate(self.labels)}
         read = {plain_word(word): places[plain_word(label)] for word, label in read_as.items()}
@@ -302,7 +302,7 @@ class Scale(Card):
 
     @property
     def turn(self) -> float | None:
-        """Return what a value is taken from so that more is better, None where more is better."""
+        """Return min + max, from which values are subtracted if the lowest is best; else None."""
         return self.min + self.max if self.best == "min" else None
 
     @model_validator(mode="after")
@@ -317,35 +317,37 @@ class Scale(Card):
                 f"{steps:g} steps are too many: leave `step` out for a continuous scale"
             )
         if self.labels and len(self.labels) != len(self.values() or []):
-            raise ValueError(f"{len(self.labels)} labels for {len(self.values() or [])} values")
+            raise ValueError(
+                f"{len(self.labels)} labels for {len(self.values() or [])} values: give one each"
+            )
         words = [plain_word(label) for label in self.labels]
         if twice := [label for n, label in enumerate(self.labels) if words[n] in words[:n]]:
             raise ValueError(
-                f"the label {twice[0]!r} has two values (case and blanks do not count): give each "
+                f"two values have the label {twice[0]!r} (ignoring case and blanks): give each "
                 "value a distinct label"
             )
         return self
 
     def _check_keys(self) -> None:
-        """Raise ValueError unless the scale has its ends, or labels alone."""
+        """Raise ValueError unless the scale has both its ends, or only labels."""
         given = _GRID & self.model_fields_set
         if not self.labels and (absent := sorted({"min", "max"} - given)):
             raise ValueError(
-                f"a scale needs `min` and `max`, or `labels` alone: {' and '.join(absent)} missing"
+                f"a scale needs `min` and `max`, or only `labels`: {' and '.join(absent)} missing"
             )
         if self.labels and given and (absent := sorted(_GRID - given)):
             raise ValueError(
-                f"labels stand alone, or beside `min`, `max` and `step`: {', '.join(absent)} "
-                "missing"
+                "a scale has only `labels`, or `labels` with `min`, `max` and `step`: "
+                f"{', '.join(absent)} missing"
             )
         if self.categorical and len(self.labels) < 2:
-            raise ValueError("a scale of labels needs at least two")
+            raise ValueError("a scale of labels needs at least two labels")
         if not self.ordered and not self.categorical:
             raise ValueError(
                 "`ordered: false` needs labels without numbers: leave min, max and step out"
             )
         if self.best == "min" and self.categorical:
-            raise ValueError("the last label is the best one: give them in that order")
+            raise ValueError("`best: min` is for numbers: list labels in order, the best one last")
 
     def values(self) -> list[float] | None:
         """Return the grid from worst to best, or None for a continuous scale."""
@@ -365,11 +367,11 @@ class Price(Card):
     cached_input: float | None = Field(None, ge=0)
     """Per million tokens of the prompt that were cached; default: `input`."""
     batch: float = Field(1, ge=0, le=1)
-    """What a batch costs (`judgescope batch submit`), as a share of these prices."""
+    """The price of a batch (`judgescope batch submit`), as a share of these prices."""
 
     @model_serializer(mode="wrap")
     def _without_batch(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out `batch` where it says nothing: jobs do not run again for it."""
+        """Leave out `batch` if it is the default, so that jobs do not run again for it."""
         price: dict[str, Any] = dump(self)
         return {name: value for name, value in price.items() if (name, value) != ("batch", 1)}
 
@@ -385,7 +387,7 @@ class ListedPrice(Price):
     """The price of a provider's model in config/prices.yaml, with where and when it was read."""
 
     host: str = Field(exclude=True, pattern=r"^[a-z0-9.-]+$")
-    """The host of the address at which the price holds."""
+    """The host of the endpoint that charges this price."""
     model: str = Field(exclude=True, min_length=1)
     """The name by which the endpoint knows the model."""
     source: str = Field(exclude=True, pattern=r"^https://\S+$")
@@ -393,14 +395,14 @@ class ListedPrice(Price):
     date: Date = Field(exclude=True)
     """When the page was read."""
     note: str = Field("", exclude=True)
-    """For what the price holds, if not for every request."""
+    """The requests to which the price applies, if not to all."""
 
 
 class PriceTable(Card):
-    """Prices that ship with the workflow; a model's card goes before it."""
+    """Prices that ship with the workflow; the price in a model's card takes precedence."""
 
     prices: list[ListedPrice]
-    """A row per model of a provider."""
+    """One row per model of a provider."""
 
     @model_validator(mode="after")
     def _once(self) -> Self:

@@ -32,14 +32,14 @@ class Improvement(Decoding):
     steps: ClassVar[int] = 1
 
     model: Slug
-    """The model card that writes."""
+    """The card of the model that writes."""
     form: Slug
     """The instruction, a file of config/prompts."""
     checks: list[Literal["not_refusal", "length"]] = Field(["not_refusal", "length"])
     """Checks that a text must pass; `length`: half to twice the length of the reference."""
     attempts: Attempts = 2
     fallback_to_reference: bool = False
-    """Use the reference where no usable text was written; default: drop the item."""
+    """Use the reference if no usable text was written; default: drop the item."""
 
     def degrees_for(self, _: str) -> dict[str, Degree]:
         """Return its only degree, which has no name and no amount."""
@@ -47,7 +47,7 @@ class Improvement(Decoding):
 
 
 class References(Improvement):
-    """A model writes references for every item, of which the most diverse are kept."""
+    """A model writes references for every item; the most diverse ones are kept."""
 
     form: Slug = "write-reference"
     """The instruction, a file of config/prompts."""
@@ -60,35 +60,35 @@ class References(Improvement):
 
 
 class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A format: its module has `read(card, files)`. Values are literals."""
+    """A data format. Its module has `read(card, files)`; the values here are literals."""
 
     name: str
     """The value of the key `format` of a dataset's card."""
     roles: tuple[str, ...] = ("data",)
-    """The roles of files that it needs."""
+    """The roles that its files must have."""
     optional: tuple[str, ...] = ()
-    """The roles that it may have too."""
+    """Further roles that its files may have."""
     any_role: bool = False
     """Whether files of any role are parts of the data."""
     gives: Literal["systems", "originals", "texts", "spans"] = "systems"
     """Texts of systems, originals only, texts of known quality, or texts with marked errors."""
     rated: tuple[str, ...] = ()
-    """The optional roles, all or none, with which a format of originals gives rated texts too."""
+    """Optional roles that add rated texts to a format of originals; all of them or none."""
     means: bool = False
-    """Whether its ratings are means of several raters': numbers, which are not labels."""
+    """Whether its ratings are means over raters, which are numbers and not labels."""
     chosen: bool = False
-    """Whether it may give people's choices between texts."""
+    """Whether it may have people's choices between texts."""
     meta: tuple[str, ...] = ()
     """The keys of the items' `meta`, for formats that give originals only."""
     joins: tuple[str, ...] | None = None
-    """The roles that are needed to join segments; None: they cannot be joined."""
+    """The roles needed to join segments; None: segments cannot be joined."""
     has_texts: bool = True
 
 
 TIE = "tie"
-"""The choice of no text."""
+"""The word for a choice of neither text."""
 MODULES: dict[str, str] = {}
-"""Format -> the module that reads it; only that of a card is imported."""
+"""Format -> the module that reads it; only the module of a card's format is imported."""
 FORMATS: dict[str, Format] = {}
 for _module, _keywords in declarations("data", "FORMAT").items():
     _format = convert(_keywords, Format)
@@ -141,7 +141,8 @@ class Wording(Card):
 
 
 class Criterion(Wording):
-    """A wording for every aspect that has none of its own of this id, such as an ablation."""
+    """A wording for every aspect whose card does not define this criterion, such as for an
+    ablation."""
 
     criterion: Slug
     """The id, equal to the file's name."""
@@ -167,15 +168,15 @@ class Aspect(Card):
     unlike: Asking[list[str]] = Field([])
     """Qualities, in plain words, that are often confused with the aspect."""
     worst: Asking[str | None] = None
-    """Completes `the text is …` for the worst text; for forms that show it, such as `annotate`.
-    Where more of the aspect is worse, this describes a text with much of it."""
+    """Completes `the text is …` for the worst text; for forms that show it, such as `annotate`. If
+    more of the aspect is worse, this describes a text with much of it."""
     best: Asking[str | None] = None
-    """The same for the best text."""
+    """Completes `the text is …` for the best text."""
     tasks: dict[Slug, AspectInTask] = Field({})
     """Task -> the aspect's wording for that task."""
 
     criteria: dict[Slug, Annotated[Wording, alternatives(_as_wording, str | Wording)]] = Field({})
-    """Criterion -> an alternative wording: a definition, and more (see below)."""
+    """Criterion -> an alternative wording: a definition, or a mapping with the keys below."""
 
     def in_task(self, task: str) -> "Aspect":
         """Return the aspect with its wording for a task."""
@@ -185,11 +186,11 @@ class Aspect(Card):
         return self.model_copy(update={**values, "tasks": {}})
 
     def worded(self, wording: Wording) -> "Aspect":
-        """Return the aspect as another wording tells it; its steps are those of no wording.
+        """Return the aspect in another wording; its steps do not change.
 
-        So are its ends and what it is unlike, but where the wording withholds what the aspect
-        means: it has no definition, or one that is the same for every aspect. Then nothing is said
-        of the ends ("").
+        Neither do its ends (`worst`, `best`) and `unlike`, unless the wording withholds what the
+        aspect means: it has no definition, or the same one for every aspect. Then the prompt says
+        nothing of the ends ("").
         """
         name = self.name if wording.name is None else wording.name
         meaning = self.definition if wording.definition is None else wording.definition
@@ -202,14 +203,14 @@ class Aspect(Card):
 
 
 class RatedAspect(Scale):
-    """How a data set rates an aspect."""
+    """How a dataset rates an aspect."""
 
     source_visible: bool = True
     """Whether raters and judges see the source."""
     column: str | None = None
-    """The aspect's name in the data, where it differs from the aspect's id."""
+    """The aspect's name in the data, if it differs from the aspect's id."""
     read_as: dict[str, str] = Field({})
-    """For labels without numbers: other words of the data -> labels, such as `{"yes": pass, "1":
+    """For labels without numbers: other words in the data -> labels, such as `{"yes": pass, "1":
     pass}`."""
 
     @model_validator(mode="after")
@@ -221,24 +222,24 @@ class RatedAspect(Scale):
 
     @cached_property
     def codes(self) -> dict[str, int]:
-        """Return word of the data -> its label's place, as `Scale.words`."""
+        """Return word in the data -> position of its label, as `Scale.words`."""
         return self.words(self.read_as)
 
 
 class Select(Card):
-    """Which items are used, and which text of an item stands for the unperturbed original."""
+    """Which items are used, and which text of an item serves as the unperturbed original."""
 
     n: int | None = Field(None, ge=1)
-    """Draw this many items by the study's seed."""
+    """Number of items to draw with the study's seed; default: all."""
     original: Literal["first_reference", "most_sentences", "longest", "system", "none"] = (
         "first_reference"
     )
     """The text that is perturbed: the first reference, or the first of those with the most
-    sentences or characters; `system`: the text of `original_system`."""
+    sentences or characters; `system`: the text of `original_system`; `none`: no text."""
     original_system: str | None = None
     """With `original: system`: the system, as named in the data."""
     min_characters: int | None = Field(None, ge=1)
-    """Only items whose original is at least this long."""
+    """Use only items whose original is at least this long."""
     join: bool = False
     """Formats wmt_text and news_commentary: join consecutive segments of a document until the first
     reference has min_characters."""
@@ -250,46 +251,45 @@ class Select(Card):
         if (self.original == "system") != (self.original_system is not None):
             raise ValueError("`original: system` and `original_system` belong together")
         if self.min_characters and self.original == "none":
-            raise ValueError("min_characters is the length of the original: choose one")
+            raise ValueError("`min_characters` needs an original: choose another `original`")
         if self.join and not self.min_characters:
-            raise ValueError("`join` needs to know how long is enough: add min_characters")
+            raise ValueError("`join` needs a minimum length: add `min_characters`")
         return self
 
 
 class ColumnMapping(Card):
-    """Which column or JSON path of a row holds what (format `table`)."""
+    """The columns or JSON paths of a row (format `table`)."""
 
     item: str | None = None
-    """The item's id; default: rows of equal source."""
+    """The item's id; default: rows with the same source belong to one item."""
     source: Columns = Field([])
-    """Columns joined by a blank line."""
+    """Columns of the source, joined by a blank line."""
     references: Columns = Field([])
     """Columns of references; a list in a cell holds several."""
     system: str | None = None
-    """The system that wrote the text; default: one system."""
+    """The system that wrote the text; default: all texts are by one system."""
     text: str | None = None
-    """The text that is judged; default: the data has ratings and no texts."""
+    """The text that is judged; default: the data has ratings but no texts."""
     ratings: dict[Slug, Columns] = Field({})
-    """Aspect -> its columns, one per rater; a list in a cell holds several raters. Default: one
-    column of the aspect's name."""
+    """Aspect -> its columns, one per rater; a list in a cell holds the ratings of several raters.
+    Default: one column with the aspect's name."""
     meta: Columns = Field([])
     """Columns that are kept with the item."""
     texts: Columns = Field([])
-    """Where people chose between texts, in place of `text`: the columns of the texts of a row, two
-    or more, in the order in which people saw them. A text may be in several rows of its item."""
+    """If people chose between texts, in place of `text`: the columns of a row's texts, two or more,
+    in the order in which people saw them. A text may be in several rows of its item."""
     systems: Columns = Field([])
-    """The columns of the systems that wrote `texts`, in the same order; default: nobody knows.
-    Without `texts` the data has choices between systems, and no texts."""
+    """The columns of the systems that wrote `texts`, in the same order; default: unknown. Without
+    `texts`, the data has choices between systems but no texts."""
     preferences: dict[Slug, Columns] = Field({})
     """With `texts` or `systems`: aspect -> the columns that name the better text of the row, one
-    per rater; a list in a cell holds several raters."""
+    per rater; a list in a cell holds the choices of several raters."""
     rater: str | None = None
-    """With `preferences`: the column of the rater, where a row holds one rater's choice."""
+    """With `preferences`: the column of the rater, if a row holds one rater's choice."""
     choices: dict[str, Columns] = Field({})
-    """With `preferences`: a column of `texts` (of `systems` where there are no texts), or `tie` ->
-    the words in the data that choose it,
-    where case does not count. Known without it: the text's number in the row, its letter, the
-    names of its columns, its system; and `tie`."""
+    """With `preferences`: a column of `texts` (of `systems` if there are no texts), or `tie` -> the
+    words in the data for this choice, in any case. Always understood: the text's number in the row,
+    its letter, the names of its columns, its system, and `tie`."""
 
     @property
     def compared(self) -> list[str]:
@@ -299,27 +299,27 @@ class ColumnMapping(Card):
     @model_validator(mode="after")
     def _identified(self) -> Self:
         if self.item is None and not self.source:
-            raise ValueError("rows belong to an item by `item` or by equal `source`: map one")
+            raise ValueError("rows are grouped into items by `item` or `source`: map one of them")
         compared = self.compared
         if bool(compared) != bool(self.preferences):
             raise ValueError("`texts` (or `systems`) and `preferences` belong together: map both")
         if not compared and (self.rater or self.choices):
             raise ValueError("`rater` and `choices` need `texts` and `preferences`")
         if compared and (self.text or self.system or self.ratings):
-            raise ValueError("rows hold `texts` with `preferences`, or a `text` with its ratings")
+            raise ValueError("map `texts` with `preferences`, or `text` with its ratings, not both")
         if len(compared) == 1 or repeated(compared):
             raise ValueError("`texts` (or `systems`) needs two or more different columns")
         if self.systems and len(self.systems) != len(compared):
-            raise ValueError("`systems` names a column for each one of `texts`")
+            raise ValueError("`systems` needs one column for each column of `texts`")
         if unknown := sorted(self.choices.keys() - {*compared, TIE}):
-            raise ValueError(f"`choices` of {unknown[0]}, which is not a column of `texts`")
+            raise ValueError(f"`choices` names {unknown[0]}, which is not a column of `texts`")
         if self.rater and any(len(columns) > 1 for columns in self.preferences.values()):
-            raise ValueError("with `rater` a row holds one rater's choice: one column per aspect")
+            raise ValueError("with `rater` a row has one rater's choice: map one column per aspect")
         return self
 
 
 class Dataset(Published):
-    """A dataset: where it lies, how it is read, which aspects it rates on which scales."""
+    """A dataset: where its files are, how they are read, and on which scales aspects are rated."""
 
     renamed: ClassVar[dict[str, str]] = {
         "improve": "rewrite_references",
@@ -331,7 +331,7 @@ class Dataset(Published):
     name: str
     """The name in the report."""
     task: Slug
-    """The task, by which perturbations choose datasets."""
+    """The task; perturbations can be limited to tasks."""
     aspects: dict[Slug, RatedAspect] = Field(min_length=1)
     """Aspect -> the scale on which it is rated, and more."""
     format: FormatName
@@ -339,30 +339,30 @@ class Dataset(Published):
     files: DataFiles
     """Role -> path, or a file on a hub; a single file has the role `data`."""
     sha256: Hashes = Field({})
-    """Role -> sha256 of the file, or of all files of a role."""
+    """Role -> sha256 of the file, or of all files of a role; the files are checked against it."""
     columns: ColumnMapping | None = None
     """The columns of a table (format `table`)."""
     raters: Slug = "expert"
-    """Which raters, where a format carries several kinds (summeval_jsonl: expert or crowd); `mean`
-    where one column of a table holds the mean of several; `slots` where a column is a position, not
-    a person (the first rating of a text, whoever gave it); `persons` where it is a person; default:
-    slots if more than 95 % of the texts have their ratings in order."""
+    """The raters to use, if a format has several kinds (summeval_jsonl: expert or crowd). For a
+    table: `mean` if a column holds the mean of several raters; `slots` if a column is a position,
+    not a person (the first rating of a text, whoever gave it); `persons` if it is a person;
+    default: slots if more than 95 % of the texts have sorted ratings."""
     ratings: Literal["human", "planned", "none"] = "human"
     """The source of the ratings; `planned` ratings are never shown as human."""
     fault_free_system: str | None = None
-    """The system whose texts are free of the faults that items plan for others (meta column
-    `faults`: system -> kind of fault); for the method faults."""
+    """For the method faults: the system whose texts are free of the faults that items plan for
+    other systems (meta column `faults`: system -> kind of fault)."""
     missing: list[str] = Field([])
-    """Cell contents that stand for a missing rating."""
+    """Cell contents that mean a missing rating."""
     same_names: bool | None = None
-    """Names of items, systems or raters that differ only in white space, case or Unicode form (`x`,
-    `X`, `x `): `true`: they are the same, under the first spelling; `false`: they are different;
-    default: an error that lists them."""
+    """What to do with names of items, systems or raters that differ only in white space, case or
+    Unicode form (`x`, `X`, `x `): `true`: treat them as the same, with the first spelling; `false`:
+    treat them as different; default: stop with an error that lists them."""
     families: dict[Slug, Slug] = Field({})
-    """System -> family of the model that wrote its texts; for self-preference."""
+    """System -> family of the model that wrote its texts; to measure self-preference."""
     reference_systems: list[Slug] = Field([])
-    """Ids of systems whose texts are the references: a judge that compares with references is not
-    rated on them (study key exclude_reference_systems)."""
+    """Ids of systems whose texts are the references: judges that compare with references are not
+    evaluated on these systems (study key exclude_reference_systems)."""
     licence: str
     """The data's licence, shown in the report."""
     citation: str
@@ -370,24 +370,24 @@ class Dataset(Published):
     select: Select = Select()
     """Which items are used."""
     rewrite_references: Improvement | None = None
-    """Let a model write better originals, which are perturbed in place of the references."""
+    """Let a model write better originals, which are perturbed instead of the references."""
 
     @model_validator(mode="after")
     def _mapped(self) -> Self:
         if (self.format == "table") != (self.columns is not None):
-            raise ValueError("`columns` is needed for format table, and only there")
+            raise ValueError("`columns` is required for the format table, and only allowed there")
         if unknown := set(self.sha256) - set(self.files):
-            raise ValueError(f"sha256 of {min(unknown)}: `files` has no such role")
+            raise ValueError(f"`sha256` names {min(unknown)}, but `files` has no such role")
         for role, file in self.files.items():
             if isinstance(file, Hub) and role not in self.sha256:
-                raise ValueError(f"a file on a hub is checked: add the sha256 of the role {role}")
+                raise ValueError(f"a file on a hub needs a hash: add the sha256 of the role {role}")
         self._check_roles()
         if self.raters == "mean" and (
             named := [name for name, scale in self.aspects.items() if scale.categorical]
         ):
             raise ValueError(f"`raters: mean` is for numbers, and {named[0]} has labels")
         if (self.gives_spans or not self.has_systems) and self.ratings != "none":
-            raise ValueError("there are no texts that anybody rated: add `ratings: none`")
+            raise ValueError("this data has no ratings of texts: add `ratings: none`")
         joins = FORMATS[self.format].joins
         if self.select.join and (joins is None or not {*joins} <= {*self.files}):
             raise ValueError(
@@ -418,13 +418,13 @@ class Dataset(Published):
         if absent := needed - set(self.files):
             raise ValueError(f"`files` needs the role `{min(absent)}`")
         if (some := {*declared.rated} & {*self.files}) and (absent := {*declared.rated} - some):
-            raise ValueError(f"`files` has {min(some)}, and needs the role `{min(absent)}` with it")
+            raise ValueError(f"with the role `{min(some)}`, `files` needs the role `{min(absent)}`")
         if some and self.select.join:
-            raise ValueError("`select.join` is for originals: rated texts are single segments")
+            raise ValueError("`select.join` is for originals only: rated texts are single segments")
         if "ratings" in some and len(self.aspects) > 1 and "{aspect}" not in self._name("ratings"):
-            raise ValueError("`files.ratings` of several aspects is a pattern with {aspect}")
+            raise ValueError("with several aspects, `files.ratings` must contain {aspect}")
         if "outputs" in some and "{system}" not in self._name("outputs"):
-            raise ValueError("`files.outputs` is a pattern with {system}")
+            raise ValueError("`files.outputs` must contain {system}")
         if unknown := set(self.files) - needed - beside:
             roles = " and ".join(sorted(needed | beside))
             raise ValueError(f"format {self.format} has the roles {roles}, not {min(unknown)}")
@@ -434,21 +434,21 @@ class Dataset(Published):
         return file.file if isinstance(file, Hub) else file
 
     def _check_given(self) -> None:
-        """Check what texts need of which something is known: they are all that there is."""
+        """Check the roles and scales of a format that has texts of known quality."""
         if not self.files:
             raise ValueError(f"`files` needs the role {' or '.join(GIVEN_ROLES)}")
         for name, scale in self.aspects.items():
             if "global" in self.files and scale.step is None:
-                raise ValueError(f"the ratings of {name} are classes: give its scale a `step`")
+                raise ValueError(f"the ratings of {name} must be classes: give its scale a `step`")
 
     @property
     def gives_texts(self) -> bool:
-        """Return whether the data brings texts of which it is known how good they are."""
+        """Return whether the data has texts of known quality."""
         return FORMATS[self.format].gives == "texts"
 
     @property
     def gives_spans(self) -> bool:
-        """Return whether the data brings errors that people marked in its texts."""
+        """Return whether the data has errors that people marked in its texts."""
         return FORMATS[self.format].gives == "spans"
 
     @property
@@ -462,22 +462,22 @@ class Dataset(Published):
 
     @property
     def meta(self) -> list[str]:
-        """Return the keys of the items' `meta` that the card's format or columns promise."""
+        """Return the keys that the items' `meta` has by the card's format or columns."""
         return [*FORMATS[self.format].meta, *(self.columns.meta if self.columns else ())]
 
     @property
     def prefers(self) -> bool:
-        """Return whether people chose between texts, and rated none."""
+        """Return whether people chose between texts instead of rating them."""
         return self.columns is not None and bool(self.columns.preferences)
 
     @property
     def is_rated(self) -> bool:
-        """Return whether texts have ratings: people chose between none of them."""
+        """Return whether texts have ratings, not choices between texts."""
         return self.ratings != "none" and not self.prefers
 
     @property
     def has_texts(self) -> bool:
-        """Return whether the data has texts at all, or only what was said of them."""
+        """Return whether the data has texts, not only ratings or choices."""
         columns = self.columns
         mapped = columns is None or columns.text is not None or bool(columns.texts)
         return FORMATS[self.format].has_texts and (mapped or "data" not in self.files)
@@ -490,14 +490,14 @@ class Dataset(Published):
                     f"{', '.join(self.aspects)}"
                 )
         if self.prefers and (self.ratings == "none" or "data" not in self.files):
-            raise ValueError("`preferences` are in files of the role data, without `ratings: none`")
+            raise ValueError("`preferences` needs the role `data`, and no `ratings: none`")
         labelled = [name for name, scale in self.aspects.items() if scale.categorical]
         if self.prefers and labelled:
             raise ValueError(
-                f"people chose between texts, so {labelled[0]} has no labels: write "
+                f"people chose between texts, so {labelled[0]} cannot have labels: write "
                 "{min: -1, max: 1} and leave `labels` out"
             )
         if self.prefers and (absent := sorted(self.aspects.keys() - columns.preferences.keys())):
-            raise ValueError(f"no preferences of {absent[0]}, which is one of `aspects`")
+            raise ValueError(f"`preferences` has no column for the aspect {absent[0]}")
         if "items" in self.files and columns.item is None:
             raise ValueError("the roles items and data are joined by `columns.item`: map it")

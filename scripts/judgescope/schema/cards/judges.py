@@ -26,15 +26,16 @@ from judgescope.schema.cards.base import (
 PARSER = "annotation"
 """The parser that reads what annotators write."""
 VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
-"""The overall scores 1 to 5 in words. The parser has these words, severities and number of errors
-of its own, as a job that asks must not depend on how replies are read; a test holds them equal."""
+"""The overall scores 1 to 5 in words. The parser has its own copy of these words, of the severities
+and of the number of errors, because jobs that send requests must not depend on how replies are
+read; a test checks that they are equal."""
 SEVERITIES = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 MOST_ERRORS = 8
 NUMBERS = ("1", "2", "3", "4", "5")
 OVERALL = Scale(min=1, max=5, step=1, labels=[*VERDICTS])
-"""The scale of annotators that say a word or 1 to 5, whatever people's is."""
+"""The scale of annotators that answer with a word or 1 to 5, whatever people's scale is."""
 PERCENT = Scale(min=0, max=100, step=5)
-"""The scale of the others, and of what is taught to a judge."""
+"""The scale of other annotators, and of judges that are trained."""
 HUNDREDTHS = tuple(str(score) for score in range(0, 101, 5))
 
 Line = Annotated[str, Field(pattern=r"^\S(.*\S)?$")]
@@ -65,11 +66,11 @@ class Annotation(Card):
 
     @property
     def scale(self) -> Scale:
-        """Return the scale of the overall score; a word and its number are the same on it."""
+        """Return the scale of the overall score, on which a word equals its number."""
         return PERCENT if self.score == "percent" else OVERALL
 
     def told(self) -> dict[str, Any]:
-        """Return the name `annotation` of a prompt; both scales are words, the lowest first."""
+        """Return the prompt variable `annotation`; both its scales are words, the lowest first."""
         scores = {"categories": VERDICTS, "integers": NUMBERS, "percent": HUNDREDTHS}
         return {
             "scores": scores[self.score],
@@ -80,7 +81,7 @@ class Annotation(Card):
 
 
 ASPECT = "{aspect}"
-"""Stands for the aspect in the name of a recorded score column."""
+"""Stands for the aspect in the name of a column of recorded scores."""
 COMPARE = "compare"
 """The form that asks about two texts at once."""
 LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
@@ -92,41 +93,42 @@ Attempts = Annotated[
         ge=1,
         le=10,
         description="Maximum number of requests for one text; from the second on, "
-        "the prompt gives the reason.",
+        "the prompt says why the last reply could not be used.",
     ),
 ]
 MOST_DRAWS = 10_000
-"""More of one text than anybody asks for; the store keeps a hundred times as many."""
+"""The most draws of one text; the store could keep a hundred times as many."""
 
 
 class Decoding(Card):
     """How a model chooses its words; part of every request's key."""
 
     temperature: Asking[float] = Field(0.0, ge=0)
-    """0: always the most likely token."""
+    """The sampling temperature; 0: always the most likely token."""
     top_p: Asking[float] = Field(1.0, gt=0, le=1)
-    """Only the most likely tokens with this total probability."""
+    """Sample only from the most likely tokens with this total probability."""
     max_tokens: Asking[int] = Field(512, ge=1)
-    """Maximum tokens of a reply; a reply that is cut counts as truncated, without a score."""
+    """Maximum number of tokens of a reply; a longer reply is cut off, gets the status `truncated`
+    and no score."""
     seed: Asking[Literal["request", "study"]] = "request"
-    """Where a draw's seed comes from: `request`: only the request, so that all studies share its
-    replies; `study`: the study's seed too."""
+    """How a draw's seed is derived: `request`: from the request only, so that all studies share its
+    replies; `study`: also from the study's seed."""
 
 
 class Fallback(Card):
-    """How a judge of estimator logprob_mean is asked if the endpoint returns no probabilities."""
+    """How a judge with `estimator: logprob_mean` is asked if the endpoint has no probabilities."""
 
     draws: int = Field(20, ge=1, le=MOST_DRAWS)
     """Number of replies per target."""
     temperature: float = Field(1.0, gt=0)
-    """Of these draws."""
+    """The sampling temperature of these replies."""
 
 
 class Analyses(Decoding):
     """A model explains the ratings of demonstrations before they are shown."""
 
     model: Slug
-    """The model card that writes; in Hu et al. 2024 the judge's own."""
+    """The card of the model that writes; in Hu et al. 2024 the judge's own model."""
     form: Slug
     """The instruction, a file of config/prompts; such as `analysis`."""
     attempts: Attempts = 3
@@ -147,18 +149,18 @@ class Hint(Card):
     renamed: ClassVar[dict[str, str]] = {"tells": "rating", "base": "baseline"}
 
     rating: Literal["wrong", "right"] = "wrong"
-    """`right`: the rating that most people gave (of several the highest); `wrong`: the other end of
-    the scale from it."""
+    """`right`: the rating that most people gave (the highest of several); `wrong`: the top of the
+    scale if that rating is at most half the top, else the bottom."""
     attributed: bool = True
-    """Whether the prompt attributes the rating to an expert; forms see `attributed`."""
+    """Whether the prompt attributes the rating to an expert; forms get it as `attributed`."""
     baseline: Slug
     """The judge of the study that answers the same questions without a hint."""
 
 
 class Severities(Card):
-    """What an error of each severity takes off a text's score, for the parser errors.
+    """The penalty of an error of each severity, for `parser: errors`.
 
-    A text whose penalties come to `bottom` has the lowest score, one without errors the highest.
+    A text whose penalties sum to `bottom` gets the lowest score, a text without errors the highest.
     """
 
     minor: float = Field(1.0, ge=0)
@@ -168,8 +170,8 @@ class Severities(Card):
     critical: float = Field(10.0, ge=0)
     """The penalty of a critical error; at least that of a major one."""
     bottom: float = Field(25.0, gt=0)
-    """The sum of penalties that takes a text to the bottom of the scale; a smaller sum lowers the
-    score proportionally."""
+    """The sum of penalties that gives a text the lowest score; a smaller sum lowers the score
+    proportionally."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -179,7 +181,7 @@ class Severities(Card):
 
 
 def _kind_of_scale(value: object) -> str:
-    """Return whether a judge's scale is that of every aspect, or one for each that is named."""
+    """Return "one" for a scale for all aspects, "named" for a scale for each named aspect."""
     scales = list(value.values()) if isinstance(value, dict) else []
     return "named" if scales and all(isinstance(scale, dict | Scale) for scale in scales) else "one"
 
@@ -193,7 +195,7 @@ JudgeScale = Annotated[
 
 
 class Judge(Decoding):
-    """A judge: a model, the form in which it is asked, and how its replies become a score.
+    """A judge: a model, the form in which it is asked, and how its replies become scores.
 
     Temperature, top_p and max_tokens are for models that read prompts.
     """
@@ -203,63 +205,65 @@ class Judge(Decoding):
     judge: Answering[Slug]
     """The id, equal to the file's name."""
     model: Answering[Slug] = ""
-    """The model card that answers."""
+    """The card of the model that answers."""
     models: Access[list[Slug]] = Field([])
-    """In place of `model`: several model cards, each of which is a separate judge with the id
-    `<judge>-<model>`. The study names the card; others name those judges."""
+    """In place of `model`: several model cards, each of which makes a separate judge with the id
+    `<judge>-<model>`. A study names this card; other cards name those judges."""
     form: Answering[str] = ""
-    """Lexical, control and command: what is computed. Recorded: a name for the report. Models that
-    read prompts: a file of config/prompts."""
+    """Models that read prompts: the prompt template, a file of config/prompts. Lexical, control and
+    command models: what is computed. Recorded models: a name for the report."""
     pairs: Asking[Literal["adjacent", "all"]] = "adjacent"
-    """Form compare: which texts of an item are compared, by step or id. Where people chose between
-    texts, `adjacent` are the pairs that people compared."""
+    """Form compare: which texts of an item are compared, ordered by step or id. If people chose
+    between texts, `adjacent` means the pairs that people compared."""
     orders: Asking[Literal["both", "one"]] = "both"
-    """Form compare: `one` asks about a pair once, in the order in which people saw it, or by step
-    or id. It halves the requests, and a preference for the first text looks like quality."""
+    """Form compare: `both` asks about a pair in both orders; `one` asks once, in the order in which
+    people saw it, or by step or id. `one` halves the requests, but a preference for the first text
+    then looks like quality."""
     use_reference: Answering[Literal["original"] | bool | None] = None
-    """Whether a text is compared with its references, without the one that it was made from; forms
-    that models read are given the first one as `reference`. `original`: such a form is given the
-    text that was perturbed instead, and an original itself, so that every text of confusion and
-    discernment has a reference. Default: true for lexical forms, which compare with the source
-    where it is false; false for other judges."""
+    """Whether a text is compared with its references, except the one that it was made from; prompt
+    forms get the first one as `reference`. `original`: a prompt form gets the text before its
+    perturbation instead, and for an original that original itself, so that every text of confusion
+    and discernment has a reference. Default: true for lexical forms (with false they compare with
+    the source); false for other judges."""
     scale: Answering[JudgeScale | None] = None
-    """The judge's own scale, or aspect -> scale; default, and for aspects that are not named: the
-    aspect's."""
+    """The judge's own scale, or aspect -> scale; default, also for aspects that are not named: the
+    aspect's scale."""
     draws: Answering[int] = Field(1, ge=1, le=MOST_DRAWS)
     """Number of replies per target."""
     share: Answering[float] = Field(1.0, gt=0, le=1)
-    """The share of each dataset's items that it judges, drawn with the study's seed. Judges with
-    the same share get the same items; a smaller share is a subset of a larger one."""
+    """The share of each dataset's items that the judge rates, drawn with the study's seed. Judges
+    with the same share get the same items; a smaller share is a subset of a larger one."""
     estimator: Answering[Literal["mean", "mode", "first", "logprob_mean"]] = "mean"
-    """How draws become a score, which needs half of them parsed. first: the first draw; further
-    draws only measure how often replies change on repetition, which the baseline of a hint needs.
+    """How draws become a score; half of them must be parsed. first: the first draw; further draws
+    only measure how often replies change on repetition, which the baseline of a hint needs.
     logprob_mean: the mean of the scale's values, weighted by the probabilities of their tokens."""
     top_logprobs: Asking[int] = Field(20, ge=1, le=20)
     """For logprob_mean: number of tokens with probabilities at each position."""
     fallback: Asking[Fallback | None] = None
-    """For logprob_mean, if the endpoint returns no probabilities: the mean of this many replies;
+    """For logprob_mean, if the endpoint returns no probabilities: use the mean of several replies;
     default: stop. Each score records how it was computed."""
     structured: Asking[Literal["choice", "json"] | None] = None
-    """Constrain replies to the scale's values: as they are, or as the field `rating` of a JSON
-    object; of the form compare, `choice`: to its three answers. The run stops if the endpoint does
-    not support it."""
+    """Constrain replies to the scale's values: `choice`: to a value; `json`: to a JSON object with
+    the field `rating`. With the form compare, `choice` constrains them to its three answers. The
+    run stops if the endpoint does not support it."""
     parser: str | None = None
-    """A parser; the list is below. Default: number for engines that compute, choice for the form
-    compare, annotation for judges that annotate, score for other replies; result: the rating behind
-    [RESULT]; errors: a list of errors, whose severities make the score."""
+    """The parser that reads replies; the list is below. Default: number for engines that compute,
+    choice for the form compare, annotation for judges that annotate, score for other replies.
+    result: the rating after [RESULT]; errors: a list of errors, whose severities determine the
+    score."""
     off_grid: Literal["drop", "keep", "round"] = "drop"
-    """What to do with a value between the steps of the scale, such as 4.5 where the step is 1.
-    drop: it is missing, with the status `off_grid`; keep: it counts unchanged, and the judge's
-    scores are not classes; round: it becomes the nearest step (of two the one an even number of
-    steps above `min`), and its rule ends in `.rounded`. No choice asks anything again."""
+    """What to do with a value between the steps of the scale, such as 4.5 with step 1. drop: the
+    value is missing, with the status `off_grid`; keep: it is used unchanged, and the judge's scores
+    are then not classes; round: it becomes the nearest step (of two equally near, the one an even
+    number of steps above `min`), and its rule ends in `.rounded`. Changing it sends no request."""
     tie: str = Field("", pattern="^[C-Zc-z]?$")
     """For the parser choice: the letter that the form gives to a tie, such as `C`; the word `tie`
-    always is one. Changing it sends no request."""
+    always means a tie. Changing it sends no request."""
     severities: Severities = Severities()
     """For the parser errors: the penalty of an error. Changing it sends no request."""
     annotation: Asking[Annotation | None] = None
     """Request a list of the text's errors, with location, explanation and severity, and an overall
-    score on a separate scale, independent of people's; for forms that print `annotation`, such as
+    score on its own scale, independent of people's; for forms that print `annotation`, such as
     `annotate`."""
     shots: Asking[Shots | None] = None
     """Show rated texts of other items as examples, from the lowest to the highest rating in equal
@@ -267,35 +271,35 @@ class Judge(Decoding):
     hint: Asking[Hint | None] = None
     """Show the judge a rating of the judged text as `hint`; for the method robustness."""
     spotlight: Asking[bool] = False
-    """Enclose every text from data or models in the prompt in marks with a tag that is unique to
+    """Enclose every text from data or models in the prompt in markers with a tag that is unique to
     the request, and state that text between them is not an instruction."""
     columns: list[str] = Field([])
-    """Recorded score columns: each becomes a judge by the slug of its name; {aspect} in a name
-    stands for the aspect's entry in the model's `scores`."""
+    """Columns of recorded scores: each becomes a judge whose id comes from the column's name;
+    {aspect} in a name stands for the aspect's entry in the model's `scores`."""
     family: Slug | None = None
     """The model's family, if its card has none; see `families`."""
     aspects: list[Slug] = Field([])
-    """Only these aspects; default: all of the study."""
+    """Judge only these aspects; default: all of the study."""
     perturbations: list[Slug] | None = None
-    """Only texts of these perturbations and unperturbed texts; default: all of the
-    study. For a judge whose replies are slow or expensive."""
+    """Judge only texts of these perturbations and unperturbed texts; default: all of the study. For
+    a judge whose replies are slow or expensive."""
     stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field([], max_length=4)
     """Up to four strings at which a reply ends; for models that read prompts."""
     read_as: Replaying[dict[str, str]] = Field({})
-    """For aspects with labels without numbers: other words of replies or of recorded scores ->
-    labels, such as `{"yes": pass, "1": pass}`. Changing it sends no request."""
+    """For aspects with labels without numbers: other words in replies or recorded scores -> labels,
+    such as `{"yes": pass, "1": pass}`. Changing it sends no request."""
     threshold: Replaying[Threshold | None] = None
-    """Of a judge with numbers, for aspects that people rate by two labels: a score at or above it
-    is the last label (with `best: min`: at or below it). `best`: the threshold of the highest
-    balanced accuracy in all other sources, chosen again for each source. Changing it sends no
+    """For a judge that gives numbers and aspects that people rate with two labels: a score at or
+    above it means the last label (with `best: min`: at or below it). `best`: for each source, the
+    threshold with the highest balanced accuracy in all other sources. Changing it sends no
     request."""
     cut: Literal["unread", "read"] = "unread"
-    """`read`: a reply that is cut at max_tokens counts if its first line is complete and is the
+    """`read`: use a reply that was cut off at max_tokens if its first line is complete and is the
     verdict, as in forms that ask for the rating first; its rule ends in `.cut`."""
 
     @model_serializer(mode="wrap")
     def _without_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out keys that are not set: signatures of results rest on the dump."""
+        """Leave out keys that are not set: signatures of results depend on this dump."""
         keys: dict[str, Any] = dump(self)
         return {
             name: value
@@ -306,46 +310,46 @@ class Judge(Decoding):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.threshold is not None and any(scale.categorical for scale in self.scales):
-            raise ValueError("a threshold is for numbers, and the judge's own scale has labels")
+            raise ValueError("`threshold` needs a scale of numbers, but the judge's own has labels")
         if self.orders == "one" and self.form != COMPARE:
             raise ValueError("`orders` is for the form compare")
         if bool(self.model) == bool(self.models):
-            raise ValueError("a judge needs `model`, or `models` in its place")
+            raise ValueError("a judge needs either `model` or `models`")
         if self.models and self.columns:
-            raise ValueError("`columns` is for one `model`, and there are several `models`")
+            raise ValueError("`columns` needs a single `model`, not `models`")
         ends = {(scale.min, scale.max, scale.best) for scale in self.scales}
         if isinstance(self.threshold, float) and len(ends) > 1:
             raise ValueError(
-                "a threshold is one number, and `scale` has scales with different ends: make a "
-                "judge for each, or write `threshold: best`"
+                "one `threshold` does not fit scales with different ends: make a judge for each "
+                "scale, or write `threshold: best`"
             )
         if twice := repeated(self.models):
             raise ValueError(f"models names {twice} twice")
         if self.fallback is not None and self.estimator != "logprob_mean":
-            raise ValueError("fallback is for the estimator logprob_mean")
+            raise ValueError("`fallback` needs `estimator: logprob_mean`")
         whole = self.parser in {"errors", "annotation", "result"} or self.annotates
         if self.cut == "read" and whole:  # a list of errors that is cut lacks some
-            raise ValueError("cut: read is for replies whose first line is the verdict")
+            raise ValueError("`cut: read` needs replies whose first line is the verdict")
         if self.off_grid != "drop":  # only values that a reply states lie between steps
             if self.parser in {"chiang-lee", "choice", "errors"}:
-                raise ValueError(f"off_grid: the parser {self.parser} has its own rule")
+                raise ValueError(f"`off_grid` cannot be used with the parser {self.parser}")
             if self.estimator == "logprob_mean":
-                raise ValueError("off_grid is for the estimators mean and mode")
+                raise ValueError("`off_grid` cannot be used with `estimator: logprob_mean`")
         if self.parser != "errors" and self.severities != Severities():
-            raise ValueError("severities are for the parser errors")
+            raise ValueError("`severities` needs `parser: errors`")
         computed = self.estimator == "logprob_mean" or self.structured is not None
         if self.parser == "errors" and computed:
-            raise ValueError("replies for the parser errors contain no score")
+            raise ValueError("`structured` and logprob_mean cannot be used with `parser: errors`")
         if self.annotates:
             self._check_annotation()
         return self
 
     def _check_annotation(self) -> None:
-        """Raise ValueError for keys that do not fit one parser and one scale."""
+        """Raise ValueError for keys that do not go with annotations."""
         if self.parser not in {None, PARSER}:
-            raise ValueError(f"what `annotation` asks for is read by the parser {PARSER} alone")
+            raise ValueError(f"`annotation` needs the parser {PARSER}: leave `parser` out")
         if self.form == COMPARE:
-            raise ValueError("an annotation is of one text, and the form compare shows two")
+            raise ValueError("an annotation is about one text, but the form compare shows two")
         unfit = {
             "scale": self.scale is not None,
             "structured": self.structured is not None,
@@ -355,8 +359,8 @@ class Judge(Decoding):
         }
         for key in (key for key, given in unfit.items() if given):
             raise ValueError(
-                f"`{key}` does not go with annotations: their score stands behind a "
-                "list of errors, on a scale of its own; leave it out"
+                f"`{key}` cannot be used with annotations, whose score follows a list of errors "
+                "and has its own scale: leave it out"
             )
 
     @property
@@ -375,7 +379,7 @@ class Judge(Decoding):
 
     @property
     def own_scale(self) -> JudgeScale | None:
-        """Return the scale that is the judge's own, None where it has those of the aspects."""
+        """Return the judge's own scale, or None if it uses the aspects' scales."""
         if self.annotation is not None:
             return self.annotation.scale
         return OVERALL if self.annotates else self.scale
@@ -388,11 +392,11 @@ class Judge(Decoding):
         return [] if self.scale is None else [self.scale]
 
     def scale_on(self, aspect: str) -> Scale | None:
-        """Return the scale that its card gives an aspect, None where it has the aspect's own."""
+        """Return the scale that its card gives an aspect, or None if it uses the aspect's own."""
         return self.scale.get(aspect) if isinstance(self.scale, dict) else self.scale
 
     def own_scale_on(self, aspect: str) -> Scale | None:
-        """Return the same of its replies: an annotation's score has a scale of its own."""
+        """Return the scale of its replies: an annotation's score has its own scale."""
         scale = self.own_scale
         return scale.get(aspect) if isinstance(scale, dict) else scale
 
@@ -401,31 +405,33 @@ class Supervisor(Decoding):
     """A model that makes one list of the errors that several annotators found."""
 
     model: Slug
-    """The model card that merges."""
+    """The card of the model that merges."""
     form: Slug = "merge-errors"
     """The instruction, a file of config/prompts that shows `lists`."""
     max_tokens: int = Field(2048, ge=1)
-    """Maximum tokens of a reply; a reply that is cut counts as truncated, without a list."""
+    """Maximum number of tokens of a reply; a longer reply is cut off, gets the status `truncated`
+    and no list."""
 
 
 class DerivedJudge(Card):
-    """A judge made from other judges of the study; its score is the plain mean of theirs.
+    """A judge made from other judges of the study; its score is the mean of their scores.
 
-    Of labels it is the one that most of them give; a tie has none.
+    If the members give labels, it gives the label that most of them give; after a tie it has no
+    score.
 
-    Where all of them list errors, so does it: merged by rule, or by a supervisor, the only one who
-    is asked. A member whose score lies far from the others' has no say in that list.
+    If all members list errors, it lists errors too, merged by a rule or by a supervisor, the only
+    model that is asked. Errors of a member whose score is far from the others' are left out.
     """
 
     judge: Slug
     """The id, equal to the file's name."""
     members: list[Slug] = Field(min_length=2)
-    """Judges of the study."""
+    """Ids of judges of the study."""
     combine: Literal["mean", "supervisor"] = "mean"
     """How the members' error lists are merged: `mean`: by a rule; `supervisor`: by a model. Either
     way the score is the mean of the members' scores."""
     supervisor: Supervisor | None = None
-    """For combine: supervisor."""
+    """With `combine: supervisor`: the model that merges the lists."""
     min_annotators: int = Field(1, ge=1)
     """Number of members that must score a target; with fewer, it has no score."""
 
@@ -434,7 +440,7 @@ class DerivedJudge(Card):
         if len(set(self.members)) < len(self.members):
             raise ValueError("a member is named twice")
         if self.min_annotators > len(self.members):
-            raise ValueError(f"min_annotators is above the {len(self.members)} members")
+            raise ValueError(f"min_annotators is above the number of members ({len(self.members)})")
         if (self.combine == "supervisor") != (self.supervisor is not None):
             raise ValueError(
                 "combine: supervisor and the key supervisor go together: write "

@@ -1,4 +1,4 @@
-"""Cards of models: whatever answers."""
+"""Cards of models: whatever answers for a judge."""
 
 import re
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -11,7 +11,7 @@ from judgescope.schema.cards.base import Access, Asking, Card, Files, Hashes, Pr
 
 
 class ModelCard(Card):
-    """Whatever answers."""
+    """A model: whatever answers for a judge."""
 
     model: Asking[Slug]
     """The id, equal to the file's name."""
@@ -26,13 +26,13 @@ class LexicalModel(ModelCard):
 
 
 class ControlModel(ModelCard):
-    """A null judge, which ignores the text's quality."""
+    """A control: a judge that ignores the text's quality."""
 
     engine: Literal["control"]
 
 
 class Limits(Card):
-    """How an endpoint is asked; none of this changes a reply."""
+    """How requests are sent to an endpoint; none of these keys changes a reply."""
 
     renamed: ClassVar[dict[str, str]] = {"breaker": "max_consecutive_failures"}
     concurrency: int = Field(16, ge=1)
@@ -45,38 +45,39 @@ class Limits(Card):
     draws_per_request: int | None = Field(None, ge=1)
     """Maximum number of draws in one request (`n`); default: as many as the endpoint returns."""
     attempts: int = Field(6, ge=1)
-    """Maximum number of attempts, while a request fails for a transient reason other than 429."""
+    """Maximum number of attempts, if a request fails for a transient reason other than 429."""
     timeout: float = Field(300, gt=0)
     """Seconds until an unanswered attempt fails."""
     backoff: float = Field(1, gt=0)
     """Maximum wait before the second attempt, in seconds; doubled each time, up to 60. The wait is
     drawn from 0 to this value, after 429 from half of it."""
     patience: float = Field(1800, gt=0)
-    """Maximum seconds for one request, with its waits and attempts."""
+    """Maximum seconds for one request, including its waits and attempts."""
     max_consecutive_failures: int = Field(50, ge=1)
-    """Number of consecutive failures with the same status and type of error that ends the job."""
+    """Number of consecutive failures with the same status and type of error after which the job
+    ends."""
 
 
 RESERVED = {
     *("model", "messages", "temperature", "top_p", "max_tokens", "max_completion_tokens"),
     *("seed", "n", "stream", "logprobs", "top_logprobs", "structured_outputs", "response_format"),
 }
-"""Fields of a request that the cards fill, or that would change what a reply is."""
+"""Fields of a request that cards set, or that would change the kind of reply."""
 SPELLED = ("max_tokens", "temperature", "top_p", "seed", "n")
 FRAMING = {
     *("host", "content-length", "transfer-encoding", "content-encoding", "connection", "expect")
 }
-"""Headers that say how the others are read: whoever sends them sets them."""
+"""Headers on which reading the message depends: the HTTP client sets them."""
 HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]+")
 SECRET_HEADERS = {"authorization", "api-key", "x-api-key", "cookie", "proxy-authorization"}
 ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
-"""An endpoint's address: without a name, a password or a query, which may be secrets."""
+"""An endpoint's address, without a name, a password or a query, which may be secrets."""
 PROXY = r"^https?://[^/@\s?#]+/?$"
 FOLDER = r"^(\{data\}/)?[^{}]+$"
 WEIGHTS = "data"
-"""The role of the only file of a card."""
+"""The role of a card's single file."""
 PACKAGE = "package:"
-"""Begins the path of a file in an installed package: `package:<name>/<file>`."""
+"""The prefix of the path of a file in an installed package: `package:<name>/<file>`."""
 Parts = Access[
     Annotated[
         int,
@@ -121,15 +122,16 @@ class OpenAIModel(ModelCard):
     proxy_auth_env: Access[str | None] = Field(None, pattern=r"^[A-Za-z_]\w*$")
     """The environment variable that holds `user:password` for the proxy."""
     proxy_auth_file: Access[str | None] = Field(None, min_length=1)
-    """A file that holds `user:password`, in place of `proxy_auth_env`, as `api_key_file` a key."""
+    """A file that holds `user:password`, in place of `proxy_auth_env`; the rules of `api_key_file`
+    apply."""
     ca_file: Access[str | None] = Field(None, min_length=1)
     """A file of certificates (PEM) that are trusted in place of the system's, for the endpoint and
     an https proxy: relative to the card's folder or absolute."""
     field_names: Asking[dict[str, str | None]] = Field({})
     """The endpoint's names of fields, such as max_tokens: max_completion_tokens; null: the field is
-    not sent, and the endpoint's default holds."""
+    not sent, and the endpoint uses its default."""
     revision: Asking[str | None] = None
-    """The revision of the weights, where known."""
+    """The revision of the weights, if known."""
     variant: Asking[str | None] = None
     """What the name does not show: quantisation, server, build. Replies are stored by name,
     revision and variant, not by URL: give different weights a different variant."""
@@ -144,10 +146,10 @@ class OpenAIModel(ModelCard):
     """The price of its tokens; default: that of `name` at this host in config/prices.yaml, else
     unknown."""
     tokenizer: Access[str | None] = None
-    """The model's tokenizer.json, from the card's folder, with which `check` counts tokens (needs
-    the package tokenizers); default: an estimate from stored replies."""
+    """The model's tokenizer.json, relative to the card's folder, with which `check` counts tokens
+    (needs the package tokenizers); default: an estimate from stored replies."""
     limits: Access[Limits] = Limits()
-    """Limits of requests."""
+    """Limits on requests."""
     parts: Parts = 1
 
     @field_validator("base_url", "proxy")
@@ -172,26 +174,24 @@ class OpenAIModel(ModelCard):
     @model_validator(mode="after")
     def _unreserved(self) -> Self:
         if sum(map(bool, (self.api_key_env, self.api_key_file, self.token_command))) > 1:
-            raise ValueError(
-                "the key comes from one of `api_key_env`, `api_key_file`, `token_command`: name one"
-            )
+            raise ValueError("give only one of `api_key_env`, `api_key_file` and `token_command`")
         named = [name for name in ("proxy_auth_env", "proxy_auth_file") if getattr(self, name)]
         if len(named) > 1 or (named and self.proxy is None):
             raise ValueError(
-                "`proxy` is reached with one of `proxy_auth_env` and `proxy_auth_file`: name the "
-                "proxy, and one of them"
+                "give only one of `proxy_auth_env` and `proxy_auth_file`, and only together with "
+                "`proxy`"
             )
         if unknown := sorted(self.field_names.keys() - set(SPELLED)):
-            raise ValueError(f"field_names may hold {', '.join(SPELLED)}, not {', '.join(unknown)}")
+            raise ValueError(f"field_names may name {', '.join(SPELLED)}, not {', '.join(unknown)}")
         headers, body = {name.lower() for name in self.headers}, set(self.extra_body)
         for key, taken, reason in (
             ("extra_body", body & RESERVED, "other keys set it"),
             ("extra_body", body & set(self.field_names.values()), "field_names sets it"),
-            ("headers", headers & SECRET_HEADERS, "what holds the key sets it"),
+            ("headers", headers & SECRET_HEADERS, "use the settings of the key"),
             ("headers", headers & FRAMING, "the HTTP client sets it"),
         ):
             if taken:
-                raise ValueError(f"{key} may not hold {', '.join(sorted(taken))}: {reason}")
+                raise ValueError(f"{key} may not contain {', '.join(sorted(taken))}: {reason}")
         for name, value in self.headers.items():
             if not HEADER.fullmatch(name) or not value.isprintable():
                 raise ValueError(f"headers: {name!r} is not a valid HTTP header")
@@ -204,7 +204,7 @@ class OpenAIModel(ModelCard):
 
     @property
     def key_source(self) -> KeySource:
-        """Return what holds or prints the endpoint's key, of a card with absolute paths."""
+        """Return the source of the endpoint's key, for a card with absolute paths."""
         return KeySource(
             model=self.model,
             variable=self.api_key_env,
@@ -214,7 +214,7 @@ class OpenAIModel(ModelCard):
 
     @property
     def proxy_auth(self) -> KeySource:
-        """Return what holds the proxy's user and password, of a card with absolute paths."""
+        """Return the source of the proxy's user and password, for a card with absolute paths."""
         return KeySource(
             model=self.model,
             variable=self.proxy_auth_env,
@@ -225,11 +225,11 @@ class OpenAIModel(ModelCard):
 
     @property
     def unsent(self) -> set[str]:
-        """Return the fields of a decoding that the endpoint is not told."""
+        """Return the decoding fields that are not sent to the endpoint."""
         return {name for name, spelled in self.field_names.items() if spelled is None}
 
     def identity(self) -> dict[str, Any]:
-        """Return what of the card changes a reply: the part of it in every request's key."""
+        """Return what changes a reply: the card's part of every request's key."""
         return {
             "engine": self.engine,
             "model": self.served_name,
@@ -239,7 +239,7 @@ class OpenAIModel(ModelCard):
         }
 
     def probed(self) -> dict[str, Any]:
-        """Return what the findings about the endpoint depend on."""
+        """Return the keys on which the results of the endpoint's tests depend."""
         keys = {"model", "name", "revision", "variant", "extra_body", "field_names"}
         return {"address": [self.base_url, self.query], **self.model_dump(include=keys)}
 
@@ -249,7 +249,7 @@ BINDING = "2026.10.11549"
 
 
 class LlamaModel(ModelCard):
-    """A GGUF file, which the job that asks serves with llama.cpp on this machine."""
+    """A GGUF file that the job itself serves with llama.cpp on this machine."""
 
     engine: Asking[Literal["llama"]]
     package: str | None = Field(None, pattern=r"^[A-Za-z0-9][\w.-]*$")
@@ -262,11 +262,12 @@ class LlamaModel(ModelCard):
     sha256: Asking[Hashes] = Field({})
     """The sha256 of the file; default: computed and not compared."""
     context: int = Field(2048, ge=256)
-    """Tokens of prompt and reply; a longer prompt is refused. Memory grows with it."""
+    """Maximum number of tokens of prompt and reply together; a longer prompt is refused. Memory
+    grows with it."""
     threads: Asking[int] = Field(1, ge=1)
     """Number of threads; log probabilities differ slightly between numbers."""
     cache: Asking[bool] = False
-    """Whether the server keeps the prompt before: about twice as fast where prompts begin alike,
+    """Whether the server caches the previous prompt: about twice as fast if prompts begin alike,
     but log probabilities then depend slightly on the order of requests."""
     family: Slug | None = None
     """The model's family; models of one family may favour each other."""
@@ -289,7 +290,7 @@ class LlamaModel(ModelCard):
         if set(self.sha256) - {WEIGHTS}:
             raise ValueError("sha256 is one hash: that of the GGUF file")
         if taken := sorted(set(self.extra_body) & (RESERVED | {"cache_prompt"})):
-            raise ValueError(f"extra_body may not hold {', '.join(taken)}: other keys set it")
+            raise ValueError(f"extra_body may not contain {', '.join(taken)}: other keys set it")
         return self
 
     @property
@@ -304,7 +305,7 @@ class LlamaModel(ModelCard):
 
     @property
     def variant(self) -> str:
-        """Return what of a settled card beside name and request changes a reply."""
+        """Return what, besides name and request, changes a reply (of a settled card)."""
         cache = "with" if self.cache else "without"
         return (
             f"xllamacpp {BINDING}, sha256 {self.sha256[WEIGHTS]}, threads {self.threads}, "
@@ -313,7 +314,7 @@ class LlamaModel(ModelCard):
 
     @property
     def unsent(self) -> set[str]:
-        """Return the fields of a decoding that the server is not sent: none."""
+        """Return the decoding fields that are not sent to the server: none."""
         return set()
 
     @property
@@ -323,7 +324,7 @@ class LlamaModel(ModelCard):
 
     @property
     def limits(self) -> Limits:
-        """Return how the server is asked: one request at a time, which more would not speed up."""
+        """Return the limits: one request at a time, because more would not be faster."""
         return Limits(
             concurrency=1,
             draws_per_request=1,
@@ -343,7 +344,7 @@ class LlamaModel(ModelCard):
         }
 
     def probed(self) -> dict[str, Any]:
-        """Return what the findings about a settled card's server depend on."""
+        """Return the keys on which the results of the server's tests depend (of a settled card)."""
         return self.identity()
 
 
@@ -354,7 +355,7 @@ PYTHON = "python"
 
 
 class CommandModel(ModelCard):
-    """A program of yours: it reads targets and writes scores, a JSON object a line."""
+    """Your own program: it reads targets and writes scores, one JSON object per line."""
 
     renamed: ClassVar[dict[str, str]] = {"sees": "inputs"}
     engine: Asking[Literal["command"]]
@@ -371,16 +372,16 @@ class CommandModel(ModelCard):
     downloads. It is part of every reply's key."""
     inputs: Asking[list[Literal["aspect", "source", "references"]]] = Field(["aspect", "source"])
     """What the program receives in addition to the text: the aspect with its scale, the source if
-    raters saw it, the references. What it does not see is not part of the request."""
+    raters saw it, the references. What it does not receive is not part of the request."""
     batch: Access[int] = Field(1000, ge=1)
     """Number of targets per start of the program."""
     timeout: Access[float] = Field(3600, gt=0)
-    """Seconds after which a start fails as hung."""
+    """Seconds after which a start of the program is taken for hung and fails."""
     workers: Access[int] = Field(1, ge=1)
-    """Maximum number of concurrent starts."""
+    """Maximum number of copies of the program that run at once."""
     env: Access[list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]]] = Field([])
-    """Names of environment variables that the program needs; in addition it sees only PATH, HOME
-    and those of language, temporary folder and GPU."""
+    """Names of environment variables that the program needs; it also sees PATH, HOME and those of
+    language, temporary folder and GPU, and no others."""
     family: Slug | None = None
     """The model's family; models of one family may favour each other."""
     parts: Parts = 1
@@ -390,7 +391,7 @@ class CommandModel(ModelCard):
     @model_validator(mode="after")
     def _known_roles(self) -> Self:
         if taken := {"data", PYTHON} & set(self.files):
-            raise ValueError(f"a file needs a role of its own, not {', '.join(taken)}: program")
+            raise ValueError(f"the role {', '.join(taken)} is reserved: use another one")
         used = {role for word in self.argv for role in ROLE.findall(word)} - {PYTHON}
         if unknown := sorted(used - set(self.files)):
             raise ValueError(f"argv names a role that `files` does not have: {', '.join(unknown)}")
@@ -419,7 +420,7 @@ SPOKEN_FOR = {
     *("max_model_len", "gpu_memory_utilization", "enable_lora", "max_lora_rank", "lora_modules"),
     *("host", "port", "api_key", "served_model_name", "override_generation_config"),
 }
-"""Arguments of vLLM's engine and server that other keys of a card say, or that we do."""
+"""Arguments of vLLM's engine and server that other keys of a card or the workflow set."""
 HARMLESS = {
     *("async_scheduling", "block_size", "cpu_offload_gb", "disable_custom_all_reduce"),
     *("distributed_executor_backend", "download_dir", "enable_chunked_prefill", "enforce_eager"),
@@ -427,9 +428,9 @@ HARMLESS = {
     *("max_logprobs", "max_num_batched_tokens", "max_num_seqs", "max_parallel_loading_workers"),
     *("disable_log_stats", "safetensors_load_strategy"),
 }
-"""Arguments of vLLM's engine that say how it works, not what it answers."""
+"""Arguments of vLLM's engine that change how it works, not what it answers."""
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
-"""What an adapter consists of, as peft writes it."""
+"""The files of an adapter, as peft writes them."""
 TRAINED = "trained"
 """Stands for the adapter that the study trains."""
 
@@ -441,7 +442,7 @@ class Adapter(Card):
     """The adapter's folder (adapter_config.json, adapter_model.*): relative to the card's folder,
     absolute, or from `{data}/`."""
     sha256: Sha256
-    """Of its files `adapter_*`: sha256 of all their `name sha256` lines."""
+    """The hash of its files `adapter_*`: the sha256 of all their `name sha256` lines."""
 
 
 class VllmModel(ModelCard):
@@ -457,7 +458,7 @@ class VllmModel(ModelCard):
     """The folder of the weights: relative to the card's folder, absolute, or from `{data}/`.
     Default: the hub, or its cache on this machine."""
     revision: Asking[str | None] = None
-    """The commit of the weights; without one, the hub's newest."""
+    """The commit of the weights; default: the hub's newest."""
     variant: Asking[str | None] = None
     """What else distinguishes these weights."""
     family: Slug | None = None
@@ -481,7 +482,8 @@ class VllmModel(ModelCard):
     data_parallel: Access[int] = Field(1, ge=1)
     """Mode served: number of copies of the weights."""
     max_model_len: int | None = Field(None, ge=1)
-    """Tokens of prompt and reply; a longer prompt is refused. Default: the model's."""
+    """Maximum number of tokens of prompt and reply together; a longer prompt is refused. Default:
+    the model's."""
     gpu_memory_utilization: Access[float | None] = Field(None, gt=0, le=1)
     """The share of a GPU's memory that it uses; default: vLLM's."""
     gpu_model: Access[str | None] = Field(None, pattern=r"^[A-Za-z0-9_.]+$")
@@ -490,34 +492,34 @@ class VllmModel(ModelCard):
     """On a cluster: megabytes of the job's main memory, increased by the same amount with each
     further attempt; default: the profile's."""
     runtime: Access[int | None] = Field(None, ge=1)
-    """On a cluster: the job's minutes; default: the profile's."""
+    """On a cluster: the job's time limit in minutes; default: the profile's."""
     start_timeout: Access[float] = Field(1800, gt=0)
     """Mode served: seconds until the server must be ready."""
     price: Access[Price | None] = None
     """The price of its tokens; default: unknown."""
     limits: Access[Limits] = Limits(concurrency=256)
-    """Mode served: limits of requests."""
+    """Mode served: limits on requests."""
     parts: Parts = 1
 
     @model_validator(mode="after")
     def _known(self) -> Self:
         if unknown := sorted(set(self.extra_body) - VLLM_BODY):
             allowed = ", ".join(sorted(VLLM_BODY))
-            raise ValueError(f"extra_body may not hold {', '.join(unknown)}; allowed: {allowed}")
+            raise ValueError(f"extra_body may not contain {', '.join(unknown)}; allowed: {allowed}")
         if unknown := sorted(set(self.engine_args) - HARMLESS):
             raise ValueError(
-                f"engine_args may hold {', '.join(sorted(HARMLESS))}; {', '.join(unknown)} may "
-                "change replies: model_args"
+                f"engine_args may contain {', '.join(sorted(HARMLESS))}; {', '.join(unknown)} may "
+                "change replies and belongs in model_args"
             )
         if taken := sorted(set(self.model_args) & (SPOKEN_FOR | HARMLESS)):
-            raise ValueError(f"model_args may not hold {', '.join(taken)}: other keys set it")
+            raise ValueError(f"model_args may not contain {', '.join(taken)}: other keys set it")
         if self.data_parallel > 1 and self.mode == "offline":
             raise ValueError("data_parallel needs `mode: served`")
         return self
 
     @property
     def tuned(self) -> Adapter | None:
-        """Return the adapter that is there; one that is to be trained is not."""
+        """Return the adapter, or None if there is none or it is still to be trained."""
         return self.adapter if isinstance(self.adapter, Adapter) else None
 
     @property
@@ -527,7 +529,7 @@ class VllmModel(ModelCard):
 
     @property
     def unsent(self) -> set[str]:
-        """Return the fields of a decoding that vLLM is not told: none."""
+        """Return the decoding fields that are not sent to vLLM: none."""
         return set()
 
     @property
@@ -537,7 +539,7 @@ class VllmModel(ModelCard):
 
     @property
     def machine(self) -> dict[str, int | str]:
-        """Return what a job needs of its machine, as far as the card says it, without memory."""
+        """Return the resources that a job needs, as far as the card gives them, without memory."""
         needs = {"gpu": self.gpus, "gpu_model": self.gpu_model, "runtime": self.runtime}
         return {name: value for name, value in needs.items() if value is not None}
 

@@ -12,7 +12,7 @@ MOST_DIGITS = 10
 
 
 def _as_count(value: object) -> object:
-    """Return what may be the number of edits, in one error where pydantic has two."""
+    """Return a number of edits; raises one error if it is wrong, where pydantic has two."""
     if isinstance(value, str) and value.isdecimal() and len(value) < MOST_DIGITS:
         return int(value)
     if isinstance(value, float) and value.is_integer():
@@ -23,7 +23,7 @@ def _as_count(value: object) -> object:
 
 
 class Degree(Card):
-    """How strongly a perturbation perturbs a text."""
+    """How strongly a perturbation changes a text."""
 
     renamed: ClassVar[dict[str, str]] = {"least": "min_edits"}
 
@@ -42,34 +42,34 @@ class Degree(Card):
 
 
 PerturbationKind = Literal["once", "chain", "graded", "attack"]
-"""A text of each original; a chain, each text with one more error; a graded set, texts of every
-rating; the original with something added that is meant for the judge."""
+"""`once`: one text per original; `chain`: texts of an original, each with one more error; `graded`:
+texts of every rating; `attack`: the original with an addition that is meant for the judge."""
 Degrees = dict[Literal["minor", "major", "single"], Degree]
 
 
 class BasePerturbation(Card):
-    """What all ways to perturb a text share."""
+    """The keys of all perturbations."""
 
     perturbation: Slug
     """The id, equal to the file's name."""
     name: str
     """The name in the report."""
     level: Literal["character", "word", "sentence"]
-    """What it changes; all levels have the same weight in D_avg."""
+    """The unit of text that it changes; all levels have the same weight in D_avg."""
     degrees: Degrees = Field(min_length=1)
     """Degree -> its options, such as k."""
     datasets: dict[Slug, Degrees] = Field({})
-    """Degrees for one dataset that replace `degrees`; {}: none."""
+    """Dataset -> degrees that replace `degrees` for it; {}: do not perturb it."""
     tasks: list[Slug] = Field([])
-    """Only datasets of these tasks; default: all."""
+    """Perturb only datasets of these tasks; default: all."""
     steps: int = Field(1, ge=1, le=100)
-    """Length of a chain: each text made from the one before, all judged; method inject, or rule
-    inject_errors."""
+    """Length of a chain, in which each text is made from the one before and all are judged; for the
+    method inject or the rule inject_errors."""
     aspects: list[Slug] = Field([])
-    """Only these aspects of a chain are judged; default: all. A graded set uses the first of them
-    that the dataset has."""
+    """Chains: only these aspects are judged; default: all. Graded sets: the first of these aspects
+    that the dataset has is used."""
     issue: str | None = None
-    """What is wrong with such a text, in the words of the survey of experts."""
+    """What is wrong with such a text, in one sentence for reports and for the survey of experts."""
 
     @model_validator(mode="after")
     def _of_a_row(self) -> Self:
@@ -82,7 +82,7 @@ class BasePerturbation(Card):
 
     @property
     def kind(self) -> PerturbationKind:
-        """Return what set of texts it makes of an original."""
+        """Return what kind of texts it makes from an original."""
         return self.always or ("chain" if self.steps > 1 else "once")
 
     def degrees_for(self, dataset: str) -> Degrees:
@@ -91,10 +91,9 @@ class BasePerturbation(Card):
 
 
 class Demonstration(Card):
-    """A text and what a change makes of it, as a prompt shows them.
+    """A text before and after a change, as a prompt shows them.
 
-    They stand in the perturbation's card itself: whoever reads its steps sees what is meant, and a
-    change with examples is still one file.
+    Demonstrations are in the perturbation's card, next to its steps, so that a change is one file.
     """
 
     topic: str = Field(min_length=1)
@@ -131,7 +130,7 @@ class MadePerturbation(BasePerturbation, Decoding):
     """How texts are made: `llm`: in one step; `inject`: in several steps, each of which is
     judged."""
     model: Slug
-    """The model card that writes."""
+    """The card of the model that writes."""
     form: Slug
     """The instruction, a file of config/prompts."""
     adjustment: str | None = Field(None, min_length=1)
@@ -141,10 +140,10 @@ class MadePerturbation(BasePerturbation, Decoding):
     demonstrations: list[Demonstration] = Field([])
     """Texts with the change already made; for the form adjust-examples."""
     reply: Literal["whole", "appended"] = "whole"
-    """What the model returns: `whole`, the text with its change; `appended`: only the new part,
+    """What the model returns: `whole`: the text with its change; `appended`: only the new part,
     which is appended to the text."""
     degrees: Degrees = Field({"single": Degree()}, min_length=1)
-    """Degree -> what the prompt sees."""
+    """Degree -> its options, which the prompt gets."""
     checks: list[str] = Field(["differs", "not_refusal", "length"])
     """Checks that a text must pass. `changes`: words differ in as many positions as the degree
     states; `insertions`: all sentences remain, plus as many new ones; others: the change is of the
@@ -170,12 +169,12 @@ class Anchoring(Decoding):
     attempts: ClassVar[int] = 1
 
     model: Slug
-    """The model card that compares, the comparator."""
+    """The card of the model that compares (the comparator)."""
     form: Slug = "compare-anchors"
     """The question, a file of config/prompts."""
     judge: Slug | None = None
     """A judge of the study whose ratings of anchors must agree with people's; default: only
-    people's ratings count."""
+    people's ratings are used."""
     per_rating: int = Field(5, ge=1, le=50)
     """Number of anchors for each rating."""
     max_errors: int = Field(ge=1, le=100)
@@ -196,7 +195,7 @@ class GradedPerturbation(BasePerturbation, Decoding):
     method: Literal["graded"]
     """The method that makes the texts."""
     targets: int = Field(ge=1, le=1000)
-    """Texts per item, balanced over ratings as far as possible."""
+    """Number of texts per item, balanced over ratings as far as possible."""
     references: int = Field(1, ge=1)
     """Number of references of an item that get errors; the most diverse are chosen."""
     rating: Literal["errors", "anchors"] = "errors"
@@ -204,11 +203,11 @@ class GradedPerturbation(BasePerturbation, Decoding):
     errors_per_rating: int = Field(1, ge=1, le=20)
     """With `rating: errors`: number of errors that lower the rating by one class."""
     anchors: Anchoring | None = None
-    """With `rating: anchors`: the settings."""
+    """With `rating: anchors`: the settings of anchors and comparisons."""
     errors: list[str] = Field([])
     """The kinds of error that rules inject; alternative to `model`."""
     model: Slug | None = None
-    """The model that injects errors."""
+    """The card of the model that injects errors."""
     form: Slug = "inject-errors"
     """The model's instruction, a file of config/prompts."""
     attempts: Attempts = 2
@@ -232,18 +231,18 @@ class GradedPerturbation(BasePerturbation, Decoding):
 
 
 ATTACKS: Final = ("attack", "inert")
-"""The degrees of an attack: what it adds, and a note of the same length that says nothing."""
+"""The degrees of an attack: the attack itself, and a meaningless note of the same length."""
 
 
 class AttackPerturbation(BasePerturbation):
-    """Something added to every original that is meant for the judge: it claims the top score."""
+    """A note for the judge that is added to every original and claims the top score."""
 
     method: Literal["attack"]
     """The method that makes the texts."""
     level: Literal["character", "word", "sentence"] = "sentence"
     text: str = Field(min_length=1)
-    """What is added. It claims the top of the scale: in words, or by `{top}`, which stands for the
-    number."""
+    """The text that is added. It must claim the top of the scale: in words, or by `{top}`, which
+    stands for the number."""
     renamed: ClassVar[dict[str, str]] = {"place": "position"}
     position: Literal["start", "end"] = "end"
     """Position of the addition: before or after the text."""
@@ -256,14 +255,14 @@ class AttackPerturbation(BasePerturbation):
         if self.degrees != dict.fromkeys(ATTACKS, Degree()) or self.steps > 1:
             raise ValueError("an attack has no degrees and no steps: leave them out")
         if any(self.datasets.values()):
-            raise ValueError("an attack has no degrees: `datasets` can only name those without it")
+            raise ValueError("an attack has no degrees: give `{}` for a dataset to exclude it")
         return self
 
 
 class GivenPerturbation(BasePerturbation):
-    """Texts that a dataset brings, with their ratings or in their order: nobody perturbs anything.
+    """Texts of known quality in a dataset, with ratings or in order; nothing is perturbed.
 
-    No card of a user: a study has one for each aspect and role of the dataset's files.
+    Users write no such card: a study has one for each aspect and role of the dataset's files.
     """
 
     method: Literal["given"] = "given"
@@ -282,7 +281,7 @@ Perturbation = Annotated[
     RulePerturbation | MadePerturbation | GradedPerturbation | AttackPerturbation,
     Discriminator("method"),
 ]
-"""What a card may be."""
+"""Any perturbation that a card can define."""
 AnyPerturbation = (
     RulePerturbation
     | MadePerturbation
@@ -290,21 +289,21 @@ AnyPerturbation = (
     | AttackPerturbation
     | GivenPerturbation
 )
-"""What a study may have."""
+"""Any perturbation that a study can have."""
 
 
 class Expected(Card):
-    """What a perturbation does to aspects; of an aspect in neither list nothing is expected."""
+    """The expected effect of a perturbation; aspects in neither list have no expectation."""
 
     drop: list[Slug] = Field([])
     """Aspects whose scores should drop."""
     same: list[Slug] = Field([])
-    """Aspects whose scores should stay as they are."""
+    """Aspects whose scores should not change."""
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
         if both := sorted(set(self.drop) & set(self.same)):
-            raise ValueError(f"{', '.join(both)}: in `drop` and in `same`")
+            raise ValueError(f"`drop` and `same` both name {', '.join(both)}")
         for key, names in (("drop", self.drop), ("same", self.same)):
             if twice := repeated(names):
                 raise ValueError(f"{key} names {twice} twice")
@@ -327,7 +326,7 @@ ROUND_OFF = 1e-9
 
 
 class Weights(Card):
-    """Weights of aspects by task and perturbation; what is not named is weighted uniformly."""
+    """Weights of aspects by task and perturbation; perturbations not named have uniform weights."""
 
     weights: Slug
     """The id, equal to the file's name."""
@@ -337,9 +336,9 @@ class Weights(Card):
     """Task -> perturbation -> aspect -> weight. The weights of a perturbation are 0 or more and sum
     to 1; an aspect that is not named has weight 0."""
     voters: dict[Slug, int] = Field({})
-    """Task -> how many people were asked."""
+    """Task -> number of people who were asked."""
     agreement: dict[Slug, float | None] = Field({})
-    """Task -> nominal alpha of these people over the perturbations."""
+    """Task -> Krippendorff's nominal alpha of these people over the perturbations."""
 
     @model_validator(mode="after")
     def _sums(self) -> Self:
@@ -348,6 +347,6 @@ class Weights(Card):
                 total = sum(weights.values())
                 if min(weights.values(), default=-1) < 0 or abs(total - 1) > ROUND_OFF:
                     raise ValueError(
-                        f"tasks.{task}.{name}: weights are 0 or more and sum to 1, not to {total:g}"
+                        f"tasks.{task}.{name}: weights must be 0 or more and sum to 1: {total:g}"
                     )
         return self

@@ -12,27 +12,29 @@ from judgescope.schema.cards.models import ModelCard
 NEITHER: dict[str, object] = {
     **{"system_b": None, "text_b": None, "reply_swapped": None, "swapped": {}, "labels": {}}
 }
-"""The keys of comparisons, as rows about one text have them."""
+"""The keys of comparisons, with their values for rows about one text."""
 
 
 class RecordedRows(Card):
-    """Which column or JSON path of a recorded row holds what."""
+    """The columns or JSON paths of a recorded row, and how rows are joined to targets."""
 
     dataset: str | None = None
-    """The column of the dataset, if a file mixes datasets: rows of others are left out."""
+    """The column of the dataset, if a file mixes datasets; rows of other datasets are left out."""
     datasets: dict[Slug, str] = Field({})
     """Dataset -> its name in the column `dataset`; default: its id or name."""
     target: str | None = None
-    """Join by the target's id, as `judgescope export STUDY targets` writes it, also of perturbed
-    texts. With `text` as well, rows whose text differs from the target's are dropped."""
+    """Join rows by this column of target ids, as `judgescope export STUDY targets` writes them,
+    also for perturbed texts. If `text` is given too, rows whose text differs from the target's are
+    dropped."""
     item: str | None = None
-    """Join by the item's id and the system; of comparisons also by the item's texts, `text`."""
+    """Join rows by this column of item ids, and by system; comparisons can also be joined by item
+    and `text`."""
     system: str | None = None
-    """The system, in addition to `item` or `text`."""
+    """The column of the system, in addition to `item` or `text`."""
     source: Columns = Field([])
-    """Join by text: the source's columns, in addition to `text`."""
+    """When rows are joined by `text`: the columns of the source, used in addition."""
     text: str | None = None
-    """Join by text: the judged text's column."""
+    """Join rows by this column of judged texts."""
     aspect: str | None = None
     """The column of the aspect, if a file mixes aspects."""
     aspects: dict[Slug, str] = Field({})
@@ -42,34 +44,34 @@ class RecordedRows(Card):
     scores: dict[str, str] = Field({})
     """Aspect -> column of existing scores; * stands for every aspect."""
     missing: list[str] = Field([])
-    """Cell contents that stand for a missing reply or score."""
+    """Cell contents that mean a missing reply or score."""
     repeated: Literal["stop", "first", "last", "mean"] = "stop"
-    """What to do with several rows for the same text whose contents differ (scores by more than a
-    relative 0.00001): stop, use the first or the last, or the mean of their scores."""
+    """What to do if several rows for the same text differ (scores by more than a relative 0.00001):
+    stop, use the first or the last, or use the mean of their scores."""
     system_b: str | None = None
-    """The rows are comparisons: the system of the second text, in addition to `system`."""
+    """For comparisons: the column of the second text's system, in addition to `system`."""
     text_b: str | None = None
-    """The rows are comparisons: the column of the second text, in addition to `text`."""
+    """For comparisons: the column of the second text, in addition to `text`."""
     swapped: dict[str, Columns] = Field({})
-    """Of comparisons: a column, or a field of the file's name -> the values of rows that showed the
-    second text first."""
+    """For comparisons: a column, or a field of the file's name -> its values in rows that showed
+    the second text first."""
     reply_swapped: str | None = None
-    """Of comparisons: the column of replies to the same two texts in the other order."""
+    """For comparisons: the column of replies to the same two texts in the other order."""
     labels: dict[Literal["first", "second", "text", "text_b", "tie"], Columns] = Field({})
-    """Comparisons whose `reply` is a word: the choice -> the words for it. `first` and `second` are
-    the texts as shown, `text` and `text_b` as the columns name them. Case does not count."""
+    """For comparisons whose `reply` is a word: choice -> the words for it, in any case. `first` and
+    `second` are the texts as shown, `text` and `text_b` those of the columns with these names."""
     lists: bool = False
-    """A cell is a JSON list with an entry per item, in the same order in all rows; the column `#`
-    is an entry's id: the dataset's id and the entry's number."""
+    """Whether each cell is a JSON list with an entry per item, in the same order in all rows; the
+    column `#` is then an entry's id: the dataset's id and the entry's number."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.target is not None and (self.item or self.system or self.source):
-            raise ValueError("`target` identifies a row: combine it with `text` only")
+            raise ValueError("`target` identifies a text: combine it with `text` only")
         both = self.item is not None and self.text is not None and self.compares
         if self.target is None and (self.item is None) == (self.text is None) and not both:
             raise ValueError(
-                "rows join either by `target`, or by `item` (and `system`), or by `text`: give one"
+                "rows are joined by `target`, by `item` (and `system`), or by `text`: give one"
             )
         if (self.reply is None) == (not self.scores):
             raise ValueError("rows hold either a `reply` or `scores`: give one")
@@ -98,26 +100,27 @@ class RecordedRows(Card):
                 )
             return
         if self.target is not None or (self.item is None and self.system_b is not None):
-            raise ValueError("comparisons join by `item`, `system` and `system_b`, or by `text_b`")
+            raise ValueError("join comparisons by `item`, `system` and `system_b`, or by `text_b`")
         if (self.system is None) != (self.system_b is None) or (self.text is None) != (
             self.text_b is None
         ):
-            raise ValueError("a comparison has two texts: map both of a pair of keys")
+            raise ValueError("map pairs of keys: `system` and `system_b`, or `text` and `text_b`")
         if self.reply is None or self.repeated == "mean" or self.lists:
-            raise ValueError("comparisons have a `reply`, raw or one of `labels`, and no scores")
+            raise ValueError("comparisons need a `reply`: no `scores`, `lists` or `repeated: mean`")
         if self.swapped and self.reply_swapped:
             raise ValueError(
-                "both orders are rows of their own (`swapped`), or one (`reply_swapped`)"
+                "the two orders are in two rows (`swapped`) or one (`reply_swapped`): give one key"
             )
         if len(self.swapped) > 1:
-            raise ValueError("`swapped` names one column")
+            raise ValueError("`swapped` may name only one column")
         words = [word.casefold() for words in self.labels.values() for word in words]
         if twice := repeated(words):
             raise ValueError(f"a word of `labels` has two meanings: {twice}")
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out some keys that are not set: a card's hash shows in signatures of results."""
+        """Leave out some keys that are not set: signatures of results contain a hash of the
+        card."""
         defaults = {"aspects": {}, "datasets": {}, "missing": [], "repeated": "stop", **NEITHER}
         rows: dict[str, Any] = dump(self)
         return {name: value for name, value in rows.items() if defaults.get(name, ...) != value}
@@ -147,7 +150,7 @@ class RecordedModel(Published, ModelCard):
         return self
 
     def judges(self, dataset: str) -> bool:
-        """Return whether a dataset's texts were judged, as far as the card says."""
+        """Return whether a dataset's texts were judged, as far as the card shows."""
         if self.dataset is None:
             return not self.rows.datasets or dataset in self.rows.datasets
         return dataset == self.dataset

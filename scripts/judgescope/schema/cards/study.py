@@ -10,7 +10,7 @@ from judgescope.schema.cards.judges import Decoding
 
 
 class Recipe(Card):
-    """How a model is trained: low-rank matrices beside its weights (LoRA), by AdamW."""
+    """How a model is trained: with LoRA (low-rank matrices added to its weights) and AdamW."""
 
     rank: int = Field(16, ge=1)
     """The rank of the LoRA matrices."""
@@ -45,18 +45,18 @@ class Recipe(Card):
 
 
 class NewTexts(Decoding):
-    """Models that write texts to learn from, each a system beside those of the dataset."""
+    """Models that write texts for training; each is one more system of the dataset."""
 
     models: list[Slug] = Field(min_length=1)
-    """Model cards."""
+    """Ids of the cards of these models."""
     form: Slug = "write-reference"
     """The instruction, a file of config/prompts."""
     temperature: float = Field(1.0, ge=0)
-    """0: always the most likely token."""
+    """The sampling temperature; 0: always the most likely token."""
 
 
 class Distillation(Card):
-    """A judge's model is trained on what a teacher says of texts that nobody has to rate."""
+    """A judge's model is trained on a teacher's judgments, of texts that need no human ratings."""
 
     teacher: Slug
     """A judge of the study that lists errors, such as an ensemble of annotators."""
@@ -94,16 +94,16 @@ class Distillation(Card):
 
 Bar = Annotated[float, Field(allow_inf_nan=False)]
 EPSILON = 0.1
-"""The epsilon of the alternative-annotator test where a study names none."""
+"""The epsilon of the alternative-annotator test if a study sets none."""
 PILOT = "-pilot"
-"""How the id of a study's pilot ends."""
+"""The suffix of the id of a study's pilot."""
 
 
 class Comparison(Card):
     """How judges are compared with each other; table comparison.csv."""
 
     judges: list[Slug] = Field([])
-    """Only these judges; default: all of the study."""
+    """Compare only these judges; default: all of the study."""
     statistics: list[Literal["pearson", "spearman", "kendall_b", "kappa_linear"]] = Field(
         ["pearson", "spearman", "kendall_b", "kappa_linear"], min_length=1
     )
@@ -114,40 +114,42 @@ class Comparison(Card):
     )
     """Levels at which judges are compared."""
     permute: Literal["inputs", "systems", "both"] = "inputs"
-    """What a permutation swaps between two judges: all of a source, all of a system, or any text.
-    Choose `systems` to generalize to other systems."""
+    """What a permutation swaps between two judges: all scores of a source, all of a system, or
+    those of any text. Choose `systems` to generalize to other systems."""
     permutations: int | None = Field(None, ge=99, le=10_000_000)
     """Number of permutations. Default: 40 per pair of judges, but at least 1,000, so that p after
     Holm's correction over all pairs can reach .025."""
     wished: float = Field(0.05, gt=0)
-    """The difference for which the study reports the number of sources needed."""
+    """The difference between two judges for which the study reports the number of sources
+    needed."""
 
 
 class Confusion(Card):
     """How the method confusion is computed; table confusion.csv."""
 
     expectations: Slug = "table-21"
-    """Which perturbation should lower which aspect: a card of config/expectations."""
+    """The card (in config/expectations) of which perturbation should lower which aspect."""
     margin: float = Field(0.2, gt=0)
-    """Mean drops below this count as no drop, in points of a scale from 1 to 5; on other scales the
-    same share of the range."""
+    """Smaller mean drops are treated as no drop. In points of a scale from 1 to 5; on other scales
+    the same share of the range."""
 
 
 class AltTest(Card):
     """How the alternative-annotator test is computed (Calderon et al. 2025); in agreement.csv."""
 
     epsilon: float | dict[Slug, float] = EPSILON
-    """How much worse than a rater the judge may be, because it is cheaper: a difference of the
-    shares of texts on which each is the closer one to the other raters. For every dataset, or by
-    dataset: `{summeval: .2}`, others .1. The paper takes .1 for crowd workers, .15 for
-    skilled raters, .2 for experts."""
+    """How much worse than a rater the judge may be, because it is cheaper, as a difference between
+    two shares of texts: those on which the judge, and those on which the rater, is closer to the
+    other raters. One value, or one per dataset: `{summeval: .2}`, others .1. The paper uses .1 for
+    crowd workers, .15 for skilled raters, .2 for experts."""
     unit: Literal["source", "text"] = "source"
-    """What the t-test takes as independent: sources, with all their texts, or texts, as in the
-    paper; texts of one source are not independent, so more judges win."""
+    """What the t-test treats as independent: `source`: sources, with all their texts; `text`:
+    texts, as in the paper. Texts of one source are not independent, so with `text` more judges
+    win."""
     ordered: bool | None = None
-    """Whether closeness to the other raters is by distance (minus the root of the mean squared
-    difference) or by the share of equal ratings. Default: by equal ratings where judge and people
-    choose from the same values. Unordered labels are never compared by distance."""
+    """How closeness to the other raters is measured: `true`: by distance (minus the root mean
+    squared difference); `false`: by the share of equal ratings. Default: `false` if judge and
+    people choose from the same values. Unordered labels are never compared by distance."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -155,8 +157,8 @@ class AltTest(Card):
         for dataset, epsilon in values.items():
             if not 0 <= epsilon < 1:
                 raise ValueError(
-                    f"epsilon{dataset and f' of {dataset}'} is a difference of shares, at least 0 "
-                    f"and below 1: {epsilon:g}"
+                    f"epsilon{dataset and f' of {dataset}'} must be at least 0 and below 1, not "
+                    f"{epsilon:g}"
                 )
         return self
 
@@ -168,50 +170,50 @@ class AltTest(Card):
 
 
 class Caps(Card):
-    """The most that may be spent; what it is spent on is kept, whatever happens."""
+    """Limits on spending; replies that were paid for are always kept."""
 
     max_usd: Access[float | None] = Field(None, ge=0)
-    """Maximum cost in US dollars, by the prices of the model cards; default: no limit."""
+    """Maximum cost in US dollars, at the prices of the model cards; default: no limit."""
     max_requests: Access[int | None] = Field(None, ge=0)
     """Maximum number of replies requested (two draws are two); default: no limit."""
 
 
 class Study(Caps):
-    """What one run covers."""
+    """A study: what one run covers."""
 
     study: Slug
     """The id: results are written to results/<study>."""
     seed: int = Field(0, ge=0)
-    """The root of every random choice of the study."""
+    """The seed of all random choices of the study."""
     data: Access[str] = "data"
     """The folder that `{data}` in a card's paths stands for."""
     datasets: list[Slug] = Field(min_length=1)
-    """Dataset cards."""
+    """Ids of dataset cards."""
     judges: list[Slug] = Field(min_length=1)
-    """Judge cards."""
+    """Ids of judge cards."""
     aspects: list[Slug] = Field([])
-    """Default: every aspect that a dataset rates."""
+    """The aspects to judge; default: every aspect that a dataset rates."""
     criteria: list[Slug] = Field([])
-    """Alternative wordings of the aspects, each judged separately: from the aspects' cards (then
-    only aspects that have one are judged in it), or from config/criteria; default: only the
-    aspect's definition."""
+    """Alternative wordings of the aspects, each judged separately, from the aspects' cards or from
+    config/criteria. With a wording from aspects' cards, only aspects that have it are judged.
+    Default: only the aspect's definition."""
     perturbations: list[Slug] = Field([])
-    """Perturbation cards: of single texts for discernment and confusion; error-injection chains;
-    graded sets."""
+    """Ids of perturbation cards: of single texts for discernment and confusion; of error-injection
+    chains; of graded sets."""
     methods: list[Slug] = Field(min_length=1)
-    """What is computed. Coverage and cost always are, and spans if a judge lists errors with
-    positions."""
+    """The methods to compute. Coverage and cost are always computed, and spans if a judge lists
+    errors with positions."""
     references: References | None = None
-    """Let a model write references for every item; these are perturbed in place of the data's."""
+    """Let a model write references for every item, which are perturbed in place of the data's."""
     weights: Slug | None = None
-    """Discernment: a card of expert weights of aspects (config/weights); default: all aspects weigh
-    the same."""
+    """Discernment: the card of expert weights of aspects (config/weights); default: all aspects
+    have the same weight."""
     drafter: Access[Slug | None] = None
-    """The model card that drafts the steps and sub-aspects that cards lack (`judgescope draft`); a
-    run does not need it."""
+    """The card of the model that drafts steps and sub-aspects that are missing in cards
+    (`judgescope draft`); a run does not need it."""
     share: float = Field(1.0, gt=0, le=1)
-    """Maximum share of each dataset's items that LLM judges rate and that a model writes texts for;
-    see `share` of a judge."""
+    """Maximum share of each dataset's items that LLM judges rate and for which a model writes
+    texts; see `share` of a judge."""
     store: str = "cache/replies"
     """The folder of the reply store, which studies may share."""
     caps: Access[dict[Slug, Caps]] = Field({})
@@ -225,18 +227,18 @@ class Study(Caps):
     distill: Distillation | None = None
     """Train a judge's model on the judgments of another judge."""
     as_rater_margin: float = Field(0.05, gt=0)
-    """Margin for "as good as one more rater": the judge may be worse by less than this, in units of
-    the statistic."""
+    """The margin for "as good as one more rater": the judge may be worse by less than this, in
+    units of the statistic."""
     require: dict[str, Bar | dict[Slug, Bar]] = Field({})
-    """Bars: statistic -> minimum value for a judge (maximum where lower is better, such as errors
-    or prices), for every aspect, or by aspect: `{spearman: {coherence: .5}}`. `spearman.pooled`
-    also names the level. The verdict states whether a judge meets the bar, misses it, or how many
-    more ratings would decide."""
+    """Required values (bars): statistic -> minimum for a judge (maximum if lower is better, as for
+    errors or prices), for every aspect, or by aspect: `{spearman: {coherence: .5}}`.
+    `spearman.pooled` also names the level. The verdict states whether a judge meets the bar, misses
+    it, or how many more ratings would be needed to decide."""
     exclude_reference_systems: bool = True
-    """Rate judges that compare with references without the systems whose texts are the references;
-    false: both with and without them."""
+    """Evaluate judges that compare with references without the systems whose texts are the
+    references; false: both with and without them."""
     missing: Literal["drop", "worst", "mid", "random", "zero"] = "drop"
-    """What replaces a requested draw without a value, to test how far missing judgments could
+    """What replaces a requested draw that has no value, to test how much missing judgments could
     change a number. drop: nothing; worst: the scale's `min`; mid: its middle value (the lower of
     two); random: any of its values, by the study's seed; zero: 0, an error if a judge's scale has
     no 0. The signature names it; coverage and judges without a scale are unaffected. No request is
@@ -246,7 +248,8 @@ class Study(Caps):
 
     @property
     def ledger(self) -> str:
-        """Return the name under which its spending is booked: a pilot's counts as the study's."""
+        """Return the name under which its spending is booked; a pilot's is booked under the
+        study's."""
         return self.study.removesuffix(PILOT)
 
     @model_validator(mode="after")
@@ -266,20 +269,20 @@ class Study(Caps):
                 f"{', '.join(self.datasets)}"
             )
         if "discernment" in self.methods and len(self.criteria) > 1:
-            raise ValueError("discernment adds up over aspects: give one of `criteria` at most")
+            raise ValueError("discernment sums over aspects: give at most one of `criteria`")
         return self
 
 
 Reason = Literal["error in the paper", "parse rule", "other texts", "other implementation"]
-"""Why a figure may differ from what is printed."""
+"""Why a figure may differ from the printed one."""
 REASONS = get_args(Reason)
 
 
 class Publication(Card):
-    """Figures that are printed somewhere, and the study or the cells from which they follow.
+    """Published figures, and the study or the cells from which they follow.
 
-    The figures are in a CSV file beside the card: `published` as printed, `reason` where it is
-    known to differ, and the columns that choose a row of the study's tables.
+    The figures are in a CSV file next to the card. Its columns are `published` (the printed value),
+    `reason` (why it is known to differ), and those that select a row of the study's tables.
     """
 
     publication: Slug
@@ -289,18 +292,19 @@ class Publication(Card):
     printed: str
     """Where the figures are printed."""
     figures: str | None = None
-    """The CSV file of the figures, beside the card; of `means` their own files have them."""
+    """The CSV file of the figures, next to the card; not with `means`, whose files contain the
+    figures."""
     tolerance: float = Field(0.5, gt=0)
     """The largest difference to ignore, in units of a figure's last decimal; whole numbers must
     match."""
     study: dict[str, Any] | None = None
-    """The keys of the study whose tables have the figures (column `table`)."""
+    """The keys of the study whose tables contain the figures (column `table`)."""
     originals: Slug | None = None
     """The dataset whose originals are counted: characters, words, sentences."""
     means: dict[str, dict[str, list[str]]] = Field({})
-    """CSV file of a printed table -> column -> the columns of which it should be the mean."""
+    """CSV file of a printed table -> column -> the columns whose mean it should be."""
     ranks: dict[str, str] = Field({})
-    """Column -> the mean that it should rank, the highest first."""
+    """Column -> the mean by which it should rank, the highest first."""
     cells: str | None = None
     """The CSV file of printed cells (perturbation, aspect, human, expected, delta): the sets S_T
     and S_F follow, and the confusion of a judge with these drops."""
@@ -308,9 +312,9 @@ class Publication(Card):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if sum(map(bool, (self.study, self.originals, self.means, self.cells))) != 1:
-            raise ValueError("figures come from one of `study`, `originals`, `means` and `cells`")
+            raise ValueError("give exactly one of `study`, `originals`, `means` and `cells`")
         if bool(self.figures) == bool(self.means):
-            raise ValueError("`figures` is needed, but not with `means`")
+            raise ValueError("give `figures`, or `means` without `figures`")
         if any(set(self.ranks.values()) - set(columns) for columns in self.means.values()):
-            raise ValueError("`ranks` ranks means of every table")
+            raise ValueError("`ranks` must name columns of `means` in every table")
         return self

@@ -48,7 +48,7 @@ def check(study: AskedStudy) -> str:
 
 
 def numbers(told: str, name: str) -> list[float | None]:
-    """Return wanted, in store, to ask, tokens in, out (likely, most), dollars (likely, most)."""
+    """Return needed, in store, to ask, tokens in, out (likely, most), dollars (likely, most)."""
     [line] = re.findall(rf"^ +(?:≤ )?{re.escape(name)} +([\d,.e-].*)$", told, re.M)
     return [None if part == "-" else float(part.replace(",", "")) for part in line.split()]
 
@@ -81,8 +81,11 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: As
     assert tokens and likely and most
     assert least == pytest.approx((tokens + 10 * likely) / 1e6, rel=0.01)
     assert highest == pytest.approx((tokens + 10 * most) / 1e6, rel=0.01)
-    assert "assumption: 4 characters per token" in told and "the usual one of the form" in told
-    assert "unknown until the first replies" in told
+    assert (
+        "assumption: 4 characters per token" in told
+        and "the usual length for the prompt form" in told
+    )
+    assert "unknown before the first replies" in told
     assert "price: 1 in, 10 out (US$ per million tokens), from models/loop.yaml" in told
     guessed = tokens
     assert study.ask().returncode == 0
@@ -110,7 +113,7 @@ def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(study: AskedStud
     wanted, there, missing, tokens, likely, most, *_ = numbers(told, "terse, demo-dialogue")
     assert (wanted, there, missing) == (TEXTS, 60, 60)
     assert (likely, most) == (60 * 5, 60 * 512)
-    assert "as in 60 replies in the store" in told and "that of earlier replies" in told
+    assert "as in 60 replies in the store" in told and "as in earlier replies" in told
     study.endpoint.asked.clear()
     assert study.ask().returncode == 0
     exact = sum(len(prompt) // 3 for prompt in study.endpoint.prompts)

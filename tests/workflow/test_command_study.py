@@ -176,7 +176,7 @@ def test_what_cannot_be_scored_is_counted(study: Counting) -> None:
         ({"env": ["NOT_SET_HERE"]}, {}, ["variable", "is not set", "NOT_SET_HERE"]),
         ({"files": {"program": "no.py"}}, {}, ["no such file", "key files.program"]),
         ({"sha256": {"program": "0" * 64}}, {}, ["checksum differs from the card's"]),
-        ({}, {"use_reference": True}, ["says what a program sees", "`inputs` of models/counting"]),
+        ({}, {"use_reference": True}, ["is not for programs", "`inputs` of models/counting"]),
     ],
 )
 def test_a_mistake_is_told_before_anything_is_run(

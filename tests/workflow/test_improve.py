@@ -86,7 +86,7 @@ def test_without_perturbation_no_reference_is_improved(
     [
         ({"model": "lexical"}, "this model cannot write"),
         ({"form": "improve-nothing"}, "unknown prompt"),
-        ({"form": "blind"}, "shows neither the source nor the reference"),
+        ({"form": "blind"}, "prints neither the source nor the reference"),
     ],
 )
 def test_what_cannot_improve_is_told_before_anything_is_asked(

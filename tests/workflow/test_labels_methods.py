@@ -259,5 +259,5 @@ def test_members_of_two_kinds_are_refused(study: AskedStudy) -> None:
     refused = study.judgescope("check", study.file)
     study.card("judges", "panel", members=MEMBERS)
     assert refused.returncode
-    assert "some members give labels and others numbers" in refused.stdout
+    assert "some members give labels, others numbers" in refused.stdout
     assert "labels by first; numbers by rubric-verdict" in refused.stdout

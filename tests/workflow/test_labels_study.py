@@ -194,5 +194,5 @@ def test_a_form_that_asks_for_numbers_is_refused(tmp_path: Path) -> None:
         )  # fmt: skip
         refused = study.run()
         assert refused.returncode
-        assert "asks for a number, and the scale has labels" in refused.stdout
+        assert "asks for a number, but the scale has labels" in refused.stdout
         assert not endpoint.asked

@@ -222,7 +222,7 @@ def test_a_hint_needs_a_judge_to_be_held_against(tmp_path: Path) -> None:
         assert "'nobody'" in done.stdout
         own.card("judges", "told", model="loop", form="score-only", hint={"baseline": "terse"})
         done = own.run()
-        assert "does not show the rating" in done.stdout
+        assert "variable `hint`" in done.stdout
 
 
 def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(tmp_path: Path) -> None:

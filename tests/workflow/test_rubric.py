@@ -158,7 +158,7 @@ def test_a_measure_has_no_original_as_reference(
     Study(tmp_path).change("judges", "rouge-1", use_reference="original")
     monkeypatch.chdir(tmp_path)
     study = {"study": "s", "datasets": ["demo-news"], "judges": ["rouge-1"]}
-    with pytest.raises(UserError, match="`original` is for models that read prompts"):
+    with pytest.raises(UserError, match="`use_reference: original` needs a model"):
         load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
 
 

@@ -118,8 +118,8 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
             "need a model that reads prompts",
         ),
         ({"form": "compare"}, "demo-dialogue", "rates one text"),
-        ({"scale": {"min": 0, "max": 1}}, "demo-dialogue", "on their scale"),
-        ({}, "sumpubmed", "without ratings has no demonstrations"),
+        ({"scale": {"min": 0, "max": 1}}, "demo-dialogue", "on people's scale"),
+        ({}, "sumpubmed", "demonstrations need ratings"),
     ],
 )
 def test_where_there_can_be_none_it_is_told(

@@ -51,11 +51,11 @@ def test_datasets_that_it_is_not_for_do_not_count() -> None:
     assert list(unjudged(plan)) == []
     card = plan.perturbations["local-rule-fluency"]
     for changes, lines in (
-        ({"tasks": ["dialogue"]}, [f"{FLUENCY} on the datasets that it is for"]),
+        ({"tasks": ["dialogue"]}, [f"{FLUENCY} on its datasets"]),
         ({"tasks": ["paraphrase"]}, []),
         (
             {"datasets": {"demo-news": {}}, "tasks": []},
-            [f"{FLUENCY} on the datasets that it is for"],
+            [f"{FLUENCY} on its datasets"],
         ),
     ):
         other = {"local-rule-fluency": card.model_copy(update=changes)}

@@ -54,7 +54,7 @@ def test_words_output_and_status_are_the_same(
 def test_standard_input_is_read_and_a_traceback_ends_in_status_1(tmp_path: Path) -> None:
     words = (JOB, "score", "--spec", "-")
     started, forked = both(*words, cwd=tmp_path, input="[1]")
-    assert started == forked and "a spec is a JSON object" in started[2]
+    assert started == forked and "a spec must be a JSON object" in started[2]
     ends = [each[2].splitlines()[-1] for each in both(*words, cwd=tmp_path, input="{}")]
     assert ends[0] == ends[1] and "ValidationError" in ends[0]
 

@@ -35,7 +35,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
     "a perturbation that nothing needs": (
         {"methods": ["agreement"]},
         None,
-        ["nothing in the study needs this perturbation", "key perturbations", "add the method"],
+        ["no method of the study uses this perturbation", "key perturbations", "add the method"],
     ),
     "missing file": (
         {},
@@ -60,7 +60,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
     "scale that no aspect has": (
         {},
         ("judges", "random", {"scale": {"min": 0, "max": 7, "step": 1}}),
-        ["has this scale", "0 to 7", "1 to 5", "key scale"],
+        ["a scale with these ends", "0 to 7", "1 to 5", "key scale"],
     ),
     "scale of an aspect that is none": (
         {},
@@ -70,7 +70,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
     "wrong form": (
         {},
         ("judges", "random", {"form": "randomm"}),
-        ["no such form", "nearest: random", "key form"],
+        ["unknown form", "nearest: random", "key form"],
     ),
     "wrong rule": (
         {},

@@ -29,9 +29,9 @@ from judgescope.schema.tables import read_table
 
 
 class StudyJob(NamedTuple):
-    """What a study asks of a model about a dataset.
+    """The requests of a study to a model about a dataset.
 
-    `later` counts the cells that wait for something that a model still has to write, by its name.
+    `later` counts the cells that wait for something that a model must write first, by its name.
     """
 
     dataset: str
@@ -41,7 +41,7 @@ class StudyJob(NamedTuple):
 
 
 def jobs_of(plan: Plan) -> Iterator[StudyJob]:
-    """Yield the jobs of a study, each planned from those of its texts that are there."""
+    """Yield the jobs of a study, each planned from those of its texts that exist."""
     for dataset in plan.datasets:
         sets, sample = plan.target_sets(dataset), sample_file(plan, dataset)
         if sample is not None and not Path(sample).is_file():
@@ -64,7 +64,8 @@ def jobs_of(plan: Plan) -> Iterator[StudyJob]:
 
 
 def _waits_for(cell: Cell, made: Container[str], unwritten: Mapping[str, str]) -> str | None:
-    """Return what a cell waits for: its targets, or the analyses that its judge is shown."""
+    """Return what a cell waits for: its targets, or the analyses in its judge's prompts; or
+    None."""
     perturbation, judge, _ = cell
     if perturbation not in made:
         return perturbation
@@ -81,10 +82,9 @@ def of_endpoints(plan: Plan) -> list[tuple[OpenAIModel, list[StudyJob]]]:
 
 
 def used_keys(plan: Plan, *, whole: bool) -> dict[str, Keys]:
-    """Return the keys that a study uses, by shard: of its questions, and of the texts and drafts
-    made for it.
+    """Return the keys that a study uses, by shard: of its requests, its made texts and its drafts.
 
-    `whole`: raises UserError while a text is not there, because its questions are not known yet.
+    `whole`: raises UserError if a text does not exist yet, because its requests are then unknown.
     """
     by_shard: dict[str, list[Keys]] = {}
     for study_job in jobs_of(plan):
@@ -135,7 +135,7 @@ def _keys_of_draft(path: Path) -> Keys:
 
 
 def lacking(plan: Plan, dataset: str) -> dict[str, dict[str, list[Question]]]:
-    """Return model -> judge -> the analyses of a dataset that are not there; judges with any."""
+    """Return model -> judge -> the analyses of a dataset that do not exist yet."""
     missing: dict[str, dict[str, list[Question]]] = {}
     for model, judges in analysts(plan, dataset).items():
         spec = analyse(plan, dataset, model)

@@ -1,7 +1,7 @@
-"""What computes a job's output: a hash of the code that it reaches, and versions of packages.
+"""What computes a job's output: a hash of the code that it uses, and versions of packages.
 
-The hash ignores comments, layout and strings that stand as statements: a changed parser re-scores,
-a changed comment does not.
+The hash ignores comments, layout and strings used as statements: a changed parser re-scores, a
+changed comment does not.
 """
 
 import ast
@@ -36,28 +36,28 @@ PACKAGES = {
     "typo": "typo",
     "vl_convert": "vl-convert-python",
 }
-"""Import -> package, of those whose behaviour shows in outputs: a job depends on their versions.
+"""Import -> package, for packages whose behaviour changes outputs: jobs depend on their versions.
 
-All others carry data: they read, check, write or send it.
+All other packages only read, check, write or send data.
 """
 
 
 class Computing(TypedDict):
-    """The fields of every job's spec that say what computes its output."""
+    """The fields of every job's spec that identify what computes its output."""
 
     code: str
     versions: dict[str, str]
 
 
 HASHED: ContextVar[bool] = ContextVar("HASHED", default=True)
-"""Whether specs say what computes them: not where their jobs run at once, and nothing is kept."""
+"""Whether specs identify the code; false if jobs run at once and nothing is kept."""
 
 
 def computing(job: str, *loaded: str) -> Computing:
     """Return what computes the output of a job.
 
-    `loaded` are modules (dotted names) that a registry loads by name: the import graph does not
-    show them. Only those that the job will load are given.
+    `loaded` are modules (dotted names) that a registry loads by name, which the import graph does
+    not show; only modules that the job will load are given.
     """
     if not HASHED.get():
         return Computing(code="", versions={})
@@ -80,9 +80,9 @@ def _version(package: str) -> str:
 
 
 def code_hash(scripts: Path, *names: str) -> str:
-    """Return a hash of some modules and of every module of ours that they can import.
+    """Return a hash of some modules and of every judgescope module that they can import.
 
-    Imports inside functions count.
+    Imports inside functions are included.
     """
     reached = modules(scripts, *names)
     text = "".join(f"{name}:{module.meaning}" for name, module in sorted(reached.items()))
@@ -90,13 +90,13 @@ def code_hash(scripts: Path, *names: str) -> str:
 
 
 def packages(scripts: Path, *names: str) -> set[str]:
-    """Return the packages that modules can import and whose behaviour shows in outputs."""
+    """Return the packages that modules can import and whose behaviour changes outputs."""
     reached = modules(scripts, *names).values()
     return {PACKAGES[name] for module in reached for name in module.imported if name in PACKAGES}
 
 
 class Module(NamedTuple):
-    """A module: the hash of its meaning, and the imports that count: of ours and of PACKAGES."""
+    """A module: a hash of its code, and its imports of judgescope and of PACKAGES."""
 
     meaning: str
     imported: list[str]
@@ -104,7 +104,7 @@ class Module(NamedTuple):
 
 @cache
 def modules(scripts: Path, *names: str) -> dict[str, Module]:
-    """Return modules, and all of ours that they can import, by name."""
+    """Return modules, and all judgescope modules that they can import, by name."""
     reached: dict[str, Module] = {}
     waiting = [*names]
     while waiting:
@@ -129,7 +129,7 @@ def _file(scripts: Path, module: str) -> Path | None:
 
 @cache
 def _read(path: Path) -> Module:
-    """Return a module, cached beside its bytecode: parsing all of them takes seconds."""
+    """Return a module, cached next to its bytecode, because parsing all of them takes seconds."""
     source = path.read_bytes()
     digest = hashlib.sha256(_own_source() + source).hexdigest()
     cached = Path(cache_from_source(str(path))).with_suffix(".meaning.json")
@@ -139,7 +139,7 @@ def _read(path: Path) -> Module:
             return Module(meaning, imported)
     module = _parsed(source)
     if not sys.dont_write_bytecode:
-        with suppress(OSError):  # as Python does, where it cannot keep bytecode
+        with suppress(OSError):  # as Python does if it cannot write bytecode
             cached.parent.mkdir(exist_ok=True)
             with whole(cached) as part:
                 part.write_text(json.dumps([digest, *module]), encoding="utf-8")
@@ -174,10 +174,10 @@ def _parsed(source: bytes) -> Module:
 
 
 def _drop_strings(node: ast.AST) -> None:
-    """Take out every string that stands as a statement: it documents, and does nothing."""
+    """Remove every string that is a statement: it is documentation."""
     for name in ("body", "orelse", "finalbody"):
         block = getattr(node, name, None)
-        if isinstance(block, list):  # that of a lambda or of `x if y else z` is an expression
+        if isinstance(block, list):  # the body of a lambda or of `x if y else z` is an expression
             setattr(node, name, [one for one in block if not _is_string(one)])
 
 

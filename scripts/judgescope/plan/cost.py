@@ -1,7 +1,7 @@
-"""What a run of a study will ask for, its tokens, price and time: numbers, and their printed lines.
+"""What a run of a study will request, its tokens, price and time: numbers, and their printed lines.
 
-Sends no request and writes nothing. Texts that a model must write first count with their maximum
-length, so these numbers are upper bounds.
+Sends no request and writes nothing. Texts that a model must write first are counted with their
+maximum length, so these numbers are upper bounds.
 """
 
 import dataclasses
@@ -67,15 +67,15 @@ from judgescope.schema.cards import (
     PromptedModel,
 )
 
-TITLES = ("wanted", "in store", "to ask", "tokens in", "out, likely", "out, most")
+TITLES = ("needed", "in store", "to ask", "tokens in", "out, likely", "out, most")
 WIDTH, COLUMN = 28, 15
-"""Characters of the names, at least, and of a column of numbers."""
+"""Characters of the column of names (minimum), and of each column of numbers."""
 SAMPLE = 200
-"""So many replies or prompts of a job are looked into."""
+"""Maximum number of a job's replies or prompts that are read."""
 
 
 class Sample(NamedTuple):
-    """Sums over some replies of a job."""
+    """Sums over a sample of a job's replies."""
 
     replies: int = 0
     requests: int = 0
@@ -85,7 +85,7 @@ class Sample(NamedTuple):
 
 
 class Estimate:
-    """What one model will be asked in a study."""
+    """The requests of a study to one model."""
 
     def __init__(self, plan: Plan, model: str) -> None:
         card = plan.models[model]
@@ -117,7 +117,7 @@ class Estimate:
                 yield from self._judged(replace(spec, cells=pack(part)), texts, bound=bound)
 
     def _judged(self, spec: AskSpec, texts: Imagined, *, bound: bool) -> Iterator[Asked]:
-        """Yield what each judge has to be asked about targets, made or to be made."""
+        """Yield what each judge must be asked about targets, existing or still to be made."""
         endpoint = self.card if isinstance(self.card, ProbedModel) else None
         findings = read_findings(self.store, endpoint) if endpoint else None
         job = planned(spec, self.card, findings, texts)
@@ -140,7 +140,7 @@ class Estimate:
             )
 
     def _spell(self, job: Job, replies: StoredReplies) -> None:
-        """Count the tokens of some missing prompts by the model's own tokenizer."""
+        """Count the tokens of some missing prompts with the model's own tokenizer."""
         named = getattr(self.card, "tokenizer", None)
         if named is None or not isinstance(self.card, OpenAIModel):
             return
@@ -151,7 +151,7 @@ class Estimate:
             self._spelled += len(work.request.prompt)
 
     def supervise(self, asked: Iterable[Asked]) -> None:
-        """Count what the model is asked as a supervisor, once it is known what judges are asked."""
+        """Count the model's requests as a supervisor, once those of the judges are known."""
         if not isinstance(self.card, PromptedModel):
             return
         asked = list(asked)
@@ -162,17 +162,17 @@ class Estimate:
 
     @property
     def limits(self) -> Limits:
-        """Return how the model is asked; a program has no such limits."""
+        """Return the limits on requests to the model; a program has none."""
         return Limits() if isinstance(self.card, CommandModel) else self.card.limits
 
     @cached_property
     def pace(self) -> Pace:
-        """Return how earlier jobs went."""
+        """Return the pace of earlier jobs."""
         return read_pace(self.store.shard)
 
     @property
     def density(self) -> Density:
-        """Return the tokens of a character of this model's prompts, by the best that is known."""
+        """Return the tokens per character of this model's prompts, by the best available source."""
         if self._spelled:
             source = f"by the tokenizer, from {len(self._counted)} prompts"
             return Density(sum(self._counted) / self._spelled, source)
@@ -183,7 +183,7 @@ class Estimate:
         return density(self.pace.prompt, self.pace.size, self.pace.replies, "to earlier jobs")
 
     def tokens(self, asked: Asked) -> tuple[int, int, int]:
-        """Return tokens of prompts, and of replies: expected, and at most."""
+        """Return the tokens of prompts, and the expected and maximum tokens of replies."""
         # Draws that share a request share its prompt, which is paid for once.
         together = self.limits.draws_per_request != 1
         characters = asked.characters if together else asked.sent
@@ -193,7 +193,7 @@ class Estimate:
         return math.ceil(characters * self.density.tokens), expected, highest
 
     def dollars(self, asked: Asked) -> tuple[float, float] | None:
-        """Return the price that is expected, and the highest; None: the model has no price."""
+        """Return the expected and the maximum price; None: the model has no price."""
         if self.price is None:
             return None
         prompt, expected, highest = self.tokens(asked)
@@ -202,7 +202,7 @@ class Estimate:
         return likely, nanodollars({"prompt": alone, "completion": highest}, self.price) / 1e9
 
     def minutes(self) -> tuple[float, str] | None:
-        """Return how long a job of all that is missing takes, and how that is known."""
+        """Return the minutes of a job with all missing replies, and the basis of this estimate."""
         missing = sum(one.missing for one in self.asked)
         limits, known = self.limits, []
         if limits.requests_per_minute:
@@ -217,7 +217,8 @@ class Estimate:
 
 
 def _sampled(job: Job, stored: StoredReplies, judge: str) -> Sample:
-    """Return the usage of some of a judge's replies, those of a key all together."""
+    """Return the usage of a sample of a judge's replies; all replies to a request belong
+    together."""
     requests = job.places(judge)
     complete = requests[stored.lacking()[requests] == 0]
     total = Sample()
@@ -239,7 +240,7 @@ def _sampled(job: Job, stored: StoredReplies, judge: str) -> Sample:
 
 
 def estimates(plan: Plan) -> list[Estimate]:
-    """Return what each model of a study that is asked will be asked."""
+    """Return the estimates for all models to which a study sends requests."""
     found = [Estimate(plan, name) for name in plan.models if plan.is_asked(name)]
     asked = [one for estimate in found for one in estimate.asked]
     for estimate in found:
@@ -248,7 +249,7 @@ def estimates(plan: Plan) -> list[Estimate]:
 
 
 def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
-    """Yield the lines that say what a run asks, by model, dataset and judge."""
+    """Yield the lines that show what a run requests, by model, dataset and judge."""
     titles = "".join(f"{title:>{COLUMN}}" for title in (*TITLES, "US$, likely", "US$, most"))
     for model in models:
         lines = {
@@ -264,7 +265,7 @@ def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
         if repeated := sum(asked.repeated for asked in model.asked):
             total = repeated + sum(asked.wanted for asked in model.asked)
             yield (
-                f"    wanted: {total:,} judgments, minus {repeated:,} with the same prompt as "
+                f"    needed: {total:,} judgments, minus {repeated:,} with the same prompt as "
                 "another, whose reply they share"
             )
         yield f"    tokens: {model.density.basis}; {_replied(model)}"
@@ -287,7 +288,7 @@ def _line(model: Estimate, asked: Sequence[Asked]) -> str:
 
 
 def dollars(model: Estimate, asked: Sequence[Asked]) -> tuple[float, float] | None:
-    """Return the price of all that is asked, likely and at most, None without a price."""
+    """Return the likely and the maximum price of all requests, or None without a price."""
     prices = [price for price in map(model.dollars, asked) if price is not None]
     if len(prices) < len(asked):
         return None
@@ -299,7 +300,7 @@ def _usd(amount: float) -> str:
 
 
 def _price(price: Price, card: str) -> str:
-    """Return the price of a million tokens, and where it is from."""
+    """Return the price of a million tokens, and its source."""
     cached = "" if price.cached_input is None else f", {price.cached_input:g} cached"
     rates = f"{price.input:g} in{cached}, {price.output:g} out (US$ per million tokens)"
     if not isinstance(price, ListedPrice):
@@ -311,22 +312,22 @@ def _price(price: Price, card: str) -> str:
 def _replied(model: Estimate) -> str:
     unknown = [asked.name for asked in model.asked if asked.missing and asked.replied is None]
     if not unknown:
-        return "reply length: that of earlier replies"
+        return "reply length: as in earlier replies"
     of = "" if len(unknown) == len(model.asked) else f" of {', '.join(dict.fromkeys(unknown))}"
-    return f"reply length{of}: the usual one of the form; reasoning models write more"
+    return f"reply length{of}: the usual length for the prompt form; reasoning models write more"
 
 
 def _time(model: Estimate) -> str:
     known = model.minutes()
     if known is None:
-        return "unknown until the first replies"
+        return "unknown before the first replies"
     minutes, how = known
     length = f"{minutes:.0f} min" if minutes >= 1 else f"{60 * minutes:.0f} s"
     return f"about {length} {how}"
 
 
 def _sums(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
-    """Yield the sums over the study, what of the caps is left, and what has no price."""
+    """Yield the sums over the study, the rest of each cap, and the models without a price."""
     missing = sum(asked.missing for model in models for asked in model.asked)
     prices = {model.model: dollars(model, model.asked) for model in models}
     known = [price for price in prices.values() if price is not None]
@@ -353,7 +354,7 @@ def _ledger(plan: Plan) -> Ledger:
 
 
 def passed_caps(plan: Plan) -> Iterator[str]:
-    """Yield a warning for each cap of a study that was passed."""
+    """Yield a warning for each cap of a study that was exceeded."""
     state = _ledger(plan).state()
     for cap in caps_of(plan.study):
         spent, _ = state.used(cap.unit, cap.model)
@@ -361,35 +362,35 @@ def passed_caps(plan: Plan) -> Iterator[str]:
             yield (
                 f"warning: {cap.key}: spent {shown(spent, cap.unit)}, over the cap of "
                 f"{shown(cap.limit, cap.unit)}: replies reported more tokens than `max_tokens` "
-                "allows, and requests in flight had to be paid for"
+                "allows, and requests in progress had to be paid for"
             )
 
 
 def _too_low(cap: Cap, left: int, models: Sequence[Estimate]) -> Iterator[str]:
-    """Yield a warning if a cap leaves less than the models that it binds may need."""
+    """Yield a warning if a cap leaves less than its models may need."""
     if cap.unit == REQUESTS:
         likely = highest = sum(asked.missing for model in models for asked in model.asked)
     else:
         prices = [dollars(model, model.asked) or (0.0, 0.0) for model in models]
         likely, highest = (round(BILLION * sum(each)) for each in zip((0, 0), *prices, strict=True))
     if likely > left:
-        verdict, needed = "is below what the run will likely need", likely
+        verdict, needed = "is too low for the likely need of the run", likely
     elif highest > left:
-        verdict, needed = "is below what the run may need at most", highest
+        verdict, needed = "may be too low for the maximum need of the run", highest
     else:
         return
     yield (
-        f"  warning: {cap.key} {verdict}: {shown(needed, cap.unit)}, and "
-        f"{shown(max(0, left), cap.unit)} are left; the run stops there"
+        f"  warning: {cap.key} {verdict} ({shown(needed, cap.unit)}): only "
+        f"{shown(max(0, left), cap.unit)} are left, and the run stops when they are spent"
     )
 
 
 SHOWN = 12
-"""Notices of a dataset that are printed."""
+"""Maximum number of a dataset's notices that are printed."""
 
 
 def check(spec: CheckSpec) -> None:
-    """Print datasets, judges, cells, requests, tokens and prices; ask nothing."""
+    """Print datasets, judges, cells, requests, tokens and prices; send no request."""
     covered = json.loads(Path(spec.preflight).read_text(encoding="utf-8"))
     print(f"study {covered['study']['study']}: all cards and files are in order")
     for dataset, cells in covered["cells"].items():
@@ -404,15 +405,13 @@ def check(spec: CheckSpec) -> None:
             _print_notices(plan, name)
     for name in spec.unfetched:
         for file in absent(plan.datasets[name].files).values():
-            print(f"  a run fetches for {name}: {file}")
+            print(f"  a run downloads for {name}: {file}")
     if not covered["asked"]:
         print("  requests to models: 0, price: 0 USD (every judge computes or replays)")
         return
     if spec.unfetched:
         names = ", ".join(spec.unfetched)
-        print(
-            f"  warning: the requests for {names} are unknown until then, and are not counted below"
-        )
+        print(f"  warning: the requests for {names} are unknown before that, and not counted")
     readable = {name: card for name, card in plan.datasets.items() if name not in spec.unfetched}
     plan = dataclasses.replace(plan, datasets=readable)
     for line in too_few(plan, {name: len(Imagined(plan, name).items) for name in plan.evaluated}):
@@ -427,7 +426,7 @@ def check(spec: CheckSpec) -> None:
 
 
 def _print_notices(plan: Plan, dataset: str) -> None:
-    """Print what reading a dataset noticed, and how many rows of recorded models were joined."""
+    """Print the notices of a dataset, and how many rows of recorded models were joined."""
     problems = json.loads(Path(plan.paths.ingested(dataset)).read_text("utf-8"))["problems"]
     for line in problems[:SHOWN]:
         print(coded(f"  {dataset}: {line}"))

@@ -1,4 +1,4 @@
-"""The rules' jobs: which there are, what they read, and what they need of a machine.
+"""The jobs of the rules: which jobs exist, what they read, and which resources they need.
 
 A rule is a stage and an executor (`write_api`, `write_gpu`); its wildcards say what a job is about,
 and this module says the rest. Paths are relative to the working directory.
@@ -53,7 +53,7 @@ from judgescope.schema.cards import AskedModel, RecordedModel, VllmModel
 from judgescope.scoring.supervising import MergeSpec
 
 Executor = Literal["api", "gpu", "cpu"]
-"""Where a model answers: behind an endpoint, loaded by the job, or in the job's own processes."""
+"""Where a model answers: behind an endpoint, loaded by the job, or in the job's own process."""
 JOBS: dict[Kind, str] = {
     "texts": "write_texts",
     "originals": "write_texts",
@@ -77,11 +77,11 @@ WritingSpec = (
     | ReplaySpec
 )
 Machine = dict[str, int | str]
-"""Resource -> how much of it a job needs."""
+"""Resource -> the amount that a job needs."""
 
 
 def any_of(names: Iterable[str]) -> str:
-    """Return a wildcard constraint that allows these names only."""
+    """Return a wildcard constraint that allows only these names."""
     return "|".join(sorted(map(re.escape, set(names)))) or "none"
 
 
@@ -90,14 +90,14 @@ class Dag:
 
     def __init__(self, plan: Plan, files: Files) -> None:
         self.plan, self.paths, self.files = plan, plan.paths, files
-        # Where a judge learns, nothing is asked before it is known that its model can be trained.
+        # In a study that trains, no request is sent before its model is known to be trainable.
         self.first = [self.paths.student()] if self.plan.taught else []
 
     # ---- which jobs there are -------------------------------------------------------------------
 
     @cached_property
     def writings(self) -> dict[tuple[str, str], Writing]:
-        """Return (dataset, name of the file) -> the job in which a model writes it."""
+        """Return (dataset, name of a file) -> the job in which a model writes it."""
         return {
             (dataset, made): writing
             for dataset in self.plan.datasets
@@ -112,8 +112,8 @@ class Dag:
     def made(self, on: Executor, *kinds: Kind) -> str:
         """Return the constraint of the wildcard `made` for jobs of these kinds on an executor.
 
-        Which model writes a dataset's originals is a matter of the dataset: the name of its folder
-        is looked back at.
+        The model that writes a dataset's originals depends on the dataset, so the pattern also
+        looks back at the name of the dataset's folder.
         """
         found = [
             f"(?<=/{dataset}/){re.escape(made)}"
@@ -129,7 +129,7 @@ class Dag:
         return self.writings[dataset, made].model
 
     def job(self, dataset: str, made: str) -> str:
-        """Return the job that lets a model write, as the command line names it."""
+        """Return the job in which a model writes, by its name on the command line."""
         writing = self.writings[dataset, made]
         return JOBS[writing.kind] if self.plan.is_asked(writing.model) else "replay"
 
@@ -155,7 +155,7 @@ class Dag:
                 return graded_sets.rate(plan, dataset, writing.name)
 
     def inputs(self, dataset: str, made: str) -> list[str]:
-        """Return the files that a job in which a model writes reads, or has to wait for."""
+        """Return the files that a job in which a model writes reads, or must wait for."""
         writing, paths = self.writings[dataset, made], self.paths
         items, ratings = paths.items(dataset), paths.ratings(dataset)
         systems = paths.targets(dataset, SYSTEMS)
@@ -181,9 +181,9 @@ class Dag:
         return [*files, *self.first]
 
     def candidates(self, dataset: str, name: str, part: str) -> list[str]:
-        """Return what a part of a graded set's candidates is made from.
+        """Return the files from which a part of a graded set's candidates is made.
 
-        What is not on trial follows from what is, as it was rated.
+        Candidates after the trial depend on those of the trial and on their ratings.
         """
         tried = [
             self.paths.set_part(dataset, name, TRIAL),
@@ -198,7 +198,7 @@ class Dag:
         ]
 
     def _compared(self, dataset: str, writing: Writing) -> list[str]:
-        """Return the texts that are compared; a bad comparator stops at the anchors alone."""
+        """Return the texts that are compared; a bad comparator is stopped at the anchors only."""
         name, part = writing.name, writing.part
         found = [self.paths.set_part(dataset, name, "anchors")]
         if part != REFEREE:
@@ -207,8 +207,9 @@ class Dag:
         return found + self._before(dataset, writing)
 
     def _before(self, dataset: str, writing: Writing) -> list[str]:
-        """Return the same of the graded set before this one that asks the same model about the same
-        aspect, if any: what both ask is asked once.
+        """Return the files of the previous graded set with the same model and aspect, if any.
+
+        Requests that both sets need are then sent only once.
         """
         plan, names = self.plan, graded_sets_of(self.plan, dataset)
         aspect = lowered_aspect(plan, dataset, writing.name)
@@ -226,7 +227,7 @@ class Dag:
         return [self.paths.compared(dataset, name, writing.part) for name in same]
 
     def _asks(self, name: str, kind: Kind) -> str | None:
-        """Return a graded set's writer, its comparator, or the judge of what may be anchors."""
+        """Return a graded set's writer, its comparator, or its judge of possible anchors."""
         if kind == "candidates":
             return graded(self.plan)[name].model
         anchors = graded(self.plan)[name].anchors
@@ -242,14 +243,15 @@ class Dag:
         return found + (compared if card.anchors else [])
 
     def rated(self, dataset: str, name: str) -> list[str]:
-        """Return the file of a judge's ratings of what may become anchors, if there is one."""
+        """Return the file of a judge's ratings of possible anchors, if there is such a judge."""
         judge = graded_sets.anchoring(self.plan, name).judge
         return [self.paths.set_part(dataset, name, "rated")] if judge else []
 
     # ---- judging --------------------------------------------------------------------------------
 
     def asked(self, *executors: Executor, parts: bool = False) -> str:
-        """Return the constraint of the models that jobs ask, whole or in parts, on executors."""
+        """Return the constraint of the models that are asked, in one job or in parts, on
+        executors."""
         cards = ((name, self.plan.models[name]) for name in self._judging)
         return any_of(
             name
@@ -281,7 +283,7 @@ class Dag:
         return [one for one in names if any(self.plan.cells_of(data, one) for data in datasets)]
 
     def judged_from(self, dataset: str, model: str) -> list[str]:
-        """Return what the job reads that asks a model about a dataset, or computes."""
+        """Return the files of the job that asks a model about a dataset, or computes its scores."""
         recorded = isinstance(self.plan.models[model], RecordedModel)
         cells = self.plan.cells_of(dataset, model)
         read = {SYSTEMS, ORIGINAL, *(cell.perturbation for cell in cells)}
@@ -301,14 +303,14 @@ class Dag:
         ]
 
     def parts(self, dataset: str, model: str) -> list[str]:
-        """Return the notes of the parts in which a model is asked about a dataset."""
+        """Return the files that record the parts in which a model is asked about a dataset."""
         card = self.plan.models[model]
         assert isinstance(card, AskedModel)
         parts = [f"{number}-of-{card.parts}" for number in range(1, card.parts + 1)]
         return [self.paths.part(dataset, model, part) for part in parts]
 
     def answered(self, dataset: str) -> list[str]:
-        """Return the files of hashes of the replies about a dataset, and of what is computed."""
+        """Return the files of hashes of a dataset's replies and computed scores."""
         return [
             judging.hashes_file(self.plan, dataset, name)
             for name in self._judging
@@ -321,21 +323,23 @@ class Dag:
         return list(dict.fromkeys(path for cell in cells for path in self._cell_files(cell)))
 
     def _cell_files(self, cell: Cell) -> list[str]:
-        """Return a derived cell's judgments and scores; else the hashes of its model's."""
+        """Return a derived cell's judgments and scores; for other cells the hashes of the model's
+        scores."""
         model = self.plan.model_of(cell.judge)
         if model != DERIVED:
             return [self.paths.hashes("scores", cell.dataset, model)]
         return [self.plan.file(self.plan.results, kind, cell) for kind in ("judgments", "scores")]
 
     def scored_from(self, dataset: str, model: str) -> list[str]:
-        """Return what a model's scores are made of: replies, and texts to locate errors in."""
+        """Return the files from which a model's scores are made: replies, and texts to locate
+        errors in."""
         cells = self.plan.cells_of(dataset, model)
         located = [cell.perturbation for cell in cells if self.plan.annotates(cell.judge)]
         sets = [self.paths.targets(dataset, name) for name in dict.fromkeys(located)]
         return [self.paths.hashes("replies", dataset, model), *sets]
 
     def derived_from(self, dataset: str, perturbation: str, judge: str) -> list[str]:
-        """Return what a derived judge's cell is made of: its members' scores, and their errors."""
+        """Return the files of a derived judge's cell: its members' scores, and their errors."""
         cell = Cell(dataset, perturbation, judge)
         errors = judging.listed_errors(self.plan, cell)
         others = [errors.targets, errors.merged] if errors else []
@@ -347,7 +351,7 @@ class Dag:
         return [self.paths.hashes("scores", cell.dataset, name) for name in dict.fromkeys(models)]
 
     def _merged(self, dataset: str, model: str) -> list[str]:
-        """Return what the lists of errors are made of that a supervisor merges."""
+        """Return the files from which a supervisor's lists of errors are made."""
         ensembles = supervisors(self.plan, dataset)[model]
         cells = [cell for cell in self.plan.cells_of(dataset) if cell.judge in ensembles]
         files = [path for cell in cells for path in self._members(cell)]
@@ -361,7 +365,8 @@ class Dag:
         return [path for paths in self.files.get(name, {}).values() for path in paths]
 
     def targets(self, dataset: str, *, written: bool = True) -> list[str]:
-        """Return the files of a dataset's targets, with or without those that wait for a model."""
+        """Return the files of a dataset's targets, with or without sets that a model must write
+        first."""
         left = [] if written else waiting(self.plan, dataset)
         return [
             self.paths.targets(dataset, name)
@@ -370,13 +375,13 @@ class Dag:
         ]
 
     def made_files(self, dataset: str) -> list[str]:
-        """Return the files of the replies behind what models write for a dataset."""
+        """Return the files of the replies from which a dataset's written texts are made."""
         return [self.paths.made(dataset, name) for name in made_of(self.plan, dataset)]
 
     def replies(self, dataset: str) -> list[str]:
-        """Return the same with a judge's ratings of what may be anchors.
+        """Return these files, and a judge's ratings of possible anchors.
 
-        They are targets: where `judgescope replies retry` deletes one, it is made again.
+        They are targets: if `judgescope replies retry` deletes such a file, it is made again.
         """
         rated = [
             self.paths.construction(dataset, made)
@@ -386,7 +391,7 @@ class Dag:
         return [*self.made_files(dataset), *rated]
 
     def spotchecked(self, dataset: str) -> list[str]:
-        """Return the replies behind those sets of targets that models write text by text."""
+        """Return the files of replies for the sets of targets that models write text by text."""
         names = (
             name
             for (of, name), one in self.writings.items()
@@ -396,30 +401,31 @@ class Dag:
         return [self.paths.made(dataset, name) for name in names]
 
     def meta(self, dataset: str, perturbation: str) -> list[str]:
-        """Return the items' file for a rule that needs something of their meta."""
+        """Return the items' file for a rule that needs the items' metadata."""
         card = self.plan.perturbations[perturbation]
         needs = card.method == "rule" and RULES[card.rule].meta
         return [self.paths.items(dataset)] if needs else []
 
     def analyses(self, dataset: str, model: str) -> list[str]:
-        """Return the files of analyses that judges of a model are shown."""
+        """Return the files of analyses in the prompts of a model's judges."""
         judges = {cell.judge for cell in self.plan.cells_of(dataset, model)}
         shown = {one.model for one in (analyses_of(self.plan, name) for name in judges) if one}
         return [self.paths.construction(dataset, f"{ANALYSES}{name}") for name in sorted(shown)]
 
     def learnt(self, dataset: str, model: str) -> list[str]:
-        """Return what a model learns first, or what says which texts a judge learns from."""
+        """Return the adapter that must be trained first, and the sample of a dataset for
+        training."""
         trained = judging.adapter_folder(self.plan, model)
         sample = self.sample() if dataset in self.plan.taught else []
         return [*sample, *(training.adapter_files(self.plan) if trained else [])]
 
     def sample(self) -> list[str]:
-        """Return the file that says which texts a judge learns from, of a study where one does."""
+        """Return the file with the sample of texts for training, if the study trains."""
         return [self.paths.sample()] if self.plan.taught else []
 
     @property
     def teacher_files(self) -> list[str]:
-        """Return what the teacher's judgments depend on, of a study where a judge learns."""
+        """Return the files on which the teacher's judgments depend, if the study trains."""
         if not self.plan.taught:
             return []
         cells = [cell for name in self.plan.taught for cell in self.plan.cells_of(name)]
@@ -429,14 +435,14 @@ class Dag:
     # ---- results --------------------------------------------------------------------------------
 
     def statistics_from(self, table: str, dataset: str) -> list[str]:
-        """Return the files that a dataset's part of a result table is computed from."""
+        """Return the files from which a dataset's part of a result table is computed."""
         paths = self.paths
         found = [paths.items(dataset), paths.ingested(dataset), paths.ratings(dataset)]
         found += [paths.collected(dataset, name) for name in ("scores", "draws", "statuses")]
         return [*found, *self.targets(dataset), *results.own_files(self.plan, table, dataset)]
 
     def reported(self) -> list[str]:
-        """Return the files that the report reads beside the result tables."""
+        """Return the files that the report reads in addition to the result tables."""
         plan = self.plan
         found = [path for dataset in plan.datasets for path in judging.joined_files(plan, dataset)]
         for files in annotated(plan).values():
@@ -450,7 +456,7 @@ class Dag:
 
     @property
     def texts_page(self) -> list[str]:
-        """Return the page of perturbed texts, for a study that has any."""
+        """Return the page of perturbed texts, if the study has any."""
         return [self.paths.report("texts.html")] if self.perturbed else []
 
     @cached_property
@@ -466,7 +472,7 @@ class Dag:
         return any_of(name for name, card in cards if card.method in {"rule", "attack"})
 
     def given(self, role: str) -> str:
-        """Return the constraint of the sets of texts of a role that datasets bring."""
+        """Return the constraint of the sets of texts of a role that datasets contain."""
         cards = self.plan.perturbations.items()
         return any_of(name for name, card in cards if getattr(card, "role", None) == role)
 
@@ -477,10 +483,10 @@ class Dag:
     # ---- machines -------------------------------------------------------------------------------
 
     def machine(self, attempt: int, model: str, **_: str) -> Machine:
-        """Return what the card of a model that a job loads says of its machine: `gpu` (how many),
-        `gpu_model`, `runtime` (minutes) and `mem_mb` (as many again with every attempt).
+        """Return the resources that the card of a model names for a job that loads it.
 
-        Wildcards of the job other than its model do not matter.
+        These are `gpu` (number), `gpu_model`, `runtime` (minutes) and `mem_mb` (times the number
+        of the attempt). Only the model of the job's wildcards is used.
         """
         card = self.plan.models.get(model)
         if not isinstance(card, VllmModel):
@@ -488,18 +494,18 @@ class Dag:
         return {**card.machine, **({"mem_mb": attempt * card.mem_mb} if card.mem_mb else {})}
 
     def writer_machine(self, attempt: int, dataset: str, made: str) -> Machine:
-        """Return the same of the model that writes."""
+        """Return the resources for the model that writes."""
         return self.machine(attempt, self.model(dataset, made))
 
     @cached_property
     def of_machine(self) -> list[str]:
-        """Return the resources of which a card of the study says something."""
+        """Return the resources that some card of the study names."""
         return sorted({name for model in self.plan.models for name in self.machine(1, model)})
 
     def access(self, model: str) -> str:
-        """Return where an asked model's endpoint and replies are, and what may be spent on it.
+        """Return options with an asked model's card, the reply store and the caps.
 
-        These are options, which no output depends on.
+        No output depends on these options.
         """
         if not self.plan.is_asked(model):
             return ""
@@ -514,18 +520,18 @@ class Dag:
 
     @property
     def trainee(self) -> str:
-        """Return the model that is trained, "" in a study that trains none."""
+        """Return the model that is trained, or "" if the study trains none."""
         return self.plan.student[1].model if self.plan.taught else ""
 
     def trainee_access(self, *, checkpoints: bool = False) -> str:
-        """Return where the model lies that is trained, and with `checkpoints` where it is saved."""
+        """Return options with the trained model's card and, with `checkpoints`, their folder."""
         if not self.trainee:
             return ""
         place = ["--checkpoints", self.plan.distillation.checkpoints] if checkpoints else []
         return shlex.join(["--card", self.card(self.trainee), *place])
 
     def trainee_machine(self, attempt: int) -> Machine:
-        """Return the same of the model that is trained: on one GPU, if on any."""
+        """Return the resources for the model that is trained: one GPU, if any."""
         if not self.trainee or self.plan.distillation.recipe.device != "cuda":
             return {}
         return {**self.machine(attempt, self.trainee), "gpu": 1}

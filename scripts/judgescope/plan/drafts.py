@@ -1,6 +1,6 @@
 """The steps and sub-aspects that a study's cards lack, and the jobs in which a model drafts them.
 
-A draft is for people to read: no study uses one by itself.
+Drafts are for people to review: a study never uses one automatically.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,11 +18,12 @@ from judgescope.prompts import DRAFTING, PARTS, messages
 from judgescope.schema.cards import FOLDERS, Dataset, Decoding, MadePerturbation
 
 MOST_TOKENS = 2048
-"""Of a draft."""
+"""Maximum number of tokens of a draft."""
 
 
 class Draft(NamedTuple):
-    """What a card lacks for a task: an aspect's steps or parts, the steps of a model's change."""
+    """What a card lacks for a task: steps or sub-aspects of an aspect, or steps of a
+    perturbation."""
 
     kind: str
     name: str
@@ -48,12 +49,12 @@ class Draft(NamedTuple):
 def drafts_of(plan: Plan, source: str) -> list[Draft]:
     """Return the drafts that a study needs; `source` names its file in errors.
 
-    Raises UserError where there is no model to write them, or a prompt cannot be filled.
+    Raises UserError if there is no model to write them, or a prompt cannot be filled.
     """
     drafts = list(dict.fromkeys(_aspects(plan) + _perturbations(plan) + _parts(plan)))
     if drafts and plan.study.drafter is None:
         raise UserError(
-            f"the study names no model that drafts {drafts[0].lacks}",
+            f"the study names no model to draft the missing {drafts[0].lacks}",
             where=f"{source}, key drafter",
             todo=f"add `drafter: <a model card>`, or write the {drafts[0].lacks} of "
             f"{drafts[0].card}",
@@ -99,7 +100,7 @@ def _parts(plan: Plan) -> list[Draft]:
 
 
 def _writers(plan: Plan) -> Iterator[tuple[Dataset, MadePerturbation]]:
-    """Yield every dataset with each perturbation that a model makes of it."""
+    """Yield every dataset with each perturbation whose texts a model writes."""
     for dataset, card in plan.datasets.items():
         for name in dict(plan.perturbed(dataset, "once", "chain")):
             made = plan.perturbations[name]
@@ -108,9 +109,9 @@ def _writers(plan: Plan) -> Iterator[tuple[Dataset, MadePerturbation]]:
 
 
 def shown_to(plan: Plan, draft: Draft) -> dict[str, object]:
-    """Return the names of a draft's prompt, but for `problem`: why an earlier one cannot be used.
+    """Return the variables of a draft's prompt, except `problem`: why an earlier draft is unusable.
 
-    `amounts` is how many changes the perturbation's degrees want, in all datasets of the task.
+    `amounts` are the numbers of changes of the perturbation's degrees, in all datasets of the task.
     """
     names = [name for name, card in plan.datasets.items() if card.task == draft.task]
     if draft.kind in {"aspect", PARTS}:
@@ -133,7 +134,7 @@ def drafter_of(plan: Plan) -> str:
 
 
 def draft_spec(plan: Plan, drafts: Mapping[str, Draft], draft: str) -> DraftSpec:
-    """Return the spec of the job that drafts what `drafts` has by its file."""
+    """Return the spec of the job that writes a draft; `drafts` maps file names to drafts."""
     lacked, drafter = drafts[draft], drafter_of(plan)
     return DraftSpec(
         **computing("draft", ENGINES[plan.models[drafter].engine]),

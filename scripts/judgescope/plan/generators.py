@@ -1,4 +1,4 @@
-"""How the texts of a study come to be: which models write what, and what attacks add to texts."""
+"""How the texts of a study are made: which models write what, and what attacks add to texts."""
 
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
@@ -35,11 +35,11 @@ from judgescope.schema.cards import (
 )
 
 RATED = ".rated"
-"""With the id of a graded set, what files call a judge's ratings of texts that may be anchors."""
+"""After the id of a graded set: the name of files with a judge's ratings of possible anchors."""
 Maker = MadePerturbation | Improvement
-"""What writes one text of another."""
+"""Cards by which a model writes one text from another."""
 Writer = Maker | GradedPerturbation
-"""What writes targets."""
+"""Cards by which a model writes targets."""
 
 
 def writers(
@@ -81,19 +81,19 @@ def writers(
 
 
 def improvements(plan: Plan) -> dict[str, Improvement]:
-    """Return dataset -> how its references are improved, for those whose are."""
+    """Return dataset -> how its references are improved, for datasets with such a card."""
     found = {name: plan.improved(name) for name in plan.datasets}
     return {name: card for name, card in found.items() if card is not None}
 
 
 def analyses_of(plan: Plan, judge: str) -> Analyses | None:
-    """Return how the demonstrations of a judge are analysed, None where they are not."""
+    """Return how the demonstrations of a judge are analysed, or None."""
     shots = plan.judges[judge].shots if judge in plan.judges else None
     return shots.analyses if shots else None
 
 
 def analysts(plan: Plan, dataset: str) -> dict[str, list[str]]:
-    """Return model -> the judges of a dataset that are shown its analyses."""
+    """Return model -> the judges of a dataset whose prompts show its analyses."""
     found: dict[str, list[str]] = {}
     for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
         if (analyses := analyses_of(plan, judge)) is not None:
@@ -122,11 +122,11 @@ Kind = Literal[
     "merges",
     "rated",
 ]
-"""What a job in which a model writes makes."""
+"""What a job in which a model writes produces."""
 
 
 class Writing(NamedTuple):
-    """One job in which a model writes for a dataset: what it makes, and of which set and part."""
+    """One job in which a model writes for a dataset: its product, and of which set and part."""
 
     kind: Kind
     model: str
@@ -135,7 +135,7 @@ class Writing(NamedTuple):
 
 
 def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
-    """Return file of a dataset, by its name -> the job in which a model writes it."""
+    """Return the name of a dataset's file -> the job in which a model writes it."""
     files = {}
     for name in plan.written(dataset):
         writer = writer_of(plan, dataset, name)
@@ -170,15 +170,16 @@ def _writings_of_graded(plan: Plan, name: str) -> dict[str, Writing]:
 
 
 def made_of(plan: Plan, dataset: str) -> dict[str, str]:
-    """Return what models write for a dataset, by its name in the folder `made` -> the model."""
+    """Return the name of each file in the folder `made` of a dataset -> the model that writes
+    it."""
     jobs = writings(plan, dataset).items()
     return {name: writing.model for name, writing in jobs if writing.kind != "rated"}
 
 
 def made_files(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield (pattern of files in the folder `made`, the model whose replies these hold).
+    """Yield (pattern of files in the folder `made`, the model whose replies are in these files).
 
-    Of texts it has files of degrees, too, that a card no longer has.
+    For texts, the patterns also match files of degrees that a card no longer has.
     """
     for name, card in plan.perturbations.items():
         if isinstance(card, MadePerturbation):
@@ -190,7 +191,7 @@ def made_files(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
-    """Return the models that a set of targets, or judges' analyses, wait for."""
+    """Return the models on which a set of targets, or judges' analyses, depend."""
     for kind in (ANALYSES, WRITTEN):
         if name.startswith(kind):
             return [name.removeprefix(kind)]
@@ -203,7 +204,7 @@ def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
 
 
 def spender(made: str) -> str:
-    """Return what the table of costs calls the writer of a file in the folder `made`."""
+    """Return the name of a file's writer (folder `made`) in the table of costs."""
     if made.startswith((ANALYSES, MERGES, WRITTEN)):
         return made
     return made.rpartition(".")[0] if made.startswith(COMPARED) else made.partition(".")[0]
@@ -219,7 +220,7 @@ def graded(plan: Plan) -> dict[str, GradedPerturbation]:
 
 
 def graded_sets_of(plan: Plan, dataset: str) -> list[str]:
-    """Return the graded sets that a study builds of a dataset."""
+    """Return the graded sets that a study builds from a dataset."""
     names = dict(plan.perturbed(dataset, "graded"))
     return [name for name in graded(plan) if name in names]
 
@@ -230,14 +231,14 @@ def parts_of(card: GradedPerturbation) -> list[str]:
 
 
 def waiting(plan: Plan, dataset: str) -> list[str]:
-    """Return the sets of targets that are not there before a model has written something."""
+    """Return the sets of targets that do not exist before a model has written something."""
     if plan.improved(dataset) is None:
         return [*plan.written(dataset), *plan.new_sets(dataset)]
     return [name for name in plan.target_sets(dataset) if name != SYSTEMS]
 
 
 def writer_of(plan: Plan, dataset: str, name: str) -> Writer:
-    """Return the card by which a set of targets is written, or the originals that it waits for."""
+    """Return the card by which a set of targets is written, or the originals that it needs."""
     card = plan.perturbations.get(name.partition(".")[0])
     if isinstance(card, MadePerturbation | GradedPerturbation):
         return card
@@ -245,13 +246,13 @@ def writer_of(plan: Plan, dataset: str, name: str) -> Writer:
 
 
 def lowered_by(plan: Plan, dataset: str, writer: Writer) -> str | None:
-    """Return the aspect that a writer lowers: the first of its own that the study has there."""
+    """Return the aspect that a writer lowers: the first of its aspects that the study has there."""
     named = getattr(writer, "aspects", ())
     return next((name for name in named if name in plan.plain_aspects(dataset)), None)
 
 
 def lowered(plan: Plan, dataset: str, writer: Writer) -> dict[str, object]:
-    """Return what a writer's prompt shows of the aspect that it lowers; {} if that has no parts."""
+    """Return what a writer's prompt shows of the lowered aspect; {} if it has no sub-aspects."""
     aspect = lowered_by(plan, dataset, writer)
     if aspect is None:
         return {}
@@ -267,15 +268,15 @@ def lowered(plan: Plan, dataset: str, writer: Writer) -> dict[str, object]:
 
 
 def attacks_of(plan: Plan, dataset: str) -> dict[str, bool]:
-    """Return attack -> whether it names a number; of those that are made on a dataset."""
+    """Return attack -> whether it names a number, for the attacks on a dataset."""
     names = dict.fromkeys(name for name, _ in plan.perturbed(dataset, "attack"))
     return {name: TOP in _attack(plan, name).text for name in names}
 
 
 def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
-    """Return what is added to a dataset's originals, and where: the attack or its counterpart.
+    """Return what is added to a dataset's originals, and where: the attack or its inert text.
 
-    Raises UserError for an attack that names the top of the scale, on aspects of several scales.
+    Raises UserError for an attack that names the top of the scale if the aspects' scales differ.
     """
     card = _attack(plan, name)
     text = card.text
@@ -285,11 +286,11 @@ def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
         if len(tops) != 1:
             scale = "different scales" if tops else "labels without an order"
             raise UserError(
-                "this attack names the top of the scale, and the aspects of "
+                "this attack names the top of the scale, but the aspects of "
                 f"{dataset} have {scale}",
                 where=f"perturbations/{name}.yaml, key text",
                 got=", ".join(sorted(tops)),
-                todo=f"name `aspects` of one scale, or write no {TOP}",
+                todo=f"name `aspects` with the same scale, or leave out {TOP}",
             )
         text = text.replace(TOP, tops.pop())
     return Addition(text=inert(text) if degree == "inert" else text, position=card.position)

@@ -21,10 +21,10 @@ Files = dict[str, dict[str, list[str]]]
 
 
 def without_folders(study: str | Path, home: Path) -> str:
-    """Return a study's file as the report names it: nothing of the folders of this machine.
+    """Return a study's file as the report names it, without the folders of this machine.
 
     A file below the working directory, or below the workflow's folder `home`, keeps its path from
-    there; of any other only the name is left.
+    there; of any other file only the name is kept.
     """
     path = Path(study).resolve()
     for base in (Path.cwd(), home.resolve()):
@@ -36,8 +36,8 @@ def without_folders(study: str | Path, home: Path) -> str:
 def data_files(plan: Plan) -> Files:
     """Return owner (dataset or recorded model) -> role -> paths.
 
-    A file on a hub is pinned by its card: its place in a cache is nothing that a job depends on.
-    Raises UserError for a file that is not there.
+    Files on a hub are left out: their cards pin them, and no job depends on their place in a cache.
+    Raises UserError for a file that does not exist.
     """
     files: Files = {}
     for kind, name, card in plan.cards():
@@ -58,7 +58,7 @@ def data_files(plan: Plan) -> Files:
 
 
 def unfetched(plan: Plan) -> dict[str, list[Hub]]:
-    """Return dataset -> its files on a hub that a run has to fetch first."""
+    """Return dataset -> its files on a hub that a run must download first."""
     found = {name: [*absent(card.files).values()] for name, card in plan.datasets.items()}
     return {name: files for name, files in found.items() if files}
 
@@ -76,10 +76,10 @@ def card_files(plan: Plan) -> list[str]:
 
 
 def read_all(plan: Plan) -> None:
-    """Read every dataset of a study that asks, and join recorded rows to it; keep nothing of it.
+    """Read every dataset, if the study sends requests, and join recorded rows; keep nothing.
 
-    Skips data that the results were made of since it last changed, and data on a hub. Raises
-    UserError or UserErrors for what is wrong with the data.
+    Skips data that has not changed since the results were made from it, and data on a hub. Raises
+    UserError or UserErrors if something is wrong with the data.
     """
     if not any(map(plan.is_asked, plan.models)):
         return
@@ -99,7 +99,8 @@ def read_all(plan: Plan) -> None:
 def _recorded(
     plan: Plan, dataset: str, files: Files
 ) -> list[tuple[RecordedModel, list[CellAspect]]]:
-    """Return the recorded models with cells of a dataset's own texts that are yet to be made."""
+    """Return the recorded models, each with cells of the dataset's own texts, that are
+    unfinished."""
     unfinished = []
     for name, card in plan.models.items():
         if isinstance(card, RecordedModel) and dataset not in plan.taught:
@@ -113,7 +114,7 @@ def _recorded(
 
 
 def _is_done(plan: Plan, kind: str, name: str, files: Files, made: Iterable[str]) -> bool:
-    """Return whether files were made since a card, or a file of its, changed."""
+    """Return whether files are newer than a card and all of its files."""
     data = [path for paths in files[name].values() for path in paths]
     sources = [Path(plan.folders[kind, name]) / f"{name}.yaml", *map(Path, data)]
     results = list(map(Path, made))
@@ -128,7 +129,7 @@ def _changed(path: Path) -> int:
 def _replay(
     plan: Plan, dataset: str, model: RecordedModel, cells: Sequence[CellAspect], rated: Rated
 ) -> None:
-    """Let a recorded model judge the systems' texts; raises what its job would."""
+    """Let a recorded model judge the systems' texts; raises the errors that its job would raise."""
     sources = {one.item: one.source for one in rated.items}
     texts = [
         Subject(one.target, one.item, one.system, SYSTEMS, one.text, sources[one.item])
@@ -142,7 +143,7 @@ def _replay(
 def joins(plan: Plan, dataset: str) -> list[Join]:
     """Return how many rows of a dataset's recorded models belong to its texts in the results.
 
-    Raises UserError or UserErrors for what is wrong with them.
+    Raises UserError or UserErrors if something is wrong with them.
     """
     counts: list[Join] = []
     for name, card in plan.models.items():

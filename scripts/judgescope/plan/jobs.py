@@ -1,4 +1,4 @@
-"""The jobs of the rules, and what they share: one JSON spec in, errors without a traceback out."""
+"""The jobs of the rules: each reads one JSON spec, and shows errors without a traceback."""
 
 import argparse
 import errno
@@ -56,18 +56,18 @@ JOBS = {
     "spotcheck": "report.spotcheck",
     "explore": "report.explore",
 }
-"""Job -> the module with the function of its name: it decodes a spec, computes and writes."""
+"""Job -> the module with the function of the same name, which takes a spec, computes and writes."""
 
 MACHINE = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk's quota is used up",
-    errno.EFBIG: "a file may not grow so large: a limit is set (ulimit -f)",
-    errno.EMFILE: "no more files may be open: a limit is set (ulimit -n)",
+    errno.EFBIG: "the file is larger than the limit of this machine (ulimit -f)",
+    errno.EMFILE: "too many open files: more than the limit of this machine (ulimit -n)",
     errno.EROFS: "the disk is read-only",
     errno.EACCES: "no permission to read or write",
     errno.EPERM: "no permission to read or write",
-    errno.ENOTDIR: "a file is where a folder should be",
-    errno.EEXIST: "a file is where a folder should be",
+    errno.ENOTDIR: "there is a file where a folder should be",
+    errno.EEXIST: "there is a file where a folder should be",
     errno.EIO: "disk error",
 }
 """Faults of the machine, not of the program."""
@@ -82,7 +82,7 @@ def read_spec(source: str, stdin: IO[str]) -> Spec:
         parts = text.rstrip("\n").split("\n") if source == "-" else [text]
         for part in map(json.loads, parts):
             if not isinstance(part, dict):
-                raise UserError("a spec is a JSON object", where=source, got=part)
+                raise UserError("a spec must be a JSON object", where=source, got=part)
             spec |= part
     except (OSError, json.JSONDecodeError) as error:
         raise UserError(f"the spec cannot be read: {error}", where=source) from error
@@ -98,8 +98,8 @@ def job(name: str) -> Callable[..., None]:
 def run(main: Callable[..., None]) -> None:
     """Call a function with the spec of the command line; print a user's error and exit with 1.
 
-    Keyword-only parameters are options of the command line: what no output depends on, such as
-    where the store lies.
+    Keyword-only parameters are options of the command line, on which no output depends, such as the
+    path of the store.
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("--spec", required=True, help="JSON file, or - for standard input")
@@ -133,10 +133,10 @@ def typed(main: Callable[..., None], spec: Spec) -> object:
 
 
 def of_machine(error: MemoryError | OSError) -> UserError | None:
-    """Return a fault of the machine's as an error that says what to do; None for any other."""
+    """Return a fault of the machine as an error that says what to do; None for other errors."""
     if isinstance(error, MemoryError):
         todo = f"give it more memory, or run fewer jobs at once (--cores 1); {AGAIN}"
-        return UserError("memory ran out", where=Path(sys.argv[0]).name, todo=todo)
+        return UserError("out of memory", where=Path(sys.argv[0]).name, todo=todo)
     if error.errno not in MACHINE:
         return None
     return UserError(

@@ -1,4 +1,4 @@
-"""What a job needs to know of a judge, from its card and those that it names."""
+"""What a job needs to know about a judge, from its card and the cards that it names."""
 
 import hashlib
 from typing import Literal
@@ -18,9 +18,9 @@ from judgescope.schema.cards import ORACLE, Card, Judge, Model, Scale, Superviso
 from judgescope.schema.cards.judges import PARSER
 
 CONTINUOUS = {"length", "shuffled"}
-"""Control forms whose values lie off the aspect's grid."""
+"""Control forms whose values are not on the aspect's grid."""
 COMPUTED = "errors"
-"""The parser whose values lie off the grid: no reply says them."""
+"""The parser whose values are not on the grid, because they are computed from errors."""
 
 
 def card_hash(*cards: Card) -> str:
@@ -34,9 +34,9 @@ def card_hash(*cards: Card) -> str:
 def prompt_hash(
     plan: Plan, dataset: str, *judges: Judge, supervisor: Supervisor | None = None
 ) -> str | None:
-    """Return eight hex digits that change with any prompt of the judges; None: none is asked.
+    """Return eight hex digits that change with any prompt of the judges; None: there is no prompt.
 
-    A prompt is made of a form, and of what the cards say of the dataset's aspects.
+    A prompt depends on a form, and on the wording of the dataset's aspects.
     """
     forms = [plan.templates[judge.form] for judge in judges if plan.is_prompted(judge.model)]
     forms += [
@@ -76,12 +76,12 @@ def parser_of(plan: Plan, judge: str) -> str:
 
 
 def off_grid_of(plan: Plan, judge: str) -> OffGrid:
-    """Return what becomes of the judge's values between steps; controls compute what they mean."""
+    """Return how values between steps are treated; controls compute exactly what they mean."""
     return "keep" if engine_of(plan, judge) == "control" else plan.judges[judge].off_grid
 
 
 def annotators(plan: Plan) -> list[str]:
-    """Return the judges whose judgments list errors, and those that are derived from such."""
+    """Return the judges whose judgments list errors, and ensembles of such judges."""
     return [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
 
 
@@ -99,7 +99,7 @@ def scale_of(
 ) -> Scale | None:
     """Return the scale on which a judge's replies are read; None: any number.
 
-    The oracle has the classes of graded sets, and more steps than these of chains.
+    The oracle uses the classes of graded sets; for chains it has more values than these.
     """
     card = plan.judges[judge]
     own_scale = card.own_scale_on(split(aspect)[0])
@@ -123,20 +123,21 @@ def scale_of(
 
 
 def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
-    """Return aspect -> what a judge's score is taken from, where the lowest value is the best.
+    """Return aspect -> min + max, from which scores are subtracted, if the lowest is best.
 
-    Measures, and scores made of errors, are better the higher they are; all others are on the
-    judge's own scale, else on people's. Raises UserError for a derived judge of both kinds.
+    For measures and for scores made from errors, higher is always better; all other scores are on
+    the judge's own scale, or else on people's. Raises UserError for a derived judge with both
+    kinds.
     """
     if judge in plan.derived:
         members = plan.derived[judge].members
         of_members = [turned(plan, dataset, name) for name in members]
         if any(one != of_members[0] for one in of_members):
             raise UserError(
-                "the members of this judge have scales whose best ends differ",
+                "some members of this judge have a scale whose lowest value is best, others not",
                 where=f"judges/{judge}.yaml, key members",
                 got=", ".join(members),
-                todo="name members on one scale",
+                todo="name members that use the same scale",
             )
         return of_members[0]
     card, engine = plan.judges[judge], engine_of(plan, judge)
@@ -150,7 +151,7 @@ def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
 
 
 def prompt_aspects(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
-    """Return aspect -> what prompts can show of it."""
+    """Return aspect -> what prompts can show about it."""
     cards = {name: plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)}
     return {name: card.model_dump(include=card.keys_for("asking")) for name, card in cards.items()}
 
@@ -168,20 +169,20 @@ def _shared_ends(scales: list[Scale | None]) -> tuple[float, float] | None:
 
 
 def voted_labels(plan: Plan, dataset: str, judge: str, aspect: str) -> list[str]:
-    """Return the labels that all members of a derived judge choose among; empty: numbers."""
+    """Return the labels among which all members of a derived judge choose; empty for numbers."""
     scales = [scale_of(plan, dataset, name, aspect) for name in plan.derived[judge].members]
     labels = [scale.labels if scale and scale.categorical else [] for scale in scales]
     return labels[0] if all(labels) else []
 
 
 def _models(plan: Plan, judge: Judge) -> list[Model]:
-    """Return the model behind a judge, and the one whose analyses it is shown."""
+    """Return the model of a judge, and the model whose analyses its prompts show."""
     shown = analyses_of(plan, judge.judge)
     return [plan.models[name] for name in (judge.model, *([shown.model] if shown else []))]
 
 
 def _threshold(judge: Judge) -> float | Literal["best"] | None:
-    """Return the threshold of a judge as its scores are used: turned where less is better."""
+    """Return the threshold for a judge's scores as used, reversed if lower is better."""
     turn = next((scale.turn for scale in judge.scales if scale.turn is not None), None)
     if turn is None or not isinstance(judge.threshold, float):
         return judge.threshold
@@ -189,7 +190,7 @@ def _threshold(judge: Judge) -> float | Literal["best"] | None:
 
 
 def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
-    """Return what statistics need to know of a judge; of a derived one, from its members."""
+    """Return what statistics need to know about a judge; for a derived judge, from its members."""
     derived = plan.derived.get(judge)
     members = [plan.judges[name] for name in (derived.members if derived else [judge])]
     supervisor = derived.supervisor if derived else None

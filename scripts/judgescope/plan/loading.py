@@ -49,7 +49,7 @@ from judgescope.schema.cards import (
 from judgescope.schema.loading import Cards, priced, validate_card
 
 CONTROLS = tuple(form.replace("_", "-") for form in NULL_FORMS)
-"""The judge cards of the controls, which every study of one of these has."""
+"""The judge cards of the controls, which are added to every study that uses controls."""
 RESERVED = {"human", "all"}
 """Ids that tables use in the column `judge` for people, and for all judges together."""
 
@@ -65,10 +65,10 @@ def load_plan(
 ) -> Plan:
     """Read and check all cards of the study in `config`.
 
-    Cards lie in the folders `first`, ./config or `home`/config. `source` names the study's file in
-    errors, `results` the folder of its results (by default results/<study>). `drafting`: with the
-    drafter and its prompts, but no rehearsal of those that still lack steps. Raises UserError or
-    UserErrors; reads cards only, no data.
+    Cards are in the folders `first`, ./config or `home`/config. `source` names the study's file in
+    errors, `results` the folder of its results (by default results/<study>). `drafting`: include
+    the drafter and its prompts, and do not fill prompts that still lack steps. Raises UserError or
+    UserErrors; reads only cards, no data.
     """
     study: Study = validate_card("study", config, source)
     here, shipped = Path("config"), home / "config"
@@ -127,7 +127,7 @@ def _read_plan(study: Study, cards: Cards, source: str, drafting: bool, results:
 
 
 def _models(cards: Cards, named: Mapping[str, str]) -> dict[str, Model]:
-    """Return model -> its card; `named` says where each is named."""
+    """Return model -> its card; `named` gives the place where each is named."""
     read = {name: cards.read("model", name, where=where) for name, where in named.items()}
     models: dict[str, Model] = {
         name: priced(card) if isinstance(card, OpenAIModel) else card for name, card in read.items()
@@ -143,7 +143,7 @@ def _models(cards: Cards, named: Mapping[str, str]) -> dict[str, Model]:
 
 
 def _forms(judges: Mapping[str, Judge], models: Mapping[str, Model]) -> dict[str, str]:
-    """Return form -> where it is named, of the judges whose models read prompts."""
+    """Return form -> where it is named, for judges whose models read prompts."""
     return {
         judge.form: f"judges/{judge.judge}.yaml, key form"
         for judge in judges.values()
@@ -152,7 +152,7 @@ def _forms(judges: Mapping[str, Judge], models: Mapping[str, Model]) -> dict[str
 
 
 def _datasets(cards: Cards, study: Study, source: str) -> dict[str, Dataset]:
-    """Read the datasets that judges are evaluated on, then those that one learns from."""
+    """Read the datasets on which judges are evaluated, then the datasets for training."""
     named = dict.fromkeys(study.datasets, "datasets")
     named |= dict.fromkeys(study.distill.datasets if study.distill else [], "distill.datasets")
     return {
@@ -173,7 +173,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
         check_known(
             judge.perturbations or [],
             plan.perturbations,
-            "the study has no such perturbation",
+            "this perturbation is not in the study",
             where=f"judges/{judge.judge}.yaml, key perturbations",
         )
         check_hint(judge, judges)
@@ -237,7 +237,7 @@ def _judges(
 
 
 def _completed(judge: Judge, model: Model, share: float) -> Judge:
-    """Return a judge with what its card leaves open: its reference and its share of items."""
+    """Return a judge with the defaults of its card: its reference and its share of items."""
     changes: dict[str, object] = {}
     sees = isinstance(model, CommandModel) and "references" in model.inputs
     if sees or (judge.against is None and model.engine == "lexical"):
@@ -259,7 +259,7 @@ def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]
 
 
 def _check_parents(cards: Cards, aspect: Aspect) -> None:
-    """Check that what stands above an aspect has cards, and is a tree."""
+    """Check that all ancestors of an aspect have cards, and that they form a tree."""
     above = [aspect]
     while (parent := above[-1].parent) is not None:
         where = f"aspects/{above[-1].aspect}.yaml, key parent"
@@ -276,7 +276,7 @@ def _check_parents(cards: Cards, aspect: Aspect) -> None:
 def _criteria(
     cards: Cards, study: Study, aspects: Mapping[str, Aspect], source: str
 ) -> dict[str, Criterion]:
-    """Read the criteria that an aspect of the study has no wording of its own for."""
+    """Read the criteria for which some aspect of the study has no wording of its own."""
     judged = [card for name, card in aspects.items() if not study.aspects or name in study.aspects]
     worded = {criterion for card in judged for criterion in card.criteria}
     shared = set(cards.names("criterion"))
@@ -288,18 +288,18 @@ def _criteria(
                 where=f"{source}, key criteria",
                 got=criterion,
                 allowed=sorted(worded | shared),
-                todo=f"write criteria/{criterion}.yaml, or a wording into the aspects' cards",
+                todo=f"write criteria/{criterion}.yaml, or add a wording to the aspects' cards",
             )
         if criterion in shared and any(criterion not in card.criteria for card in judged):
             criteria[criterion] = cards.read("criterion", criterion, where=source)
     for card in judged:
         if study.criteria and not {*study.criteria} & {*card.criteria, *criteria}:
             raise UserError(
-                "an aspect has none of the study's wordings",
+                "this aspect has none of the study's alternative wordings (criteria)",
                 where=f"{source}, key criteria",
                 got=card.aspect,
                 allowed=sorted(card.criteria),
-                todo="name one that it has, or leave the aspect out",
+                todo="name a criterion that it has, or leave the aspect out",
             )
     return criteria
 
@@ -317,11 +317,11 @@ def _folders(
 def _given_sets(
     datasets: Mapping[str, Dataset], named: Collection[str], source: str
 ) -> dict[str, GivenPerturbation]:
-    """Return the sets of texts of all datasets that bring some, one for each role and aspect."""
+    """Return the sets of texts that datasets contain, one for each role and aspect."""
     bringing = [card for card in datasets.values() if card.gives_texts]
     if named and len(bringing) == len(datasets):
         raise UserError(
-            "all datasets of the study provide constructed texts: there is nothing to perturb",
+            "all datasets of the study contain constructed texts: there is nothing to perturb",
             where=f"{source}, key perturbations",
             got=min(named),
             todo="leave the perturbations out, or add a dataset with references",

@@ -1,4 +1,4 @@
-"""What a study does not use or cannot show, said before anything is asked."""
+"""What a study does not use or cannot show, printed before any request is sent."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -12,9 +12,9 @@ MARGIN: Final = 0.05
 
 
 def unjudged(plan: Plan) -> Iterator[str]:
-    """Yield a line about each perturbation whose aspects are judged on no dataset that it is for.
+    """Yield a line about each perturbation whose aspects are not judged on any of its datasets.
 
-    Those are texts in rows and graded sets: others are judged on all aspects.
+    These are chains and graded sets: other texts are judged on all aspects.
     """
     judged = {name: {*plan.plain_aspects(name)} for name in plan.evaluated}
     for name, card in plan.perturbations.items():
@@ -29,13 +29,13 @@ def unjudged(plan: Plan) -> Iterator[str]:
         if any(names & {*card.aspects} for names in aspects_there):
             continue
         elsewhere = any(names & {*card.aspects} for names in judged.values())
-        where = " on the datasets that it is for" if elsewhere else ""
+        where = " on its datasets" if elsewhere else ""
         aspects = " and ".join(card.aspects)
         yield f"left out: {name} is about {aspects}, which the study does not judge{where}"
 
 
 def unordered(plan: Plan) -> Iterator[str]:
-    """Yield a line about each aspect whose labels have no order, and the methods without it."""
+    """Yield a line about each aspect with unordered labels, and the methods that leave it out."""
     without = [name for name in plan.study.methods if METHODS[name].unordered == "no"]
     aspects = {
         aspect: None
@@ -46,12 +46,12 @@ def unordered(plan: Plan) -> Iterator[str]:
     for aspect in aspects if without else ():
         yield (
             f"left out of {', '.join(without)}: {aspect}, whose labels have no order "
-            "(these compare values)"
+            "(these methods compare values)"
         )
 
 
 def fewest_items() -> int:
-    """Return the least n with an upper end of no change in n items below MARGIN: 73."""
+    """Return the smallest n for which no change in n items has an upper bound below MARGIN: 73."""
     n = 1
     while tango(0, 0, n)[1] >= MARGIN:
         n += 1
@@ -59,7 +59,7 @@ def fewest_items() -> int:
 
 
 def asked_once(plan: Plan) -> Iterator[str]:
-    """Yield a line for each judge whose base is asked once: its verdict on hints is not known."""
+    """Yield a line for each judge whose baseline has one draw: its verdict on hints is unknown."""
     for name, judge in plan.judges.items():
         if judge.hint is None or judge.hint.rating == "right":
             continue
@@ -84,5 +84,5 @@ def too_few(plan: Plan, items: Mapping[str, int]) -> Iterator[str]:
         if given < needed:
             yield (
                 f"warning: {dataset}: judges with a hint get {given} items; even if no score "
-                f"changes, showing that a judge withstands its hint takes {needed}"
+                f"changes, {needed} are needed to show that a judge withstands its hint"
             )

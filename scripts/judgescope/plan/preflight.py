@@ -1,4 +1,4 @@
-"""What is checked of a study's files before any job of it runs."""
+"""The checks of a study's files before any of its jobs run."""
 
 import json
 from pathlib import Path
@@ -22,10 +22,10 @@ class FileOwner(SpecPart, frozen=True, kw_only=True):
     folder: str
     """The folder of the card; its paths are relative to it."""
     where: str
-    """How errors name the card."""
+    """The name of the card in errors."""
 
     def named(self) -> "NamedFiles":
-        """Return files and hashes as `verify` reads them."""
+        """Return files and hashes in the form that `verify` reads."""
         files = {
             role: Hub.model_validate(file) if isinstance(file, dict) else file
             for role, file in self.files.items()
@@ -45,34 +45,34 @@ class PreflightSpec(JobSpec, frozen=True, kw_only=True):
     """The job that checks every file of a study against its card."""
 
     study: dict[str, object]
-    """The study's card, without what only says where things lie."""
+    """The study's card, without keys that only say where things are."""
     cards: dict[str, str]
     """Kind and id -> a hash of the card."""
     owners: dict[str, FileOwner]
     data: str
     """The folder that `{data}` stands for in paths."""
     cells: dict[str, int]
-    """Dataset -> how many cells it has."""
+    """Dataset -> its number of cells."""
     judges: dict[str, str]
     """Judge -> its engine."""
     asked: dict[str, int]
-    """Model that is asked -> how many cells it has."""
+    """Model that is asked -> its number of cells."""
     programs: dict[str, dict[str, object]]
     """Model that is a program -> its card."""
     output: str
 
 
 class CheckSpec(SpecPart, frozen=True, kw_only=True):
-    """The job that tells what the preflight found, and what a run would ask."""
+    """The job that prints the results of the preflight, and what a run would request."""
 
     config: dict[str, object]
-    """The study as Snakemake has it."""
+    """The study's config as Snakemake has read it."""
     source: str
-    """How errors name its file."""
+    """The name of the study's file in errors."""
     preflight: str
-    """What the preflight wrote."""
+    """The output file of the preflight."""
     unfetched: list[str]
-    """The datasets that a run fetches from the hub first."""
+    """The datasets that a run must download from the hub first."""
 
 
 def verified(spec: PreflightSpec) -> dict[str, object]:

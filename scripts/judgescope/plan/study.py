@@ -51,13 +51,13 @@ Card = (
 )
 """Any card but the study's."""
 NEEDS_RATINGS = {"most_frequent", "shuffled"}
-"""Controls that are made from people's ratings of the very targets they judge."""
+"""Controls that are made from people's ratings of the same targets that they judge."""
 ALONE = {"rules"}
-"""Lexical forms that look at a text by itself: references only widen what they know."""
+"""Lexical forms that read only the text: references merely add to the words that they know."""
 
 
 class Cell(NamedTuple):
-    """The finest node of a study: one judge's scores of one set of targets, on all aspects."""
+    """The smallest unit of a study: one judge's scores of one set of targets, on all aspects."""
 
     dataset: str
     perturbation: str
@@ -65,7 +65,7 @@ class Cell(NamedTuple):
 
 
 class CellAspect(NamedTuple):
-    """A part of a cell: what its judge says on one aspect, in one criterion."""
+    """A part of a cell: its judge's scores on one aspect, in one criterion."""
 
     dataset: str
     perturbation: str
@@ -81,7 +81,7 @@ class CellAspect(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """A study and everything its cards say, with the folder of every card that has files."""
+    """A study with all its cards, and the folder of every card that has files."""
 
     study: Study
     datasets: Mapping[str, Dataset]
@@ -91,13 +91,13 @@ class Plan:
     aspects: Mapping[str, Aspect]
     criteria: Mapping[str, Criterion]
     perturbations: Mapping[str, AnyPerturbation]
-    """Those that the study names, and the sets of texts that its datasets bring."""
+    """The perturbations that the study names, and the sets of texts that its datasets contain."""
     weights: Weights | None
     expectations: Expectations | None
     templates: Mapping[str, Templates]
-    """Form -> its prompt, for judges and writers whose model reads prompts."""
+    """Form -> its prompt templates, for judges and writers whose model reads prompts."""
     usual_tokens: Mapping[str, int]
-    """Form -> tokens of a usual reply, where its template states them."""
+    """Form -> number of tokens of a usual reply, if its template states it."""
     folders: Mapping[tuple[str, str], str]
     """(kind, id) -> the card's folder, relative to the working directory where possible."""
     results: str
@@ -110,43 +110,43 @@ class Plan:
 
     @property
     def distillation(self) -> Distillation:
-        """Return how a judge of the study learns from another; one must."""
+        """Return how a judge of the study is trained; the study must have the key `distill`."""
         assert self.study.distill is not None
         return self.study.distill
 
     @cached_property
     def taught(self) -> list[str]:
-        """Return the datasets that a judge learns from, none of which judges are evaluated on."""
+        """Return the datasets for training, on which no judge is evaluated."""
         return self.study.distill.datasets if self.study.distill else []
 
     @property
     def evaluated(self) -> list[str]:
-        """Return the other datasets."""
+        """Return the datasets on which judges are evaluated."""
         return [name for name in self.datasets if name not in self.taught]
 
     @cached_property
     def teachers(self) -> set[str]:
-        """Return the judges that judge what another learns from: the teacher and its members."""
+        """Return the judges of the training texts: the teacher and its members."""
         teacher = self.distillation.teacher
         return {teacher, *(self.derived[teacher].members if teacher in self.derived else [])}
 
     @property
     def student(self) -> tuple[Judge, VllmModel]:
-        """The judge that learns and its model; the study must have one."""
+        """Return the judge that is trained and its model; the study must have one."""
         judge = self.judges[self.distillation.judge]
         model = self.models[judge.model]
         assert isinstance(model, VllmModel)  # checks/study.py
         return judge, model
 
     def shown(self, judge: str) -> dict[str, Dataset]:
-        """Return the datasets whose texts a judge is asked about, or learns from."""
+        """Return the datasets whose texts a judge is asked about or trained on."""
         distill = self.study.distill
         if distill is None or judge == distill.judge or judge in self.teachers:
             return dict(self.datasets)
         return {name: self.datasets[name] for name in self.evaluated}
 
     def new_sets(self, dataset: str) -> list[str]:
-        """Return the sets of texts that models write for a judge to learn from."""
+        """Return the sets of texts that models write for training."""
         new = self.study.distill.write if dataset in self.taught else None  # type: ignore[union-attr]
         return [f"{WRITTEN}{model}" for model in new.models] if new else []
 
@@ -156,7 +156,7 @@ class Plan:
         return [name for name in self.datasets[dataset].aspects if not wanted or name in wanted]
 
     def aspects_of(self, dataset: str) -> list[str]:
-        """Return the same as cells call them: each in every criterion that there is for it."""
+        """Return these aspects as named in cells: each in every criterion that it has."""
         plain = self.plain_aspects(dataset)
         return [joined(name, criterion) for name in plain for criterion in self._criteria_of(name)]
 
@@ -166,7 +166,7 @@ class Plan:
         return [name for name in named if name in known] if named else [None]
 
     def aspect_of(self, dataset: str, aspect: str) -> Aspect:
-        """Return an aspect as worded for a dataset's task and for the criterion of the cell."""
+        """Return an aspect in its wording for the dataset's task and the cell's criterion."""
         name, criterion = split(aspect)
         card = self.aspects[name].in_task(self.datasets[dataset].task)
         if criterion is None:
@@ -174,14 +174,15 @@ class Plan:
         return card.worded(card.criteria.get(criterion) or self.criteria[criterion])
 
     def scale_of(self, dataset: str, aspect: str) -> RatedAspect:
-        """Return how a dataset rates the aspect of a cell."""
+        """Return the scale on which a dataset rates the aspect of a cell."""
         return self.datasets[dataset].aspects[split(aspect)[0]]
 
     def perturbed(self, dataset: str, *kinds: PerturbationKind) -> list[tuple[str, str]]:
-        """Return (perturbation, degree) for the perturbation done to a dataset's originals.
+        """Return (perturbation, degree) for every perturbation of a dataset.
 
-        Of the `kinds` that are named; of those that make one text of each original if none is. Of
-        a dataset that brings its texts it is these: it has nothing that could be perturbed.
+        Only perturbations of the given `kinds`; by default those that make one text from each
+        original. For a dataset of constructed texts, return its sets of texts: it has nothing to
+        perturb.
         """
         return [
             (name, degree)
@@ -199,7 +200,7 @@ class Plan:
         return whole and (not card.tasks or data.task in card.tasks)
 
     def target_sets(self, dataset: str) -> list[str]:
-        """Return the `<perturbation>` parts of the dataset's cells that the methods need."""
+        """Return the values of `perturbation` in the dataset's cells that the methods need."""
         read = {text for name in self.study.methods for text in METHODS[name].texts}
         if dataset in self.taught:
             own = [SYSTEMS] if self.datasets[dataset].has_systems else []
@@ -215,7 +216,7 @@ class Plan:
         return sets + [f"{name}.{degree}" for name, degree in perturbed]
 
     def written(self, dataset: str) -> list[str]:
-        """Return those target sets of a dataset whose texts a model writes, or chooses."""
+        """Return the target sets of a dataset whose texts a model writes or chooses."""
         made = {
             name
             for name, card in self.perturbations.items()
@@ -225,14 +226,14 @@ class Plan:
         return [name for name in self.target_sets(dataset) if name.partition(".")[0] in made]
 
     def improved(self, dataset: str) -> Improvement | None:
-        """Return how a model writes a dataset's originals, None where it has them or needs none."""
+        """Return how a model writes a dataset's originals, or None if it does not."""
         untouched = self.datasets[dataset].gives_texts or dataset in self.taught
         if untouched or not self.study.perturbations:
             return None
         return self.study.references or self.datasets[dataset].rewrite_references
 
     def judges_of(self, dataset: str) -> list[str]:
-        """Return the judges that can judge anything of a dataset, the derived ones last."""
+        """Return the judges that can judge any texts of a dataset, derived judges last."""
         judges = [
             name
             for name, judge in self.judges.items()
@@ -244,7 +245,7 @@ class Plan:
         return [name for name in judges if dataset not in self.taught or name in self.teachers]
 
     def compares(self, judge: str) -> bool:
-        """Return whether a judge is asked about two texts at once: it has votes and no scores."""
+        """Return whether a judge compares two texts at a time: it has votes, not scores."""
         card = self.judges.get(judge)
         return card is not None and compares(card, self.models[card.model])
 
@@ -256,17 +257,17 @@ class Plan:
         )
 
     def annotates(self, judge: str) -> bool:
-        """Return whether a judge lists errors with their places."""
+        """Return whether a judge lists errors with their positions."""
         if judge in self.derived:
             return all(map(self.annotates, self.derived[judge].members))
         return self.judges[judge].annotates
 
     def repeats(self, judge: str) -> bool:
-        """Return whether a judge says several things of one target or pair: draws or votes."""
+        """Return whether a judge gives several replies about one target or pair: draws or votes."""
         return judge in self.judges and (self.judges[judge].draws > 1 or self.compares(judge))
 
     def is_asked(self, model: str) -> bool:
-        """Return whether a model's answers are requests, kept in the reply store."""
+        """Return whether a model's answers are requested and kept in the reply store."""
         return self.models[model].engine in ASKED
 
     def is_prompted(self, model: str) -> bool:
@@ -274,7 +275,7 @@ class Plan:
         return self.models[model].engine in PROMPTED
 
     def excluded(self, dataset: str, judge: str, perturbation: str) -> str | None:
-        """Return why a judge judges nothing of a set of targets, or None."""
+        """Return why a judge judges no text of a set of targets, or None."""
         if judge in self.derived:
             reasons = (
                 self.excluded(dataset, name, perturbation) for name in self.derived[judge].members
@@ -288,16 +289,18 @@ class Plan:
         return not_applicable(card, model, data, perturbation, self.kind_of(perturbation))
 
     def kind_of(self, perturbation: str) -> PerturbationKind | None:
-        """Return what set of texts `<id>.<degree>` is, None of texts that nobody perturbed."""
+        """Return the kind of the set of texts `<id>.<degree>`, None for unperturbed texts."""
         card = self.perturbations.get(perturbation.partition(".")[0])
         return card.kind if card else None
 
     def lowered(self, dataset: str, card: BasePerturbation) -> str:
-        """Return the aspect that texts of a dataset are made worse in: the first that it has."""
+        """Return the aspect that a set of texts lowers: the first of its aspects that the dataset
+        has."""
         return next(name for name in card.aspects if name in self.plain_aspects(dataset))
 
     def most_errors(self, dataset: str, perturbation: str) -> int:
-        """Return the most errors that a text of a set has, by its card; 0 of an original."""
+        """Return the maximum number of errors in a text of a set, by its card; 0 for an
+        original."""
         card = self.perturbations.get(perturbation)
         if not isinstance(card, GradedPerturbation):
             return card.steps if card else 0
@@ -344,9 +347,10 @@ class Plan:
         return [name for name in aspects if split(name)[0] in only]
 
     def judged_on(self, dataset: str, perturbation: str) -> list[str]:
-        """Return the aspects on which a set of targets is judged: all, or what it was made for.
+        """Return the aspects on which a set of targets is judged: all, or those of its card.
 
-        A perturbed text is no worse on an aspect whose labels have no order.
+        Perturbed texts are not judged on aspects whose labels have no order, because no label is
+        worse.
         """
         card = self.perturbations.get(perturbation.partition(".")[0])
         only = card.aspects if card else []
@@ -360,11 +364,11 @@ class Plan:
         ]
 
     def cell_aspects_of(self, dataset: str, model: str | None = None) -> list[CellAspect]:
-        """Return a dataset's cells aspect by aspect, or those of them that one model answers."""
+        """Return a dataset's cells by aspect, or only those that one model answers."""
         return self._by_model.get((dataset, model), [])
 
     def cells_of(self, dataset: str, model: str | None = None) -> list[Cell]:
-        """Return a dataset's cells, or those of them that one model answers."""
+        """Return a dataset's cells, or only those that one model answers."""
         return list(self._cells_by_model.get((dataset, model), {}))
 
     @cached_property
@@ -375,14 +379,14 @@ class Plan:
         }
 
     def aspects_in(self, cell: Cell) -> list[str]:
-        """Return the aspects in criteria that a cell covers, ordered as its files are."""
+        """Return the aspects (with criteria) that a cell covers, in the order of its files."""
         return in_order(self._judged_by(cell.judge, cell.dataset, cell.perturbation))
 
     @cached_property
     def _by_model(self) -> dict[tuple[str, str | None], list[CellAspect]]:
         """Return (dataset, model) -> cells by aspect, and (dataset, None) -> all of them.
 
-        Once for all rules: they ask for each dataset and model.
+        Computed once, because rules ask for every dataset and model.
         """
         found: dict[tuple[str, str | None], list[CellAspect]] = {}
         for one in self.cell_aspects:
@@ -395,32 +399,32 @@ class Plan:
         return DERIVED if judge in self.derived else self.judges[judge].model
 
     def file(self, out: str | Path, kind: str, cell: Cell | CellAspect) -> str:
-        """Return where the `replies`, `judgments` or `scores` of a cell lie in the results."""
+        """Return the file of a cell's `replies`, `judgments` or `scores` in the results."""
         model = self.model_of(cell.judge)
         return Paths(str(out)).cell(kind, cell.dataset, model, cell.perturbation, cell.judge)
 
     def computes(self, model: str) -> bool:
-        """Return whether a model's judges give scores without any reply that has to be parsed."""
+        """Return whether a model's judges give scores without replies to parse."""
         return computes(self.models[model])
 
 
 def is_selected(plan: Plan, dataset: str) -> bool:
-    """Return whether a study judges a part of a dataset's texts only."""
+    """Return whether a study judges only a part of a dataset's texts."""
     select = plan.datasets[dataset].select
     return bool(select.n or select.drop_systems or select.min_characters or dataset in plan.taught)
 
 
 def uses_references(judge: Judge) -> bool:
-    """Return whether a judge's score tells how near a text is to references."""
+    """Return whether a judge's score measures how close a text is to references."""
     return judge.against in {"references", "original"} and judge.form not in ALONE
 
 
 def not_applicable(
     judge: Judge, model: Model, dataset: Dataset, perturbation: str, kind: PerturbationKind | None
 ) -> str | None:
-    """Return the reason why `judge` cannot judge these targets, or None when it can.
+    """Return the reason why `judge` cannot judge these targets, or None if it can.
 
-    `kind` is that of the perturbation, None of texts that nobody perturbed.
+    `kind` is that of the perturbation, None for unperturbed texts.
     """
     reads = model.engine not in {"control", "recorded"} or judge.form == "length"
     if reads and not dataset.has_texts:
@@ -448,15 +452,15 @@ def not_applicable(
 
 
 def compares(judge: Judge, model: Model) -> bool:
-    """Return whether a judge's replies are about two texts: asked so, or recorded so."""
+    """Return whether a judge's replies are about two texts, by its form or its recorded rows."""
     return judge.form == COMPARE or (isinstance(model, RecordedModel) and model.rows.compares)
 
 
 def computes(card: Model) -> bool:
-    """Return whether a model gives scores without any reply that has to be parsed."""
+    """Return whether a model gives scores without replies to parse."""
     return card.engine not in ASKED and not replays(card)
 
 
 def replays(card: Model) -> bool:
-    """Return whether a model's replies are recorded, and not its scores alone."""
+    """Return whether a model's replies are recorded, not only its scores."""
     return isinstance(card, RecordedModel) and card.rows.reply is not None

@@ -1,6 +1,6 @@
-"""What the Snakefile needs beside the plan: messages, interpreters, commands, resources of jobs.
+"""What the Snakefile needs besides the plan: messages, interpreters, commands, resources of jobs.
 
-Only the Snakefile imports this module: it needs Snakemake.
+Only the Snakefile imports this module, because it needs Snakemake.
 """
 
 import os
@@ -31,9 +31,9 @@ from judgescope.schema.cards import LlamaModel, Model
 from judgescope.schema.loading import load_yaml
 
 DEMO = "config/config.yaml"
-"""The study that is run where none is named."""
+"""The study that is run by default."""
 SCALARS = {str, int, float, bool, type(None)}
-"""Types of the fields that are in the param `spec`."""
+"""Types of the fields that the param `spec` contains."""
 
 
 @contextmanager
@@ -46,9 +46,9 @@ def refusing() -> Iterator[None]:
 
 
 def source_of(files: Sequence[str | Path], *, default: bool) -> str:
-    """Return how messages name the file of a study: the last of the config files.
+    """Return the name of a study's file in messages: the last of the config files.
 
-    The default study lies in a folder of Snakemake's, another one in each process.
+    The default study has another name, because Snakemake keeps it in a different folder each time.
     """
     if default:
         return DEMO
@@ -61,13 +61,13 @@ def read_study(
     """Return the jobs of the study in `config`, which Snakemake has read from `files`."""
     if not (WORKFLOW / "rules").is_dir():
         raise UserError(
-            "the installed package lacks the cards and rules of the workflow",
+            "the installed package does not contain the cards and rules of the workflow",
             where=f"judgescope in {Path(sys.prefix).name}",
             todo="install it from a clone: pip install --editable <clone>",
         )
     for path in map(Path, files):
         if path.suffix in {".yaml", ".yml"}:
-            load_yaml(path)  # refuses what YAML 1.1 reads as another value
+            load_yaml(path)  # raises UserError for numbers that YAML 1.1 misreads
     plan = load_plan(config, HOME, source=source, drafting=drafting)
     return Dag(plan, data_files(plan))
 
@@ -76,10 +76,10 @@ def read_study(
 
 
 def export_places(*, conda: bool) -> None:
-    """Tell the shell commands of jobs, by variables, where interpreters and the workflow are.
+    """Set variables that name interpreters and the workflow for the shell commands of jobs.
 
     Snakemake neither tracks nor prints variables: another interpreter or a move re-runs no job, and
-    no path of the machine is in a log. With conda the interpreter is that of the environment that
+    no path of the machine is in a log. With conda, the interpreter is that of the environment that
     Snakemake has built from envs/ and activated.
     """
     pythons = {
@@ -95,14 +95,14 @@ def export_places(*, conda: bool) -> None:
 
 
 def check_interpreters(plan: Plan, environ: Mapping[str, str]) -> None:
-    """Check that there is an environment for models that vLLM loads, and for one that is trained.
+    """Check that there is an environment for vLLM models, and for a model that is trained.
 
     `environ` has the paths of their interpreters.
     """
     check_vllm(plan.models, environ)
     if plan.taught:
         where = f"models/{plan.student[1].model}.yaml, key adapter"
-        _check(environ, "that trains", where, "train")
+        _check(environ, "for training", where, "train")
 
 
 def check_binding(models: Mapping[str, Model]) -> None:
@@ -113,7 +113,7 @@ def check_binding(models: Mapping[str, Model]) -> None:
 
 
 def check_vllm(models: Mapping[str, Model], environ: Mapping[str, str]) -> None:
-    """Check that there is an environment with vLLM if a model needs it."""
+    """Check that an environment with vLLM is installed if a model needs it."""
     needs = [name for name, model in models.items() if model.engine == "vllm"]
     if needs:
         _check(environ, "with vLLM", f"models/{needs[0]}.yaml, key engine", "vllm")
@@ -123,17 +123,18 @@ def _check(environ: Mapping[str, str], purpose: str, where: str, stage: str) -> 
     variable = f"JUDGESCOPE_PYTHON_{stage.upper()}"
     if not os.access(environ[variable], os.X_OK):
         raise UserError(
-            f"no environment {purpose} is installed",
+            f"the environment {purpose} is not installed",
             where=where,
             got=environ[variable],
-            todo=f"make env-{stage}, or name its interpreter: export {variable}=…",
+            todo=f"run `make env-{stage}`, or name its interpreter: export {variable}=…",
         )
 
 
 def guard(jobs: Dag, *, conda: bool, sends: bool) -> None:
-    """Stop before anything is run or asked if a file is not the one its card describes.
+    """Stop before any job runs if a file is not the one that its card describes.
 
-    So too, where anything is asked, if data cannot be read, or (`sends`) an endpoint has no key.
+    If the study sends requests, also stop if data cannot be read or, with `sends`, a key is
+    missing.
     """
     with refusing():
         verified(study.preflight(jobs.plan))
@@ -154,7 +155,7 @@ def command(
 ) -> str:
     """Return the shell command of a job, which reads its spec from standard input.
 
-    `python` is the variable that holds its interpreter.
+    `python` is the name of the variable with its interpreter.
     """
     script = '"$JUDGESCOPE_HOME"/scripts/job.py'
     words = [f'"${{{{{python}}}}}"', script, job, "--spec", "-", *options, log]
@@ -165,7 +166,7 @@ def spec_params(spec: Callable[..., Struct], *known: object) -> dict[str, Callab
     """Return the params of a rule: JSON objects that together are the spec of a job.
 
     `spec` takes `known`, then the rule's wildcards by the names of its parameters. Snakemake prints
-    only the params that differ, so there are several: `code` says what computes, `spec` has the
+    only the params that differ, so there are several: `code` identifies the code, `spec` has the
     single values, and every other field of the record is a param of its own.
     """
     names = list(signature(spec).parameters)[len(known) :]
@@ -186,7 +187,7 @@ def spec_params(spec: Callable[..., Struct], *known: object) -> dict[str, Callab
 
 
 def _params_of(records: type[Struct] | UnionType) -> dict[str, str]:
-    """Return field -> the param that has it, of one type of record or of several."""
+    """Return field -> the param that contains it, for one type of record or several."""
     param_of = {}
     for record in get_args(records) or (records,):
         for field in fields(record):
@@ -200,7 +201,7 @@ def _params_of(records: type[Struct] | UnionType) -> dict[str, str]:
 
 
 def title_label(path: str) -> Callable[[Mapping[str, str]], dict[str, str]]:
-    """Return what labels a part of the report by its title, in `snakemake --report`."""
+    """Return a function that labels a part of `snakemake --report` by its title."""
 
     def label(wildcards: Mapping[str, str]) -> dict[str, str]:
         from judgescope.report.page import title_of
@@ -229,11 +230,11 @@ class Rules(Protocol):
 def let_card_decide(
     rules: Rules, names: Iterable[str], resources: Iterable[str], machine: Callable[..., Machine]
 ) -> None:
-    """Let what a model's card says of a job's machine go before a profile and the command line.
+    """Let the resources in a model's card override those of a profile and the command line.
 
-    A rule has what `set-resources` says of it, else what `default-resources` says. `machine` is
-    what the card says, of an attempt and the job's wildcards. A workflow that imports this one may
-    have left a rule out.
+    Without a card, a rule has what `set-resources` names for it, or else `default-resources`.
+    `machine` returns the card's resources for an attempt and the job's wildcards. A workflow that
+    imports this one may have left a rule out.
     """
     for name in filter(rules.has, names):
         values = getattr(rules, name).rule.resources
@@ -244,9 +245,9 @@ def let_card_decide(
 def _card_first(
     resource: str, otherwise: Evaluated, machine: Callable[..., Machine]
 ) -> Callable[..., object]:
-    """Return a resource as the card has it, and `otherwise` where the card does not say."""
+    """Return a resource as in the card, or `otherwise` if the card does not name it."""
 
-    # Snakemake passes by name only what the signature has.
+    # Snakemake passes only arguments that the signature names.
     def value(
         wildcards: Mapping[str, str],
         input: object,

@@ -1,4 +1,4 @@
-"""What models still have to write, as long as it may be, and what they are asked for it at most."""
+"""The texts that models still have to write, at maximum length, and the requests for them."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -52,7 +52,7 @@ from judgescope.schema.cards import (
 from judgescope.scoring.supervising import Cell, MergeSpec, questions
 
 VERDICT, STRUCTURED, OTHER = 8, 16, 150
-"""Tokens of a verdict alone, of one in JSON, of the reply to a form that states none."""
+"""Tokens of a bare verdict, of a verdict in JSON, and of a reply whose form states none."""
 NO_ERROR = dict.fromkeys(("location", "explanation", "severity", "category"))
 
 
@@ -60,7 +60,7 @@ NO_ERROR = dict.fromkeys(("location", "explanation", "severity", "category"))
 
 
 class Imagined(Subjects):
-    """The targets of a dataset; for texts that are not made yet, the longest that may come."""
+    """The targets of a dataset; texts that do not exist yet have their maximum length."""
 
     def __init__(self, plan: Plan, dataset: str) -> None:
         sample = plan.paths.sample() if dataset in plan.taught else None
@@ -68,7 +68,7 @@ class Imagined(Subjects):
         self.plan = plan
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
-        """Return the existing analyses; others count with their maximum length."""
+        """Return the existing analyses; missing ones have their maximum length."""
         written = Path(self.analyses_path.format(model)).is_file()
         card = analyses_of(self.plan, judge)
         longest = "?" * (card.max_tokens * CHARACTERS if card else 0)
@@ -82,7 +82,7 @@ class Imagined(Subjects):
         if perturbation in self.plan.new_sets(self.dataset):
             return self._new(perturbation)
         card = self.plan.perturbations[perturbation.partition(".")[0]]
-        assert not isinstance(card, GivenPerturbation)  # no model has to make those
+        assert not isinstance(card, GivenPerturbation)  # no model has to write these
         by_rule = isinstance(card, RulePerturbation | AttackPerturbation) or not card.model
         texts = card.targets if isinstance(card, GradedPerturbation) else card.steps
         return [
@@ -99,7 +99,7 @@ class Imagined(Subjects):
         ]
 
     def _new(self, perturbation: str) -> list[Subject]:
-        """Return the texts that a model still has to write for a judge to learn from."""
+        """Return the texts that a model still has to write for training."""
         new = self.plan.distillation.write
         assert new is not None
         longest_text = "?" * (new.max_tokens * CHARACTERS)
@@ -120,7 +120,7 @@ class Imagined(Subjects):
         ]
 
     def _originals(self) -> list[Subject]:
-        """Return the originals that a model still has to write, from references or from nothing."""
+        """Return the originals that a model still has to write, from references or from sources."""
         written = self.plan.improved(self.dataset)
         if not isinstance(written, References):
             return [replace(one, text=longest(one.text)) for one in self.in_set(REFERENCES)]
@@ -140,7 +140,7 @@ class Imagined(Subjects):
 
 
 class _Known(dict[str, str]):
-    """Analyses, and what stands in for those that are not there."""
+    """Existing analyses, and a substitute for missing ones."""
 
     def __init__(self, known: Mapping[str, str], other: str) -> None:
         super().__init__(known)
@@ -151,7 +151,7 @@ class _Known(dict[str, str]):
 
 
 def longest(text: str) -> str:
-    """Return a text as long as the longest that a model may make of it."""
+    """Return a text as long as the longest that a model may make from it."""
     return text * math.ceil(LONGEST)
 
 
@@ -165,10 +165,10 @@ def unmade(plan: Plan, dataset: str) -> set[str]:
 
 
 class Asked(NamedTuple):
-    """What a judge, or a writer of texts, still has to be asked about a dataset.
+    """The requests that a judge or a writer still needs for a dataset.
 
-    `replied` is the mean completion tokens of its replies so far, None where they are too few;
-    `usual` those that a reply usually has.
+    `replied` is the mean number of completion tokens of its replies so far, None if there are too
+    few; `usual` is the number that such a reply usually has.
     """
 
     dataset: str
@@ -183,18 +183,18 @@ class Asked(NamedTuple):
     replied: float | None
     bound: bool
     repeated: int = 0
-    """Judgments whose prompts repeat others."""
+    """Number of judgments whose prompt is the same as another's."""
 
     @property
     def sent(self) -> int:
-        """Return the characters of all prompts if every draw were a request of its own."""
+        """Return the characters of all prompts if every draw were a separate request."""
         return math.ceil(self.characters * self.missing / self.prompts) if self.prompts else 0
 
 
 def asked_of_writers(
     model: str, texts: Imagined, analyses: Mapping[str, Sequence[Question]]
 ) -> Iterator[Asked]:
-    """Yield what a model has to be asked at most to write for a dataset: texts and analyses.
+    """Yield the maximum requests to a model for writing for a dataset: texts and analyses.
 
     `analyses` are those that it still has to write, by judge.
     """
@@ -213,7 +213,7 @@ def asked_of_writers(
 
 
 def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
-    """Return what a writer has to be asked for texts that a judge learns from, where drawn."""
+    """Return the requests to a writer for the drawn training texts."""
     card = plan.distillation.write
     assert card is not None
     task = plan.datasets[texts.dataset].task
@@ -226,7 +226,7 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
 
 
 def _written(texts: Imagined, name: str, card: Maker) -> Asked:
-    """Return what a writer has to be asked at most: every text in as many tries as it may."""
+    """Return the maximum requests to a writer: every text with all its attempts."""
     plan = texts.plan
     task = plan.datasets[texts.dataset].task
     degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]  # type: ignore[index]
@@ -264,9 +264,9 @@ def at_most(
     draws: int = 1,
     usual: int | None = None,
 ) -> Asked:
-    """Return what is asked at most: so many draws of prompts with so many characters in all.
+    """Return the maximum requests: `draws` of each prompt, with `characters` in all prompts.
 
-    Without `usual`, a text that is written is thought to be as long as what its prompt shows.
+    Without `usual`, a written text is assumed to be as long as its prompt.
     """
     shown = math.ceil(characters / max(prompts, 1) / CHARACTERS)
     return Asked(
@@ -287,7 +287,7 @@ def at_most(
 def _analysed(
     plan: Plan, model: str, dataset: str, left: Mapping[str, Sequence[Question]]
 ) -> Iterator[Asked]:
-    """Yield what a writer of analyses has to be asked at most, for each judge alone."""
+    """Yield the maximum requests to a writer of analyses, for each judge."""
     spec = analyse(plan, dataset, model)
     for judge, unasked in left.items():
         attempts, max_tokens = (
@@ -304,7 +304,7 @@ def _analysed(
 
 
 def _asked_for_graded(texts: Imagined, name: str, model: str) -> Iterator[Asked]:
-    """Yield what a model is asked for the candidates and comparisons that are not there yet."""
+    """Yield the requests to a model for the missing candidates and comparisons."""
     plan, dataset, card = texts.plan, texts.dataset, graded(texts.plan)[name]
     anchors = card.anchors
     for part in parts_of(card) if card.model == model else []:
@@ -317,7 +317,7 @@ def _asked_for_graded(texts: Imagined, name: str, model: str) -> Iterator[Asked]
 
 
 def _each(texts: Imagined, card: GradedPerturbation, part: str) -> tuple[float, int]:
-    """Return the share of the items that have candidates in a part, and how many each."""
+    """Return the share of the items that have candidates in a part, and the number per item."""
     share, anchors = texts.plan.study.share, card.anchors
     if anchors is None:
         return share, card.targets
@@ -333,7 +333,7 @@ def _items(texts: Imagined, share: float) -> int:
 
 
 def _candidates(texts: Imagined, card: GradedPerturbation, part: str, model: str) -> Asked:
-    """Return what a model is asked for a part's candidates, each in as many tries as it may."""
+    """Return the requests to a model for a part's candidates, each with all its attempts."""
     plan, dataset = texts.plan, texts.dataset
     share, per_item = _each(texts, card, part)
     asked_change = change(plan, dataset, card)
@@ -350,7 +350,7 @@ def _candidates(texts: Imagined, card: GradedPerturbation, part: str, model: str
 
 
 def _comparisons(texts: Imagined, card: GradedPerturbation, part: str, anchors: Anchoring) -> Asked:
-    """Return what a comparator is asked: each text with every anchor, in both orders."""
+    """Return the requests to a comparator: each text with every anchor, in both orders."""
     n, ratings = anchors.per_rating, len(classes(texts.plan, texts.dataset, card.perturbation))
     if part == REFEREE:
         pairs = n * n * ratings * (ratings - 1) // 2
@@ -364,7 +364,7 @@ def _comparisons(texts: Imagined, card: GradedPerturbation, part: str, anchors: 
 
 
 def _longest_comparison(texts: Imagined, card: GradedPerturbation, anchors: Anchoring) -> int:
-    """Return the characters of the longest question that there may be."""
+    """Return the number of characters of the longest possible question."""
     plan, dataset = texts.plan, texts.dataset
     aspect = plan.lowered(dataset, card)
     scale = plan.scale_of(dataset, aspect)
@@ -386,9 +386,9 @@ def _longest_comparison(texts: Imagined, card: GradedPerturbation, anchors: Anch
 def asked_of_supervisor(
     card: PromptedModel, store: Store, texts: Imagined, unasked: Set[str]
 ) -> Iterator[Asked]:
-    """Yield what a model has to be asked to merge errors in the texts of a dataset.
+    """Yield the requests to a model for merging errors in the texts of a dataset.
 
-    Exact if the members' lists exist, else an upper bound. `unasked` are the judges that have not
+    Exact if the members' lists exist, otherwise an upper bound. `unasked` are judges that have not
     been asked yet, so that their lists are unknown.
     """
     plan, dataset = texts.plan, texts.dataset
@@ -413,7 +413,7 @@ def _is_complete(spec: MergeSpec, cell: Cell) -> bool:
 def _merges(
     spec: MergeSpec, card: PromptedModel, store: Store, judge: str, cells: Sequence[Cell]
 ) -> Asked:
-    """Return what is asked of the lists that are there, and is not in the store."""
+    """Return the requests for existing lists that are not in the store."""
     asked = {request.key: request for cell in cells for _, request in questions(spec, card, cell)}
     found = store.read(dict.fromkeys(asked, 1))
     missing = [request for key, request in asked.items() if (key, 0) not in found]
@@ -435,7 +435,7 @@ def _merges(
 
 
 def _merges_at_most(plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cell]) -> Asked:
-    """Return what is asked at most: about every text, with the longest lists."""
+    """Return the maximum requests: about every text, with the longest lists."""
     supervisor, members = plan.derived[judge].supervisor, plan.derived[judge].members
     assert supervisor is not None
     judges = [plan.judges[name] for name in members]
@@ -453,7 +453,7 @@ def _merges_at_most(plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cel
 
 
 def merging(judge: str) -> str:
-    """Return what a bill calls the merging of errors for an ensemble."""
+    """Return the name of the merging of an ensemble's errors in a cost estimate."""
     return f"errors merged for {judge}"
 
 
@@ -461,7 +461,7 @@ def merging(judge: str) -> str:
 
 
 def usual_tokens(plan: Plan, judge: Judge) -> int:
-    """Return the tokens of a judge's usual reply, no more than its card allows."""
+    """Return the number of tokens of a judge's usual reply, at most its `max_tokens`."""
     structured = {"choice": VERDICT, "json": STRUCTURED}
     stated = plan.usual_tokens.get(judge.form, OTHER)
     return min(structured[judge.structured] if judge.structured else stated, judge.max_tokens)

@@ -93,7 +93,7 @@ def test_a_wording_that_some_aspects_have_is_asked_of_those_alone() -> None:
     cells = plan.aspects_of("demo-confusion-news")
     assert len(cells) == 80  # those of Hu et al. (2024)
     assert "coherence.selection-3" in cells and "overall.selection-3" not in cells
-    with pytest.raises(UserError, match="none of the study's wordings") as error:
+    with pytest.raises(UserError, match="none of the study's alternative wordings") as error:
         plan_of(criteria=["selection-3"], **PAPER)
     assert "selection-2" in str(error.value)
     with pytest.raises(UserError) as error:
@@ -108,7 +108,7 @@ def test_an_unknown_criterion_is_told_with_the_nearest() -> None:
     assert (
         "study.yaml, key criteria" in said and "term-only" in said and "criteria/term-onyl" in said
     )
-    with pytest.raises((UserError, UserErrors), match="one of `criteria` at most"):
+    with pytest.raises((UserError, UserErrors), match="at most one of `criteria`"):
         keys = {"methods": ["discernment"], "perturbations": ["reordering"]}
         plan_of(criteria=["empty", "term-only"], **keys)
 

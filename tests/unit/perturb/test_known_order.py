@@ -128,9 +128,9 @@ def test_a_scale_of_its_own_is_for_the_order_of_texts(method: str) -> None:
     if method == "perspectives":
         assert load_plan(study, HOME, source="s").judges["ten-points"].scale is not None
     else:
-        with pytest.raises(UserError, match="has this scale") as error:
+        with pytest.raises(UserError, match="a scale with these ends") as error:
             load_plan(study, HOME, source="s")
-        assert "perspectives takes any" in str(error.value)
+        assert "perspectives allows any" in str(error.value)
 
 
 def test_invented_names_are_nobody_s_in_the_shipped_texts() -> None:

@@ -73,11 +73,11 @@ def test_ratings_between_the_steps_and_in_words() -> None:
 @pytest.mark.parametrize(
     ("judge", "told"),
     [
-        ({"shots": {"n": 5}}, "shows analyses"),
-        ({"form": "score-shots"}, "the form score-shots shows no analyses"),
+        ({"shots": {"n": 5}}, "prints analyses"),
+        ({"form": "score-shots"}, "form score-shots does not print the analyses"),
         ({"shots": {"n": 1, "analyses": {"model": "lexical", "form": "analysis"}}}, "cannot write"),
         ({"shots": {"n": 1, "analyses": {"model": "judge", "form": "none"}}}, "unknown prompt"),
-        ({"shots": {"n": 1, "analyses": {"model": "judge", "form": "blind"}}}, "show the rating"),
+        ({"shots": {"n": 1, "analyses": {"model": "judge", "form": "blind"}}}, "variable `rating`"),
     ],
 )
 def test_what_cannot_be_shown_is_told_before_anything_is_asked(

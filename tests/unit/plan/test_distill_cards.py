@@ -95,7 +95,7 @@ def test_a_form_of_new_texts_is_filled_before_anything_is_asked(folder: Path) ->
     study = distilling(folder, NOWHERE, distill=new)
     (folder / "config" / "prompts").mkdir()
     (folder / "config" / "prompts" / "bare.jinja").write_text("Write a {{ task }}.", "utf-8")
-    with pytest.raises(UserError, match="does not show the source"):
+    with pytest.raises(UserError, match="variable `source`"):
         planned(study)
 
 

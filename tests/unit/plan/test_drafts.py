@@ -147,7 +147,7 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
 ) -> None:
     for command in (lacking.run, lacking.ask):
         done = command()
-        assert done.returncode == 1 and "this card has none" in done.stdout
+        assert done.returncode == 1 and "card has none" in done.stdout
         assert "judgescope draft" in done.stdout
     assert lacking.endpoint.asked == []
     dry = draft(lacking, "-n")
@@ -304,7 +304,7 @@ def test_a_missing_drafter_is_told(lacking: AskedStudy) -> None:
     lacking.write(**{**config_of(lacking), "drafter": None})
     done = draft(lacking)
     assert done.returncode == 1 and "Traceback" not in done.stdout
-    assert "no model that drafts" in done.stdout and "study.yaml, key drafter" in done.stdout
+    assert "no model to draft" in done.stdout and "study.yaml, key drafter" in done.stdout
     assert "add `drafter: <a model card>`" in done.stdout
 
 

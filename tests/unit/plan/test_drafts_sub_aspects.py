@@ -213,7 +213,7 @@ def test_parts_are_drafted_where_a_form_shows_them_and_the_aspect_has_none(
 def test_a_missing_drafter_is_told_with_what_it_would_write(
     lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UserError, match="no model that drafts sub-aspects") as error:
+    with pytest.raises(UserError, match="no model to draft the missing sub-aspects") as error:
         drafted(lacking, monkeypatch, drafter=None)
     assert "or write the sub-aspects of aspects/naturalness.yaml" in error.value.todo
 

@@ -204,9 +204,9 @@ def test_the_shipped_judge_has_the_usual_numbers_and_compares_with_ten_draws() -
         ({"severities": {"minor": 6}}, "needs at least the same penalty"),
         ({"severities": {"bottom": 0}}, "greater than 0"),
         ({"severities": {"minor": -1}}, "greater than or equal to 0"),
-        ({"estimator": "logprob_mean"}, "replies for the parser errors contain no score"),
-        ({"structured": "choice"}, "replies for the parser errors contain no score"),
-        ({"parser": "score", "severities": {"minor": 2}}, "for the parser errors"),
+        ({"estimator": "logprob_mean"}, "cannot be used with `parser: errors`"),
+        ({"structured": "choice"}, "cannot be used with `parser: errors`"),
+        ({"parser": "score", "severities": {"minor": 2}}, "needs `parser: errors`"),
     ],
 )
 def test_cards_that_contradict_themselves(keys: dict[str, Any], told: str) -> None:

@@ -42,11 +42,11 @@ def checked(datasets: dict[str, Dataset], **keys: Any) -> None:
 @pytest.mark.parametrize(
     ("aspect", "keys", "problem", "key"),
     [
-        (POINTS, {"threshold": 3}, "a threshold needs an aspect that people rate by", ""),
+        (POINTS, {"threshold": 3}, "a threshold needs an aspect that people rate with", ""),
         (
             {"labels": ["a", "b", "c"]},
             {"threshold": "best"},
-            "a threshold needs an aspect that people rate by two labels",
+            "a threshold needs an aspect that people rate with two labels",
             "threshold",
         ),
         (
@@ -65,7 +65,7 @@ def checked(datasets: dict[str, Dataset], **keys: Any) -> None:
         (
             {"labels": ["fail", "pass"]},
             {"scale": {"labels": ["bad", "good"]}},
-            "the judge's labels differ from people's",
+            "the judge's labels differ",
             "scale",
         ),
     ],
@@ -98,9 +98,9 @@ def test_a_judge_of_points_or_of_peoples_labels_is_taken() -> None:
 @pytest.mark.parametrize(
     ("scale", "problem"),
     [
-        ({"labels": ["a", "b"]}, "a threshold is for numbers"),
-        ({"a": POINTS, "b": POINTS | {"best": "min"}}, "a threshold is one number"),
-        ({"a": POINTS, "b": {"min": 0, "max": 1}}, "a threshold is one number"),
+        ({"labels": ["a", "b"]}, "`threshold` needs a scale of numbers"),
+        ({"a": POINTS, "b": POINTS | {"best": "min"}}, "one `threshold` does not fit"),
+        ({"a": POINTS, "b": {"min": 0, "max": 1}}, "one `threshold` does not fit"),
     ],
 )
 def test_a_threshold_needs_one_scale_of_numbers(scale: dict[str, Any], problem: str) -> None:
@@ -111,14 +111,14 @@ def test_a_threshold_needs_one_scale_of_numbers(scale: dict[str, Any], problem: 
 @pytest.mark.parametrize("key", ["pairs", "orders"])
 def test_recorded_rows_say_which_texts_were_compared_and_how(key: str) -> None:
     value = {"pairs": "all", "orders": "one"}[key]
-    with pytest.raises(UserError, match="recorded rows say which texts") as error:
+    with pytest.raises(UserError, match="rows of a recorded model determine") as error:
         checked(rated(fluency=POINTS), form="compare", **{key: value})
     assert "judges/j.yaml, key form" in error.value.where
     compares = RECORDED.model_copy(
         update={"rows": RECORDED.rows.model_copy(update={"system_b": "other"})}
     )
     card = Judge.model_validate({"judge": "j", "model": "it", "form": "compare", key: value})
-    with pytest.raises(UserError, match="recorded rows say which texts") as error:
+    with pytest.raises(UserError, match="rows of a recorded model determine") as error:
         check_judge(card, compares, rated(fluency=POINTS), ["pairwise"])
     assert f"judges/j.yaml, key {key}" in error.value.where
     assert error.value.todo == f"leave `{key}` out"
@@ -130,13 +130,13 @@ def test_a_comparison_is_restricted_to_its_choices_and_to_no_json() -> None:
     card = Judge.model_validate({**keys, "structured": "choice"})
     check_judge(card, model, rated(fluency={"min": 0, "max": 1}), ["pairwise"])
     card = Judge.model_validate({**keys, "structured": "json"})
-    with pytest.raises(UserError, match="reads prompts and rates") as error:
+    with pytest.raises(UserError, match="a form that rates one text") as error:
         check_judge(card, model, rated(fluency=POINTS), ["pairwise"])
     assert error.value.where.endswith("key structured")
 
 
 def test_several_models_and_several_columns_are_refused() -> None:
-    with pytest.raises(ValidationError, match="`columns` is for one `model`"):
+    with pytest.raises(ValidationError, match="`columns` needs a single `model`"):
         Judge.model_validate({"judge": "j", "models": ["a", "b"], "columns": ["x"]})
 
 

@@ -66,7 +66,7 @@ def planned(
 @pytest.mark.parametrize(
     ("form", "says"),
     [
-        ("Rate this.", "does not show the text"),
+        ("Rate this.", "variable `text`"),
         ("{{ text }} {{ txet }}", "cannot be rendered: 'txet' is undefined"),
         ("{{ text }} {{ text / 2 }}", "cannot be rendered: unsupported operand"),
     ],
@@ -107,7 +107,7 @@ def test_a_reason_that_only_the_second_attempt_has_is_tried_too(
 def test_a_form_that_shows_steps_names_the_card_without_any_and_who_drafts_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, used: str, keys: dict[str, Any], where: str
 ) -> None:
-    with pytest.raises(UserError, match="shows steps, and this card has none") as error:
+    with pytest.raises(UserError, match=r"prints (evaluation )?steps, and .* card has n") as error:
         planned(monkeypatch, tmp_path, "{{ text }}", used, **keys)
     assert error.value.where == where and "judgescope draft" in error.value.todo
 
@@ -184,7 +184,7 @@ def test_a_row_without_parts_to_be_about_is_told_before_anything_is_asked() -> N
     assert lowered(plan, "demo-news", card)
     without = replace(plan, aspects={**plan.aspects, "fluency": bare})
     assert not lowered(without, "demo-news", card)
-    with pytest.raises(UserError, match="shows an aspect's sub-aspects") as error:
+    with pytest.raises(UserError, match="prints an aspect's sub-aspects") as error:
         rehearse(without)
     assert error.value.where == "aspects/fluency.yaml, key tasks.summarization.sub_aspects"
 
@@ -222,13 +222,13 @@ def test_shipped_annotators_differ_in_one_thing_each(name: str) -> None:
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
-        ({"scale": {"min": 1, "max": 5, "step": 1}}, "`scale` does not go with annotations"),
-        ({"structured": "json"}, "`structured` does not go with"),
-        ({"estimator": "logprob_mean"}, "`estimator: logprob_mean` does not go with"),
-        ({"hint": {"baseline": "other"}}, "`hint` does not go with"),
-        ({"shots": {"n": 2}}, "`shots` does not go with"),
-        ({"parser": "score"}, "by the parser annotation alone"),
-        ({"parser": "errors"}, "by the parser annotation alone"),
+        ({"scale": {"min": 1, "max": 5, "step": 1}}, "`scale` cannot be used with annotations"),
+        ({"structured": "json"}, "`structured` cannot be used with"),
+        ({"estimator": "logprob_mean"}, "`estimator: logprob_mean` cannot be used with"),
+        ({"hint": {"baseline": "other"}}, "`hint` cannot be used with"),
+        ({"shots": {"n": 2}}, "`shots` cannot be used with"),
+        ({"parser": "score"}, "needs the parser annotation"),
+        ({"parser": "errors"}, "needs the parser annotation"),
         ({"form": "compare"}, "shows two"),
         ({"annotation": {"categories": ["Name", "name"]}}, "named twice"),
         ({"annotation": {"categories": ["Na\nme"]}}, "should match pattern"),
@@ -338,7 +338,7 @@ def test_an_aspect_without_an_end_is_named_before_anything_is_asked(
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(told), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UserError, match=f"shows what the {end} text is like") as error:
+    with pytest.raises(UserError, match=f"a description of the {end} text") as error:
         plan_of("annotator", aspects=["naturalness"])
     assert error.value.where == f"aspects/naturalness.yaml, key tasks.dialogue.{end}"
     path.write_text(json.dumps(told | {end: "that end"}), encoding="utf-8")
@@ -350,7 +350,7 @@ def test_an_aspect_without_an_end_is_named_before_anything_is_asked(
     [
         (
             {"form": "annotate"},
-            "this card does not define them",
+            "this card has no `annotation`",
             "judges/terse.yaml, key annotation",
         ),
         ({"annotation": {}}, "does not ask for annotations", "prompts/mine.jinja"),
@@ -514,8 +514,8 @@ def test_a_judge_of_several_models_is_a_judge_for_each(
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        ({}, "`model`, or `models` in its place"),
-        ({"model": "a", "models": ["b"]}, "`model`, or `models` in its place"),
+        ({}, "either `model` or `models`"),
+        ({"model": "a", "models": ["b"]}, "either `model` or `models`"),
         ({"models": ["a", "b", "a"]}, "models names a twice"),
     ],
 )

@@ -372,7 +372,7 @@ def test_a_cap_on_money_needs_prices_and_a_models_cap_a_model() -> None:
     for keys in ({"max_usd": 5}, {"caps": {"free": {"max_usd": 5}}}):
         with pytest.raises(UserError, match=r"needs the price[\s\S]*models/free\.yaml"):
             check_caps(study(**keys), models, "study.yaml")
-    with pytest.raises(UserError, match=r"a cap needs a model of the study[\s\S]*nearest: +free"):
+    with pytest.raises(UserError, match=r"`caps` may only name models[\s\S]*nearest: +free"):
         check_caps(study(caps={"fre": {"max_requests": 5}}), models, "study.yaml")
 
 

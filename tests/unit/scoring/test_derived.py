@@ -456,12 +456,16 @@ LED = {"combine": "supervisor", "supervisor": {"model": "loop"}}
         (
             {**LED, "members": ["one", "three"]},
             None,
-            "a supervisor merges errors, and this judge lists none",
+            "this member lists no errors",
         ),
         ({**LED, "supervisor": {"model": "lexical"}}, None, "lexical"),
         ({**LED, "supervisor": {"model": "loop", "form": "no"}}, None, "unknown prompt"),
-        ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ lists }}", "the text that"),
-        ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ text }}", "the errors that"),
+        ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ lists }}", "variable `text`"),
+        (
+            {**LED, "supervisor": {"model": "loop", "form": "own"}},
+            "{{ text }}",
+            "the errors to merge",
+        ),
         (
             {**LED, "supervisor": {"model": "loop", "form": "own"}},
             "{{ aspect }}",
@@ -491,7 +495,11 @@ def test_an_ensemble_has_no_annotator_that_scores_from_0_to_100(
     for name in ("hundred", "more"):
         card = {"model": "loop", "form": "annotate", "annotation": {"score": "percent"}}
         Study(tmp_path).card("judges", name, **card)
-    told = "this judge lists none" if combine and "three" in members else "must score from 1 to 5"
+    told = (
+        "this member lists no errors"
+        if combine and "three" in members
+        else "must score from 1 to 5"
+    )
     with pytest.raises(UserError, match=told) as listed:
         planned(tmp_path, {**combine, "members": members}, judges=["hundred", "more"])
     assert re.fullmatch(r"config/judges/both.yaml:\d, key members", listed.value.where)

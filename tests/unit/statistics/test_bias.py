@@ -322,7 +322,7 @@ def test_one_number_is_claimed_only_where_scales_have_one_top(
 def test_attacks_need_a_method_that_reads_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UserError, match="reads attacked texts"):
+    with pytest.raises(UserError, match="uses attacked texts"):
         plan(tmp_path, monkeypatch, methods=["agreement"])
 
 

@@ -31,10 +31,11 @@ def check_judge(
 ) -> None:
     """Check a judge's form, scale, aspects and columns against its model and the datasets.
 
-    For the method perspectives any scale will do: what it asks is the order of texts.
+    With the method perspectives any scale is allowed, because the method reads only the order of
+    texts.
     """
     where = f"judges/{judge.judge}.yaml"
-    problem = f"the engine {model.engine} has no such form"
+    problem = f"unknown form for the engine {model.engine}"
     known = FORMS.get(model.engine, [judge.form])
     check_known([judge.form], known, problem, where=f"{where}, key form")
     _check_reference(judge, model, where)
@@ -62,34 +63,35 @@ def check_judge(
 
 
 def _check_reference(judge: Judge, model: Model, where: str) -> None:
-    """Check what a judge's card says that a text is compared with."""
+    """Check the key `use_reference`: what a text is compared with."""
     if isinstance(model, CommandModel) and judge.against not in {None, *model.inputs}:
         raise UserError(
-            "the model's card says what a program sees",
+            "`use_reference` is not for programs: the model's card lists what a program reads",
             where=f"{where}, key use_reference",
             got=judge.use_reference,
-            todo=f"leave it out and add `references` to `inputs` of models/{model.model}.yaml",
+            todo="leave `use_reference` out, and add `references` to `inputs` of "
+            f"models/{model.model}.yaml",
         )
     if judge.against == "original" and model.engine not in PROMPTED:
         raise UserError(
-            "`original` is for models that read prompts",
+            "`use_reference: original` needs a model that reads prompts",
             where=f"{where}, key use_reference",
             got=f"{judge.model} (engine {model.engine})",
             allowed=["true", "false"],
         )
     if judge.form == COMPARE and judge.against is not None and model.engine in PROMPTED:
         raise UserError(
-            "two texts are compared with each other, not with a reference",
+            "the form compare compares two texts with each other, not with a reference",
             where=f"{where}, key use_reference",
             todo="leave `use_reference` out",
         )
 
 
 def _check_recorded(judge: Judge, model: Model, where: str) -> None:
-    """Check that no card but the model's says which recorded texts were compared, and how."""
+    """Check that only the model's card defines which recorded texts were compared, and how."""
     if not isinstance(model, RecordedModel):
         return
-    problem = "recorded rows say which texts were compared"
+    problem = "the rows of a recorded model determine which texts are compared"
     if judge.form == COMPARE and not model.rows.compares:
         raise UserError(
             problem,
@@ -114,13 +116,13 @@ def _check_parser(judge: Judge, model: Model, where: str) -> None:
             "this judge returns numbers, which need no parser",
             where=f"{where}, key parser",
             got=judge.parser,
-            todo="leave `parser` out; for recorded replies in words, name the column under `rows` "
-            f"(`reply`) in models/{model.model}.yaml",
+            todo="leave `parser` out; if the recorded replies are words, map their column as "
+            f"`rows.reply` in models/{model.model}.yaml",
         )
 
 
 def _check_prompted(judge: Judge, model: Model, where: str) -> None:
-    """Check the keys that say how a prompt is filled, and where a reply ends."""
+    """Check the keys that set how a prompt is filled, and where a reply ends."""
     for key in ("spotlight", "stop"):
         if getattr(judge, key) and model.engine not in PROMPTED:
             raise UserError(
@@ -131,19 +133,19 @@ def _check_prompted(judge: Judge, model: Model, where: str) -> None:
             )
     if judge.stop and "stop" in getattr(model, "extra_body", {}):
         raise UserError(
-            "both cards set stop strings",
+            "the judge's card and the model's card both set stop strings",
             where=f"{where}, key stop; models/{model.model}.yaml, key extra_body.stop",
-            todo="leave one of them out",
+            todo="leave one of the two keys out",
         )
 
 
 def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
-    """Check that a judge with a hint has a base: a judge of the same model without a hint."""
+    """Check that a judge with a hint has a baseline: a judge of the same model without a hint."""
     if judge.hint is None:
         return
     if judge.scale is not None:
         raise UserError(
-            "a judge with a hint must rate on people's scale, because the hint is a rating on it",
+            "a judge with a hint must rate on people's scale, because the hint is such a rating",
             where=f"judges/{judge.judge}.yaml, key scale",
             got=", ".join(map(_shown, judge.scales)),
             todo="leave `scale` or `hint` out",
@@ -160,14 +162,14 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
                 for name, one in judges.items()
                 if (one.model, one.own_scale, one.hint) == (judge.model, judge.scale, None)
             ],
-            todo="name one under the study's `judges` too",
+            todo="name such a judge, and list it under the study's `judges` too",
         )
 
 
 def _check_direction(
     judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
 ) -> None:
-    """No prompt says of people's scale that its lowest value is the best: the judge's card does."""
+    """Check that the card of a judge gives its direction if people's lowest rating is the best."""
     if model.engine not in ASKED or judge.form == COMPARE:
         return
     for dataset in datasets.values():
@@ -179,15 +181,15 @@ def _check_direction(
                     "the card does not say whether the judge's highest or lowest value is the best",
                     where=f"{where}, key scale",
                     got=f"{dataset.dataset}, {name}: best: min",
-                    todo="give the judge a `scale` of its own: as it is for shipped prompts, where "
-                    "more is better; with `best: min` if its prompt says that less is",
+                    todo="give the judge its own `scale`: without `best` for the shipped prompts, "
+                    "in which higher is better; with `best: min` if its prompt says the opposite",
                 )
 
 
 def _check_preferences(
     judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
 ) -> None:
-    """A judge that rates texts between which people chose has no scale of theirs to rate on."""
+    """Check that a judge has its own scale if it rates texts that people only chose between."""
     if compares(judge, model) or not (model.engine in ASKED or replays(model)):
         return
     for name, card in datasets.items():
@@ -195,24 +197,25 @@ def _check_preferences(
         bare = [one for one in bare if one in (judge.aspects or [one])]
         if card.prefers and bare:
             raise UserError(
-                "people chose between texts: there is no scale to rate them on",
+                "people chose between the texts, so the dataset has no scale to rate them on",
                 where=f"{where}, key scale",
                 got=f"{name}, {bare[0]}",
-                todo="give the judge its own `scale`, or the form compare",
+                todo="give the judge its own `scale`, or write `form: compare`",
             )
 
 
 def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:
-    """Demonstrations need prompts, people's ratings, and the scale of these."""
+    """Check that demonstrations have a prompt, people's ratings, and no other scale than theirs."""
     if judge.shots is None:
         return
     if model.engine not in PROMPTED or judge.form == COMPARE:
         problem = "demonstrations need a model that reads prompts, and a form that rates one text"
         got = judge.model
     elif judge.scale is not None:
-        problem, got = "demonstrations have people's ratings, on their scale", "a scale of its own"
+        problem = "demonstrations show people's ratings, so the judge must rate on people's scale"
+        got = "a scale of its own"
     elif bare := [name for name, card in datasets.items() if not card.is_rated]:
-        problem, got = "a dataset without ratings has no demonstrations", bare[0]
+        problem, got = "demonstrations need ratings, and this dataset has none", bare[0]
     else:
         return
     raise UserError(problem, where=f"{where}, key shots", got=got, todo="leave `shots` out")
@@ -221,9 +224,9 @@ def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], wh
 def _check_estimator(
     judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
 ) -> None:
-    """Probabilities and structured replies need prompts that are rated, on a scale of steps.
+    """Check that `logprob_mean` and `structured` are used for ratings on a scale with steps.
 
-    A comparison can be restricted to its three choices.
+    A comparison can also be restricted to its three choices.
     """
     special = {"estimator": judge.estimator == "logprob_mean", "structured": judge.structured}
     if judge.form == COMPARE and judge.structured == "choice" and model.engine in PROMPTED:
@@ -231,17 +234,17 @@ def _check_estimator(
     for key in (key for key, used in special.items() if used):
         if model.engine not in PROMPTED or judge.form == COMPARE:
             raise UserError(
-                "this key needs a model that reads prompts and rates",
+                f"this `{key}` needs a model that reads prompts, and a form that rates one text",
                 where=f"{where}, key {key}",
                 got=getattr(judge, key),
-                todo="leave it out",
+                todo=f"leave `{key}` out",
             )
         for dataset in datasets.values():
             for name, scale in dataset.aspects.items():
                 own = judge.scale_on(name) or scale
                 if own.step is None and name in (judge.aspects or [name]):
                     raise UserError(
-                        "this key needs a scale with steps",
+                        f"this `{key}` needs a scale with steps",
                         where=f"{where}, key {key}",
                         got=f"{dataset.dataset}, {name}: {_shown(own)}",
                         todo="give the judge its own `scale` with a `step`",
@@ -249,7 +252,7 @@ def _check_estimator(
 
 
 def _check_threshold(threshold: float, scales: Collection[Scale], where: str) -> None:
-    """Check that both sides of a threshold can be reached on each of a judge's scales."""
+    """Check that a threshold lies within each of a judge's scales."""
     for scale in scales:
         if not scale.min <= threshold <= scale.max:
             raise UserError(
@@ -261,7 +264,7 @@ def _check_threshold(threshold: float, scales: Collection[Scale], where: str) ->
 
 
 def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:
-    """Check what a judge says of aspects with labels alone: threshold, labels, translations."""
+    """Check a judge's keys for aspects with labels and no numbers: threshold, scale, read_as."""
     rated = {
         f"{dataset.dataset}, {name}": (name, scale)
         for dataset in datasets.values()
@@ -270,33 +273,33 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
     }
     if judge.threshold is not None and not any(len(s.labels) == 2 for _, s in rated.values()):
         raise UserError(
-            "a threshold needs an aspect that people rate by two labels, and there is none",
+            "a threshold needs an aspect that people rate with two labels: this judge has none",
             where=f"{where}, key threshold",
             got=judge.threshold,
-            todo="leave it out",
+            todo="leave `threshold` out",
         )
     if isinstance(judge.threshold, float):
         _check_threshold(judge.threshold, judge.scales, where)
     if judge.read_as and not rated and not any(scale.categorical for scale in judge.scales):
         raise UserError(
-            "`read_as` needs an aspect with labels and no numbers, and there is none",
+            "`read_as` needs an aspect with labels and no numbers: this judge has none",
             where=f"{where}, key read_as",
-            todo="leave it out",
+            todo="leave `read_as` out",
         )
     for rating, (name, people) in rated.items():
         scale = judge.scale_on(name)
         if scale is not None and scale.categorical and scale.labels != people.labels:
             raise UserError(
-                "the judge's labels differ from people's",
+                "the judge's labels differ from those that people used",
                 where=f"{where}, key scale",
                 got=", ".join(scale.labels),
                 allowed=f"{rating}: {', '.join(people.labels)}",
-                todo="leave `scale` out; translate words of its replies with `read_as`",
+                todo="leave `scale` out; map other words in its replies to labels with `read_as`",
             )
         asked = model.engine in PROMPTED and judge.estimator != "logprob_mean"
         if scale is None and judge.threshold is not None and asked:
             raise UserError(
-                "a judge with a threshold rates by numbers, and would be asked for labels",
+                "a judge with a threshold must give numbers, but would be asked for labels here",
                 where=f"{where}, key threshold",
                 got=f"{rating}: {', '.join(people.labels)}",
                 todo="give it its own `scale`, such as {min: 1, max: 5, step: 1}",
@@ -309,17 +312,17 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
         unordered = [key for key in ("hint", "shots") if getattr(judge, key) is not None]
         if not people.ordered and unordered:
             raise UserError(
-                f"`{unordered[0]}` needs an order of labels, from the worst to the best",
+                f"`{unordered[0]}` needs labels that are ordered from worst to best",
                 where=f"{where}, key {unordered[0]}",
                 got=f"{rating}: ordered: false",
-                todo="leave it out, or the aspect (`aspects`)",
+                todo=f"leave `{unordered[0]}` out, or exclude the aspect with `aspects`",
             )
 
 
 def _check_scale(
     scale: Scale, datasets: Mapping[str, Dataset], where: str, *, thresholded: bool
 ) -> None:
-    """A judge's own scale has the ends of some aspect's; only its steps may differ."""
+    """Check that a judge's own scale has the ends of some aspect's scale; its step may differ."""
     rated = [aspect for dataset in datasets.values() for aspect in dataset.aspects.values()]
     if any((scale.min, scale.max) == (aspect.min, aspect.max) for aspect in rated):
         return
@@ -328,13 +331,13 @@ def _check_scale(
     if any(dataset.prefers for dataset in datasets.values()):
         return  # people chose between texts: any scale orders them
     raise UserError(
-        "no aspect of the study's datasets has this scale",
+        "no aspect of the study's datasets has a scale with these ends",
         where=f"{where}, key scale",
         got=_shown(scale),
         allowed={_shown(aspect) for aspect in rated},
-        todo="set `threshold`, the lowest score of a text with the last label"
+        todo="set `threshold`, the lowest score that counts as the last label"
         if any(aspect.categorical and len(aspect.labels) == 2 for aspect in rated)
-        else "leave `scale` out to use each aspect's own; the method perspectives takes any",
+        else "leave `scale` out to use each aspect's scale; the method perspectives allows any",
     )
 
 
@@ -348,31 +351,31 @@ def _shown(scale: Scale) -> str:
 def check_derived(plan: Plan, card: DerivedJudge) -> None:
     """Check that every member is a judge of the study that gives scores, or errors to merge.
 
-    Outliers among annotators are found in points of 1 to 5, so all annotators of an ensemble use
-    this scale.
+    Outlying annotators are found by differences on the scale from 1 to 5, so all annotators of an
+    ensemble must use that scale.
     """
     judges = plan.judges
     for member in card.members:
         if member not in judges or plan.compares(member):
             raise UserError(
-                "a member must be a judge of the study that gives scores",
+                "a member must be a judge of the study that scores single texts",
                 where=f"judges/{card.judge}.yaml, key members",
                 got=member,
                 allowed=[name for name in judges if not plan.compares(name)],
-                todo="name it under the study's `judges` too",
+                todo="list it under the study's `judges` too, or name another judge",
             )
         if card.supervisor and not plan.annotates(member):
             raise UserError(
-                "a supervisor merges errors, and this judge lists none",
+                "a supervisor merges lists of errors, and this member lists no errors",
                 where=f"judges/{card.judge}.yaml, key members",
                 got=member,
                 allowed=[name for name in judges if plan.annotates(name)],
-                todo="name judges with the key `annotation`, or combine: mean",
+                todo="name judges with the key `annotation`, or write `combine: mean`",
             )
         if plan.annotates(member) and judges[member].own_scale != OVERALL:
             raise UserError(
                 "annotators of an ensemble must score from 1 to 5: a member's errors are left out "
-                "where its score is a point of that scale away from the others'",
+                "if its score is a point of that scale away from the others'",
                 where=f"judges/{card.judge}.yaml, key members",
                 got=member,
                 allowed=[
@@ -380,7 +383,7 @@ def check_derived(plan: Plan, card: DerivedJudge) -> None:
                     for name, judge in judges.items()
                     if plan.annotates(name) and judge.own_scale == OVERALL
                 ],
-                todo="name annotators whose `score` is categories or integers",
+                todo="name annotators whose `annotation.score` is categories or integers",
             )
     for dataset in plan.datasets:
         for aspect in plan.rated_by(card.judge, dataset):
@@ -394,9 +397,9 @@ def _check_votes(plan: Plan, card: DerivedJudge, dataset: str, aspect: str) -> N
     numbers = [name for name in card.members if name not in labels]
     if labels and numbers:
         raise UserError(
-            "some members give labels and others numbers, which have neither mean nor majority",
+            "some members give labels, others numbers: these have no common majority or mean",
             where=f"judges/{card.judge}.yaml, key members",
             got=f"{dataset}, {aspect}: labels by {', '.join(labels)}; numbers by "
             f"{', '.join(numbers)}",
-            todo="name members of one kind; a judge with a `threshold` gives numbers",
+            todo="name members that all give labels, or all numbers (as with `threshold`)",
         )

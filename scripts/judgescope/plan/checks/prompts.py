@@ -1,4 +1,5 @@
-"""Checks of prompts, each filled once with sample texts, and of what makes texts."""
+"""Checks of prompts, each filled once with sample texts, and of perturbations and writing
+models."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,32 +46,35 @@ from judgescope.schema.cards import (
 )
 
 Names = dict[str, object]
-"""What a form is filled with, by name."""
+"""The values that fill a prompt form, by name."""
 
 TEXT, TEXT_B = "the first sample text", "the second sample text"
 SOURCE, SOURCE_B = "the first sample source", "the second sample source"
 STEPS = "1. A sample step."
 ENDS = {
-    "steps": (STEPS, "steps", "write them, or let a model draft them: judgescope draft <study>"),
+    "steps": (
+        *(STEPS, "evaluation steps"),
+        "write them, or let a model draft them: judgescope draft <study>",
+    ),
     "worst": (
-        *("a sample worst", "what the worst text is like"),
-        "write it, there or for all tasks: the text is …",
+        *("a sample worst", "a description of the worst text"),
+        "write one, for this task or for all; it completes `the text is …`",
     ),
     "best": (
-        *("a sample best", "what the best text is like"),
-        "write it, there or for all tasks: the text is …",
+        *("a sample best", "a description of the best text"),
+        "write one, for this task or for all; it completes `the text is …`",
     ),
 }
-"""What a form may show of an aspect if its card has it -> a sample, in words, and what to do."""
+"""Optional key of an aspect -> a sample value, the key in words, and what to do without it."""
 PROBLEMS = (None, "a sample problem")
-"""Why an earlier reply could not be used: none at first."""
+"""Why an earlier reply could not be used; None for the first request."""
 ANALYSIS = "a sample analysis"
 HINT = "4711"
 RATING = 77.5
 EXPLANATION = "a sample explanation"
 NUMBERS = re.compile(r"\bscale\.(?:min|max|step)\b")
 CHOICES = re.compile(r"\bscale\.choices\b")
-"""What a form prints of a scale of numbers, and of one of labels alone."""
+"""Variables that a form prints for a scale of numbers, and for one of labels only."""
 SAMPLE_ERROR = {"location": "a sample place", "explanation": EXPLANATION, "severity": 3}
 PARTED = {"name": "A", "definition": "B", "sub_aspects": [{"name": "C", "definition": "D"}]}
 
@@ -78,7 +82,8 @@ PARTED = {"name": "A", "definition": "B", "sub_aspects": [{"name": "C", "definit
 def rehearse(plan: Plan) -> None:
     """Fill the form of every judge and writer with each aspect, scale and kind of source it meets.
 
-    Raises UserError for a form that cannot be filled, or that does not show a text it is about.
+    Raises UserError for a form that cannot be filled, or that does not print a text that it is
+    about.
     """
     for judge in plan.judges.values():
         _check_annotator(plan, judge)
@@ -97,8 +102,8 @@ def rehearse(plan: Plan) -> None:
             if (built := graded(plan).get(name)) is not None:
                 _rehearse_graded(plan, built, card)
         if plan.new_sets(card.dataset) and (new := plan.distillation.write):
-            values = to_write(card.task, {}, NO_CHANGE, text="")  # of the source alone
-            _fill(plan, new.form, values, {"source": SOURCE}, "that a new text is about")
+            values = to_write(card.task, {}, NO_CHANGE, text="")  # from the source only
+            _fill(plan, new.form, values, {"source": SOURCE}, "which a new text is about")
 
 
 # ---- filling ------------------------------------------------------------------------------------
@@ -109,23 +114,23 @@ def _fill(
     form: str,
     values: Names,
     shown: Mapping[str, object],
-    purpose: str = "that it is about",
+    purpose: str = "which it is about",
 ) -> str:
-    """Return the filled form, which must show what is in `shown`: name -> text, None: hidden."""
+    """Return the filled form, which must print what is in `shown`: name -> text, None: hidden."""
     [message] = messages(form, plan.templates[form], **{**values, **shown})
     prompt = message["content"]
     for name, text in shown.items():
         if text is not None and str(text) not in prompt.lower():
             raise UserError(
-                f"this prompt does not show the {name} {purpose}",
+                f"this prompt does not print the variable `{name}`, {purpose}",
                 where=f"prompts/{form}{SUFFIX}",
-                todo=f"write {{{{ {name} }}}} where it belongs",
+                todo=f"add {{{{ {name} }}}} to the prompt form",
             )
     return prompt
 
 
 def _fill_or_name(fill: Callable[[Names], str], lacks: Sequence[tuple[Names, UserError]]) -> str:
-    """Return a filled form, or raise the error for the only thing that a card lacks for it."""
+    """Return a filled form, or raise the error for the only value that is missing for it."""
     try:
         return fill({})
     except UserError:
@@ -161,36 +166,37 @@ def _rehearse_judge(plan: Plan, judge: Judge) -> None:
                 _rehearse_shots(plan, judge, values, lacks)
             elif HINT not in _fill_judge(plan, judge, values, lacks) and judge.hint is not None:
                 raise UserError(
-                    "this prompt does not show the rating that is the judge's hint",
+                    "this prompt does not print the judge's hint, the variable `hint`",
                     where=f"prompts/{judge.form}{SUFFIX}",
-                    todo="write {{ hint }} where it belongs, or leave `hint` out of the judge's "
+                    todo="add {{ hint }} to the prompt form, or leave `hint` out of the judge's "
                     "card",
                 )
 
 
 def _check_kind(plan: Plan, judge: Judge, rated: str, scale: Scale) -> None:
-    """Check that a form asks for numbers where the scale has these, and for labels elsewhere."""
+    """Check that a form asks for numbers if the scale has numbers, and otherwise for labels."""
     sources = "\n".join(plan.templates[judge.form].values())
     labels = ", ".join(scale.labels)
     if scale.categorical and NUMBERS.search(sources):
         raise UserError(
-            f"the form {judge.form} asks for a number, and the scale has labels",
+            f"the form {judge.form} asks for a number, but the scale has labels",
             where=f"judges/{judge.judge}.yaml, key form",
             got=f"{rated}: {labels}",
-            todo="use verdict, reason-verdict or your own form that prints `scale.choices`; or "
-            "give the judge a `scale` of its own and a `threshold`",
+            todo="use the form verdict, reason-verdict or your own that prints `scale.choices`; or "
+            "give the judge its own `scale` and a `threshold`",
         )
     if not scale.categorical and CHOICES.search(sources):
         raise UserError(
-            f"the form {judge.form} asks for a label, and the scale has numbers",
+            f"the form {judge.form} asks for a label, but the scale has numbers",
             where=f"judges/{judge.judge}.yaml, key form",
             got=f"{rated}: {scale.min:g} to {scale.max:g}",
-            todo="use score-only, analyze-rate or another form that prints `scale.min`",
+            todo="use the form score-only, analyze-rate or another that prints `scale.min`",
         )
 
 
 def _fill_judge(plan: Plan, judge: Judge, values: Names, lacks: str) -> str:
-    """Return a judge's filled form; `lacks` is the place of what an aspect's card could have."""
+    """Return a judge's filled form; `lacks` is the place of the optional keys of an aspect's
+    card."""
     shown = {"text": TEXT} | ({"text_b": TEXT_B} if judge.form == COMPARE else {})
     aspect = to_builtins(values["aspect"])
 
@@ -203,7 +209,7 @@ def _fill_judge(plan: Plan, judge: Judge, values: Names, lacks: str) -> str:
             (
                 {name: sample},
                 UserError(
-                    f"the form {judge.form} shows {words}, and this card has none",
+                    f"the form {judge.form} prints {words}, and the aspect's card has none",
                     where=f"{lacks}.{name}",
                     todo=todo,
                 ),
@@ -214,7 +220,8 @@ def _fill_judge(plan: Plan, judge: Judge, values: Names, lacks: str) -> str:
 
 
 def _rehearse_shots(plan: Plan, judge: Judge, values: Names, lacks: str) -> None:
-    """Fill a form with demonstrations; it shows analyses where there are any, and only there."""
+    """Fill a form with demonstrations; it must print analyses if the card asks for any, only
+    then."""
     assert judge.shots is not None
     rated_text = {"source": values["source"], "text": "a rated text", "rating": RATING}
     bare = {"shots": [rated_text] * judge.shots.n}
@@ -222,7 +229,7 @@ def _rehearse_shots(plan: Plan, judge: Judge, values: Names, lacks: str) -> None
     where = f"judges/{judge.judge}.yaml, key shots.analyses"
     if judge.shots.analyses is None:
         needless = UserError(
-            f"the form {judge.form} shows analyses, and this card asks for none",
+            f"the form {judge.form} prints analyses, and this judge's card has no `analyses`",
             where=where,
             todo="add `analyses: {model: …, form: analysis}`, or use the form score-shots",
         )
@@ -232,9 +239,9 @@ def _rehearse_shots(plan: Plan, judge: Judge, values: Names, lacks: str) -> None
         )
     elif ANALYSIS not in _fill_judge(plan, judge, {**values, **analysed}, lacks):
         raise UserError(
-            f"the form {judge.form} shows no analyses",
+            f"the form {judge.form} does not print the analyses that this card asks for",
             where=where,
-            todo="use analyze-shots, explain-shots or your own form that prints `shot.analysis`; "
+            todo="use the form analyze-shots, explain-shots or your own with `shot.analysis`; "
             "or leave `analyses` out",
         )
     else:
@@ -246,20 +253,20 @@ def _rehearse_analyst(plan: Plan, analyses: Analyses, values: Names) -> None:
     shown = {name: values[name] for name in ("text", "rating")}
     for problem in PROBLEMS:
         named = {**values, "problem": problem}
-        _fill(plan, analyses.form, named, shown, "that is to be explained")
+        _fill(plan, analyses.form, named, shown, "which is to be explained")
 
 
 def _rehearse_supervisor(plan: Plan, supervisor: Supervisor) -> None:
-    """Fill a form that shows what annotators found, in a list or in several."""
+    """Fill a form that prints the errors that annotators found, in one list or in several."""
     for category in (None, "a sample category"):
         error = {**SAMPLE_ERROR, "category": category}
         for lists in ([[error]], [[error, {**error, "location": None}], [error]]):
             values = to_merge_names(TEXT, lists)
             if EXPLANATION not in _fill(plan, supervisor.form, values, {"text": TEXT}):
                 raise UserError(
-                    "this prompt does not show the errors that are to be merged",
+                    "this prompt does not print the errors to merge",
                     where=f"prompts/{supervisor.form}{SUFFIX}",
-                    todo="go through {{ lists }}: each is a list of errors with location, "
+                    todo="loop over the variable `lists`: each is a list of errors with location, "
                     "explanation, severity and category",
                 )
 
@@ -270,7 +277,7 @@ def _rehearse_supervisor(plan: Plan, supervisor: Supervisor) -> None:
 def _rehearse_writer(plan: Plan, made: MadePerturbation, dataset: Dataset) -> None:
     change = change_of(made.model_dump() | lowered(plan, dataset.dataset, made))
     no_steps = UserError(
-        f"the form {made.form} shows steps, and this card has none",
+        f"the form {made.form} prints steps, and this card has no `instructions`",
         where=f"perturbations/{made.perturbation}.yaml, key instructions",
         todo="write them, or let a model draft them: judgescope draft <study>",
     )
@@ -290,24 +297,24 @@ def _rehearse_writer(plan: Plan, made: MadePerturbation, dataset: Dataset) -> No
 
 
 def _without_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> UserError:
-    """Return the error of a form that shows the parts of an aspect, where there are none."""
+    """Return the error for a form that prints sub-aspects if the aspect has none."""
     aspect, key = lowered_by(plan, dataset.dataset, made), f"tasks.{dataset.task}.sub_aspects"
     if aspect is None:
         return UserError(
-            f"the form {made.form} shows an aspect's sub-aspects, and this card names no aspect",
+            f"the form {made.form} prints an aspect's sub-aspects, and this card names no aspect",
             where=f"perturbations/{made.perturbation}.yaml, key aspects",
             got=", ".join(made.aspects) or "no aspects",
-            todo=f"name one whose card has {key}",
+            todo=f"name an aspect whose card has {key}",
         )
     return UserError(
-        f"the form {made.form} shows an aspect's sub-aspects, and this card has none",
+        f"the form {made.form} prints an aspect's sub-aspects, and this card has none",
         where=f"aspects/{aspect}.yaml, key {key}",
         todo="write them, or let a model draft them: judgescope draft <study>",
     )
 
 
 def lacks_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> bool:
-    """Return whether only the parts of the aspect that it lowers keep a writer's form from use."""
+    """Return whether a writer's form could be filled if only its aspect had sub-aspects."""
     degree = next(iter(made.degrees_for(dataset.dataset).values()))
     card = made.model_dump() | {"instructions": [STEPS]} | lowered(plan, dataset.dataset, made)
     values = to_write(dataset.task, degree.model_dump(), change_of(card), source=SOURCE)
@@ -321,21 +328,21 @@ def lacks_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> bool:
 
 
 def _rehearse_improver(plan: Plan, improved: Improvement, dataset: Dataset) -> None:
-    """Fill a form that may show the source, the reference or both: what it writes is of them."""
+    """Fill a form that must print the source, the reference or both."""
     for problem in PROBLEMS:
         seen = {"source": SOURCE, "text": TEXT, "problem": problem}
         values = to_write(dataset.task, Degree().model_dump(), NO_CHANGE, **seen)
         prompt = _fill(plan, improved.form, values, {})
         if not any(text in prompt.lower() for text in (SOURCE, TEXT)):
             raise UserError(
-                "this prompt shows neither the source nor the reference",
+                "this prompt prints neither the source nor the reference",
                 where=f"prompts/{improved.form}{SUFFIX}",
-                todo="write {{ source }} or {{ text }} where it belongs",
+                todo="add {{ source }} or {{ text }} (the reference) to the prompt form",
             )
 
 
 def _rehearse_graded(plan: Plan, card: GradedPerturbation, dataset: Dataset) -> None:
-    """Fill the prompts that put errors in and that compare with anchors."""
+    """Fill the prompts that inject errors and those that compare with anchors."""
     if card.model:
         _rehearse_errors(plan, card, dataset)
     if card.anchors:
@@ -351,11 +358,11 @@ def _rehearse_errors(plan: Plan, card: GradedPerturbation, dataset: Dataset) -> 
     aspect = lowered(plan, dataset.dataset, card)
     if not aspect:
         raise UserError(
-            "a model that injects errors needs the aspect's sub-aspects, and its card has none",
+            "a model that injects errors needs sub-aspects, and this aspect's card has none",
             where=f"perturbations/{card.perturbation}.yaml, key aspects",
             got=plan.lowered(dataset.dataset, card),
-            todo=f"name one whose card has tasks.{dataset.task}.sub_aspects: write them, or let a "
-            "model draft them: judgescope draft <study>",
+            todo=f"write tasks.{dataset.task}.sub_aspects there, or let a model draft them: "
+            "judgescope draft <study>; or name another aspect",
         )
     change = change_of(card.model_dump() | aspect)
     assert card.form is not None and change.aspect is not None
@@ -367,9 +374,9 @@ def _rehearse_errors(plan: Plan, card: GradedPerturbation, dataset: Dataset) -> 
 
 
 def _check_annotator(plan: Plan, judge: Judge) -> None:
-    """Raise UserError for a judge that cannot ask what its card says, or does not say what to ask.
+    """Raise UserError unless a judge's card and its form agree on whether it annotates errors.
 
-    A form that prints `annotation` needs a card that has it, and the other way round.
+    A form that prints `annotation` needs a card with this key, and the other way round.
     """
     where = f"judges/{judge.judge}.yaml, key annotation"
     if not plan.is_prompted(judge.model):
@@ -379,14 +386,14 @@ def _check_annotator(plan: Plan, judge: Judge) -> None:
                 where=where,
                 got=f"{judge.model} (engine {plan.models[judge.model].engine})",
                 allowed=f"a model of engine {' or '.join(PROMPTED)}",
-                todo="write `parser: annotation` to read annotations that were recorded",
+                todo="to read recorded annotations, write `parser: annotation` instead",
             )
         return
     sources = plan.templates[judge.form].values()
     prints = any("annotation" in undeclared(parsed(source)) for source in sources)
     if prints and judge.annotation is None:
         raise UserError(
-            f"the form {judge.form} asks for annotations, and this card does not define them",
+            f"the form {judge.form} asks for annotations, and this card has no `annotation`",
             where=where,
             todo="add `annotation: {}`",
         )
@@ -413,7 +420,7 @@ def check_perturbation(
     rated = {aspect for dataset in used.values() for aspect in dataset.aspects}
     if card.aspects and rated.isdisjoint(card.aspects):
         raise UserError(
-            "no dataset of the study has an aspect on which these texts are judged",
+            "no dataset of the study has an aspect that this perturbation names",
             where=f"{where}, key aspects",
             got=card.aspects[0],
             allowed=sorted(rated),
@@ -434,7 +441,7 @@ def _check_rule(card: RulePerturbation, where: str) -> None:
     check_known([card.rule], RULES, "unknown rule", where=f"{where}, key rule")
     if card.level != RULES[card.rule].level:
         raise UserError(
-            f"the rule {card.rule} works on another level",
+            f"the rule {card.rule} does not work on this level",
             where=f"{where}, key level",
             got=card.level,
             allowed=[RULES[card.rule].level],
@@ -447,7 +454,7 @@ def _check_rule(card: RulePerturbation, where: str) -> None:
 
 
 def check_writer(model: Model, where: str) -> None:
-    """Check that a model reads prompts, and so can write."""
+    """Check that a model reads prompts, so that it can write."""
     if model.engine not in PROMPTED:
         raise UserError(
             "this model cannot write texts",
@@ -470,22 +477,22 @@ def check_graded(plan: Plan) -> None:
 
 
 def _check_scale(plan: Plan, card: GradedPerturbation, dataset: str, where: str) -> None:
-    """Ratings are classes, and there are at least two."""
+    """Check that the scale of a graded set's aspect has at least two classes."""
     aspect = plan.lowered(dataset, card)
     values = plan.datasets[dataset].aspects[aspect].values()
     if values is None or len(values) < 2:
         raise UserError(
-            "one text for each rating can be written only on a scale with steps",
+            "a graded set (texts of every rating) needs an aspect whose scale has steps",
             where=f"{where}, key aspects",
-            got=f"{aspect} of the dataset {dataset}, any number",
-            todo=f"give datasets/{dataset}.yaml, aspects.{aspect}, a `step`",
+            got=f"{aspect} of the dataset {dataset} (continuous)",
+            todo=f"add `step` to aspects.{aspect} in datasets/{dataset}.yaml",
         )
 
 
 def _check_anchors(
     plan: Plan, card: GradedPerturbation, anchors: Anchoring, dataset: str, where: str
 ) -> None:
-    """Anchors are rated texts; a judge that agrees with people must rate them on their scale."""
+    """Check that there are rated texts for anchors, and that a judge of anchors can rate them."""
     aspect = plan.lowered(dataset, card)
     data = plan.datasets[dataset]
     if not data.has_systems or not data.has_texts or data.ratings == "none":
@@ -493,25 +500,26 @@ def _check_anchors(
             "anchors are texts that people rated, and this dataset has none",
             where=f"{where}, key rating",
             got=dataset,
-            todo="use `rating: errors`, or name `tasks` that leave the dataset out",
+            todo="write `rating: errors`, or set `tasks` so that they exclude the dataset",
         )
     if anchors.judge is None:
         return
     judge = plan.judges.get(anchors.judge)
     if judge is None or not _rates_anchors(plan, judge, dataset, aspect):
         raise UserError(
-            "the anchors need a judge of the study that rates their aspect on the aspect's own "
-            "scale",
+            "a judge of anchors must be a judge of the study that rates their aspect on the "
+            "aspect's own scale",
             where=f"{where}, key anchors.judge",
             got=anchors.judge,
             allowed=list(plan.judges),
-            todo="name a judge that is not a control, without `scale`, `hint` or analyses, in a "
-            "study without `criteria`; or leave it out",
+            todo="name a judge that is not a control and has no `scale`, `hint` or analyses, in a "
+            "study without `criteria`; or leave `anchors.judge` out",
         )
 
 
 def _rates_anchors(plan: Plan, judge: Judge, dataset: str, aspect: str) -> bool:
-    """Return whether a judge says on people's scale, and by itself, how good rated texts are."""
+    """Return whether a judge rates the dataset's texts on people's scale, without a hint or
+    analyses."""
     plain = judge.own_scale is None and judge.hint is None and not plan.compares(judge.judge)
     analysed = judge.shots is not None and judge.shots.analyses is not None
     return (

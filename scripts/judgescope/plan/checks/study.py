@@ -29,17 +29,17 @@ from judgescope.statistics.registry import STATISTICS, has_bar, statistic
 
 BILLION = 10**9
 LEVELS = ("by_source", "by_system", "direct", "global", "local", "pooled", "traditional")
-"""What may stand behind a statistic's name and a dot in the key `require`."""
+"""What may follow a statistic's name and a dot in the key `require`."""
 UNREAD = {
-    "graded": "no method of the study reads texts of every rating",
-    "attack": "no method of the study reads attacked texts",
-    "once": "nothing in the study needs this perturbation",
+    "graded": "no method of the study uses graded sets (texts of every rating)",
+    "attack": "no method of the study uses attacked texts",
+    "once": "no method of the study uses this perturbation",
 }
-"""Kind of perturbation -> the error where no method of the study reads such texts."""
+"""Kind of perturbation -> the error if no method of the study uses such texts."""
 
 
 def check_method_names(study: Study, source: str) -> None:
-    """Raise UserError for a method that does not exist, or that has no texts to read."""
+    """Raise UserError for a method that does not exist, or that has no texts to use."""
     selectable = [name for name, method in METHODS.items() if method.selectable]
     for number, name in enumerate(study.methods):
         if name not in selectable:
@@ -61,7 +61,7 @@ def check_study(
     judges: Iterable[str],
     source: str,
 ) -> None:
-    """Check that every aspect of the study is rated and every dataset and judge is of use."""
+    """Check that every aspect of the study is rated and every dataset and judge is used."""
     check_rated(study.aspects, datasets, f"{source}, key aspects")
     for name, dataset in datasets.items():
         if study.aspects and not set(study.aspects) & set(dataset.aspects):
@@ -80,7 +80,7 @@ def check_study(
     for model in models.values():
         if model.engine == "recorded" and model.dataset not in {None, *datasets}:
             raise UserError(
-                "this recorded model judges a dataset that the study does not have",
+                "this recorded model is for a dataset that is not in the study",
                 where=f"{source}, key judges",
                 got=f"{model.model} (recorded for {model.dataset})",
                 allowed=datasets,
@@ -88,7 +88,7 @@ def check_study(
 
 
 def _check_best(study: Study, datasets: Mapping[str, Dataset], source: str) -> None:
-    """Check that no method reads values of its own of a scale whose best end is the lowest."""
+    """Check that every method supports aspects of which the lowest value is the best."""
     unread = [name for name in study.methods if METHODS[name].unturned]
     for dataset in datasets.values():
         for aspect, scale in dataset.aspects.items():
@@ -97,13 +97,13 @@ def _check_best(study: Study, datasets: Mapping[str, Dataset], source: str) -> N
                     "this method does not support scales whose lowest value is the best",
                     where=f"{source}, key methods",
                     got=f"{unread[0]} (dataset {dataset.dataset}, aspect {aspect}: best: min)",
-                    todo="leave the method or the aspect out, or turn the ratings in the data "
+                    todo="leave the method or the aspect out, or reverse the ratings in the data "
                     "(min + max - value)",
                 )
 
 
 def _check_read(perturbation: AnyPerturbation, study: Study, source: str) -> None:
-    """Check that some method of the study reads what a perturbation makes."""
+    """Check that some method of the study uses what a perturbation makes."""
     kind = perturbation.kind
     if kind not in UNREAD:
         return
@@ -119,7 +119,7 @@ def _check_read(perturbation: AnyPerturbation, study: Study, source: str) -> Non
 
 
 def check_rated(aspects: Iterable[str], datasets: Mapping[str, Dataset], where: str) -> None:
-    """Check that every aspect is one of some dataset of the study."""
+    """Check that every aspect belongs to some dataset of the study."""
     rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
     check_known(aspects, rated, "no dataset of the study has this aspect", where=where)
 
@@ -128,13 +128,13 @@ def check_rated(aspects: Iterable[str], datasets: Mapping[str, Dataset], where: 
 
 
 def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
-    """Check that every bar is for a statistic of the registry, at a level, and for an aspect."""
+    """Check the statistic, level, aspects and values of every required minimum (bar)."""
     for key, bar in study.require.items():
         name, _, level = key.partition(".")
         where = f"{source}, key require"
         if not has_bar(name):
             raise UserError(
-                "a bar needs a statistic with an interval",
+                "a required minimum (bar) needs a statistic with a confidence interval",
                 where=where,
                 got=name,
                 allowed=[one for one in STATISTICS if has_bar(one)],
@@ -143,9 +143,9 @@ def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
         check_known(
             [level] if level else [],
             LEVELS,
-            "a statistic is not computed at this level",
+            "statistics are not computed at this level",
             where=f"{where}.{key}",
-            todo=f"write `{name}`, or `{name}.` and one of these",
+            todo=f"write `{name}`, or `{name}.` followed by one of these levels",
         )
         known, problem = [*aspects, "average"], "no dataset of the study rates this aspect"
         check_known(bar if isinstance(bar, dict) else (), known, problem, where=f"{where}.{key}")
@@ -153,7 +153,7 @@ def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
         for value in bar.values() if isinstance(bar, dict) else (bar,):
             if not low <= value <= high:
                 raise UserError(
-                    "a bar outside the range of its statistic",
+                    "this required minimum (bar) is outside the range of its statistic",
                     where=f"{where}.{key}",
                     got=value,
                     allowed=f"{low:g} to {high:g}",
@@ -176,15 +176,15 @@ def caps_of(study: Study) -> list[Cap]:
 
 
 def check_caps(study: Study, models: Mapping[str, Model], source: str) -> None:
-    """Check that every cap is on a model that is asked, and every cap on money on a known price.
+    """Check that every cap is on a model that is asked, and every cost cap on a known price.
 
-    A drafter may have a cap where it is none of the models: its price is needed when it drafts.
+    A drafter may have a cap even if no judge uses it: its price is needed when it drafts.
     """
     asked = {name: card for name, card in models.items() if card.engine in ASKED}
     for name in study.caps:
         if name not in [*asked, study.drafter]:
             raise UserError(
-                "a cap needs a model of the study that receives requests",
+                "`caps` may only name models of the study that receive requests",
                 where=f"{source}, key caps",
                 got=name,
                 allowed=asked,
@@ -205,12 +205,12 @@ def check_caps(study: Study, models: Mapping[str, Model], source: str) -> None:
 
 
 def _check_no_text_is_read(plan: Plan, dataset: Dataset) -> None:
-    """A table without a column of texts is for scores that exist, and for controls."""
+    """Check that only controls and recorded judges are used with a table that has no texts."""
     engines = {name: plan.models[judge.model].engine for name, judge in plan.judges.items()}
     reading = [name for name, engine in engines.items() if engine not in {"control", "recorded"}]
     if reading:
         raise UserError(
-            "these judges read texts, and no column of the dataset holds any",
+            "these judges read texts, but no column of the dataset contains texts",
             where=f"datasets/{dataset.dataset}.yaml, key columns.text",
             got=", ".join(reading),
             todo="map `columns.text`, or leave these judges out",
@@ -218,16 +218,17 @@ def _check_no_text_is_read(plan: Plan, dataset: Dataset) -> None:
 
 
 def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
-    """Check that there is something of a dataset to judge, and what its perturbations need."""
+    """Check that a dataset has texts to judge, and what its perturbations need."""
     sets = plan.target_sets(dataset.dataset)
     if not sets:
         raise UserError(
             "no method of the study uses this dataset",
             where=f"{source}, key datasets",
             got=dataset.dataset,
-            todo="add the method perspectives, or leave it out"
+            todo="add the method perspectives, or leave the dataset out"
             if dataset.gives_texts
-            else "add the method discernment and a perturbation of its task, or leave it out",
+            else "add the method discernment and a perturbation for its task, or leave the "
+            "dataset out",
         )
     if dataset.columns and not dataset.has_texts:
         _check_no_text_is_read(plan, dataset)
@@ -240,19 +241,19 @@ def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
             where=f"{source}, key datasets",
             got=f"{dataset.dataset} (select.original: none)",
             todo="let a model write references (`references: {model: …}` in the study), choose "
-            "another `select.original` in a card of your own, or name `tasks` in the "
-            "perturbations' cards that leave the dataset out",
+            "another `select.original` in your own card, or set `tasks` in the "
+            "perturbations' cards so that they exclude the dataset",
         )
     for name in dict(plan.perturbed(dataset.dataset)):
         card = plan.perturbations[name]
         needs = RULES[card.rule].meta if isinstance(card, RulePerturbation) else None
         if needs is not None and needs not in dataset.meta:
             raise UserError(
-                f"this perturbation needs the items' meta `{needs}`",
+                f"this perturbation needs items with the metadata `{needs}`",
                 where=f"{source}, key perturbations",
                 got=f"{card.perturbation} of the dataset {dataset.dataset}",
-                allowed=f"datasets of format story_cloze_csv, or a table that maps {needs}",
-                todo="name tasks in the perturbation's card, or leave it out",
+                allowed=f"format story_cloze_csv, or a table with {needs} in `columns.meta`",
+                todo="exclude the dataset by `tasks` in the perturbation's card, or leave it out",
             )
 
 
@@ -269,12 +270,12 @@ def check_weights(plan: Plan, source: str) -> None:
                 aspects,
                 f"the weights name an aspect that is not judged on {dataset}",
                 where=f"weights/{plan.weights.weights}.yaml, key tasks.{card.task}.{perturbation}",
-                todo=f"add it to the aspects of {source}, or use weights without it",
+                todo=f"add it to `aspects` in {source}, or use weights without it",
             )
 
 
 def check_expectations(plan: Plan, source: str) -> None:
-    """Check that something is expected of some perturbation of every dataset that is perturbed."""
+    """Check that the card has an expectation for a perturbation of every perturbed dataset."""
     if plan.expectations is None:
         return
     known = plan.expectations.perturbations
@@ -284,11 +285,11 @@ def check_expectations(plan: Plan, source: str) -> None:
         expected = [known[name] for name in perturbations & known.keys()]
         if perturbations and not any(aspects & {*card.drop, *card.same} for card in expected):
             raise UserError(
-                f"the card has no expectation for the perturbations of {dataset}",
+                f"the expectations have no aspect in common with the perturbations of {dataset}",
                 where=f"{source}, key confusion.expectations",
                 got=plan.expectations.expectations,
                 allowed=known,
-                todo="name perturbations and aspects of the card, or a card that has yours",
+                todo="use perturbations and aspects of the card, or write a card that has yours",
             )
 
 
@@ -306,14 +307,14 @@ def check_methods(plan: Plan, source: str) -> None:
             "no judge of the study lists errors with their positions",
             where=f"{source}, key methods",
             got="spans",
-            todo="add a judge with the key `annotation` or that parser, or leave the method out",
+            todo="add a judge with `annotation` or `parser: annotation`, or leave the method out",
         )
 
 
 def check_missing(plan: Plan, source: str) -> None:
-    """Check that 0 is a value of every scale on which it would stand for a missing judgment.
+    """Check that 0 is a value of every scale on which it would replace a missing judgment.
 
-    Elsewhere it would be a rating worse than the worst, or where the lowest is the best, better.
+    On other scales it would be a rating outside the scale.
     """
     if plan.study.missing != "zero":
         return
@@ -335,7 +336,7 @@ def check_missing(plan: Plan, source: str) -> None:
 
 
 def _trained_models(plan: Plan) -> list[str]:
-    """Return the models whose adapter is one that the study trains."""
+    """Return the models whose adapter the study trains."""
     return [
         name
         for name, card in plan.models.items()
@@ -344,11 +345,12 @@ def _trained_models(plan: Plan) -> list[str]:
 
 
 def check_distillation(plan: Plan, source: str) -> None:
-    """Check teacher, student and texts of a study that trains, and that no other has a student."""
+    """Check teacher, student and texts of a study that trains; no other study may have a
+    student."""
     if plan.study.distill is None:
         for name in _trained_models(plan):
             raise UserError(
-                "a study has to train this model's adapter, and this study trains none",
+                "the study must train this model's adapter, but it has no key `distill`",
                 where=f"models/{name}.yaml, key adapter",
                 got=TRAINED,
                 todo="add the key `distill`, or give path and sha256 of an existing adapter "
@@ -371,7 +373,7 @@ def _check_teacher(plan: Plan, where: str) -> None:
             where=f"{where}.teacher",
             got=distill.teacher,
             allowed=able,
-            todo="name a judge of the study whose card has `annotation`, or an ensemble of such",
+            todo="name a judge with the key `annotation`, or an ensemble of such judges",
         )
     if distill.teacher in plan.judges and plan.judges[distill.teacher].own_scale != OVERALL:
         raise UserError(
@@ -382,7 +384,7 @@ def _check_teacher(plan: Plan, where: str) -> None:
         )
     if distill.judge in plan.teachers:
         raise UserError(
-            "the student is one of its teachers",
+            "the student is a member of the ensemble that teaches it",
             where=f"judges/{distill.teacher}.yaml, key members",
             got=distill.judge,
         )
@@ -392,7 +394,7 @@ def _check_student(plan: Plan, where: str) -> None:
     distill = plan.distillation
     if distill.judge not in plan.judges:
         raise UserError(
-            "the student must be a judge of the study whose model can be trained",
+            "the student (the judge to train) must be a judge of the study",
             where=f"{where}.judge",
             got=distill.judge,
             allowed=plan.judges,
@@ -412,7 +414,7 @@ def _check_student(plan: Plan, where: str) -> None:
             "quantised weights cannot be trained",
             where=f"models/{judge.model}.yaml, key quantization",
             got=model.quantization,
-            todo="leave it out: the adapter works with the full weights",
+            todo="leave `quantization` out: the adapter works with the full weights",
         )
     if judge.annotation is None or judge.annotation.score != "percent":
         raise UserError(
@@ -420,7 +422,7 @@ def _check_student(plan: Plan, where: str) -> None:
             where=f"judges/{distill.judge}.yaml, key annotation",
             got=judge.annotation and judge.annotation.score,
             allowed="annotation: {score: percent}",
-            todo="as the shipped card `distilled` has it",
+            todo="see the shipped card `distilled`",
         )
     if judge.annotation.severity != "integers" or judge.annotation.categories:
         raise UserError(
@@ -432,7 +434,7 @@ def _check_student(plan: Plan, where: str) -> None:
 
 
 def _check_uses(plan: Plan) -> None:
-    """Check that a model that is trained judges, and does nothing that comes before it is."""
+    """Check that the model to train is only used as a judge, and not before its training."""
     trained = _trained_models(plan)
     trained_judges = {name for name, judge in plan.judges.items() if judge.model in trained}
     made = writers(plan.study, plan.datasets, plan.perturbations, plan.judges, plan.derived)
@@ -447,7 +449,7 @@ def _check_uses(plan: Plan) -> None:
                 "a model that the study trains can only judge",
                 where=where,
                 got=model,
-                todo="name another model there",
+                todo="name another model",
             )
     for name in trained:
         if name != plan.judges[plan.distillation.judge].model:
@@ -460,11 +462,11 @@ def _check_uses(plan: Plan) -> None:
 
 
 def _unjudged(plan: Plan, teacher: str, dataset: str) -> str | None:
-    """Return why a teacher cannot judge all that is drawn of a dataset, or None."""
+    """Return why a teacher cannot judge all texts drawn from a dataset, or None."""
     if teacher not in plan.judges_of(dataset):
-        return "a recorded judge knows only the texts of its own dataset"
+        return "a recorded judge has results only for its own dataset"
     if not plan.rated_by(teacher, dataset):
-        return "it judges other aspects"
+        return "it judges none of the dataset's aspects"
     reasons = (plan.excluded(dataset, teacher, name) for name in plan.target_sets(dataset))
     return next(filter(None, reasons), None)
 
@@ -475,13 +477,13 @@ def _check_texts(plan: Plan, where: str) -> None:
         card = plan.datasets[name]
         if card.gives_texts or not card.has_texts:
             raise UserError(
-                "this dataset has no texts of systems to learn from",
+                "this dataset has no texts by systems to train on",
                 where=f"{where}.datasets",
                 got=name,
             )
         if not plan.target_sets(name):
             raise UserError(
-                "this dataset has no texts of systems",
+                "this dataset has no texts by systems",
                 where=f"{where}.datasets",
                 got=name,
                 todo="let models write some: `write: {models: […]}`",
@@ -496,7 +498,7 @@ def _check_texts(plan: Plan, where: str) -> None:
         check_writer(plan.models[model], f"{where}.write.models")
     if WRITTEN.rstrip(".") in plan.perturbations:
         raise UserError(
-            "this id is reserved for the texts to learn from",
+            "this id is reserved for texts that models write for training",
             where="perturbations/written.yaml, key perturbation",
             todo="give the perturbation another id",
         )

@@ -30,7 +30,7 @@ from judgescope.schema.cards import Anchoring
 from judgescope.scoring.anchors import ChooseAnchorsSpec, JudgedTexts
 
 COMPARING = (REFEREE, TRIAL, REST)
-"""The parts in which anchors are compared, the first with each other."""
+"""The parts in which anchors are compared; in the first part with each other."""
 
 
 def lowered_aspect(plan: Plan, dataset: str, name: str) -> str:
@@ -39,7 +39,7 @@ def lowered_aspect(plan: Plan, dataset: str, name: str) -> str:
 
 
 def anchoring(plan: Plan, name: str) -> Anchoring:
-    """Return how the texts of a set are rated by comparisons."""
+    """Return the settings by which the texts of a set are rated in comparisons."""
     anchors = graded(plan)[name].anchors
     assert anchors is not None  # only the rules of anchored sets call this
     return anchors
@@ -80,7 +80,7 @@ def candidates(plan: Plan, dataset: str, name: str, part: str) -> CandidatesSpec
 
 
 def _part(plan: Plan, dataset: str, name: str, part: str) -> Even | OnTrial | OfEachRating:
-    """Return which candidates a part has."""
+    """Return the settings of a part's candidates."""
     card, ratings = graded(plan)[name], classes(plan, dataset, name)
     if card.anchors is None:
         counts = [step * card.errors_per_rating for step in range(len(ratings))]
@@ -91,7 +91,7 @@ def _part(plan: Plan, dataset: str, name: str, part: str) -> Even | OnTrial | Of
 
 
 def rate(plan: Plan, dataset: str, name: str) -> AskSpec | ReplaySpec:
-    """Let a judge rate the texts that may become anchors."""
+    """Let a judge rate the possible anchors."""
     judge = anchoring(plan, name).judge
     assert judge is not None  # only sets with such a judge have this job
     cells = [CellAspect(dataset, SYSTEMS, judge, lowered_aspect(plan, dataset, name))]

@@ -1,4 +1,4 @@
-"""The specs of jobs in which judges judge: asking, computing, scoring, deriving, collecting."""
+"""The specs of the jobs of judges: asking, computing, scoring, deriving, collecting."""
 
 from collections.abc import Sequence
 
@@ -44,36 +44,36 @@ from judgescope.scoring.supervising import MergedJudge, MergeSpec
 
 
 def hashes_file(plan: Plan, dataset: str, model: str) -> str:
-    """Return the file of the hashes of what a model's job writes: replies, or computed scores."""
+    """Return the file of the hashes of a model's outputs: replies, or computed scores."""
     return plan.paths.hashes("scores" if plan.computes(model) else "replies", dataset, model)
 
 
 def joined_file(plan: Plan, dataset: str, model: str) -> str | None:
-    """Return the file of how many rows of a recorded model were joined; None of other models."""
+    """Return the file with the number of joined rows of a recorded model, None for other models."""
     recorded = isinstance(plan.models[model], RecordedModel)
     return plan.paths.joined(dataset, model) if recorded else None
 
 
 def joined_files(plan: Plan, dataset: str) -> list[str]:
-    """Return the files of how many rows of a dataset's recorded models were joined."""
+    """Return the files with the numbers of joined rows of a dataset's recorded models."""
     models = (name for name in plan.models if plan.cells_of(dataset, name))
     return [path for name in models if (path := joined_file(plan, dataset, name))]
 
 
 def sample_file(plan: Plan, dataset: str) -> str | None:
-    """Return the file of a dataset's texts that are judged; None where all are."""
+    """Return the file that lists a dataset's judged texts; None if all are judged."""
     return plan.paths.sample() if dataset in plan.taught else None
 
 
 def adapter_folder(plan: Plan, model: str) -> str | None:
-    """Return the folder of the adapter that a model is asked with, if the study trains it."""
+    """Return the folder of a model's adapter if the study trains it, or None."""
     card = plan.models[model]
     trained = isinstance(card, VllmModel) and card.adapter == TRAINED
     return plan.paths.distill("adapter") if trained else None
 
 
 def member_files(plan: Plan, cell: Cell, kind: str) -> list[str]:
-    """Return the files of the cells that a derived judge's cell is made of."""
+    """Return the files of the cells from which a derived judge's cell is made."""
     names = plan.derived[cell.judge].members
     return [plan.file(plan.results, kind, cell._replace(judge=name)) for name in names]
 
@@ -87,7 +87,7 @@ def merged_file(plan: Plan, dataset: str, model: str) -> str:
 
 
 def ask(plan: Plan, dataset: str, model: str) -> AskSpec:
-    """Ask a model all about a dataset; nothing of parsing is in this spec."""
+    """Ask a model everything about a dataset; this spec does not depend on parsing."""
     return ask_cells(
         plan,
         dataset,
@@ -107,7 +107,7 @@ def ask_cells(
     replies: str,
     hashes: str | None,
 ) -> AskSpec:
-    """Ask a model about some cells; `replies` has {} for a cell."""
+    """Ask a model about some cells; `replies` is a path with {} for the cell."""
     judges = {name: plan.judges[name] for name in dict.fromkeys(cell.judge for cell in cells)}
     engine = plan.models[model].engine
     annotates = any(judge.annotation for judge in judges.values())
@@ -154,7 +154,7 @@ def _engine_spec(
     joined: JoinsFile | None,
     hashes: str | None,
 ) -> EngineSpec:
-    """Return what the specs of engines that compute and that replay share."""
+    """Return the common part of the specs for computing and for replaying."""
     engine = plan.models[model].engine
     return EngineSpec(
         **computing("compute", ENGINES[engine]),
@@ -178,7 +178,7 @@ def _engine_spec(
 
 
 def _error_counts(plan: Plan, dataset: str, cells: Sequence[CellAspect]) -> dict[str, ErrorCounts]:
-    """Return how many errors texts have at most, for an oracle that counts them."""
+    """Return the maximum number of errors per text, for an oracle that counts them."""
     if not any(plan.is_oracle(cell.judge) for cell in cells):
         return {}
     sets = dict.fromkeys(cell.perturbation.partition(".")[0] for cell in cells)
@@ -189,7 +189,7 @@ def _error_counts(plan: Plan, dataset: str, cells: Sequence[CellAspect]) -> dict
 
 
 def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
-    """Compute the scores of a model's judges, or take those that were recorded."""
+    """Compute the scores of a model's judges, or read recorded ones."""
     cells, joined = plan.cell_aspects_of(dataset, model), _joined(plan, dataset, model)
     by_scale: dict[Scale | None, list[CellAspect]] = {}
     for cell in cells:
@@ -209,7 +209,7 @@ def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
 
 
 def replay(plan: Plan, dataset: str, model: str) -> ReplaySpec:
-    """Write the recorded replies of a model as those that are asked for."""
+    """Write the recorded replies of a model in the same form as requested ones."""
     return replayed(
         plan,
         dataset,
@@ -231,7 +231,8 @@ def replayed(
     joined: JoinsFile | None = None,
     hashes: str | None = None,
 ) -> ReplaySpec:
-    """Write what an engine answers about some cells as replies; `replies` has {} for a cell."""
+    """Write an engine's answers about some cells as replies; `replies` is a path with {} for the
+    cell."""
     engine = _engine_spec(plan, dataset, model, cells, joined, hashes)
     return ReplaySpec(**asdict(engine), replies=replies)
 
@@ -242,7 +243,7 @@ def _joined(plan: Plan, dataset: str, model: str) -> JoinsFile | None:
 
 
 def _missing(plan: Plan) -> Missing | None:
-    """Return what counts for missing judgments, None where they stay out."""
+    """Return what replaces missing judgments, or None if nothing does."""
     study = plan.study
     return None if study.missing == "drop" else Missing(policy=study.missing, seed=study.seed)
 
@@ -266,7 +267,8 @@ def score(plan: Plan, dataset: str, model: str) -> ScoreSpec:
 
 
 def _scored_cells(plan: Plan, dataset: str, model: str) -> list[ScoredCells]:
-    """Return the cells of a model's judges; those of a judge that are read alike together."""
+    """Return the cells of a model's judges; a judge's cells that are read in the same way
+    together."""
     alike: dict[tuple[str, tuple[tuple[Scale | None, str], ...]], list[str]] = {}
     for cell in plan.cells_of(dataset, model):
         scales = tuple(
@@ -286,7 +288,7 @@ def _scored_cells(plan: Plan, dataset: str, model: str) -> list[ScoredCells]:
 
 
 def _readings(plan: Plan, judge: str, scales: Sequence[tuple[Scale | None, str]]) -> list[Reading]:
-    """Return how a judge's replies are read, once for all aspects of a scale."""
+    """Return how a judge's replies are read, once per scale for all its aspects."""
     by_scale: dict[Scale | None, list[str]] = {}
     for scale, aspect in scales:
         by_scale.setdefault(scale, []).append(aspect)
@@ -332,7 +334,7 @@ def reading_scale(
     )
 
 
-# ---- judges that are made of others -------------------------------------------------------------
+# ---- judges that are made from others -----------------------------------------------------------
 
 
 def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> DeriveSpec:
@@ -356,7 +358,7 @@ def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> DeriveSpe
 
 
 def listed_errors(plan: Plan, cell: Cell) -> Errors | None:
-    """Return what the errors of an ensemble's cell are made of; None if it lists none."""
+    """Return the files for the errors of an ensemble's cell, or None if it lists no errors."""
     if not plan.annotates(cell.judge):
         return None
     supervisor = plan.derived[cell.judge].supervisor
@@ -368,7 +370,7 @@ def listed_errors(plan: Plan, cell: Cell) -> Errors | None:
 
 
 def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
-    """Let a supervisor merge the lists of errors of ensembles' members."""
+    """Let a supervisor merge the error lists of ensembles' members."""
     ensembles = {name: _merged_judge(plan, name) for name in supervisors(plan, dataset)[model]}
     cells = [cell for cell in plan.cell_aspects_of(dataset) if cell.judge in ensembles]
     members = dict.fromkeys(name for ensemble in ensembles.values() for name in ensemble.members)
@@ -403,7 +405,7 @@ def _merged_judge(plan: Plan, judge: str) -> MergedJudge:
 
 
 def collect(plan: Plan, dataset: str) -> CollectSpec:
-    """Put a dataset's cells together."""
+    """Collect the results of a dataset's cells."""
     cells = plan.cell_aspects_of(dataset)
     names = list(dict.fromkeys(cell.judge for cell in cells))
     models = {name: plan.model_of(name) for name in names}
@@ -424,7 +426,7 @@ def collect(plan: Plan, dataset: str) -> CollectSpec:
 
 
 def _explained(plan: Plan) -> list[str]:
-    """Return the judges that read prompts and give reasons, where a table reads these."""
+    """Return the judges that read prompts and give reasons, if a table needs these reasons."""
     if not any("robust" in METHODS[name].parts for name in plan.study.methods):
         return []
     return [

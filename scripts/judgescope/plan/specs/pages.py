@@ -1,4 +1,4 @@
-"""The specs of pages: what they look like, and which cards and texts they show."""
+"""The specs of pages: their templates, and the cards and texts that they show."""
 
 import hashlib
 from collections.abc import Sequence
@@ -56,23 +56,23 @@ from judgescope.schema.cards import (
 from judgescope.schema.cards.perturbations import Degree
 
 UNPERTURBED = {"original": "originals", "systems": "texts by systems"}
-"""Sets of texts that nobody perturbed, and what the page of all judgments calls them."""
+"""Unperturbed sets of texts, and their names on the page of all judgments."""
 FEW = 3
-"""So many members of an ensemble are named beside it."""
+"""Maximum number of an ensemble's members that are named next to it."""
 SHOWN = {
     *("engine", "name", "revision", "variant", "family", "dtype", "quantization", "adapter"),
     *("extra_body", "model_args", "field_names", "max_model_len", "inputs", "dataset", "price"),
 }
 """Keys of a model's card that its judges' cards show: no address, header, program or path."""
 READS = {"form", "pairs", "use_reference", "scale", "share", "parser", "family", "aspects"}
-"""Keys of a judge's card that mean something where no prompt is read."""
+"""Keys of a judge's card that also have a meaning for models that read no prompts."""
 HIDDEN = "not shown"
 
 
 def perturbed_sets(plan: Plan) -> dict[str, list[tuple[str, str]]]:
     """Return dataset -> its perturbed sets, (perturbation, degree); only datasets with any.
 
-    Texts that a dataset brings have no edits to look at.
+    Constructed texts in a dataset are left out, because they have no edits to inspect.
     """
     sets = {
         dataset: [
@@ -88,9 +88,9 @@ def perturbed_sets(plan: Plan) -> dict[str, list[tuple[str, str]]]:
 
 
 def annotated(plan: Plan) -> dict[str, AnnotatedTexts]:
-    """Return dataset -> the files of the errors that judges list in its texts, and of these.
+    """Return dataset -> the files of its texts and of the errors that judges list in them.
 
-    The texts are those of systems where these are judged, else the originals.
+    The texts are those by systems if they are judged, otherwise the originals.
     """
     names, texts, paths = set(annotators(plan)), dict[str, AnnotatedTexts](), plan.paths
     for dataset in plan.evaluated:
@@ -108,7 +108,7 @@ def annotated(plan: Plan) -> dict[str, AnnotatedTexts]:
 
 
 def _look_of(*patterns: str) -> str:
-    """Return a hash of templates and style sheets, and of what all pages share."""
+    """Return a hash of templates, style sheets and the common templates of all pages."""
     patterns = ("*.html.jinja", *patterns)
     found = [path for pattern in patterns for path in sorted(paths.WORKFLOW.glob(pattern))]
     look = "".join(path.read_text(encoding="utf-8") for path in found if path.is_file())
@@ -141,7 +141,7 @@ def spotcheck(plan: Plan) -> SpotcheckSpec:
 
 
 def _perturbed_set(plan: Plan, dataset: str, name: str, degree: str) -> PerturbedSet:
-    """Return a perturbation in a degree with how much of it its card asks for."""
+    """Return a perturbation in a degree, with the amount of change in its card."""
     amount: Degree = plan.perturbations[name].degrees_for(dataset)[degree]  # type: ignore[index]
     return PerturbedSet(perturbation=name, degree=degree, amount=amount.model_dump())
 
@@ -151,7 +151,7 @@ def _perturbation_cards(plan: Plan) -> dict[str, PerturbationCard]:
 
 
 def _perturbation_card(card: AnyPerturbation) -> PerturbationCard:
-    """Return what a card says of its degrees."""
+    """Return a perturbation's description for pages."""
     if isinstance(card, MadePerturbation):
         by = f"by the model {card.model}, form {card.form}"
     elif isinstance(card, GradedPerturbation):
@@ -174,12 +174,12 @@ def _perturbation_card(card: AnyPerturbation) -> PerturbationCard:
 
 
 def _thresholded(judge: Judge) -> bool:
-    """Return whether a judge's scores are numbers, also where people give labels."""
+    """Return whether a judge's scores are numbers even if people give labels."""
     return judge.threshold is not None or judge.form == "length"
 
 
 def _judge_card(plan: Plan, name: str, judge: Judge) -> JudgeCard:
-    """Return what the report says of a judge."""
+    """Return what the report shows about a judge."""
     card = JudgeCard(
         engine=engine_of(plan, name),
         form=judge.form,
@@ -208,14 +208,14 @@ def _judge_card(plan: Plan, name: str, judge: Judge) -> JudgeCard:
 
 
 def _points(plan: Plan, dataset: str, judge: str) -> list[int]:
-    """Return how many values a judge can give, if it differs by aspect each; [] if any number."""
+    """Return the numbers of values that a judge can give, by aspect; [] for any number."""
     scales = [scale_of(plan, dataset, judge, name) for name in plan.rated_by(judge, dataset)]
     values = [scale.values() if scale else None for scale in scales]
     return [] if None in values else sorted({len(each) for each in values if each})
 
 
 def _derived_card(plan: Plan, card: DerivedJudge) -> JudgeCard:
-    """Return what a judge is made of, in words, and the rating that a member is given, if any."""
+    """Return a derived judge's members and method in words, and the hint of a member, if any."""
     few = len(card.members) <= FEW
     voted = {
         bool(voted_labels(plan, dataset, card.judge, aspect))
@@ -255,7 +255,8 @@ def report(plan: Plan, command: str) -> ReportSpec:
 def _page(
     plan: Plan, job: str, page: str, perturbations: dict[str, PerturbationCard], *looks: str
 ) -> ReportSpec:
-    """Return what the report and the judges' cards share; `looks` are patterns of templates."""
+    """Return the common part of the report and the judges' cards; `looks` are patterns of
+    templates."""
     study, paths = plan.study, plan.paths
     return ReportSpec(
         **computing(job),
@@ -297,7 +298,8 @@ def _page(
 
 
 def _distilled(plan: Plan) -> Distilled | None:
-    """Return which judge learnt from which, how, and the file of the course of its training."""
+    """Return the trained judge, its teacher and recipe, and the file with the course of the
+    training."""
     if (card := plan.study.distill) is None:
         return None
     return Distilled(
@@ -326,7 +328,7 @@ def judge_cards(plan: Plan) -> JudgeCardSpec:
 
 
 def settings_of(plan: Plan, judge: str) -> dict[str, object]:
-    """Return a judge's card, only what its file says beside the defaults."""
+    """Return the keys of a judge's card that differ from the defaults."""
     if judge in plan.derived:
         return plan.derived[judge].model_dump(mode="json", exclude={"judge"})
     card = plan.judges[judge]
@@ -341,13 +343,13 @@ def settings_of(plan: Plan, judge: str) -> dict[str, object]:
 
 
 def model_settings(card: Model) -> dict[str, object]:
-    """Return what of a model's card anybody may see."""
+    """Return the keys of a model's card that may be published."""
     shown = card.model_dump(mode="json", include=SHOWN, exclude_none=True)
     return {key: _masked(value) for key, value in shown.items() if value not in ({}, [])}
 
 
 def _masked(value: object) -> object:
-    """Return a value without those of its entries whose names say that they are secret."""
+    """Return a value in which entries with the name of a secret are hidden."""
     if isinstance(value, dict):
         return {
             name: HIDDEN if is_secret(name) and not isinstance(one, int | float) else _masked(one)
@@ -358,9 +360,9 @@ def _masked(value: object) -> object:
 
 
 def _worst(plan: Plan, dataset: str) -> WorstCases:
-    """Return what decides which judgments of a dataset are the worst.
+    """Return what determines which judgments of a dataset are the worst.
 
-    Texts of every rating are left out: each is made of any reference, which nobody scored.
+    Graded sets are left out: their texts are made from any reference, which has no score.
     """
     sets = plan.target_sets(dataset)
     scales = {name: plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)}
@@ -376,7 +378,8 @@ def _worst(plan: Plan, dataset: str) -> WorstCases:
 
 
 def _lowered(plan: Plan, dataset: str, perturbation: str, degree: str) -> ExpectedDrop:
-    """Return the aspects in which perturbation should show, and who says so."""
+    """Return the aspects in which a perturbation should show, and the source of this
+    expectation."""
     plain = set(plan.judged_on(dataset, perturbation))
     expected = plan.expectations.perturbations.get(perturbation) if plan.expectations else None
     task = plan.datasets[dataset].task
@@ -392,7 +395,7 @@ def _lowered(plan: Plan, dataset: str, perturbation: str, degree: str) -> Expect
 
 
 def _ends(plan: Plan) -> tuple[list[dict[str, dict[str, Ends]]], dict[str, int]]:
-    """Return what the ends of judges' scores are, once where several share them, and of whom."""
+    """Return the distinct ends of judges' scores, and judge -> the position of its ends."""
     distinct, which = dict[str, dict[str, dict[str, Ends]]](), dict[str, int]()
     for judge in [*plan.judges, *plan.derived]:
         names = [name for name in plan.evaluated if judge in plan.judges_of(name)]
@@ -403,7 +406,7 @@ def _ends(plan: Plan) -> tuple[list[dict[str, dict[str, Ends]]], dict[str, int]]
 
 
 def explore(plan: Plan) -> ExploreSpec:
-    """Show every judgment beside its text."""
+    """Show every judgment next to its text."""
     names = [*plan.judges, *plan.derived]
     return ExploreSpec(
         **computing("explore"),
@@ -460,7 +463,7 @@ def _aspect_name(plan: Plan, aspect: str) -> str:
 
 
 def _answers(plan: Plan, judge: str) -> str:
-    """Return what answers for a judge, and how it is asked."""
+    """Return a judge's engine and form in words."""
     if judge in plan.derived:
         return f"made from {len(plan.derived[judge].members)} judges"
     return f"{engine_of(plan, judge)}, form {plan.judges[judge].form}"

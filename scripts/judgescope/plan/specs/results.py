@@ -1,6 +1,6 @@
-"""The specs of jobs from scores to result tables; which tables a study has, and what each reads.
+"""The specs of jobs from scores to result tables: a study's tables, and what each of them reads.
 
-The declarations of the methods (methods/base.py) decide on both.
+The declarations of the methods (methods/base.py) determine both.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,7 +60,7 @@ WHEN: dict[str, Callable[[Plan], object]] = {
     ),
     "always": lambda plan: True,
 }
-"""What a study has -> whether it does; tables that a study does not name are computed by it."""
+"""Condition -> whether a study meets it; tables that a study does not name depend on these."""
 
 
 def tables_of(plan: Plan) -> list[str]:
@@ -72,7 +72,7 @@ def tables_of(plan: Plan) -> list[str]:
 
 
 def datasets_of(plan: Plan, table: str) -> list[str]:
-    """Return the datasets of a result table: judges are not evaluated on what is learnt from."""
+    """Return the datasets of a result table; judges are not evaluated on training data."""
     datasets = {"all": [*plan.datasets], "distilled": plan.taught, "evaluated": plan.evaluated}
     return datasets[METHODS[table].datasets]
 
@@ -156,7 +156,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
 
 
 def _turned(plan: Plan, dataset: str, judges: Sequence[str]) -> Turned | None:
-    """Return what ratings and scores are subtracted from where the lowest value is the best."""
+    """Return min + max, from which ratings and scores are subtracted if the lowest is best."""
     scales = {name: plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)}
     people = {split(name)[0]: one.turn for name, one in scales.items() if one.turn is not None}
     scores = {
@@ -168,7 +168,7 @@ def _turned(plan: Plan, dataset: str, judges: Sequence[str]) -> Turned | None:
 
 
 def own_files(plan: Plan, table: str, dataset: str) -> list[str]:
-    """Return the files that a table reads beside those that all tables read."""
+    """Return the files that a table reads in addition to those of all tables."""
     return list(_part_of(plan, table, dataset).files)
 
 
@@ -183,7 +183,8 @@ class Part(NamedTuple):
 
 
 def _part_of(plan: Plan, table: str, dataset: str) -> Part:
-    """Return all parts that a table reads; the verdicts read those of all tables of claims."""
+    """Return all parts that a table reads; the verdicts read the parts of all tables with
+    claims."""
     methods = [METHODS[table]]
     if "verdicts" in methods[0].parts:
         methods += [METHODS[name] for name in tables_of(plan) if METHODS[name].claims]
@@ -232,7 +233,7 @@ def _bought(plan: Plan, dataset: str) -> Part:
 
 
 def _price_of(plan: Plan, judge: str) -> Prices | None:
-    """Return what a million of a judge's tokens cost, None where that is not known."""
+    """Return the price of a million of a judge's tokens, or None if it is unknown."""
     asked = judge in plan.judges and plan.is_asked(plan.judges[judge].model)
     return _price(plan, plan.judges[judge].model) if asked else FREE
 
@@ -246,7 +247,8 @@ def _price(plan: Plan, model: str) -> Prices | None:
 
 
 def _construction(plan: Plan, dataset: str) -> Part:
-    """What models did to build texts for a dataset, and the files that tell how well it went."""
+    """The steps in which models built texts for a dataset, and the files that show their
+    quality."""
     names = {
         **{ORIGINAL: "references"},
         **{name: "errors, one after the other" for name, _ in plan.perturbed(dataset, "chain")},
@@ -268,7 +270,7 @@ def _construction(plan: Plan, dataset: str) -> Part:
 
 
 def _ensembles(plan: Plan, dataset: str) -> Part:
-    """The members of derived judges, and how many of them have to score a text."""
+    """The members of derived judges, and how many of them must score a text."""
     judges, distill = set(plan.judges_of(dataset)), plan.study.distill
     student = {distill.teacher: distill.judge} if distill and distill.judge in judges else {}
     ensembles = {
@@ -313,7 +315,7 @@ def _graded(plan: Plan, dataset: str) -> Part:
 
 
 def _robust(plan: Plan, dataset: str) -> Part:
-    """Which judges are given a rating as a hint, which are forms of one model, and the attacks."""
+    """The judges with a hint, the judges that are forms of one model, and the attacks."""
     cards = {
         name: card
         for name in plan.judges_of(dataset)
@@ -348,7 +350,8 @@ def _training(plan: Plan, dataset: str) -> Part:
 
 
 def _verdicts(plan: Plan, dataset: str) -> Part:
-    """The tables of claims; the study's bars, and the parts of tables that decide on these."""
+    """The functions of claims; the study's bars, and the parts of tables needed to decide on
+    them."""
     if not plan.study.require:
         return Part({"claims": _claims(plan)})
     deciding = [name for name in tables_of(plan) if METHODS[name].bars]
@@ -398,4 +401,4 @@ PARTS: dict[str, Callable[[Plan, str], Part]] = {
     "verdicts": _verdicts,
     "weights": _weights,
 }
-"""Part of the spec -> what it consists of for a dataset; methods declare the parts they read."""
+"""Part of the spec -> the function that builds it for a dataset; methods declare their parts."""

@@ -1,4 +1,4 @@
-"""The specs of the jobs that check a study before anything of it runs."""
+"""The specs of the jobs that check a study before any of its jobs run."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -61,7 +61,7 @@ def preflight(plan: Plan) -> PreflightSpec:
 
 
 def key_sources(plan: Plan, models: Iterable[str]) -> list[KeySource]:
-    """Return what holds the keys of some models' endpoints and proxies."""
+    """Return the sources of the keys of some models' endpoints and proxies."""
     cards = [
         located(card, Path(plan.folders["model", name]), Path(plan.study.data))
         for name in models
@@ -74,7 +74,7 @@ def key_sources(plan: Plan, models: Iterable[str]) -> list[KeySource]:
 def check(
     plan: Plan, config: Mapping[str, object], source: str, unfetched: Iterable[str]
 ) -> CheckSpec:
-    """Report what the preflight found, and what a run would ask."""
+    """Report the results of the preflight, and what a run would request."""
     return CheckSpec(
         config=dict(config),
         source=source,

@@ -32,7 +32,7 @@ from judgescope.schema.cards import (
 )
 
 DEGREE = "single"
-"""The degree of every set of texts that a dataset brings, or that is graded."""
+"""The degree of every graded set, and of every set of texts that a dataset contains."""
 
 
 def ingest(plan: Plan, dataset: str) -> IngestSpec:
@@ -57,7 +57,7 @@ def ingest(plan: Plan, dataset: str) -> IngestSpec:
 
 
 def take(plan: Plan, dataset: str, given: str) -> TakeSpec:
-    """Take a set of texts that a dataset brings, with their ratings or in their order."""
+    """Read a set of texts of known quality from a dataset, with ratings or in order."""
     card = plan.perturbations[given]
     assert isinstance(card, GivenPerturbation)
     rated = card.role == "global"
@@ -78,7 +78,7 @@ def take(plan: Plan, dataset: str, given: str) -> TakeSpec:
 
 
 def classes(plan: Plan, dataset: str, name: str) -> list[float]:
-    """Return the ratings of the aspect that a set of texts is graded in, the lowest first."""
+    """Return the possible ratings of the aspect of a graded set of texts, the lowest first."""
     aspect = plan.lowered(dataset, plan.perturbations[name])
     values = plan.scale_of(dataset, aspect).values()
     assert values is not None  # checks/prompts.py, and the datasets' cards
@@ -120,7 +120,7 @@ def _change_without_model(
 
 
 def make_texts(plan: Plan, dataset: str, name: str, degree: str) -> MakeTextsSpec:
-    """Let a model make texts of a dataset's originals."""
+    """Let a model make texts from a dataset's originals."""
     card = plan.perturbations[name]
     assert isinstance(card, MadePerturbation)
     amount = card.degrees_for(dataset)[degree]  # type: ignore[index]
@@ -128,7 +128,7 @@ def make_texts(plan: Plan, dataset: str, name: str, degree: str) -> MakeTextsSpe
 
 
 def improve(plan: Plan, dataset: str) -> MakeTextsSpec | WriteReferencesSpec:
-    """Let a model make a dataset's originals: of its references, or as new ones."""
+    """Let a model write a dataset's originals, from its references or as new texts."""
     card, paths = improvements(plan)[dataset], plan.paths
     if not isinstance(card, References):
         return _made(plan, dataset, ORIGINAL, None, card, Degree())
@@ -177,30 +177,30 @@ def _made(
 
 
 def change(plan: Plan, dataset: str, card: Writer) -> Change:
-    """Return the change that a writer's card asks for, with the aspect that it lowers."""
+    """Return the change that a writer's card requests, with the aspect that it lowers."""
     return change_of({**card.model_dump(mode="json"), **lowered(plan, dataset, card)})
 
 
 def written_references(plan: Plan, dataset: str) -> str | None:
-    """Return the file of the references that a model writes for a dataset, if it does."""
+    """Return the file of the references that a model writes for a dataset, or None."""
     written = isinstance(plan.improved(dataset), References)
     return plan.paths.construction(dataset, ORIGINAL) if written else None
 
 
 def asked_model(plan: Plan, model: str) -> ModelSpec:
-    """Return what a job needs to ask a model."""
+    """Return the part of a spec with which a job asks a model."""
     folder = plan.folders["model", model]
     return ModelSpec(card=model_identity(plan, model), folder=folder, data=plan.study.data)
 
 
 def model_identity(plan: Plan, model: str) -> dict[str, object]:
-    """Return the keys of an asked model's card that its replies depend on."""
+    """Return the keys of an asked model's card on which its replies depend."""
     card = plan.models[model]
     return card.model_dump(mode="json", include=card.keys_for("asking"))
 
 
 def writer(plan: Plan, model: str, form: str, card: Decoding) -> WriterSpec:
-    """Return how a model is asked to write; it decodes as a card says."""
+    """Return how a model is asked to write, with the decoding of a card."""
     return WriterSpec(
         model=asked_model(plan, model),
         form=form,
@@ -210,7 +210,7 @@ def writer(plan: Plan, model: str, form: str, card: Decoding) -> WriterSpec:
 
 
 def decoding_of(card: Decoding) -> dict[str, float | str]:
-    """Return how a card's model decodes."""
+    """Return the decoding settings of a card."""
     keys: dict[str, float | str] = card.model_dump(include=Decoding.keys_for("asking"))
     return keys
 
@@ -219,7 +219,7 @@ def decoding_of(card: Decoding) -> dict[str, float | str]:
 
 
 def analyse(plan: Plan, dataset: str, model: str) -> AnalyseSpec:
-    """Let a model explain the ratings of the demonstrations that judges of a dataset are shown."""
+    """Let a model explain the ratings of the demonstrations in judges' prompts."""
     judges = {name: _analysed(plan, dataset, name) for name in analysts(plan, dataset)[model]}
     made = f"{ANALYSES}{model}"
     return AnalyseSpec(
@@ -238,7 +238,7 @@ def analyse(plan: Plan, dataset: str, model: str) -> AnalyseSpec:
 
 
 def _analysed(plan: Plan, dataset: str, judge: str) -> AnalysedJudge:
-    """Return how the analyses that a judge is shown are asked for."""
+    """Return how the analyses for a judge are requested."""
     card, analyses = plan.judges[judge], analyses_of(plan, judge)
     assert card.shots is not None and analyses is not None  # analysts() returns only such judges
     return AnalysedJudge(

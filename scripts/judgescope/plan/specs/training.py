@@ -1,4 +1,4 @@
-"""The specs of jobs in which a judge learns from another: its texts, its training, its adapter."""
+"""The specs of jobs in which a judge is trained: its texts, its training, its adapter."""
 
 from msgspec.structs import asdict
 
@@ -28,7 +28,7 @@ def adapter_files(plan: Plan) -> list[str]:
 
 
 def _student(plan: Plan) -> Student:
-    """Return all that makes the prompts from which the judge learns."""
+    """Return everything that determines the prompts on which the judge is trained."""
     judge, model = plan.student
     return Student(
         model=model_identity(plan, model.model),
@@ -40,7 +40,7 @@ def _student(plan: Plan) -> Student:
 
 
 def _taught(plan: Plan, dataset: str) -> TaughtDataset:
-    """Return what prompts show of the aspects that both judges judge, and the sets of texts."""
+    """Return what prompts show about the aspects of both judges, and the sets of texts."""
     learnt = plan.rated_by(plan.distillation.judge, dataset)
     shared = [name for name in plan.rated_by(plan.distillation.teacher, dataset) if name in learnt]
     aspects = prompt_aspects(plan, dataset)
@@ -54,7 +54,7 @@ def _taught(plan: Plan, dataset: str) -> TaughtDataset:
 
 
 def sample(plan: Plan) -> SampleSpec:
-    """Draw the texts and aspects that a judge learns from."""
+    """Draw the texts and aspects for training."""
     card = plan.distillation
     members = [plan.judges[name] for name in plan.teachers if name in plan.judges]
     return SampleSpec(
@@ -74,7 +74,7 @@ def sample(plan: Plan) -> SampleSpec:
 
 
 def write_new(plan: Plan, dataset: str, model: str) -> WriteNewSpec:
-    """Let a model write texts about a dataset's items, for a judge to learn from."""
+    """Let a model write training texts for a dataset's items."""
     card, name = plan.distillation.write, f"{WRITTEN}{model}"
     assert card is not None
     return WriteNewSpec(
@@ -92,11 +92,11 @@ def write_new(plan: Plan, dataset: str, model: str) -> WriteNewSpec:
 
 
 def _trainee(plan: Plan, job: str) -> TraineeSpec:
-    """Return which model learns in a job, and how."""
+    """Return the model that is trained in a job, and how."""
     judge, model = plan.student
     return TraineeSpec(
         code=computing(job)["code"],
-        versions={},  # it runs in an environment of its own, whose versions the adapter names
+        versions={},  # it runs in its own environment, whose versions the adapter names
         model=asked_model(plan, model.model),
         recipe=plan.distillation.recipe.model_dump(mode="json"),
         max_tokens=judge.max_tokens,
@@ -104,7 +104,7 @@ def _trainee(plan: Plan, job: str) -> TraineeSpec:
 
 
 def check_student(plan: Plan) -> CheckStudentSpec:
-    """Check whether the model can be trained, before anything is asked."""
+    """Check whether the model can be trained, before any request is sent."""
     return CheckStudentSpec(
         **asdict(_trainee(plan, "check_student")),
         sample=plan.paths.sample(),
@@ -113,7 +113,7 @@ def check_student(plan: Plan) -> CheckStudentSpec:
 
 
 def export(plan: Plan) -> ExportSpec:
-    """Write examples of the teacher's answers."""
+    """Write the teacher's answers as training examples."""
     teacher, paths = plan.distillation.teacher, plan.paths
     return ExportSpec(
         **computing("export_distill"),

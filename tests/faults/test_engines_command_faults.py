@@ -240,10 +240,10 @@ def test_a_program_that_vanishes_is_told(tmp_path: Path) -> None:
     [
         ({"argv": []}, "at least 1"),
         ({"argv": ["{programme}"]}, "a role that `files` does not have: programme"),
-        ({"files": "score.py", "argv": ["sh"]}, "a role of its own"),
-        ({"files": {"python": "score.py"}, "argv": ["sh"]}, "a role of its own"),
+        ({"files": "score.py", "argv": ["sh"]}, "is reserved"),
+        ({"files": {"python": "score.py"}, "argv": ["sh"]}, "is reserved"),
         ({"inputs": ["everything"]}, "unknown value"),
-        ({"env": ["A B"]}, "the wrong form"),
+        ({"env": ["A B"]}, "the wrong format"),
         ({"batch": 0}, "greater than or equal to 1"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Keys of endpoints: a card names what holds or prints the key, never the key itself."""
+"""Keys of endpoints: a card names the source of the key, never the key itself."""
 
 import os
 import stat
@@ -28,10 +28,10 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
     """A program and its arguments."""
     what: str = "the endpoint's key"
     key: str = "api_key"
-    """Begins the card's keys."""
+    """The prefix of the card's keys."""
 
     def __bool__(self) -> bool:
-        """Return whether the card names any."""
+        """Return whether the card names a source."""
         return bool(self.variable or self.file or self.command)
 
     def __str__(self) -> str:
@@ -45,8 +45,8 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
     def read(self) -> str:
         """Return the key; "" if the card names none, or a variable that is not set.
 
-        Raises UserError for a file that cannot hold a key, a program that prints none, and a key
-        that no header can carry: the HTTP client would quote it.
+        Raises UserError for a file that cannot contain a key, a program that prints none, and a key
+        that no header can contain: the HTTP client's own error would show it.
         """
         if self.command:
             key = self._printed(self.command)
@@ -57,7 +57,7 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
         key = key.strip()
         if not key.isprintable():
             raise self.error(
-                "the key has characters that no HTTP header can carry",
+                "the key has characters that are not allowed in an HTTP header",
                 "store or print only the key, on one line and without control characters",
             )
         if self.file or self.command:
@@ -73,7 +73,7 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             )
 
     def error(self, what: str, todo: str) -> UserError:
-        """Return the error of a key that cannot be used."""
+        """Return the error for a key that cannot be used."""
         key, got = f"{self.key}_env", self.variable
         if self.command:
             key, got = "token_command", self.command[0]
@@ -82,7 +82,7 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
         return UserError(what, where=f"models/{self.model}.yaml, key {key}", got=got, todo=todo)
 
     def _printed(self, command: list[str]) -> str:
-        """Return what the program prints; no shell reads its words."""
+        """Return what the program prints; no shell interprets its arguments."""
         todo = "run the program in a terminal: it must print only the key and exit with 0"
         try:
             done = subprocess.run(
@@ -103,13 +103,13 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             raise self.error(what, todo)
         key = done.stdout.decode("utf-8", "replace")
         if not key.strip():
-            raise self.error("the program that should print the endpoint's key prints none", todo)
+            raise self.error("the program for the endpoint's key prints nothing", todo)
         return key
 
     def _in_file(self) -> str:
         path = Path(self.file or "")
         if not path.is_file():
-            todo = "name a file with only the key; a relative path starts at the card"
+            todo = "name a file with only the key; the path is relative to the card's folder"
             raise self.error(f"the file that holds {self.what} does not exist", todo)
         real = path.resolve()
         if any(
@@ -118,8 +118,8 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             for name in SHARED
         ):
             raise self.error(
-                "the key is in a folder of cards or results, which others may come to read",
-                f"move the file out of {' and '.join(SHARED)}, for instance to your home folder",
+                "the key is in a folder of cards or results, which others may get to read",
+                f"move the file out of {' and '.join(SHARED)}, for example to your home folder",
             )
         if path.stat().st_mode & READABLE:
             raise self.error("other users can read the key", f"chmod 600 {path}")
@@ -130,5 +130,5 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             todo = "store only the key, as text that you can read"
             raise self.error(f"the key cannot be read: {reason}", todo) from None
         if not key.strip():
-            raise self.error(f"the file of {self.what} is empty", "write it into the file")
+            raise self.error(f"the file for {self.what} is empty", "write it into the file")
         return key

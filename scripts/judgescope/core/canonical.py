@@ -19,8 +19,8 @@ _STRICT, _LAX = (
 def canonical(value: object, *, strict: bool = True) -> str:
     """Return JSON with sorted keys and no blanks.
 
-    TypeError or ValueError for a value that is not JSON (a date, NaN); with `strict=False` it
-    becomes its `str`, or NaN.
+    Raises TypeError or ValueError for a value that is not JSON (a date, NaN); with `strict=False`
+    such a value becomes its `str`, or NaN.
     """
     return (_STRICT if strict else _LAX).encode(value)
 
@@ -30,9 +30,9 @@ class SpecPart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
 
 
 class JobSpec(SpecPart, frozen=True, kw_only=True):
-    """Everything that decides a job's output, except the files that it reads."""
+    """Everything that determines a job's output, except the files that it reads."""
 
     code: str
     """A hash of the code that the job can import."""
     versions: dict[str, str]
-    """Versions of the packages whose behaviour shows in the output."""
+    """Versions of the packages whose behaviour changes the output."""

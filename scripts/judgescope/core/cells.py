@@ -1,14 +1,14 @@
-"""Cells, and a compact form of many.
+"""Cells, and a compact form for many of them.
 
 A cell is one judge on one set of a dataset's targets; its files have a row group for each aspect
-and criterion. A spec has to fit one command line (128 KiB) for any study.
+and criterion. A spec must fit one command line (128 KiB) for any study.
 """
 
 from collections.abc import Iterable, Iterator
 from itertools import product
 
 Block = list[list[str]]
-"""[perturbations, judges, aspects]: every combination of them is judged."""
+"""[perturbations, judges, aspects]: all their combinations are judged."""
 DERIVED = "derived"
 """The model in the paths of judges that are made from others."""
 
@@ -25,7 +25,7 @@ def joined(aspect: str, criterion: str | None) -> str:
 
 
 def pack(cells: Iterable[tuple[str, str, str]]) -> list[Block]:
-    """Return the blocks that make up these (perturbation, judge, aspect), each once."""
+    """Return blocks that contain each of these (perturbation, judge, aspect) once."""
     aspects: dict[tuple[str, str], list[str]] = {}
     for perturbation, judge, aspect in cells:
         aspects.setdefault((perturbation, judge), []).append(aspect)

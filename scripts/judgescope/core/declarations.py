@@ -1,7 +1,7 @@
-"""What the modules of a package declare (`METHOD = Method(…)`): a new module is registered by it.
+"""Declarations in the modules of a package (`METHOD = Method(…)`), which register a new module.
 
-The last statement of a module is read without importing the module: planning and the cards need
-the names, and an import of all modules takes 0.3 s.
+The last statement of a module is read without importing the module: planning and the cards need the
+names, and an import of all modules takes 0.3 s.
 """
 
 import ast
@@ -19,7 +19,7 @@ LIBRARY = Path(__file__).resolve().parents[1]
 def declarations(package: str, name: str) -> dict[str, dict[str, Any]]:
     """Return module -> the keywords of its declaration, for a package of the library, by path.
 
-    Keywords must be literals; a ValueError or SyntaxError names the first module with another.
+    Keywords must be literals; otherwise a ValueError or SyntaxError names the first such module.
     """
     declared: dict[str, dict[str, Any]] = {}
     for path in sorted((LIBRARY / package).rglob("*.py")):
@@ -32,7 +32,7 @@ def declarations(package: str, name: str) -> dict[str, dict[str, Any]]:
 def import_all(package: str) -> list[ModuleType]:
     """Import the modules of a package (dotted name) in the order of their names.
 
-    The argument is a literal: plan/code.py takes a call for imports of all the modules.
+    The argument must be a literal: plan/code.py treats a call as imports of all the modules.
     """
     names = sorted(each.name for each in iter_modules(import_module(package).__path__))
     return [import_module(f"{package}.{name}") for name in names]
@@ -47,4 +47,4 @@ def _keywords(source: str, path: Path) -> dict[str, Any]:
     match tree.body:
         case [ast.Expr(value=ast.Call(args=[], keywords=keywords))]:
             return {str(word.arg): ast.literal_eval(word.value) for word in keywords}
-    raise ValueError(f"{path}: a declaration is one call with keywords, at the module's end")
+    raise ValueError(f"{path}: a declaration must be one call with keywords, at the module's end")

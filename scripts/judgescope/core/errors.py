@@ -12,26 +12,27 @@ UNSEEN: Final = (
     r"\u2060-\u206f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff0-\ufffb\ufffe\uffff"
     r"\U000e0000-\U000e0fff"
 )
-"""Content of a character class in a regular expression; the same as `CODES` in workflow/explore."""
+"""Characters that have no visible form, for a class in a regular expression; the same as `CODES` in
+workflow/explore."""
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 
 
 def coded(text: str) -> str:
-    """Return a text with a code in place of each such character: ⟨U+202E⟩."""
+    """Return a text with each such character replaced by a code: ⟨U+202E⟩."""
     return _UNSEEN.sub(lambda result: f"\u27e8U+{ord(result[0]):04X}\u27e9", text)
 
 
 SHOWN = 12
-"""Longer lists of allowed values are cut after this many."""
+"""Number of allowed values after which a longer list is cut."""
 CONTROL = re.compile(f"[\t{UNSEEN}]")
-"""Characters that a terminal obeys: names in a message may come from data."""
+"""Characters that could control a terminal: names in a message may come from data."""
 
 
 class UserError(Exception):
     """Something that the user wrote or supplied cannot be used; the message says how to fix it.
 
     `what` is one sentence; `where` a file with key or row; `got` the offending value; `allowed`
-    the values or the form that would do; `todo` the next step.
+    the values or the form that are allowed; `todo` the next step.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, and the hashes of a folder of them."""
+"""Files that are written completely or not at all, and the hashes of a folder's files."""
 
 import hashlib
 import os
@@ -11,9 +11,9 @@ from judgescope.core.canonical import canonical
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces `path` when the block ends without an error.
+    """Yield a temporary path that replaces `path` if the block ends without an error.
 
-    An OSError of the block names `path`.
+    An OSError in the block names `path`.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}")
     with about(path):
@@ -33,7 +33,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def about(path: str | Path) -> Iterator[None]:
-    """Let an OSError of the block name the file."""
+    """Let an OSError in the block name the file."""
     try:
         yield
     except OSError as error:
@@ -42,9 +42,9 @@ def about(path: str | Path) -> Iterator[None]:
 
 
 def write_hashes(paths: Mapping[str, str], output: str) -> None:
-    """Write cell -> the hash of its file: one file that stands for a folder of cells.
+    """Write cell -> the hash of its file: one file that represents a folder of cells.
 
-    Snakemake compares files by their content, and folders by their times alone.
+    Snakemake compares files by their content, but folders only by their times.
     """
     hashes = {
         cell: hashlib.sha256(Path(path).read_bytes()).hexdigest() for cell, path in paths.items()

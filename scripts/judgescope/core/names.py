@@ -1,7 +1,7 @@
-"""Names that several packages know, and ids made from names.
+"""Names that several packages use, and ids made from names.
 
-Jobs take the names of sets and of values in cards from here, so that they do not import the types
-of cards. Ids have lower case, digits, `-` and `_`, at most 80 characters.
+Jobs import the names of sets and of values in cards from here, so that they do not import the types
+of cards. Ids have lower-case letters, digits, `-` and `_`, and at most 80 characters.
 """
 
 import hashlib
@@ -12,36 +12,36 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 ORIGINAL, SYSTEMS = "original", "systems"
-"""The sets of texts that nobody perturbed; values of the column `perturbation`."""
+"""The sets of unperturbed texts; values of the column `perturbation`."""
 REFERENCE = "reference"
 """The system of originals: the people who wrote the references."""
 REFERENCES = "references"
-"""The file of the texts that an improvement starts from, beside the sets of targets."""
+"""The file of the texts from which an improvement starts, next to the sets of targets."""
 ANALYSES = "analyses."
 """Prefix of the analyses by a model; the model's id follows."""
 MERGES = "merges."
 """Prefix of the error lists that a supervisor merges; the supervisor's model follows."""
 WRITTEN = "written."
-"""Prefix of the texts that a model writes for a judge to learn from; the model's id follows."""
+"""Prefix of the training texts that a model writes; the model's id follows."""
 COMPARED = "comparisons."
 """Prefix of the comparisons behind a graded set; the set's id follows."""
 ALL, TRIAL, REST, REFEREE = "all", "trial", "rest", "referee"
-"""The parts of a graded set: all candidates at once; or some on trial, then the others; before
-both, the comparator on the anchors alone."""
+"""The parts of a graded set: all candidates at once; or those on trial, then the others; before
+both, the comparator is tested on the anchors only."""
 ORACLE = "oracle"
-"""The control that knows the errors."""
+"""The control that knows how many errors a text has."""
 BATCH = "openai-batch"
-"""What the provenance of replies that came in a batch says of their engine: they had its price."""
+"""The engine in the provenance of replies from a batch, which had the batch's price."""
 COMPUTED: Final = "computed"
-"""The parser of values that were never a reply."""
+"""The parser of values that do not come from replies."""
 INJECT_ERRORS: Final = "inject_errors"
-"""The rule that puts one error after the other into a text."""
+"""The rule that adds one error after another to a text."""
 WRONG_ENDING = "wrong_ending"
-"""The key of an item's `meta` that holds an ending which does not fit."""
+"""The key of an item's `meta` for an ending that does not fit."""
 
 
 def new_target(item: str, perturbation: str) -> str:
-    """Return the id of a text that a model writes about an item; the set is named after it."""
+    """Return the id of a text that a model writes for an item; the set has the same name."""
     return f"{item}:{perturbation}"
 
 
@@ -55,10 +55,10 @@ _UNSHOWN = re.compile(
 
 
 def slug(name: str) -> str:
-    """Return the name as an id: decomposed (NFKD), lower case, a `-` for each run of the rest.
+    """Return the name as an id: decomposed (NFKD), lower case, a `-` for each run of other signs.
 
-    A name that is too long is cut and ends in a hash of the whole; one without any Latin letter or
-    digit is `x-` and its hash.
+    A name that is too long is cut and ends in a hash of the full name; a name without any Latin
+    letter or digit becomes `x-` and its hash.
     """
     plain = unicodedata.normalize("NFKD", name).casefold()
     plain = "".join(char for char in plain if not unicodedata.combining(char))
@@ -71,17 +71,17 @@ def slug(name: str) -> str:
 def folded(name: str) -> str:
     """Return the common form of names that differ only in blanks, case or Unicode form.
 
-    NFKC and case folding, without white space and signs that show nothing: `C`, `C++` and `C#`
-    stay three.
+    NFKC and case folding, without white space and invisible characters: `C`, `C++` and `C#` remain
+    different.
     """
     plain = unicodedata.normalize("NFKC", name).casefold()
     return unicodedata.normalize("NFKC", _UNSHOWN.sub("", plain))
 
 
 def slugs(names: Iterable[str], reserved: Collection[str] = ()) -> dict[str, str]:
-    """Return name -> id, all different, whatever the order of the names.
+    """Return name -> id, all different, independent of the order of the names.
 
-    Every one of several names that would share an id, or have a `reserved` one, ends in its hash.
+    If several names would have the same id, or a `reserved` one, each of them ends in its hash.
     """
     made = {name: slug(name) for name in dict.fromkeys(names)}
     count = Counter(made.values())

@@ -9,7 +9,7 @@ from pathlib import Path
 from judgescope.core.names import COMPARED
 
 HOME = Path(__file__).resolve().parents[3]
-"""The workflow's folder: it holds config, scripts and workflow."""
+"""The workflow's folder, which contains config, scripts and workflow."""
 WORKFLOW = HOME / "workflow"
 """Rules, and templates of reports and forms."""
 _WILDCARD = re.compile(r"{(\w+)}")
@@ -26,7 +26,7 @@ class _Kind:
 
 
 def _filled(template: str, *values: str, **named: str) -> str:
-    """Return a path with values for its wildcards, in their order; others stay for a rule."""
+    """Return a path with values for its wildcards, in order; other wildcards stay for a rule."""
     names = _WILDCARD.findall(template)
     given = dict(zip(names[: len(values)], values, strict=True)) | named
     if not given.keys() <= set(names):
@@ -38,8 +38,8 @@ def _filled(template: str, *values: str, **named: str) -> str:
 class Paths:
     """The files of a study, by kind, below the folder `results`.
 
-    A kind is called with values for its wildcards: `items("news")`. What is left out stays a
-    wildcard, as a rule has it: `items()`.
+    A kind is called with values for its wildcards: `items("news")`. Wildcards without a value
+    remain, for use in a rule: `items()`.
     """
 
     results: str
@@ -60,8 +60,8 @@ class Paths:
     cell = _Kind("{kind}/{dataset}/{model}/{perturbation}/{judge}.parquet")
     cells = _Kind("{kind}/{dataset}/{model}")
     cell_pattern = _Kind("{kind}/{dataset}/{model}/{}.parquet")  # {} is <perturbation>/<judge>
-    hashes = _Kind("{kind}/{dataset}/{model}.json")  # of those cells, for whose folder they stand
-    joined = _Kind("joined/{dataset}/{model}.json")  # how many recorded rows fit the texts
+    hashes = _Kind("{kind}/{dataset}/{model}.json")  # of these cells, in place of their folder
+    joined = _Kind("joined/{dataset}/{model}.json")  # number of recorded rows that were joined
     part = _Kind("asked/{dataset}/{model}/{part}.json")
     draft = _Kind("drafts/{draft}.yaml")
     # training

@@ -1,4 +1,4 @@
-"""What a process may import, and bounds on its memory and time: a template is a program."""
+"""Limits on a process's imports, memory and time, because a template is a program."""
 
 import os
 import resource
@@ -25,10 +25,10 @@ class _Absent:
 
 
 def hide_pandas() -> None:
-    """Hide pandas from pyarrow, unless torch is installed, which looks for it.
+    """Hide pandas from pyarrow, unless torch is installed, which needs it.
 
-    pyarrow would import pandas at the first list that becomes a column, to see whether that is a
-    Series: this takes longer than all that a small job does.
+    pyarrow would import pandas for the first list that becomes a column, to check whether it is a
+    Series: this takes longer than all the work of a small job.
     """
     if find_spec("torch") is None:
         sys.meta_path.insert(0, _Absent("pandas"))
@@ -46,17 +46,17 @@ def without(*names: str) -> Iterator[None]:
 
 
 SPARE = 1 << 30
-"""Bytes: more than all copies of the largest prompt take."""
+"""Bytes: more than all copies of the largest prompt need."""
 STATE = Path("/proc/self/statm")
 _ONE_AT_A_TIME = RLock()
 
 
 @contextmanager
 def bounded_memory(spare: int = SPARE) -> Iterator[None]:
-    """Raise OverflowError where the block takes more than `spare` further bytes.
+    """Raise OverflowError if the block takes more than `spare` further bytes.
 
-    The limit is that of the process, so threads enter one after the other. Only Linux tells how
-    much a process has taken; elsewhere nothing is bounded.
+    The limit applies to the process, so threads enter one after the other. Only on Linux can the
+    memory of a process be read; elsewhere there is no limit.
     """
     if not STATE.exists():
         yield

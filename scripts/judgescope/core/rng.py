@@ -27,7 +27,7 @@ def stream(seed: int, *names: str | int) -> "Generator":
 
 
 def share_of(items: Iterable[str], share: float, *, seed: int, dataset: str) -> frozenset[str]:
-    """Return ceil(share · n) of the n items: the first in an order drawn by the study's seed."""
+    """Return ceil(share · n) of the n items: the first in an order drawn with the study's seed."""
     names = set(items)
     if share >= 1:
         return frozenset(names)

@@ -1,7 +1,7 @@
 """Keys and passwords: no card may contain one; no message, file or traceback shows one.
 
-What looks like a secret is found by patterns, what is known to be one is removed from texts: an
-endpoint or a program may return what it was given, in an error, a header, an answer.
+Possible secrets are found by patterns, known secrets are removed from texts: an endpoint or a
+program may return what it was given, in an error, a header or an answer.
 """
 
 import base64
@@ -23,20 +23,21 @@ NAMED = re.compile(
     r"credential|authori[sz]ation|cookie",
     re.IGNORECASE,
 )
-"""What names a secret, as the name of a header or of a field."""
+"""Names of secrets, for headers and fields."""
 IN_A_BODY = re.compile(
     r"(?:api|access|auth|bearer|private|subscription)[-_]?(?:key|token)s?$|secret|passw|"
     r"credential|authori[sz]ation|cookie",
     re.IGNORECASE,
 )
-"""The same among fields of a request or a library: many of these are keys or tokens of texts."""
+"""Names of secrets for fields of a request or a library, where many keys and tokens are
+harmless."""
 OPEN = {"prompt_cache_key", "bos_token", "eos_token", "pad_token", "stop_token", "unk_token"}
 """Fields whose names look like secrets, but whose values are not."""
 HEADS = {"headers", "query"}
 FREE = HEADS | {"extra_body", "model_args", "engine_args"}
-"""Keys of cards in which anything may be named."""
+"""Keys of cards in which users can name anything."""
 VARIABLES = {"api_key_env", "api_key_file", "env", "proxy_auth_env", "proxy_auth_file"}
-"""Keys of cards that name what holds a secret."""
+"""Keys of cards that name the source of a secret."""
 MARKED = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:sk|hf|gsk|xai|rk|ghp|glpat)[-_]|github_pat_|AIza|AKIA|Bearer\s+|eyJ)"
     r"(?=[\w-]*?(?=[A-Za-z]*\d)[A-Za-z0-9]{13})[\w.+/=-]{12,}"
@@ -61,7 +62,7 @@ Place = tuple[str | int, ...]
 
 
 def masked(text: str) -> str:
-    """Return a text with everything masked that looks like a secret."""
+    """Return a text in which everything that looks like a secret is masked."""
     text = CREDENTIALS.sub(f"{PLACE}@", MARKED.sub(PLACE, text))
     return QUERY.sub(rf"\1{PLACE}", text)
 
@@ -97,9 +98,9 @@ def is_secret(name: str) -> bool:
 
 
 KEYS_READ: dict[str, str] = {}
-"""Secrets that this process has read from files and programs, by their replacements."""
+"""Secrets that this process has read from files and programs: replacement -> secret."""
 SHORTEST = 8
-"""A shorter value is a placeholder such as `test`, which any text may contain."""
+"""Shorter values are placeholders such as `test`, which any text may contain."""
 PERCENT = re.compile(r"%[0-9A-F]{2}")
 
 
@@ -129,7 +130,7 @@ class Redactor:
 
 
 def forms(value: str) -> set[str]:
-    """Return a value as it is, and as JSON, a URL, HTML and base64 encode it."""
+    """Return a value unchanged, and as encoded by JSON, URLs, HTML and base64."""
     result = {value, html.escape(value), quote_plus(value), quote(value), quote(value, safe="")}
     result |= {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     result |= {one.replace("/", "\\/") for one in result}
@@ -146,7 +147,8 @@ def _in_base64(value: bytes) -> Iterator[str]:
 
 
 def show_without_secrets() -> None:
-    """Mask in all tracebacks what looks like a key, and variables that are named like one."""
+    """Mask in all tracebacks what looks like a key, and values of variables that are named like
+    keys."""
     sys.excepthook = _show
 
 

@@ -1,7 +1,7 @@
-"""AltTest as its authors publish it: JSON, rater -> {id of what was rated -> rating or label}.
+"""AltTest as its authors publish it: JSON, rater -> {id of the rated thing -> rating or label}.
 
-An id has parts, joined by `__`: the first names the source, the others tell apart what was rated of
-it, such as system and aspect. All of it is rated on one scale. There are no texts.
+An id has parts, joined by `__`: the first names the source, the others distinguish what was rated,
+such as system and aspect. There is one scale for all ratings, and there are no texts.
 """
 
 from collections.abc import Iterator
@@ -14,15 +14,15 @@ from judgescope.data.rows import Row, read_object
 from judgescope.schema.cards import Dataset, Format
 
 ITEM, SYSTEM = "#item", "#system"
-"""The columns that `annotations` adds: the first part of an id, and the others."""
+"""The columns that `annotations` adds: the first part of an id, and the other parts."""
 
 
 def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; what an id names beside its source is a system."""
+    """Return the dataset; the parts of an id after the source become the system."""
     draft = Draft(card)
     if len(draft.columns) > 1:
         raise UserError(
-            "this format has one rating an id and rater, so its card has one aspect",
+            "this format has one rating per id and rater, so its card must have one aspect",
             where=f"datasets/{card.dataset}.yaml, key aspects",
             got=", ".join(draft.columns),
         )
@@ -52,7 +52,7 @@ def annotations(path: Path) -> Iterator[tuple[int, Row]]:
     for rater, ratings in read_object(path).items():
         if not isinstance(ratings, dict) or rater in {ITEM, SYSTEM}:
             raise UserError(
-                "this format has an object of ids and ratings under each rater's name",
+                "this format needs an object of ids and ratings for each rater's name",
                 where=f"{path}, {rater}",
                 got=ratings,
             )

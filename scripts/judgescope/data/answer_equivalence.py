@@ -1,7 +1,7 @@
-"""Answer Equivalence as its authors publish it: JSONL, one rated candidate answer a line.
+"""Answer Equivalence as its authors publish it: JSONL, one rated candidate answer per line.
 
-Fields that are used: qid, question, context, reference. A question comes in many lines, with other
-candidates and with other references; its references here are all of them, in order of appearance.
+These fields are used: qid, question, context, reference. A question is in many lines, with
+different candidates and references; here it has all these references, in order of appearance.
 """
 
 from judgescope.data.draft import Draft, Files, RowFault

@@ -1,7 +1,7 @@
-"""CNN/DailyMail, one news article an item, in either of the forms in which it is published.
+"""CNN/DailyMail, one news article per item, in either of its two published forms.
 
 A file `<id>.story` is the article, then blocks that begin with a line `@highlight`. A table (CSV,
-Parquet, JSONL) has the columns id, article and highlights, a highlight a line.
+Parquet, JSONL) has the columns id, article and highlights, with one highlight per line.
 """
 
 import re
@@ -17,9 +17,9 @@ _ENDED = re.compile(r"""[.!?…]["'”’)\]]*$""")
 
 
 def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset: the highlights are the reference, as sentences of one text.
+    """Return the dataset: the highlights, as sentences of one text, are the reference.
 
-    Some published articles are empty: they are left out, and named.
+    Some published articles are empty: they are left out, and a notice names them.
     """
     draft, empty = Draft(card), list[str]()
     for path, _ in files["data"]:
@@ -51,7 +51,7 @@ def _add(
 
 
 def summary(highlights: Sequence[str]) -> str:
-    """Return highlights as one text: each ends as a sentence does, no blank before its mark."""
+    """Return highlights as one text, each with a final mark and no blank before it."""
     texts = [" ".join(text.split()) for text in highlights]
     tidy = [re.sub(r"\s+([.!?])$", r"\1", text) for text in texts if text]
     return " ".join(text if _ENDED.search(text) else f"{text}." for text in tidy)

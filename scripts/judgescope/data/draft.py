@@ -1,4 +1,4 @@
-"""What an adapter has read so far, and every fault found in it, reported in one pass."""
+"""What an adapter has read so far, with all faults in it, which are reported in one pass."""
 
 import json
 import math
@@ -20,9 +20,9 @@ from judgescope.schema.cards import Dataset, RatedAspect, Select
 from judgescope.schema.cards.base import plain_word
 
 MEAN = "mean"
-"""The rater whose values are means of several people's: on the scale, but off its grid."""
+"""The rater whose values are means over several people: in the scale's range, but off its grid."""
 RESERVED = ("original",)
-"""System ids that would make the target id of an unperturbed original."""
+"""System ids that would collide with the target id of an unperturbed original."""
 ROW_PER_TEXT = (
     "use one row per text and one column per rater: map `item` (judgescope init: --item) to "
     "the column that names the source, and `system` (--system) to the one that names the "
@@ -37,7 +37,7 @@ NO_TEXTS = {
         *("#NAME?", "#VALUE!", "#REF!", "#N/A", "#DIV/0!", "#NUM!", "#NULL!", "#ERROR!"),
     )
 }
-"""What programs and spreadsheets write where they have no text."""
+"""What programs and spreadsheets write in place of a missing text."""
 _NOTHING = r"(?:nan|NaN|None|null)"
 PRINTED = re.compile(
     rf"""\s*\[\s*(?:['"]|{_NOTHING}\b).*(?:['"]|\b{_NOTHING})\s*\]\s*|\s*\[\s*{_NOTHING}\s*\]\s*""",
@@ -46,18 +46,18 @@ PRINTED = re.compile(
 """A list of texts as Python or JSON prints it."""
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d+)?|[.,]\d+)%?", re.ASCII)
 AROUND = 30
-"""Of long names that are almost equal, so many characters on both sides of the difference."""
+"""Characters shown on both sides of the difference between two long, similar names."""
 
 Files = Mapping[str, RoleFiles]
 """Role -> the files that a card names for it."""
 Key = tuple[str, str]
 """(item, system): a text."""
 ONLY_SYSTEM = "system"
-"""The one system of data that names none."""
+"""The system of all texts in data that names no systems."""
 
 
 class RowFault(UserError):
-    """A fault of the current row: the draft that notes it knows where that is."""
+    """A fault of the current row; the draft that records it adds the location."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class _Item(NamedTuple):
 
 
 class Draft:
-    """Items, outputs and ratings under the ids of the data; `finish` checks and names them."""
+    """Items, outputs and ratings by the ids in the data; `finish` checks and renames them."""
 
     def __init__(self, card: Dataset) -> None:
         self.card = card
@@ -105,7 +105,7 @@ class Draft:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Aspect -> its name in the data; nothing where the card says that nothing is rated."""
+        """Aspect -> its name in the data; empty if the card says that there are no ratings."""
         if self.card.ratings == "none":
             return {}
         return {name: aspect.column or name for name, aspect in self.card.aspects.items()}
@@ -117,13 +117,13 @@ class Draft:
 
     @contextmanager
     def at(self, file: Path, row: int, part: str = "") -> Iterator[None]:
-        """Make this row, or a part of it that faults name, the current one; see `caught`."""
+        """Make this row, or a part of it that errors name, the current one; see `caught`."""
         self.location, self.part = Location(str(file), row), part
         with self.caught():
             yield
 
     def add_rows(self, files: RoleFiles, add: Callable[["Draft", Row], None]) -> Self:
-        """Add every row of some files with `add`; its errors are noted as faults of the row."""
+        """Add every row of some files with `add`; its errors are recorded as faults of the row."""
         for path, _ in files:
             for number, row in read_rows(path):
                 with self.at(path, number):
@@ -132,7 +132,8 @@ class Draft:
 
     @contextmanager
     def caught(self) -> Iterator[None]:
-        """Note an error inside as a fault of the current row and go on after the block."""
+        """Record an error in the block as a fault of the current row, and continue after the
+        block."""
         try:
             yield
         except UserError as error:
@@ -143,17 +144,17 @@ class Draft:
         return pick(row, path, "")
 
     def number(self, source: list[object], count: int) -> str:
-        """Return an id for an item that has none: the dataset's, and a number by appearance.
+        """Return an id for an item that has none: the dataset's id, and a number by appearance.
 
-        Rows of one source are one item; `count` bounds how many there will be, so that ids sort as
-        they came.
+        Rows with the same source are one item; `count` is an upper bound of the number of items, so
+        that ids sort in order of appearance.
         """
         key = self._one_name(" | ".join(map(str, source)), "source")
         number = self._numbers.setdefault(key, len(self._numbers) + 1)
         return numbered(self.card.dataset, number, count)
 
     def name(self, name: object, kind: str) -> str:
-        """Return an id as text, also one that was stored as a number, or raise UserError."""
+        """Return an id as text, even if it was stored as a number, or raise UserError."""
         if isinstance(name, float) and name.is_integer():
             name = int(name)
         if isinstance(name, bool | float | list | dict) or _blank(name) or not folded(str(name)):
@@ -161,7 +162,7 @@ class Draft:
         return self._one_name(str(name), kind)
 
     def _one_name(self, name: str, kind: str) -> str:
-        """Return the spelling of a name that is used, its own unless the card says otherwise."""
+        """Return the spelling to use for a name: its own, unless the card says otherwise."""
         if (known := self._spelled.get((kind, name))) is not None:
             return known
         first, seen = self._first.setdefault((kind, folded(name)), (name, self.location))
@@ -189,10 +190,10 @@ class Draft:
         references: list[object] | None,
         meta: dict[str, Any] | None = None,
     ) -> str:
-        """Add an item, or check that it is the one already there; return its id in the data.
+        """Add an item, or check that it equals the item already added; return its id in the data.
 
-        `source` holds the parts of a source, [] where the data has none by design; `references`
-        is None where it has none by design: else one at least is needed.
+        `source` has the parts of a source, [] if the data has none by design; `references` is None
+        if the data has none by design: otherwise at least one is required.
         """
         key = self.name(name, "item")
         entry = _Item(
@@ -218,8 +219,8 @@ class Draft:
     def output(self, item: str, system: object, text: object, *, again: bool = False) -> Key:
         """Add a system's text for an item that was added before.
 
-        `text` is not looked at where the format has none by design. `again`: the same text may
-        come several times.
+        `text` is ignored if the format has none by design. `again`: the same text may occur several
+        times.
         """
         key = (item, self.name(system, "system"))
         if item not in self._items:
@@ -239,14 +240,14 @@ class Draft:
         return key
 
     def rating(self, key: Key, aspect: str, rater: str, cell: object) -> float | None:
-        """Add what a rater said of a text, and return it; a missing rating is counted."""
+        """Add a rater's rating of a text, and return it; a missing rating is counted."""
         value = self.value(aspect, cell, on_grid=rater != MEAN)
         if value is not None:
             self._ratings.setdefault((key, aspect, rater), value)
         return value
 
     def preference(self, first: Key, second: Key, aspect: str, rater: str, value: float) -> None:
-        """Add which of two texts a rater chose: 1 the first shown, -1 the second, 0 neither."""
+        """Add a rater's choice between two texts: 1 the first shown, -1 the second, 0 neither."""
         key, back = (first, second, aspect, rater), (second, first, aspect, rater)
         if (known := self._preferences.get(key) or self._preferences.get(back)) is not None:
             self._fault(
@@ -259,7 +260,7 @@ class Draft:
         self._preferences.setdefault(key, (self.location, value))
 
     def value(self, aspect: str, cell: object, *, on_grid: bool = True) -> float | None:
-        """Return a rating, which must be on the aspect's scale; one that is missing is counted."""
+        """Return a rating, which must be on the aspect's scale; a missing rating is counted."""
         scale = self.card.aspects[aspect]
         if scale.categorical:
             return self._label(cell, aspect, scale)
@@ -272,7 +273,7 @@ class Draft:
         return value
 
     def text(self, text: object, kind: str) -> str:
-        """Return a text, "" for what is none: that is noted as a fault."""
+        """Return a text; what is not a text is recorded as a fault and becomes ""."""
         if _blank(text):
             self._fault(f"a {kind} is empty", got=text)
             return ""
@@ -326,14 +327,15 @@ class Draft:
         )
 
     def _source(self, parts: list[object]) -> str:
-        """Join the parts that are there by a blank line; the white space around it is theirs."""
+        """Join the non-empty parts with a blank line; a single part keeps its white space."""
         texts = [self.text(part, "source") for part in parts if not _blank(part)]
         if parts and not texts:
             self._fault("a source is empty", got=parts[0])
         return texts[0] if len(texts) == 1 else "\n\n".join(map(str.strip, texts))
 
     def _label(self, cell: object, aspect: str, scale: RatedAspect) -> float | None:
-        """Return the place of a rating in words among the labels; None: missing or no label."""
+        """Return the position of a rating in words among the labels; None: missing or not a
+        label."""
         if self.is_missing(cell, aspect):
             return None
         word = word_of(cell)
@@ -342,20 +344,20 @@ class Draft:
         number = bool(isinstance(cell, int | float | Decimal) or _NUMBER.fullmatch(word))
         names = [*scale.labels, *scale.read_as]
         self._fault(
-            "a rating is a number, and the card gives labels"
+            "a rating is a number, but the card gives labels"
             if number
             else "a rating is not one of the card's labels",
             f"aspect {aspect}",
             got=word,
             allowed=names,
-            todo=f"say which label {'each number' if number else 'it'} is: `read_as: "
+            todo=f"map {'each number' if number else 'it'} to a label: write `read_as: "
             f"{{{json.dumps(word)}: …}}` under `aspects`, `{aspect}`, in the dataset's card",
             alike=number,
         )
         return None
 
     def is_missing(self, cell: object, aspect: str) -> bool:
-        """Return whether a cell holds no rating or choice, which is counted."""
+        """Return whether a cell has no rating or choice; such cells are counted."""
         text = str(cell).strip()
         missing = _blank(cell) or text.lower() == "nan" or text in self.card.missing
         if missing:
@@ -388,7 +390,7 @@ class Draft:
         todo: str = "",
         alike: bool = False,
     ) -> None:
-        """Note a fault of the current row; equal faults become one error with all their rows."""
+        """Record a fault of the current row; equal faults become one error with all their rows."""
         about = ", ".join(dict.fromkeys(filter(None, [self.part, about])))
         key = (what, about, "" if alike else repr(got), self.location.file)
         if key not in self._faults:
@@ -426,7 +428,7 @@ class Draft:
 
 
 def numbered(prefix: str, number: int, count: int) -> str:
-    """Return `prefix-007`, with as many digits as `count` needs, three at least."""
+    """Return `prefix-007`, with as many digits as `count` needs, but at least three."""
     return f"{prefix}-{number:0{max(3, len(str(count)))}d}"
 
 
@@ -445,7 +447,7 @@ def shown(scale: RatedAspect, *, on_grid: bool = True) -> str:
 
 
 def rows_of(locations: list[Location]) -> str:
-    """Return files and rows: the first few of each, and how many there are in all."""
+    """Return files and rows: the first few rows of each file, and their total number."""
     parts = []
     for file in sorted({location.file for location in locations}):
         rows = sorted({location.row for location in locations if location.file == file} - {0})
@@ -457,7 +459,7 @@ def rows_of(locations: list[Location]) -> str:
 
 
 def _rows(locations: list[Location]) -> str:
-    """Return the same without folders."""
+    """Return files and rows without the files' folders."""
     return rows_of([location._replace(file=Path(location.file).name) for location in locations])
 
 
@@ -466,16 +468,16 @@ def _counted(count: int, word: str) -> str:
 
 
 def _no_text(text: str) -> str:
-    """Return what a text is that a program wrote for lack of one, "" for any other text."""
+    """Return what a program wrote in place of a missing text, "" for any other text."""
     if len(text) < FEW_SIGNS and (known := text.strip().casefold()) in NO_TEXTS:
         return f"`{NO_TEXTS[known]}`"
     return "a printed list" if PRINTED.fullmatch(text) else ""
 
 
 def apart(name: str, other: str) -> list[str]:
-    """Return two names so that their difference shows, combining marks as codes.
+    """Return two names so that their difference is visible, with combining marks as codes.
 
-    Of long ones, the part around the first difference.
+    For long names, return only the part around the first difference.
     """
     pairs = enumerate(zip(name, other, strict=False))
     same = next((index for index, (a, b) in pairs if a != b), min(len(name), len(other)))
@@ -499,7 +501,7 @@ def _blank(value: object) -> bool:
 
 
 class Segment(NamedTuple):
-    """A line of a file, counted from 1; no document where no file tells them."""
+    """A line of a file, counted from 1; `document` is None if no file gives documents."""
 
     line: int
     source: str
@@ -508,15 +510,16 @@ class Segment(NamedTuple):
 
 
 def lines_of(path: Path) -> list[str]:
-    """Return the lines of a file; only a line feed ends one (a text may hold other breaks)."""
+    """Return the lines of a file; only a line feed ends a line (a text may contain other
+    breaks)."""
     return [line.removesuffix("\r") for line in read_text(path).removesuffix("\n").split("\n")]
 
 
 def groups(segments: Iterable[Segment], select: Select) -> Iterator[list[Segment]]:
     """Yield the segments of every item.
 
-    With `join`: as many consecutive ones of a document as make the first reference long enough.
-    What is left at a document's end is too short, and so not among the items that are selected.
+    With `join`: as many consecutive segments of a document as make the first reference long enough.
+    The rest of a document is too short, and so is not among the selected items.
     """
     for _, document in groupby(segments, key=lambda segment: segment.document):
         group: list[Segment] = []
@@ -531,7 +534,7 @@ def groups(segments: Iterable[Segment], select: Select) -> Iterator[list[Segment
 
 
 def add_groups(draft: Draft, path: Path, segments: Sequence[Segment]) -> None:
-    """Add the items that the segments of a file make, under the numbers of their first lines."""
+    """Add the items made from the segments of a file, numbered by their first lines."""
     joined = list(groups(segments, draft.card.select))
     last = segments[-1].line if segments else 0
     for group in joined:
@@ -552,6 +555,6 @@ def add_groups(draft: Draft, path: Path, segments: Sequence[Segment]) -> None:
 
 
 def _text(parts: Iterable[str]) -> str:
-    """Return segments as one text; a single one stays as it is."""
+    """Return segments as one text; a single segment is unchanged."""
     texts = list(parts)
     return texts[0] if len(texts) == 1 else " ".join(map(str.strip, texts))

@@ -1,9 +1,9 @@
-"""The benchmarks of (Hu et al. 2025) as JSON: texts of known rating, texts in a known order.
+"""The benchmarks of Hu et al. (2025) as JSON: texts of known rating, texts in a known order.
 
 Role `global`: an object aspect -> list of objects with source, target and rating. Role `local`: an
-object aspect -> object source -> list of texts (or objects with target), the reference first, each
-next one with one error more. An item is a source; it has no reference of its own. Rows in messages
-count the texts, or the sources, of an aspect from 1.
+object aspect -> object source -> list of texts (or objects with target): first the reference, then
+texts with one error more each. An item is a source; it has no other reference. Rows in messages are
+the numbers of an aspect's texts, or sources, from 1.
 """
 
 from collections import Counter
@@ -22,14 +22,14 @@ from judgescope.schema.loading import validate_card
 from judgescope.schema.tables import CHOSEN, read_table, table_of, write_table
 
 FEWEST = 2
-"""Texts of a source that have an order."""
+"""Minimum number of texts of a source, so that they have an order."""
 SYSTEM = "given"
 """The system of texts whose author is unknown."""
 Row = dict[str, Any]
 
 
 class Given(NamedTuple):
-    """A text with what is known of it: its rating, or its place behind the reference."""
+    """A text with its known rating, or its position after the reference."""
 
     source: str
     text: str
@@ -38,7 +38,7 @@ class Given(NamedTuple):
 
 
 def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset's items: every source once, whatever texts there are of it."""
+    """Return the dataset's items: every source once, however many texts it has."""
     draft = Draft(card)
     texts = [
         text
@@ -55,7 +55,7 @@ def read(card: Dataset, files: Files) -> Rated:
 
 
 def given(card: Dataset, files: RoleFiles, role: str, aspect: str) -> list[Given]:
-    """Return the texts of one aspect in the files of a role; UserErrors for any that is faulty."""
+    """Return the texts of one aspect in the files of a role; raises UserErrors for faulty texts."""
     draft = Draft(card)
     texts = list(_of_aspect(draft, files, role, aspect))
     draft.check()
@@ -65,10 +65,10 @@ def given(card: Dataset, files: RoleFiles, role: str, aspect: str) -> list[Given
 def given_rows(
     spec: TakeSpec, texts: Iterable[Given], items: Mapping[str, str]
 ) -> tuple[list[Row], list[Row]]:
-    """Return texts as rows of the tables `targets` and, where they are rated, `graded`.
+    """Return texts as rows of the table `targets` and, if they are rated, of `graded`.
 
-    `items`: source -> item; texts of other sources are left out. A text of a chain has its step as
-    a number, others are counted.
+    `items`: source -> item; texts of other sources are left out. The number of a chain's text is
+    its step, other texts are counted.
     """
     counted: Counter[str] = Counter()
     targets, graded = list[Row](), list[Row]()
@@ -94,7 +94,7 @@ def _nearest(rating: float, classes: list[float]) -> float:
 
 
 def _of_aspect(draft: Draft, files: RoleFiles, role: str, aspect: str) -> Iterator[Given]:
-    """Yield the texts of an aspect; whatever is wrong with one is noted as a fault."""
+    """Yield the texts of an aspect; whatever is wrong with a text is recorded as a fault."""
     column = draft.card.aspects[aspect].column or aspect
     contents = {path: read_object(path) for path, _ in files}
     holding = [path for path, content in contents.items() if column in content]
@@ -150,7 +150,7 @@ def _in_order(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[G
 
 
 def _row(draft: Draft, source: str, texts: list[Any]) -> Generator[Given, None, int]:
-    """Yield the texts of a source; return how many equal the one before them."""
+    """Yield the texts of a source; return how many equal the text before them."""
     (path, row), part, seen = draft.location, draft.part, list[str]()
     for step, entry in enumerate(texts):
         with draft.at(Path(path), row, f"{part}, text {step + 1}"):
@@ -166,7 +166,8 @@ def _text(draft: Draft, entry: dict[str, Any], key: str) -> str:
 
 
 def _note(draft: Draft, files: Files, rated: list[bool]) -> None:
-    """Note how many texts there are, and aspects that the card does not list: they are not read."""
+    """Record the number of texts, and the aspects that the card does not list, which are not
+    read."""
     counts = {"with a rating": sum(rated), "in a chain": len(rated) - sum(rated)}
     draft.notes.append("texts " + ", ".join(f"{how}: {n}" for how, n in counts.items()))
     known = {scale.column or name for name, scale in draft.card.aspects.items()}
@@ -177,13 +178,13 @@ def _note(draft: Draft, files: Files, rated: list[bool]) -> None:
 
 
 READERS = {"global": _rated, "local": _in_order}
-"""Role -> what yields the texts of an aspect."""
+"""Role -> the function that yields the texts of an aspect."""
 
 
 def take(spec: TakeSpec) -> None:
     """Read the texts of one role and aspect; write the targets, and the ratings if they have any.
 
-    Those of items that the study's selection left out are left out, too.
+    Texts of items that the study's selection left out are left out, too.
     """
     folder, where = Path(spec.folder), spec.card_file
     card: Dataset = validate_card("dataset", spec.dataset, where)

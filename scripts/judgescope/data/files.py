@@ -1,11 +1,11 @@
-"""The files that a card names: where they lie, fetched from a hub if need be, and their hashes.
+"""The files that a card names: where they are, downloaded from a hub if needed, and their hashes.
 
 A path in a card is relative to the card's folder, absolute, or begins with `{data}`, the study's
-data folder; what is not there is looked for in the cache of fetched files (`data.fetch`).
-`package:<name>/<file>` is a file of an installed package. Any other `{field}` makes it a pattern
-that stands for all files that match. A file on a hub is fetched when
-it is first needed, and kept in the cache of the hub's client (package huggingface_hub): HF_HOME
-names the cache, HF_ENDPOINT the hub, HF_TOKEN the user; HF_HUB_OFFLINE=1 allows no request.
+data folder; files missing there are looked for in the cache of downloaded files (`data.fetch`).
+`package:<name>/<file>` is a file of an installed package. Any other `{field}` makes the path a
+pattern for all files that match. A file on a hub is downloaded when it is first needed, and kept in
+the cache of the hub's client (package huggingface_hub): HF_HOME names the cache, HF_ENDPOINT the
+hub, HF_TOKEN the user; with HF_HUB_OFFLINE=1 no request is sent.
 """
 
 import glob
@@ -47,9 +47,10 @@ def resolve(
 ) -> RoleFiles:
     """Return (path, fields) of every file of a role, sorted by path.
 
-    `folder` is the card's, `data` what `{data}` stands for; `where` names the card in errors.
-    A field matches any part of a name (`[^/]+`), the first one as much as it can. Raises UserError
-    for an unknown role, for a file or pattern without a file, and for one that a hub does not give.
+    `folder` is the card's folder, `data` the folder for `{data}`; `where` names the card in errors.
+    A field matches any part of a name (`[^/]+`), the first field as much as possible. Raises
+    UserError for an unknown role, a missing file, a pattern without files, and a failed download
+    from a hub.
     """
     where = where or str(folder)
     if role not in files:
@@ -65,7 +66,7 @@ def resolve(
     if name != file:
         base = data if _is_there(data, name) or not _is_there(cache(), name) else cache()
         todo = (
-            f"`{{data}}` is {data}, from the study's key `data`: is that the right folder? "
+            f"check that {data} (the study's key `data`) is the right folder for `{{data}}`; "
             "`judgescope data list` lists the files that can be downloaded"
         )
     if FIELD.search(name):
@@ -79,7 +80,7 @@ def resolve(
 
 
 def _packaged(file: str, where: str) -> Path:
-    """Return where a file of an installed package lies, without importing the package."""
+    """Return the path of a file of an installed package, without importing the package."""
     package, _, name = file.removeprefix(PACKAGE).partition("/")
     try:
         files = distribution(package).files or []
@@ -108,7 +109,7 @@ def absolute(path: str, folder: Path, data: Path) -> str:
 
 
 def _absent(path: Path, where: str, todo: str) -> UserError:
-    """Name what is missing, the file or the first folder on the way to it, and what is there."""
+    """Return the error for a missing file or folder, with what exists in its place."""
     while not os.path.isdir(path.parent):
         path = path.parent
     return UserError(
@@ -121,7 +122,7 @@ def _absent(path: Path, where: str, todo: str) -> UserError:
 
 
 def cache() -> Path:
-    """Return the folder of fetched files: JUDGESCOPE_DATA, or one in the user's cache."""
+    """Return the folder of downloaded files: JUDGESCOPE_DATA, or one in the user's cache."""
     if folder := os.environ.get("JUDGESCOPE_DATA"):
         return Path(folder).absolute()
     from platformdirs import user_cache_path
@@ -130,12 +131,12 @@ def cache() -> Path:
 
 
 def _is_there(base: Path, name: str) -> bool:
-    """Return whether a folder has a file, or one that matches a pattern."""
+    """Return whether a folder has a file of this name, or a file that matches this pattern."""
     return bool(_matches(base, name)) if FIELD.search(name) else os.path.exists(base / name)
 
 
 def _fixed(base: Path, text: str) -> tuple[Path, str]:
-    """Return the folder before the first field of a pattern, and the pattern from there on."""
+    """Return the folder before the first field of a pattern, and the rest of the pattern."""
     parts = Path(text).parts
     first = next(index for index, part in enumerate(parts) if FIELD.search(part))
     return base.joinpath(*parts[:first]), "/".join(parts[first:])
@@ -179,9 +180,9 @@ def _no_match(base: Path, text: str, where: str, todo: str) -> NoReturn:
 
 
 def sha256_of(files: RoleFiles) -> str:
-    """Return the hash of a role's files: the file's own, or of all their `name sha256` lines.
+    """Return the hash of a role's files: of the single file, or of all their `name sha256` lines.
 
-    Names are relative to the folder that the files share, in sorted order.
+    Names are relative to the files' common folder, in sorted order.
     """
     return _of_all({path: digest(path) for path, _ in files})
 
@@ -208,8 +209,8 @@ def verify(
 ) -> dict[str, str]:
     """Return role -> hash of a card's files.
 
-    Without `fetch`, a file on a hub that is not in the cache has the hash that its card names.
-    Raises UserErrors, one for each role whose hash is not the one that the card names.
+    Without `fetch`, a file on a hub that is not in the cache has the hash that its card gives.
+    Raises UserErrors, one for each role whose hash differs from the card's.
     """
     where = where or str(folder)
     hashes, expected = dict[str, str](), dict(card.sha256)
@@ -239,7 +240,7 @@ def verify(
 
 
 def published(card: HasFiles, role: str) -> dict[Path, str]:
-    """Return path in the cache -> sha256 of the files of a role that can be fetched."""
+    """Return path in the cache -> sha256, for the files of a role that can be downloaded."""
     file, digests = card.files[role], getattr(card, "published", {})
     if not digests or isinstance(file, Hub) or not file.startswith(DATA):
         return {}
@@ -248,9 +249,9 @@ def published(card: HasFiles, role: str) -> dict[Path, str]:
 
 
 def to_fetch(card: HasFiles, data: Path) -> set[str]:
-    """Return the paths below `{data}` of the files that a run has to fetch.
+    """Return the paths below `{data}` of the files that a run must download.
 
-    A role whose files are in the study's data folder needs none, nor does a file in the cache.
+    These are not files of a role that the study's data folder has, nor files in the cache.
     """
     return {
         path.relative_to(cache()).as_posix()
@@ -261,30 +262,30 @@ def to_fetch(card: HasFiles, data: Path) -> set[str]:
 
 
 def absent(files: Mapping[str, str | Hub]) -> dict[str, Hub]:
-    """Return role -> file for those on a hub that are not in the cache."""
+    """Return role -> file, for files on a hub that are not in the cache."""
     return {
         role: file for role, file in files.items() if isinstance(file, Hub) and not _cached(file)
     }
 
 
 def fetch(file: Hub) -> Path:
-    """Return where a file lies in the cache, after fetching it if it is not there yet."""
+    """Return the path of a file in the cache, after downloading it if it is not there yet."""
     client = _client(file)
     try:
         return _cached(file) or Path(client.hf_hub_download(**_request(file)))
     except (OSError, ValueError) as error:
         raise UserError(
-            f"a file cannot be downloaded from the hub: {str(error).strip().splitlines()[0]}",
+            f"this file cannot be downloaded from the hub: {str(error).strip().splitlines()[0]}",
             where=str(file),
             todo=(
-                "check the three names, the network, and HF_TOKEN if the data is gated; or "
+                "check the keys of the file, the network, and HF_TOKEN if the data is gated; or "
                 "download the file yourself and put its path in the card"
             ),
         ) from error
 
 
 def _cached(file: Hub) -> Path | None:
-    """Return where a file lies in the cache, or None; without a request."""
+    """Return the path of a file in the cache, or None; sends no request."""
     path = _client(file).try_to_load_from_cache(**_request(file))
     return Path(path) if isinstance(path, str) else None
 
@@ -299,7 +300,7 @@ def _request(file: Hub) -> dict[str, str]:
 
 
 def _client(file: Hub) -> Any:
-    """Return the hub's client, imported only where a card names a file on a hub."""
+    """Return the hub's client, imported only if a card names a file on a hub."""
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # progress bars would fill the log
     try:
         return import_module(CLIENT)

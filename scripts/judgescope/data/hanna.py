@@ -1,6 +1,6 @@
-"""HANNA as its authors publish it: CSV, one system a row, in every cell a JSON list of all stories.
+"""HANNA as its authors publish it: CSV, one system per row, each cell a JSON list of all stories.
 
-Columns: Model, and `Human 1 RE` … for every rater and aspect. There are neither texts nor ids: a
+Columns: Model, and `Human 1 RE` … for every rater and aspect. There are no texts and no ids: a
 story's id is its position in the lists.
 """
 
@@ -14,7 +14,7 @@ from judgescope.data.rows import Row, cell_list
 from judgescope.schema.cards import Dataset, Format
 
 ENTRY = "#"
-"""The column that `entries` adds: the entry's id."""
+"""The column that `entries` adds, with the entry's id."""
 
 
 def read(card: Dataset, files: Files) -> Rated:
@@ -46,10 +46,10 @@ def _add(draft: Draft, row: Row, raters: list[int]) -> None:
 
 
 def entries(row: Row, dataset: str, where: str) -> Iterator[Row]:
-    """Yield a row per entry of the lists in a row's cells; cells without a list are in each.
+    """Yield a row per entry of the lists in a row's cells; other cells are the same in each.
 
-    The column `#` is the entry's id: the dataset's, and its number. Raises UserError for lists of
-    different lengths, or none.
+    The column `#` is the entry's id: the dataset's id, and a number. Raises UserError if the lists
+    differ in length, or if there are none.
     """
     lists = {name: cells for name, cell in row.items() if (cells := cell_list(cell)) is not None}
     lengths = {len(cells): name for name, cells in lists.items()}

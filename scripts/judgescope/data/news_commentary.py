@@ -1,8 +1,8 @@
-"""News Commentary, of which only the English side is used: texts to be paraphrased.
+"""News Commentary, of which only the English side is used, as texts to paraphrase.
 
-Either plain text (`*.en`, a sentence a line, an empty line between documents), or the table of a
-language pair whose name tells its columns (`*.de-en.tsv`; a lone tab ends a document), without
-header and quotes.
+Either plain text (`*.en`, one sentence per line, an empty line between documents), or the table of
+a language pair, whose file name gives its columns (`*.de-en.tsv`; a lone tab ends a document),
+without header or quotes.
 """
 
 import re
@@ -16,14 +16,14 @@ from judgescope.schema.cards import Dataset, Format
 
 ENGLISH = "en"
 NAME = re.compile(r".*\.(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.tsv|(?P<one>en))")
-"""How a published file's name ends: in a language pair, or in English alone."""
+"""The end of a published file's name: a language pair, or English only."""
 _SENTENCE = re.compile(r"""[.!?…]["'”’»)\]]*$""")
 
 
 def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset: a text is the source, and stands for its own paraphrase, as it has none.
+    """Return the dataset: a text is the source and also serves as its own paraphrase.
 
-    Headlines, which end in no mark of a sentence, and lines without English are left out.
+    Headlines, which do not end in a sentence mark, and lines without English are left out.
     """
     draft = Draft(card)
     if len(files["data"]) > 1:
@@ -44,7 +44,7 @@ def read(card: Dataset, files: Files) -> Rated:
 
 
 def _columns(path: Path) -> tuple[int, int]:
-    """Return which column of how many is English, as the file's name tells."""
+    """Return the position of the English column and the number of columns, by the file's name."""
     name = NAME.fullmatch(path.name)
     languages = (name["pair"] or name["one"]).split("-") if name else []
     if ENGLISH not in languages:

@@ -1,8 +1,8 @@
-"""QAGS as its authors publish it: JSONL, one summary a line, and for each sentence people's votes.
+"""QAGS as its authors publish it: JSONL, one summary per line, with people's votes per sentence.
 
 Fields: article, and summary_sentences, a list of {sentence, responses}; responses is a list of
-{worker_id, response: yes or no}, "yes" if the article supports the sentence. There are no ids:
-an item's is its position. The summary is its sentences, joined.
+{worker_id, response: yes or no}, "yes" if the article supports the sentence. There are no ids: an
+item's id is its position. The summary is its sentences, joined.
 """
 
 from pathlib import Path
@@ -27,9 +27,9 @@ class _Sentence(NamedTuple):
 
 
 def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; a rating is the share of sentences that most of their workers accept.
+    """Return the dataset; a rating is the share of sentences that a majority of workers accepts.
 
-    Its one rater is `mean`, its one system `system`; the votes are kept in the items' `meta`.
+    Its only rater is `mean`, its only system `system`; the votes are kept in the items' `meta`.
     """
     if len(card.aspects) != 1:
         raise UserError(
@@ -74,15 +74,13 @@ def _sentence(draft: Draft, entry: Row) -> _Sentence:
         worker = draft.name(draft.pick(response, "worker_id"), "worker")
         answer = draft.pick(response, "response")
         if answer not in ANSWERS:
-            raise RowFault("not an answer", got=answer, allowed=ANSWERS)
+            raise RowFault("unknown answer", got=answer, allowed=ANSWERS)
         if worker in votes:
             raise RowFault("a worker answered twice", got=worker)
         votes[worker] = answer
     yes = sum(answer == "yes" for answer in votes.values())
     if 2 * yes == len(votes):
-        raise RowFault(
-            "there is no majority", got=f"{yes} yes of {len(votes)}, an odd number needed"
-        )
+        raise RowFault("the votes have no majority", got=f"{yes} yes of {len(votes)}")
     return _Sentence(text, votes, 2 * yes > len(votes))
 
 

@@ -1,20 +1,20 @@
-"""A dataset as read: items, outputs, ratings, with the ids that all tables use."""
+"""A dataset as read: items, outputs and ratings, with the ids that all tables use."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 BY_REFERENCE = ":reference."
-"""Between an item and the number of one of its references: the text that another one is or was."""
+"""In ids of references: stands between the item and the reference's number."""
 WHOLLY = 5
-"""So many texts at least tell that a system, all of whose texts are references, wrote these."""
+"""Minimum number of texts for a system to be taken for the references' author, if all match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
     """The names of items and systems in a dataset's own files, by their ids.
 
-    `same`: names that differ only in blanks, case or Unicode form are one, as the card says.
+    `same`: names that differ only in blanks, case or Unicode form are the same, as the card says.
     """
 
     items: Mapping[str, str] = field(default_factory=dict)
@@ -26,7 +26,7 @@ NO_NAMES = Names()
 
 
 class Item(NamedTuple):
-    """One source and what was written for it; `meta["id"]` is its id in the data."""
+    """One source and its references; `meta["id"]` is its id in the data."""
 
     item: str
     source: str
@@ -46,7 +46,7 @@ class Output(NamedTuple):
 
 
 class Rating(NamedTuple):
-    """What one rater said of one target."""
+    """One rater's rating of one target."""
 
     target: str
     aspect: str
@@ -55,7 +55,7 @@ class Rating(NamedTuple):
 
 
 class Preference(NamedTuple):
-    """Which of two targets of an item one rater chose, in the order in which they were shown."""
+    """One rater's choice between two targets of an item, in the order in which they were shown."""
 
     target: str
     target_b: str
@@ -66,7 +66,7 @@ class Preference(NamedTuple):
 
 
 class GoldSpan(NamedTuple):
-    """An error that people marked in a text; `end` is the character behind it."""
+    """An error that people marked in a text; `end` is the position after its last character."""
 
     target: str
     start: int
@@ -79,7 +79,7 @@ class GoldSpan(NamedTuple):
 
 @dataclass(frozen=True)
 class Rated:
-    """Items by item, outputs by item and system, ratings by target, aspect and rater."""
+    """A dataset: items by item, outputs by item and system, ratings by target, aspect and rater."""
 
     items: list[Item]
     outputs: list[Output]
@@ -89,11 +89,11 @@ class Rated:
     problems: list[str] = field(default_factory=list)
     """Notices that are not errors, as sentences with numbers."""
     spans: list[GoldSpan] = field(default_factory=list)
-    """Marked errors by target and place, where a format has them."""
+    """Marked errors by target and place, if a format has them."""
     same_names: bool = False
-    """Whether the card says that spellings of a name are one."""
+    """Whether the card says that different spellings of a name are the same name."""
     preferences: list[Preference] = field(default_factory=list)
-    """Choices by the targets, aspect and rater, where people compared texts."""
+    """Choices by targets, aspect and rater, if people compared texts."""
 
     @property
     def names(self) -> Names:
@@ -102,10 +102,10 @@ class Rated:
         return Names(items, self.systems, self.same_names)
 
     def own_references(self, known: Collection[str]) -> dict[str, int]:
-        """Return target -> which reference of its item it is, for texts of reference systems.
+        """Return target -> number of the reference that it equals, for texts of reference systems.
 
-        These are the `known` ones, and systems all of whose texts are references. Another system
-        may have written the words of a reference: that is a text of its own.
+        These are the `known` systems, and systems all of whose texts are references. If another
+        system wrote the same words as a reference, that is a separate text.
         """
         numbers = {
             (item.item, tuple(text.split())): number

@@ -1,9 +1,9 @@
 """The accuracy task on RotoWire as its organisers publish it: reports of games, and their errors.
 
-Columns of the role `games` (CSV, one report a row): TEXT_ID, GENERATED_TEXT, and more about the
+Columns of the role `games` (CSV, one report per row): TEXT_ID, GENERATED_TEXT, and more about the
 game, which is kept in the item's `meta`; DETOKENIZED_GENERATED_TEXT is not read. The role `spans`
-(CSV, one error a row) has TEXT_ID (with `.txt`), TYPE, DOC_TOKEN_START and DOC_TOKEN_END (tokens
-between white space, counted from 1, the last one included), and TOKENS, CORRECTION and COMMENT.
+(CSV, one error per row) has TEXT_ID (with `.txt`), TYPE, DOC_TOKEN_START and DOC_TOKEN_END (tokens
+separated by white space, from 1, the last one included), and TOKENS, CORRECTION and COMMENT.
 """
 
 import re
@@ -27,7 +27,7 @@ class _Report(NamedTuple):
 
 
 def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset with its gold spans; nobody rated it, and no system is named."""
+    """Return the dataset with its gold spans; it has no ratings and no names of systems."""
     reading = _Reading()
     draft = Draft(card).add_rows(files["games"], reading.add_report)
     draft.check()
@@ -55,7 +55,7 @@ class _Reading:
         self.reports.setdefault(item, _Report(text, tokens))
 
     def add_span(self, draft: Draft, row: Row) -> None:
-        """Add an error, in characters of its report and not yet under its target's id."""
+        """Add an error by its position in characters; its target's id is set later."""
         name = draft.name(draft.pick(row, "TEXT_ID"), "item").removesuffix(".txt")
         if name not in self.reports:
             raise RowFault("unknown report", got=name, allowed=self.reports)
@@ -64,7 +64,7 @@ class _Reading:
         tokens = str(row.get(TOKENS) or "")
         if tokens.strip() and tokens.split() != text.split():
             raise RowFault(
-                f"different tokens are at this position of {name}", got=tokens, allowed=text
+                f"the report {name} has different tokens at this position", got=tokens, allowed=text
             )
         category = draft.text(draft.pick(row, "TYPE"), "category").strip()
         if (key := (name, start, end, category)) in self.seen:
@@ -75,7 +75,7 @@ class _Reading:
 
 
 def _place(draft: Draft, row: Row, report: _Report) -> tuple[int, int]:
-    """Return where a row's first token begins and its last one ends, in characters."""
+    """Return the start of a row's first token and the end of its last one, in characters."""
     first, last = (_number(draft, row, column) for column in ENDS)
     count = len(report.tokens)
     if not 1 <= first <= last <= count:

@@ -1,4 +1,4 @@
-"""Rows of JSON, JSONL, CSV, TSV and Parquet files, and XML, all without trust in what they hold."""
+"""Rows of JSON, JSONL, CSV, TSV and Parquet files, and XML, read as untrusted input."""
 
 import csv
 import io
@@ -22,23 +22,23 @@ Row = dict[str, Any]
 
 DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 MOST_UNFOLDED = 2 << 30
-"""Bytes of all cells of a Parquet file, and bytes of memory to count them in."""
+"""Maximum bytes of all cells of a Parquet file, and of the memory for counting them."""
 BATCH = 256
-"""Rows of a Parquet file that are unfolded at a time."""
+"""Number of rows of a Parquet file that are decompressed at a time."""
 CELL = 16
-"""Bytes that every cell counts beside its content: a billion empty ones are too many, too."""
+"""Bytes added for every cell, because even a billion empty cells are too many."""
 DICTIONARY = frozenset(("PLAIN_DICTIONARY", "RLE_DICTIONARY"))
 SIMPLE = frozenset(("PLAIN", "RLE", "BIT_PACKED")) | DICTIONARY
-"""Encodings of columns that Arrow can read without repeating what their dictionaries hold."""
+"""Encodings of columns that Arrow can read without repeating dictionary entries."""
 
 
 def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
     """Yield (row number, row) of a JSON, JSONL, CSV, TSV or Parquet file.
 
-    `kind` tells which of these it is, where the ending of its name does not. Row numbers are what
-    an editor shows: the line of a JSONL file, the row of a spreadsheet (its header is row 1), else
-    the position, from 1. Raises UserError for other endings, for bytes that are not UTF-8, and for
-    what is not rows.
+    `kind` is the file type if the file name's suffix does not show it. Row numbers are those that
+    an editor shows: the line of a JSONL file, the row of a spreadsheet (its header is row 1),
+    otherwise the position, from 1. Raises UserError for other suffixes, for bytes that are not
+    UTF-8, and for content that is not rows.
     """
     reader = _READERS.get(f".{kind}" if kind else path.suffix.lower())
     if reader is None:
@@ -47,9 +47,9 @@ def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
 
 
 def read_text(path: Path) -> str:
-    """Return a UTF-8 file's text (a byte order mark is dropped), or raise UserError.
+    """Return a UTF-8 file's text without its byte order mark, or raise UserError.
 
-    NUL is not text: UTF-16 without its mark is full of them.
+    NUL bytes are refused: UTF-16 without a byte order mark is full of them.
     """
     content = path.read_bytes()
     try:
@@ -75,7 +75,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_object(path: Path) -> Row:
-    """Return a JSON file that is one object, or raise UserError."""
+    """Return the object in a JSON file, or raise UserError."""
     content = read_json(path)
     if not isinstance(content, dict):
         raise UserError("not a JSON object", where=str(path), got=type(content).__name__)
@@ -88,7 +88,7 @@ def all_rows(paths: Iterable[Path]) -> list[tuple[Path, int, Row]]:
 
 
 def cell_list(cell: object) -> list[Any] | None:
-    """Return the list that a cell is or holds in JSON, None for any other cell."""
+    """Return the list that a cell is or contains as JSON, None for any other cell."""
     if isinstance(cell, str) and cell.startswith("["):
         try:
             cell = json.loads(cell)
@@ -122,14 +122,14 @@ def _object(row: object, path: Path, number: int) -> Row:
 
 
 def word_of(cell: object) -> str:
-    """Return a cell as a word: a float without a fraction as an integer, truth in lower case."""
+    """Return a cell as a word: whole floats as integers, truth values in lower case."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return str(cell).lower() if isinstance(cell, bool) else str(cell).strip()
 
 
 def _parsed(text: str, path: Path, first_line: int) -> Any:
-    """Return what JSON says, or raise UserError, also for a duplicate key in an object."""
+    """Return the content of JSON, or raise UserError, also for a duplicate key in an object."""
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
@@ -149,7 +149,8 @@ def _parsed(text: str, path: Path, first_line: int) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Row:
-    """Return an object, or raise KeyError: of two such entries `json` would keep the last."""
+    """Return an object, or raise KeyError for a duplicate key, of which `json` would keep the
+    last."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -165,7 +166,7 @@ def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
     other = next((sign for sign in DELIMITERS if len(header) == 1 and sign in header[0]), None)
     if other is not None:
         raise UserError(
-            f"the header is one cell: is this table separated by {DELIMITERS[other]}?",
+            f"the header is a single cell: is this table separated by {DELIMITERS[other]}?",
             where=f"{path}, row 1",
             got=header[0],
             todo="separate cells by commas, or by tabs in a file whose name ends in .tsv",
@@ -176,7 +177,7 @@ def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
             continue
         if len(cells) != len(header):
             raise UserError(
-                "this row and the header differ in their number of cells",
+                "this row and the header have different numbers of cells",
                 where=f"{path}, row {number} (ends in line {reader.line_num})",
                 got=len(cells),
                 allowed=str(len(header)),
@@ -190,10 +191,10 @@ def _check_columns(names: list[str], where: str) -> None:
 
 
 def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
-    """Yield the rows of a Parquet file, a batch at a time: kilobytes may unfold into gigabytes.
+    """Yield the rows of a Parquet file in batches, because kilobytes may decompress to gigabytes.
 
-    A file of more than MOST_UNFOLDED bytes is refused: by what it says of itself, before anything
-    is read, and by what its batches would unfold into, before the first row.
+    A file of more than MOST_UNFOLDED bytes is refused: by its own metadata, before anything is
+    read, and by the decompressed size of its batches, before the first row.
     """
     try:
         with pq.ParquetFile(path) as file:
@@ -219,7 +220,8 @@ def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _check_announced(metadata: pq.FileMetaData) -> None:
-    """Raise OverflowError by the uncompressed bytes, with every fixed width and every cell."""
+    """Raise OverflowError if the declared size is too large, counting fixed widths and every
+    cell."""
     widths = [max(metadata.schema.column(n).length, 0) for n in range(metadata.num_columns)]
     announced = sum(
         max(chunk.total_uncompressed_size, chunk.num_values * widths[column])
@@ -231,9 +233,9 @@ def _check_announced(metadata: pq.FileMetaData) -> None:
 
 
 def _with_dictionary(metadata: pq.FileMetaData, names: list[str]) -> list[str]:
-    """Return the columns of texts whose dictionaries can be read as they are; none within others.
+    """Return the columns of texts whose dictionaries can be read as they are; not nested ones.
 
-    Arrow reads a dictionary within lists only where it has no second part.
+    Arrow reads a dictionary within lists only if it has no second part.
     """
     encodings: dict[str, set[str]] = {}
     for column, chunk in _chunks(metadata):
@@ -250,9 +252,9 @@ def _chunks(metadata: pq.FileMetaData) -> Iterator[tuple[int, pq.ColumnChunkMeta
 
 
 def _check_unfolded(file: pq.ParquetFile) -> None:
-    """Raise OverflowError by what the batches unfold into, before any row is made of them."""
+    """Raise OverflowError if the batches decompress to too much, before any row is made."""
     unfolded = 0
-    # no thread can begin where memory has run out
+    # no thread can start when memory has run out
     batches = file.iter_batches(batch_size=BATCH, use_threads=False)
     with bounded_memory(MOST_UNFOLDED):
         for batch in batches:
@@ -262,7 +264,7 @@ def _check_unfolded(file: pq.ParquetFile) -> None:
 
 
 def _unfolded(column: pa.Array) -> int:
-    """Return the bytes of a column's cells, an entry of a dictionary as often as it comes."""
+    """Return the bytes of a column's cells; a dictionary entry is counted once per occurrence."""
     size = CELL * len(column)
     if isinstance(column, pa.DictionaryArray):
         lengths = pc.binary_length(column.dictionary).cast(pa.int64())
@@ -302,7 +304,7 @@ _READERS: dict[str, Callable[[Path], Iterator[tuple[int, Row]]]] = {
 
 
 class _TreeBuilder(ElementTree.TreeBuilder):
-    """Builds a tree, and refuses a document type, which could declare entities."""
+    """Builds a tree; refuses a document type, which could declare entities."""
 
     def doctype(self, name: str, *_: object) -> None:
         raise UserError(
@@ -311,7 +313,7 @@ class _TreeBuilder(ElementTree.TreeBuilder):
 
 
 def read_xml(path: Path) -> ElementTree.Element:
-    """Return the root of an XML file, or raise UserError with the line at which it is none."""
+    """Return the root of an XML file, or raise UserError with the line of the fault."""
     parser = ElementTree.XMLParser(target=_TreeBuilder())
     try:
         return ElementTree.parse(path, parser).getroot()
@@ -332,8 +334,8 @@ _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|-1|\*)\]")
 def pick(row: Row, path: str, where: str) -> Any:
     """Return the value at a column name or JSON path: `a.b`, `a[0].b`, `a[-1]`, `a[*].b` (a list).
 
-    A column of exactly this name comes first. Below a null everything is null. Raises UserError,
-    at `where`, for a key or position that is not there.
+    A column with exactly this name takes precedence. Everything below a null is null. Raises
+    UserError, at `where`, for a missing key or position.
     """
     if isinstance(row, dict) and path in row:
         return row[path]
@@ -349,7 +351,7 @@ def pick(row: Row, path: str, where: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _steps(path: str) -> tuple[Step, ...]:
-    """Split a path; one that is not written as a path is a column's name."""
+    """Split a path; a text that is not a path is a column's name."""
     if not re.fullmatch(rf"[^.\[\]]+(?:{_STEP.pattern})*", path):
         return (path,)
     return tuple(

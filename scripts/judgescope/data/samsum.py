@@ -1,6 +1,6 @@
 """SAMSum as its authors publish it: a JSON list of dialogues, each with a summary by people.
 
-Fields: id, dialogue (a turn a line, `name: text`) and summary.
+Fields: id, dialogue (one turn per line, `name: text`) and summary.
 """
 
 from judgescope.data.draft import Draft, Files, trimmed

@@ -1,4 +1,4 @@
-"""Which items of a dataset a study uses, and which reference stands for an unperturbed text."""
+"""Which items of a dataset a study uses, and which reference serves as the unperturbed text."""
 
 from collections.abc import Iterable
 from importlib import import_module
@@ -14,7 +14,7 @@ from judgescope.schema.cards import MODULES, Dataset, Select
 
 
 class Original(NamedTuple):
-    """The text of an item that is perturbed: which of its references, if any, and its text."""
+    """The text of an item that is perturbed, and the number of its reference, if it is one."""
 
     reference: int | None
     text: str
@@ -23,8 +23,8 @@ class Original(NamedTuple):
 def read_dataset(card: Dataset, folder: Path, data: Path) -> Rated:
     """Return all items, outputs and ratings of a dataset.
 
-    `folder` is the card's, `data` what `{data}` in its paths stands for. Raises UserErrors with
-    every fault of the data, each with file and rows.
+    `folder` is the card's folder, `data` the folder for `{data}` in its paths. Raises UserErrors
+    with all faults of the data, each with file and rows.
     """
     where = str(folder / f"{card.dataset}.yaml")
     files = {role: resolve(card.files, role, folder, data, where=where) for role in card.files}
@@ -34,9 +34,9 @@ def read_dataset(card: Dataset, folder: Path, data: Path) -> Rated:
 
 
 def read_selected(card: Dataset, folder: Path, data: Path, seed: int) -> Rated:
-    """Return what a study uses of a dataset; `folder` and `data` as for `read_dataset`.
+    """Return the part of a dataset that a study uses; `folder` and `data` as for `read_dataset`.
 
-    Raises UserError or UserErrors for what is wrong with the data, or with the card's choice of it.
+    Raises UserError or UserErrors if something is wrong with the data or with the card's selection.
     """
     where = str(folder / f"{card.dataset}.yaml")
     rated = read_dataset(card, folder, data)
@@ -47,19 +47,19 @@ def read_selected(card: Dataset, folder: Path, data: Path, seed: int) -> Rated:
 
 
 def _check_systems(rated: Rated, ids: Iterable[str], where: str) -> None:
-    """Raise UserError for the id of a system that wrote nothing."""
+    """Raise UserError for the id of a system that the data does not have."""
     for system in ids:
         if system not in rated.systems:
             raise UserError("unknown system", where=where, got=system, allowed=rated.systems)
 
 
 def original(item: Item, rule: str) -> Original | None:
-    """Return the reference that stands for the original; None where the item has no reference.
+    """Return the reference that serves as the original; None if the item has no reference.
 
-    Rule `first_reference`: the first. `most_sentences`: the FIRST one of those with the most
-    sentences (Wang et al. 2024; with our splitter SummEval's 100 originals have the published
-    averages: 340.4 characters, 58.3 words, 4.0 sentences). `longest`: the FIRST of the longest.
-    `none`: no original.
+    Rule `first_reference`: the first. `most_sentences`: the FIRST of those with the most sentences
+    (Wang et al. 2024; with our splitter, SummEval's 100 originals have the published averages:
+    340.4 characters, 58.3 words, 4.0 sentences). `longest`: the FIRST of the longest. `none`: no
+    original.
     """
     if rule == "none" or not item.references:
         return None
@@ -73,7 +73,7 @@ def original(item: Item, rule: str) -> Original | None:
 def originals(rated: Rated, rule: Select, *, where: str = "") -> dict[str, Original]:
     """Return item -> original, for the items that have one.
 
-    `where` names the card in errors. Raises UserError for a system that there is not.
+    `where` names the card in errors. Raises UserError for an unknown system.
     """
     if rule.original_system is not None:
         [system] = _systems(rated, [rule.original_system], f"{where}, key select.original_system")
@@ -92,9 +92,9 @@ def originals(rated: Rated, rule: Select, *, where: str = "") -> dict[str, Origi
 def select(rated: Rated, rule: Select, seed: int, dataset: str, *, where: str = "") -> Rated:
     """Return the items and systems that a card's `select` keeps, in the order of their ids.
 
-    Drawn items depend on the seed, the dataset and the set of ids only, not on the data's order.
-    `where` names the card in errors. Raises UserError for an unknown system, and when fewer items
-    than wanted are left.
+    Drawn items depend only on the seed, the dataset and the set of ids, not on the data's order.
+    `where` names the card in errors. Raises UserError for an unknown system, and if fewer items are
+    left than requested.
     """
     where = where or dataset
     dropped = _systems(rated, rule.drop_systems, f"{where}, key select.drop_systems")
@@ -108,7 +108,7 @@ def select(rated: Rated, rule: Select, seed: int, dataset: str, *, where: str = 
 
 
 def _systems(rated: Rated, names: list[str], where: str) -> set[str]:
-    """Return the ids of systems that are named as in the data, or by their ids."""
+    """Return the ids of systems, which are named as in the data or by their ids."""
     known = {name: system for system, name in rated.systems.items()}
     known |= {system: system for system in rated.systems}
     for name in names:

@@ -1,10 +1,10 @@
 """Sentences and English words, by rules and lists: no download, no training.
 
-A sentence ends at a line break, or at a terminator with the closing quotes and brackets after it.
-A full stop after an abbreviation, an initial or a list number is not a terminator. The rules do
-not rely on capitals (much of the data is lower-cased); abbreviations are mostly English ones. A
-word may belong to several classes, which only its sentence would distinguish: a class here is what
-the word looks like.
+A sentence ends at a line break, or at a terminator with the closing quotes and brackets after it. A
+full stop after an abbreviation, an initial or a list number is not a terminator. The rules do not
+rely on capitals (much of the data is lower-cased); abbreviations are mostly English ones. A word
+may belong to several classes, which only its sentence would distinguish: classes here are by the
+word's form.
 """
 
 import re
@@ -40,7 +40,7 @@ _ABBREVIATIONS = _words(
     "jan feb apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri "
     "ed eds ph.d spp sp subsp var pv"
 )
-"""May be the last word of a sentence; it is when one of `_STARTERS` follows."""
+"""May be the last word of a sentence, which ends here if a word of `_STARTERS` follows."""
 _STARTERS = _words(
     "A After All Although An And As At Because Both But By Each Even For From He Her His How "
     "However I If In It Its Many More Most My No Not Now On One Our She Since So Some That The "
@@ -52,7 +52,7 @@ _STARTERS = _words(
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """Return the spans (start, end) of the sentences, in order; the gaps are white space or empty.
 
-    No span begins or ends with white space or is empty; a text of white space has none.
+    No span is empty, or begins or ends with white space; a text of only white space has no spans.
     """
     spans = []
     for line in _LINE.finditer(text):
@@ -141,7 +141,7 @@ POLARITY = NEGATIVE | _words("""
 longer any anyone anybody anything anywhere some someone somebody something somewhere everyone
 everybody everything everywhere every all always ever either still already yet too also
 """)
-"""Words in which a statement and its denial differ."""
+"""Words that may differ between a statement and its negation."""
 BE = _words("be am is are was were been being get gets got gotten getting")
 DO = _words("do does did")
 FUNCTION = (
@@ -194,24 +194,24 @@ _DERIVATIONS = (
 
 
 def tokens(text: str) -> list[str]:
-    """Return words, numbers and marks, in order."""
+    """Return words, numbers and punctuation marks, in order."""
     return _TOKEN.findall(text)
 
 
 def spelled_out(text: str) -> str:
-    """Return the text with `not` in place of n't and of cannot."""
+    """Return the text with `not` instead of n't, and `can not` instead of cannot."""
     for pattern, plain in _DENIED.items():
         text = pattern.sub(plain, text)
     return text
 
 
 def is_word(token: str) -> bool:
-    """Return whether a token is a word or a number, and no mark."""
+    """Return whether a token is a word or a number, not a punctuation mark."""
     return any(map(str.isalnum, token))
 
 
 def lemma(word: str) -> str:
-    """Return the common root of a verb's forms; other words lose the same endings.
+    """Return the common root of a verb's forms; the same endings are removed from other words.
 
     The root need not be a word: `hoping` and `hops` both give `hop`.
     """
@@ -259,7 +259,8 @@ def is_number(word: str) -> bool:
 
 
 def is_name(word: str, *, first: bool) -> bool:
-    """Return whether a word is a name by its capital; the first of a sentence, if it is unknown."""
+    """Return whether a capitalised word is a name; the first word of a sentence, if it is
+    unknown."""
     if not word[:1].isupper() or word == "I":
         return False
     return not first or word.lower() not in _dictionary() or any(map(str.isupper, word[1:]))

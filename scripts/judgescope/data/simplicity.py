@@ -1,10 +1,9 @@
-"""Simplicity-DA as its authors publish it: CSV, one simplified sentence a row, with mean ratings.
+"""Simplicity-DA as its authors publish it: CSV, one simplified sentence per row, with mean ratings.
 
 Columns of the role `data`: sent_id, orig_sent, sys_name, simp_sent, and a column of means for each
-aspect; those of values standardised by rater (`…_zscore`) are not read. The role `ratings` has what
-single raters said: a row for each rater of a text, with sent_id, sys_name, orig_sent, simp_sent,
-rater_id, and a column for some of the aspects. Of these the raters are known; the others have
-the rater `mean`.
+aspect; columns of values standardised by rater (`…_zscore`) are not read. The role `ratings` has
+the ratings of individual raters: a row for each rater of a text, with sent_id, sys_name, orig_sent,
+simp_sent, rater_id, and a column for some of the aspects. Other aspects have the rater `mean`.
 """
 
 from collections import Counter, defaultdict
@@ -20,11 +19,11 @@ from judgescope.schema.cards import Dataset, Format
 
 TEXTS = ("orig_sent", "simp_sent")
 ROUNDED = 1e-6
-"""Means that differ by more are not those of the single ratings."""
+"""Means that differ by more are not the means of the individual ratings."""
 
 
 def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; single raters are rater-<id>."""
+    """Return the dataset; individual raters are rater-<id>."""
     reading = _Reading(Draft(card), _columns(files.get("ratings", [])))
     reading.draft.add_rows(files["data"], reading.add)
     reading.draft.add_rows(files.get("ratings", []), reading.rate)
@@ -47,7 +46,7 @@ class _Reading:
         self.single: dict[tuple[Key, str], dict[str, float]] = defaultdict(dict)
 
     def add(self, draft: Draft, row: Row) -> None:
-        """Add a text and its mean ratings, of the aspects that no single rater tells."""
+        """Add a text and its mean ratings, of the aspects without individual ratings."""
         source, text = (draft.pick(row, column) for column in TEXTS)
         item = draft.item(draft.pick(row, "sent_id"), [source], None)
         output = draft.output(item, draft.pick(row, "sys_name"), text)
@@ -60,7 +59,7 @@ class _Reading:
                     self.means[output, aspect] = mean
 
     def rate(self, draft: Draft, row: Row) -> None:
-        """Add what one rater said of a text."""
+        """Add one rater's ratings of a text."""
         key = tuple(
             draft.name(draft.pick(row, column), kind)
             for column, kind in (("sent_id", "item"), ("sys_name", "system"))
@@ -80,7 +79,8 @@ class _Reading:
                 ratings[rater] = value
 
     def differing(self) -> Iterator[str]:
-        """Tell how many means of the role `data` are not those of the single ratings."""
+        """Yield the number of means of the role `data` that differ from the individual ratings'
+        means."""
         wrong = Counter(
             aspect
             for (output, aspect), mean in self.means.items()

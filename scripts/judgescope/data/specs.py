@@ -13,14 +13,14 @@ class IngestFiles(SpecPart, frozen=True, kw_only=True):
     items: str
     systems: str
     original: str | None
-    """Of the texts that are perturbed; None: there are none."""
+    """The table of the texts that are perturbed; None: there are none."""
     ratings: str
     spans: str
     report: str
 
 
 class _DatasetSpec(JobSpec, frozen=True, kw_only=True):
-    """A dataset's card; `folder` and `data` only say where its files lie."""
+    """A dataset's card; `folder` and `data` only say where its files are."""
 
     dataset: dict[str, Any]
     folder: str
@@ -30,7 +30,7 @@ class _DatasetSpec(JobSpec, frozen=True, kw_only=True):
 
     @property
     def card_file(self) -> str:
-        """Return how errors name the card."""
+        """Return the name of the card in errors."""
         return f"{self.folder}/{self.dataset.get('dataset')}.yaml"
 
 
@@ -42,7 +42,7 @@ class IngestSpec(_DatasetSpec, frozen=True, kw_only=True):
 
 
 class TakeSpec(_DatasetSpec, frozen=True, kw_only=True):
-    """The job that takes the texts that a dataset brings for one aspect."""
+    """The job that reads the texts of known quality in a dataset, for one aspect."""
 
     perturbation: str
     degree: str
@@ -51,13 +51,13 @@ class TakeSpec(_DatasetSpec, frozen=True, kw_only=True):
     items: str
     output: str
     classes: list[float] = field(default_factory=list)
-    """The ratings of the aspect, the lowest first; of role `global` only."""
+    """The possible ratings of the aspect, lowest first; only for the role `global`."""
     graded: str | None = None
-    """Where the texts' ratings are written; of role `global` only."""
+    """The output file of the texts' ratings; only for the role `global`."""
 
 
 class IngestReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was read of a dataset, in numbers: the file items/<dataset>.json."""
+    """Numbers about what was read of a dataset: the file items/<dataset>.json."""
 
     dataset: str
     sha256: dict[str, str]
@@ -74,8 +74,8 @@ class IngestReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     licence: str
     citation: str
     ratings_kind: str
-    """Whose ratings they are: human, planned or none."""
+    """The kind of ratings: human, planned or none."""
     spans: int | None = None
-    """Errors that people marked; None: the format has none."""
+    """Number of errors that people marked; None: the format has none."""
     same_names: bool = False
-    """Whether names that differ only in blanks, case or Unicode form are one."""
+    """Whether names that differ only in blanks, case or Unicode form are the same."""

@@ -1,4 +1,4 @@
-"""Story Cloze as its authors publish it: CSV, one story a row, with a right and a wrong ending.
+"""Story Cloze as its authors publish it: CSV, one story per row, with a right and a wrong ending.
 
 Columns: InputStoryid, InputSentence1 to 4, RandomFifthSentenceQuiz1 and 2 (the endings), and
 AnswerRightEnding, 1 or 2. The test set of 2018 has no answers and cannot be used.
@@ -11,7 +11,7 @@ from judgescope.schema.cards import WRONG_ENDING, Dataset, Format
 
 SENTENCES = [f"InputSentence{number}" for number in (1, 2, 3, 4)]
 ENDINGS = {"1": "RandomFifthSentenceQuiz1", "2": "RandomFifthSentenceQuiz2"}
-"""What AnswerRightEnding may say -> the column of the right ending."""
+"""Value of AnswerRightEnding -> the column of the right ending."""
 
 
 def read(card: Dataset, files: Files) -> Rated:
@@ -22,7 +22,7 @@ def read(card: Dataset, files: Files) -> Rated:
 def _add(draft: Draft, row: Row) -> None:
     answer = _cell(draft, row, "AnswerRightEnding")
     if answer not in ENDINGS:
-        raise RowFault("not the number of an ending", got=answer, allowed=ENDINGS)
+        raise RowFault("this is not the number of an ending", got=answer, allowed=ENDINGS)
     cells = {name: _cell(draft, row, name) for name in (*SENTENCES, *ENDINGS.values())}
     for name, text in cells.items():
         if not text:

@@ -1,7 +1,7 @@
-"""SummEval as its authors publish it: JSONL, one summary a line, with all ratings in the row.
+"""SummEval as its authors publish it: JSONL, one summary per line, with all its ratings.
 
-Fields: id, text (the article), references, model_id, decoded (the summary), and
-expert_annotations and turker_annotations, lists of {aspect: rating}.
+Fields: id, text (the article), references, model_id, decoded (the summary), and expert_annotations
+and turker_annotations, lists of {aspect: rating}.
 """
 
 from judgescope.core.errors import UserError
@@ -15,7 +15,7 @@ ANNOTATIONS = {
     "crowd": "turker_annotations",
     "turker": "turker_annotations",
 }
-"""What a card's `raters` may be, and where their ratings are."""
+"""Value of a card's `raters` -> the field with their ratings."""
 
 
 def read(card: Dataset, files: Files) -> Rated:

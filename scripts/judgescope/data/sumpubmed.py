@@ -1,7 +1,7 @@
-"""SumPubMed, a pair of article and abstract a line: JSONL.
+"""SumPubMed: JSONL, one pair of article and abstract per line.
 
 Fields: id, text (the article) and abstract, both in sections. A section begins with a line of
-capitals (BACKGROUND, RESULTS, CONCLUSIONS, …); nothing else in these lower-cased texts is one.
+capitals (BACKGROUND, RESULTS, CONCLUSIONS, …); these lower-cased texts have no other such lines.
 """
 
 import re
@@ -12,7 +12,7 @@ from judgescope.data.rows import Row
 from judgescope.schema.cards import Dataset, Format
 
 SECTION = "BACKGROUND"
-"""The only section that is used, of both (Wang et al. 2024, appendix A.1)."""
+"""The only section that is used, of article and abstract (Wang et al. 2024, appendix A.1)."""
 _HEADING = re.compile(r"^([A-Z](?:[A-Z &/-]*[A-Z])?)[ \t\r]*$", re.MULTILINE)
 
 
@@ -27,7 +27,7 @@ def _add(draft: Draft, row: Row) -> None:
 
 
 def _section(draft: Draft, row: Row, column: str) -> str:
-    """Return what stands below the first heading BACKGROUND, or raise UserError."""
+    """Return the text below the first heading BACKGROUND, or raise UserError."""
     text = draft.pick(row, column)
     _, *parts = _HEADING.split(text if isinstance(text, str) else "")
     sections = dict(reversed([*zip(parts[::2], parts[1::2], strict=True)]))

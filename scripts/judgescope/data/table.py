@@ -1,8 +1,8 @@
-"""Anybody's own data: CSV, TSV, JSON, JSONL or Parquet, read through the card's `columns`.
+"""Users' own data: CSV, TSV, JSON, JSONL or Parquet, read with the card's `columns`.
 
-The role `data` has one row per rated text. The role `items`, where there is one, has one row per
-item, with source, references and meta; else these stand in the rows of `data`. Items alone are
-enough where nothing is rated: their references are perturbed.
+The role `data` has one row per rated text. The role `items`, if present, has one row per item, with
+source, references and meta; otherwise these are in the rows of `data`. If nothing is rated, items
+are enough: their references are perturbed.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from judgescope.schema.cards.data import TIE
 
 Rows = dict[str, list[tuple[Path, int, Row]]]
 Words = dict[str, set[int | None]]
-"""Word -> the places of the texts of a row that it chooses; None: a tie."""
+"""Word -> positions of the texts of a row that it may choose; None: a tie."""
 
 PLANNED = "planned"
-"""The rater of ratings that nobody gave, but that the data was written to deserve."""
+"""The rater of ratings that the data's authors planned and no person gave."""
 
 
 def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; raters are rater-1, …, or columns where an aspect has several."""
+    """Return the dataset; raters are rater-1, …, or columns if an aspect has several."""
     assert card.columns is not None  # the card's own check
     draft, columns = Draft(card), card.columns
     rows = {role: all_rows(path for path, _ in paths) for role, paths in files.items()}
@@ -50,7 +50,7 @@ def read(card: Dataset, files: Files) -> Rated:
 
 
 def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:
-    """Look for all columns at once in the first row of each role."""
+    """Check for all columns at once, in the first row of each role."""
     item = [columns.item] if columns.item else []
     per_item = [*item, *columns.source, *columns.references, *columns.meta]
     per_text = [*item, *_text_columns(columns)]
@@ -64,7 +64,7 @@ def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:
                     where=f"{path}, row {number}",
                     got=", ".join(needed[role]),
                     allowed=row,
-                    todo="is its first row a header, and are these its columns?",
+                    todo="check that its first row is a header with the columns of the card",
                 )
             for column in needed[role]:
                 with draft.at(path, number):
@@ -80,7 +80,7 @@ def _has(draft: Draft, row: Row, column: str) -> bool:
 
 
 def _text_columns(columns: ColumnMapping) -> list[str]:
-    """Return the columns of a row's text, or texts, and of who wrote and compared them."""
+    """Return the columns of a row's text or texts, their systems, and the rater."""
     if columns.compared:
         return [*columns.texts, *columns.systems, *([columns.rater] if columns.rater else [])]
     return [*filter(None, (columns.text, columns.system))]
@@ -93,7 +93,7 @@ def _paths(draft: Draft, columns: ColumnMapping, aspect: str) -> list[str]:
 
 
 def _item(draft: Draft, columns: ColumnMapping, row: Row, count: int) -> str:
-    """Add the item of a row; without an item column, equal sources are one item."""
+    """Add the item of a row; without an item column, rows with equal sources are one item."""
     source = [draft.pick(row, path) for path in columns.source]
     references = [text for path in columns.references for text in _entries(draft.pick(row, path))]
     return draft.item(
@@ -117,16 +117,16 @@ def _output(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None:
 def _compared(
     draft: Draft, columns: ColumnMapping, row: Row, item: str, named: dict[str, object]
 ) -> None:
-    """Add the texts of a row, and what each rater preferred: over every other text, or a tie.
+    """Add the texts of a row, and each rater's choice: preferred over every other text, or a tie.
 
-    `named`: name -> text, of the item's texts that no system is known to have written.
+    `named`: name -> text, for the item's texts whose system is unknown.
     """
     cells = [draft.pick(row, path) for path in columns.compared]
     systems = [draft.pick(row, path) for path in columns.systems]
     there = [place for place, cell in enumerate(cells) if cell is not None and str(cell).strip()]
     if len(there) < 2:
         raise RowFault(
-            "a row has fewer than two texts: nothing was compared",
+            "this row has fewer than two texts to compare",
             got=", ".join(columns.compared[place] for place in there) or None,
             allowed=f"two or more of {', '.join(columns.compared)}",
         )
@@ -136,7 +136,7 @@ def _compared(
         for place in there
     }
     if len({*keys.values()}) < len(there):
-        problem = "a row compares two texts of one system"
+        problem = "this row compares two texts of the same system"
         raise RowFault(problem, got=", ".join(map(str, names)))
     words = _words(columns, systems)
     rater = draft.name(draft.pick(row, columns.rater), "rater") if columns.rater else ""
@@ -158,7 +158,7 @@ def _compared(
 
 
 def _names(columns: Sequence[str], texts: Sequence[object], named: dict[str, object]) -> list[str]:
-    """Return a name for each text of a row: its column's, with a number where that is taken."""
+    """Return a name for each text of a row: its column's name, with a number if that is taken."""
     names: list[str] = []
     for column, text in zip(columns, texts, strict=True):
         same = (name for name, other in named.items() if other == text and name not in names)
@@ -172,7 +172,7 @@ def _names(columns: Sequence[str], texts: Sequence[object], named: dict[str, obj
 def _prefer(
     draft: Draft, keys: dict[int, Key], aspect: str, rater: str, cell: object, words: Words
 ) -> None:
-    """Add a rater's choice: the chosen text is preferred to every other one of the row."""
+    """Add a rater's choice: the chosen text is preferred to every other text of the row."""
     if draft.is_missing(cell, aspect):
         return
     chosen = words.get(word_of(cell).casefold(), set())
@@ -183,7 +183,7 @@ def _prefer(
             what if len(chosen) < 2 else "a choice of two texts at once",
             got=cell,
             allowed=shown,
-            todo="say what it means under `columns.choices` in the dataset's card",
+            todo="give its meaning under `columns.choices` in the dataset's card",
         )
     [place] = chosen
     for first, second in combinations(keys, 2):
@@ -193,7 +193,7 @@ def _prefer(
 
 
 def _words(columns: ColumnMapping, systems: Sequence[object]) -> Words:
-    """Return word -> the places of the texts that it chooses, None for a tie."""
+    """Return word -> the positions of the texts that it may choose, None for a tie."""
     words: Words = {TIE: {None}}
     for place, column in enumerate(columns.compared):
         known = {str(place + 1), chr(ord("a") + place), column}
@@ -209,7 +209,7 @@ def _words(columns: ColumnMapping, systems: Sequence[object]) -> Words:
 
 
 def _rate(draft: Draft, output: Key, aspect: str, cell: object, column: str) -> None:
-    """Add a cell's rating, or ratings where it is a list; `column` names the rater if it can."""
+    """Add the rating in a cell, or its list of ratings; `column` names the rater if it can."""
     mean = MEAN if draft.card.raters == MEAN else ""
     name = column or (PLANNED if draft.card.ratings == PLANNED else mean)
     if (values := cell_list(cell)) is None:

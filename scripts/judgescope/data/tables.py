@@ -45,7 +45,7 @@ def items(dataset: str, rated: Rated, originals: Mapping[str, "Original"]) -> pa
 def systems(dataset: str, rated: Rated, references: Mapping[str, int]) -> pa.Table:
     """Return the table of targets that systems wrote.
 
-    `references`: those that are a reference of their item, and which; it is their parent.
+    `references`: target -> number of the reference that it equals, which becomes its parent.
     """
     rows = []
     for text in rated.outputs:
@@ -68,7 +68,7 @@ def originals(dataset: str, chosen: Mapping[str, "Original"]) -> pa.Table:
 
 
 def ratings(dataset: str, rated: Rated) -> pa.Table:
-    """Return the table of ratings and preferences; a missing one has no row."""
+    """Return the table of ratings and preferences; missing ones have no row."""
     given: list[Rating | Preference] = [*rated.ratings, *rated.preferences]
     rows = [{"dataset": dataset, **each._asdict()} for each in given]
     return table_of("ratings", rows)
@@ -99,7 +99,7 @@ def _target(
 def report(
     card: Dataset, hashes: dict[str, str], rated: Rated, originals: Mapping[str, "Original"]
 ) -> IngestReport:
-    """Return what was read, in numbers, with licence, citation and what should be known."""
+    """Return what was read, in numbers, with licence, citation and notices."""
     given: list[Rating | Preference] = [*rated.ratings, *rated.preferences]
     bare = [item.item for item in rated.items if not item.references]
     references = rated.own_references(())
@@ -108,8 +108,8 @@ def report(
         *rated.problems,
         *(
             (
-                f"all texts of {name} are references, which are not compared with themselves: list "
-                "it under `reference_systems`"
+                f"all texts of the system {name} are references, which should not be compared with "
+                "themselves: list it under `reference_systems`"
             )
             for name in sorted(wholly - {*card.reference_systems})
         ),

@@ -1,6 +1,6 @@
-"""UniEval's files: JSON, one text an entry, with the mean rating of each aspect.
+"""UniEval's files: JSON, one text per entry, with the mean rating of each aspect.
 
-Fields: source, context (a fact or document beside the source) and reference where the task has
+Fields: source, context (a fact or document in addition to the source) and reference if the task has
 them, system_id, system_output, scores {aspect: mean}. Equal source and context are one item.
 """
 
@@ -13,9 +13,9 @@ from judgescope.schema.cards import Dataset, Format
 
 
 def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; its one rater is `mean`.
+    """Return the dataset; its only rater is `mean`.
 
-    Where no system is named, the texts of an item are numbered.
+    If no system is named, the texts of an item are numbered.
     """
     draft = Draft(card)
     nameless: Counter[str] = Counter()

@@ -1,7 +1,7 @@
-"""USR as its authors publish it: JSON, one dialogue an entry, with all its rated responses.
+"""USR as its authors publish it: JSON, one dialogue per entry, with all its rated responses.
 
 Fields: context, fact, annotators, and responses, each with response, model, and a list of ratings
-under every aspect's name. There are no ids: an item's is its file's and its position.
+under every aspect's name. There are no ids: an item's id is its file's name and its position.
 """
 
 from judgescope.data.draft import Draft, Files, numbered, trimmed
@@ -41,7 +41,7 @@ def _add(draft: Draft, row: Row, name: str, fields: dict[str, str]) -> None:
 
 
 def _raters(annotators: list[str], count: int) -> list[str]:
-    """Return the annotators' names where they tell the ratings apart, else numbers."""
+    """Return the annotators' names if they distinguish the ratings, otherwise numbers."""
     if len(set(annotators)) == len(annotators) == count:
         return annotators
     return [f"rater-{index}" for index in range(1, count + 1)]

@@ -1,8 +1,8 @@
-"""WebNLG, release 3: XML, in which an entry has triples and texts that tell them.
+"""WebNLG, release 3: XML, in which an entry has triples and texts that express them.
 
-Of an entry are used: the attributes category and eid, the `mtriple`s of its `modifiedtripleset`
-(`subject | property | object`), and its `lex` texts in English. Rows in messages are entries,
-counted from 1.
+These parts of an entry are used: the attributes category and eid, the `mtriple`s of its
+`modifiedtripleset` (`subject | property | object`), and its `lex` texts in English. Rows in
+messages are numbers of entries, from 1.
 """
 
 import re
@@ -17,9 +17,9 @@ ENGLISH = "en"
 
 
 def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset: the triples, one a line, are the source, the texts the references.
+    """Return the dataset: the triples, one per line, are the source, the texts the references.
 
-    An item's id is its category, number of triples and eid: an eid alone comes in many files.
+    An item's id is its category, number of triples and eid, because an eid occurs in many files.
     """
     draft = Draft(card)
     for path, _ in files["data"]:

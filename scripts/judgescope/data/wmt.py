@@ -1,11 +1,12 @@
-"""WMT's general test sets as plain text: a source and its references, a segment a line.
+"""WMT's general test sets as plain text: a source and its references, one segment per line.
 
-Roles: `source`; `reference`, one file or a pattern for several; and, which `select: join` needs,
-`documents`: the published XML of the same test set, or a file with a line a segment whose last
-tab-separated field is the id of its document. Rated texts (direct assessment): `outputs`, a pattern
-with {system} for a file of each system, a line a segment; and `ratings`, of one aspect a file, of
-several a pattern with {aspect} (the aspect's id or `column`): a line for each rating of a segment,
-`system<TAB>score`, a system's lines in the order of the segments, `None` where there is none.
+Roles: `source`; `reference`, one file or a pattern for several; and `documents`, which `select:
+join` needs: the published XML of the same test set, or a file with one line per segment whose last
+tab-separated field is the id of its document. Rated texts (direct assessment) need `outputs`, a
+pattern with {system} for one file per system, with one line per segment; and `ratings`, one file
+per aspect (with several aspects a pattern with {aspect}: the aspect's id or `column`). It has one
+line `system<TAB>score` per rating of a segment, the lines of a system in the order of the segments,
+and `None` for a missing score.
 """
 
 from collections import Counter
@@ -29,11 +30,11 @@ from judgescope.schema.cards import Dataset, Format
 
 NO_RATING = "None"
 Columns = list[tuple[Path, list[str]]]
-"""Every file with its lines: the source, the references, and the documents if there is a file."""
+"""Every file with its lines: the source, the references, and the documents if present."""
 
 
 def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; an item's id is the dataset's and the number of its first line."""
+    """Return the dataset; an item's id is the dataset's id and the number of its first line."""
     draft = Draft(card)
     columns = _columns(card, files)
     for path, lines in columns:
@@ -69,14 +70,14 @@ def _add_rated(draft: Draft, files: Files, count: int) -> None:
 
 
 def _add_ratings(draft: Draft, path: Path, aspect: str, keys: dict[tuple[str, int], Key]) -> None:
-    """Add the ratings of a file; systems whose texts are not there are left out and counted."""
+    """Add the ratings of a file; systems without texts are left out and counted."""
     counts, systems = Counter[str](), {system for system, _ in keys}
     left = Counter[str]()
     for number, line in enumerate(lines_of(path), start=1):
         with draft.at(path, number):
             system, tab, cell = line.partition("\t")
             if not tab:
-                raise RowFault("a line is a system and a score, with a tab between them")
+                raise RowFault("a line must be a system and a score, with a tab between them")
             if system not in systems:
                 left[system] += 1
                 continue
@@ -95,10 +96,10 @@ def _add_ratings(draft: Draft, path: Path, aspect: str, keys: dict[tuple[str, in
 
 
 def _check_count(lines: int, segments: int, where: Path | str, other: Path | str) -> None:
-    """Raise UserError unless a file has one line for each segment, as another one has."""
+    """Raise UserError unless a file has one line for each segment, as another file has."""
     if lines != segments:
         raise UserError(
-            "the files of a test set have one line for each segment",
+            "the files of a test set must have one line for each segment",
             where=str(where),
             got=f"{lines} segments",
             allowed=f"{segments}, as {other}",
@@ -106,11 +107,11 @@ def _check_count(lines: int, segments: int, where: Path | str, other: Path | str
 
 
 def _columns(card: Dataset, files: Files) -> Columns:
-    """Return the lines of every file, or raise UserError where their number differs."""
+    """Return the lines of every file, or raise UserError if their numbers differ."""
     for role in {"source", "documents"} & set(files):
         if len(files[role]) > 1:
             raise UserError(
-                "only references may be in several files",
+                "only the role `reference` may have several files",
                 where=f"datasets/{card.dataset}.yaml, key files.{role}",
                 got=f"{len(files[role])} files",
             )

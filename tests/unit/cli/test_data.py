@@ -72,7 +72,9 @@ def test_fetch_and_verify(
     assert capsys.readouterr().out == "mine: 0 of 1 files are here\n"
     assert data("fetch", "mine") == data("fetch", "mine") == 0
     said = capsys.readouterr().out
-    assert said.count("mine: fetching 1 file (0.9 kB) from github.com/some/data; licence: CC0") == 1
+    assert (
+        said.count("mine: downloading 1 file (0.9 kB) from github.com/some/data; licence: CC0") == 1
+    )
     assert said.count("mine: already fetched") == 1 and len(repository.asked) == 1
     assert data("verify") == 0
     (tmp_path / "cache" / "mine" / "rows.jsonl").write_bytes(b"")
@@ -108,7 +110,7 @@ def test_a_run_fetches_first_and_only_once(
     for _ in range(2):
         assert snakemake(Path("study.yaml"), "all") == 0
     assert there == [True, True] and len(repository.asked) == 1
-    assert capsys.readouterr().out.startswith("mine: fetching 1 file (0.9 kB) from github.com")
+    assert capsys.readouterr().out.startswith("mine: downloading 1 file (0.9 kB) from github.com")
 
 
 def test_a_run_does_not_begin_without_its_files(

@@ -233,7 +233,7 @@ def test_an_endpoint_behind_a_proxy_needs_no_card_by_hand(here: Path) -> None:
     [
         (["--proxy", "http://me:word@h:1"], "not the URL of a proxy"),
         (["--proxy", "http://h:1", "--proxy-auth-env", "me:word"], "not the name"),
-        (["--proxy-auth-env", "LOGIN"], "name the proxy"),
+        (["--proxy-auth-env", "LOGIN"], "only together with `proxy`"),
         (["--ca-file", "none.pem"], "no such file"),
     ],
 )

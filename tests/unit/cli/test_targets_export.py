@@ -311,9 +311,9 @@ def test_a_score_of_another_text_is_no_score_of_this_one(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("model", "rows", "part"),
     [
-        ({}, {"target": "t", "item": "i"}, "`target` identifies a row"),
-        ({}, {"target": "t", "source": "s"}, "`target` identifies a row"),
-        ({}, {"dataset": "d"}, "rows join either by `target`"),
+        ({}, {"target": "t", "item": "i"}, "`target` identifies a text"),
+        ({}, {"target": "t", "source": "s"}, "`target` identifies a text"),
+        ({}, {"dataset": "d"}, "rows are joined by `target`"),
         ({"dataset": None}, {"target": "t"}, "the judged dataset is missing"),
     ],
 )

@@ -50,7 +50,7 @@ def test_a_file_that_others_can_read_is_refused_with_the_remedy(tmp_path: Path, 
         (b"", "is empty"),
         (b" \n\n", "is empty"),
         (b"\xff\xfe\x00", "not text in UTF-8"),
-        (f"{KEY}\n{KEY}".encode(), "no HTTP header can carry"),
+        (f"{KEY}\n{KEY}".encode(), "not allowed in an HTTP header"),
     ],
 )
 def test_a_file_that_holds_no_key_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:

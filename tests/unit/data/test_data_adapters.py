@@ -122,13 +122,13 @@ def test_alttest_has_sources_and_what_was_rated_of_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "keys", "message"),
     [
-        ({"ann": [1, 2]}, {}, "an object of ids and ratings under each rater's name"),
-        ({"#item": {"a": 1}}, {}, "an object of ids and ratings under each rater's name"),
+        ({"ann": [1, 2]}, {}, "an object of ids and ratings for each rater's name"),
+        ({"#item": {"a": 1}}, {}, "an object of ids and ratings for each rater's name"),
         ([], {}, "not a JSON object"),
         (
             ANNOTATIONS,
             {"aspects": {"fluency": THREE, "coherence": THREE}},
-            "its card has one aspect",
+            "its card must have one aspect",
         ),
     ],
 )
@@ -358,7 +358,7 @@ def test_the_order_of_rows_changes_nothing_but_row_numbers(tmp_path: Path) -> No
         ({"files": {"data": "d", "items": "i"}}, "map it"),
         ({"files": {"data": "d", "more": "m"}}, "not more"),
         ({"sha256": {"items": "0" * 64}}, "`files` has no such role"),
-        ({"select": {"original": "none", "min_characters": 3}}, "choose one"),
+        ({"select": {"original": "none", "min_characters": 3}}, "choose another `original`"),
     ],
 )
 def test_a_card_that_contradicts_itself_is_refused(keys: dict[str, Any], message: str) -> None:
@@ -453,7 +453,7 @@ def test_qags_rates_one_sentence_too_as_the_half_xsum_has_them(tmp_path: Path) -
     [
         (summary(sentence("One.", "yy"), sentence("Two.", "yn")), ["no majority", "sentence 2"]),
         (summary(sentence("One.", "")), ["no majority", "0 yes of 0"]),
-        (summary(sentence("One.", "y?y")), ["not an answer", "'?'", "no, yes", "sentence 1"]),
+        (summary(sentence("One.", "y?y")), ["unknown answer", "'?'", "no, yes", "sentence 1"]),
         (summary(sentence(" ", "yyy")), ["a sentence is empty", "sentence 1"]),
         (summary(), ["a summary has no sentence"]),
         (summary("One."), ["`sentence`", "sentence 1"]),  # type: ignore[arg-type]
@@ -604,7 +604,7 @@ def test_rotowire_has_reports_and_the_places_of_their_errors(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("row", "parts"),
     [
-        (error(2, 2, "Hawk"), ["different tokens are at this position of S1", "'Hawk'", "Hawks"]),
+        (error(2, 2, "Hawk"), ["S1 has different tokens at this position", "'Hawk'", "Hawks"]),
         (error(0, 2, ""), ["token numbers out of range", "0 to 2", "1 to 11"]),
         (error(3, 2, ""), ["token numbers out of range", "3 to 2"]),
         (error(11, 12, ""), ["token numbers out of range"]),

@@ -50,14 +50,14 @@ def test_a_word_that_no_label_is_has_one_error_with_its_rows_and_the_nearest(
 @pytest.mark.parametrize("number", [1, "1", 2.0, "0.5", "100%"])
 def test_a_number_is_no_label(tmp_path: Path, number: Any) -> None:
     message = faults(rated(tmp_path, (number, "pass")), tmp_path)
-    assert "a rating is a number, and the card gives labels" in message
+    assert "a rating is a number, but the card gives labels" in message
     assert "x.jsonl, row 1, aspect right" in message
 
 
 def test_numbers_in_place_of_labels_are_one_error_with_all_rows(tmp_path: Path) -> None:
     message = faults(rated(tmp_path, (1, 5), (2, "pass"), (3, 4)), tmp_path)
     assert message.count("a rating is a number") == 1 and "rows 1, 2, 3" in message
-    assert "say which label each number is" in message
+    assert "map each number to a label" in message
 
 
 def test_truth_values_are_read_as_words(tmp_path: Path) -> None:
@@ -82,8 +82,8 @@ def test_the_dump_of_a_scale_has_no_key_that_its_card_leaves_out() -> None:
         ({"labels": ["pass", "fail"], "min": 0}, "max, step missing"),
         ({}, "max and min missing"),
         ({"min": 0, "max": 1, "ordered": False}, "labels without numbers"),
-        ({"labels": ["Pass", " pass"]}, "has two values"),
-        ({"labels": ["a", "b"], "best": "min"}, "the last label is the best one"),
+        ({"labels": ["Pass", " pass"]}, "two values have the label"),
+        ({"labels": ["a", "b"], "best": "min"}, "the best one last"),
     ],
 )
 def test_a_scale_that_is_neither_numbers_nor_labels_is_refused(
@@ -97,7 +97,7 @@ def test_a_scale_that_is_neither_numbers_nor_labels_is_refused(
     ("keys", "problem"),
     [
         ({"read_as": {"ok": "pas"}}, "nearest: 'pass'"),
-        ({"read_as": {"fail": "pass"}}, "translates the label 'fail' into another one"),
+        ({"read_as": {"fail": "pass"}}, "maps the label 'fail' to another label"),
         ({"read_as": {"ok": "pass", "OK ": "fail"}}, "has a word twice .*: ok"),
     ],
 )

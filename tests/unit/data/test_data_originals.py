@@ -353,9 +353,9 @@ def test_wmt_ratings_with_faults(tmp_path: Path, scores: str, expected: list[str
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        ({"files": {**RATED, "outputs": "out.A.en"}}, r"pattern with \{system\}"),
+        ({"files": {**RATED, "outputs": "out.A.en"}}, r"must contain \{system\}"),
         ({"select": {"join": True, "min_characters": 9}}, "single segments"),
-        ({"aspects": {n: {"min": 0, "max": 9} for n in ("a", "b")}}, r"pattern with \{aspect\}"),
+        ({"aspects": {n: {"min": 0, "max": 9} for n in ("a", "b")}}, r"must contain \{aspect\}"),
         ({"files": {k: v for k, v in RATED.items() if k != "ratings"}}, "needs the role `ratings`"),
     ],
 )
@@ -368,7 +368,9 @@ def test_wmt_cards_of_ratings_with_faults(
 
 def test_wmt_has_one_source(tmp_path: Path) -> None:
     dataset = wmt(tmp_path, files={"source": "x.{what}", "reference": "x.ref.A.en"})
-    with pytest.raises(UserError, match="only references may be in several files") as error:
+    with pytest.raises(
+        UserError, match="only the role `reference` may have several files"
+    ) as error:
         read_dataset(dataset, tmp_path, tmp_path)
     assert "key files.source" in str(error.value) and "2 files" in str(error.value)
 
@@ -414,7 +416,7 @@ def test_a_table_of_items_alone_is_enough_to_perturb_references(tmp_path: Path) 
             "with the role `documents`",
         ),
         (SUMPUBMED | {"select": {"join": True, "min_characters": 3}}, "needs format wmt_text"),
-        (SUMPUBMED | {"select": {"join": True}}, "add min_characters"),
+        (SUMPUBMED | {"select": {"join": True}}, "add `min_characters`"),
     ],
 )
 def test_a_card_that_contradicts_itself_is_refused(keys: dict[str, Any], message: str) -> None:

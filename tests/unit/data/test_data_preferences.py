@@ -87,7 +87,7 @@ def test_the_best_of_three_is_preferred_to_the_others(tmp_path: Path) -> None:
             "twice",
             "ben: llama and gpt of 1",
         ),
-        (["3", "Q", "a", "a", "A.", "A.", "A", "x"], "two texts of one system", None),
+        (["3", "Q", "a", "a", "A.", "A.", "A", "x"], "two texts of the same system", None),
     ],
 )
 def test_each_fault_is_an_error_with_its_row(
@@ -149,8 +149,8 @@ def test_a_choice_of_a_text_that_is_not_in_the_row(tmp_path: Path) -> None:
         ({"texts": ["answer_a"]}, "two or more different columns"),
         ({"texts": [], "systems": []}, "belong together"),
         ({"texts": [], "systems": ["model_a"]}, "two or more different columns"),
-        ({"text": "answer_a"}, "or a `text` with its ratings"),
-        ({"systems": ["model_a"]}, "a column for each"),
+        ({"text": "answer_a"}, "or `text` with its ratings"),
+        ({"systems": ["model_a"]}, "one column for each"),
         ({"choices": {"answer_c": "C"}}, "not a column of `texts`"),
         ({"preferences": {"fluency": "winner"}}, "not one of `aspects`"),
         ({"preferences": {"overall": ["winner", "voter"]}}, "one column per aspect"),
@@ -162,5 +162,5 @@ def test_columns_that_do_not_fit(change: dict[str, Any], message: str) -> None:
 
 
 def test_labels_of_an_aspect_on_which_people_chose_are_refused() -> None:
-    with pytest.raises(ValidationError, match="people chose between texts, so overall has no"):
+    with pytest.raises(ValidationError, match="people chose between texts, so overall cannot"):
         card(COLUMNS, aspects={"overall": {"labels": ["lose", "win"]}})

@@ -89,19 +89,19 @@ def test_another_file_than_described(cache: Path, repository: Repository) -> Non
     [path] = [path for path in repository.files if path.endswith("b.jsonl")]
     repository.files[path] += b"\n"
     message = fault()
-    assert "another file than the card describes" in message and "b.jsonl" in message
+    assert "a file whose sha256 differs" in message and "b.jsonl" in message
     assert hashlib.sha256(repository.files[path]).hexdigest() in message
     assert kept(cache) == ["mine/a 1.jsonl"]  # the one before it
 
 
 def test_a_download_that_is_cut(cache: Path, repository: Repository) -> None:
     repository.cut = True
-    assert "was cut (4,500 bytes expected)" in fault()
+    assert "broke off (4,500 bytes expected)" in fault()
     assert kept(cache) == []
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(404, "no longer at its address"), (503, "refuses the file")]
+    ("status", "words"), [(404, "no longer at its address"), (503, "refuses to send the file")]
 )
 def test_a_server_without_the_file(
     status: int, words: str, cache: Path, repository: Repository
@@ -151,7 +151,7 @@ def test_what_is_fetched_is_listed_first(
     mine = card(format="table", files="{data}/mine/{part}.jsonl", columns=COLUMNS, source=keys)
     fetch_all([("mine", mine, ALL), ("again", mine, ALL), ("none", mine, set())])
     said = capsys.readouterr().out
-    assert said == "mine: fetching 2 files (4.5 kB) from github.com/some/data; licence: CC0\n"
+    assert said == "mine: downloading 2 files (4.5 kB) from github.com/some/data; licence: CC0\n"
 
 
 # --- where a card's files are looked for ---

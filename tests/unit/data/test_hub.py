@@ -110,7 +110,7 @@ def test_a_file_is_fetched_once_and_used_offline_afterwards(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = far_study(tmp_path)
-    told = "a run fetches for far: part/items.jsonl of owner/some.data at " + COMMIT
+    told = "a run downloads for far: part/items.jsonl of owner/some.data at " + COMMIT
     table = "results/small/tables/discernment.csv"
     with hub() as (address, came):
         monkeypatch.setenv("HF_ENDPOINT", address)
@@ -123,7 +123,7 @@ def test_a_file_is_fetched_once_and_used_offline_afterwards(
         before = rows(tmp_path / "results" / "small", "discernment")
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     done = snakemake("check", "-q", "rules", *study, cwd=tmp_path)
-    assert done.returncode == 0 and "a run fetches" not in done.stdout, done.stdout
+    assert done.returncode == 0 and "a run downloads" not in done.stdout, done.stdout
     done = snakemake(*study, "--", table, cwd=tmp_path)
     assert "Nothing to be done" in done.stdout  # nothing depends on what the cache holds
     (tmp_path / "results").rename(tmp_path / "before")
@@ -217,8 +217,8 @@ def test_without_the_client_the_package_is_named(
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
-        ({"revision": "main"}, [":6, key files.items.revision", "a branch or a tag", "'main'"]),
-        ({"revision": f"a{COMMIT[:6]}"}, ["key files.items.revision", "all its 40"]),
+        ({"revision": "main"}, [":6, key files.items.revision", "branches and tags", "'main'"]),
+        ({"revision": f"a{COMMIT[:6]}"}, ["key files.items.revision", "all 40"]),
         ({"hub": "data"}, ["key files.items.hub", "'data'"]),
         ({"branch": "main"}, ["unknown key", "allowed: file, hub, revision"]),
     ],

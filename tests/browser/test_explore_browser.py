@@ -100,7 +100,7 @@ def test_the_changes_of_a_perturbed_text_are_marked(window: Browser, tmp_path: P
     [row] = [one for one in study.targets["typos.minor"] if one["item"] == "n001"]
     gone = "".join(edit["before"] for edit in row["edits"])
     assert len(gone) == 2 and "".join(texts(window, ".panel del")) == gone
-    assert "made from what other judges said" in texts(window, ".panel .draw")[0]
+    assert "computed from other judges" in texts(window, ".panel .draw")[0]
 
 
 def test_of_a_pair_both_texts_are_shown(window: Browser, tmp_path: Path) -> None:

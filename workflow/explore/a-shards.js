@@ -26,7 +26,7 @@ function load(name) {
     scripts.set(name, new Promise((done, fail) => {
       const script = document.createElement("script");
       script.onload = () => { script.remove(); done(); };
-      script.onerror = () => { script.remove(); scripts.delete(name); fail(new Error(`explore/${name} cannot be read: it has to lie beside this page.`)); };
+      script.onerror = () => { script.remove(); scripts.delete(name); fail(new Error(`explore/${name} cannot be read: keep the folder explore next to this page.`)); };
       script.src = policy.createScriptURL(`explore/${name}`);
       document.head.append(script);
     }));

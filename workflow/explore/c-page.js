@@ -25,7 +25,7 @@ const mean = (values) => Number((values.reduce((sum, one) => sum + one, 0) / val
 function fill(name, options, value) {
   const select = form.elements[name];
   const known = options.some(([id]) => id === value);
-  const all = known ? options : [...options, [value, `${value} (not here)`]];
+  const all = known ? options : [...options, [value, `${value} (not in this dataset)`]];
   select.replaceChildren(...all.map(([id, label]) => make("option", { value: id }, label)));
   select.value = value;
   return known;
@@ -235,7 +235,7 @@ function panelOf(data, one) {
       ["Judge", make("code", {}, study.judges[one.j][0]), ` (${study.judges[one.j][1]})`],
       ["Score", `${scoredAs(data, one, shownNumber)}${drawn_}`],
       [whose, one.ratings.length ? (data.labels[one.a] ? one.ratings.map((value) => data.labels[one.a][0][value]).join(", ") : `${shownNumber(mean(one.ratings))}${rated}`) : ""],
-      ["Links", make("a", { href: link(data, one) }, "this judgment alone"), ", ", make("a", { href: link(data, one, { judge: "", aspect: "", other: "" }) }, "all judgments of this text"), ", ", make("a", { href: link(data, one, { target: "", other: "" }) }, "all of this cell")],
+      ["Links", make("a", { href: link(data, one) }, "only this judgment"), ", ", make("a", { href: link(data, one, { judge: "", aspect: "", other: "" }) }, "all judgments of this text"), ", ", make("a", { href: link(data, one, { target: "", other: "" }) }, "all of this cell")],
     ]),
     ...textBlocks(b === null ? "The text" : "The first text", data.texts[one.s][t]),
     ...(b === null ? [] : textBlocks("The second text", data.texts[one.s][b])),
@@ -254,7 +254,7 @@ function block(title, text) {
 
 function textBlocks(title, view) {
   if (typeof view === "string") return [make("h2", {}, title), paragraph([[SAME, view]])];
-  const told = view.length > 1 ? ["before the change", "as it was judged"] : ["with what was changed in it"];
+  const told = view.length > 1 ? ["before the change", "as it was judged"] : ["with its changes marked"];
   return view.flatMap((packed, at) => [make("h2", {}, `${title}, ${told[at]}`), paragraph(unpacked(packed))]);
 }
 
@@ -268,10 +268,10 @@ function drawOf(one, [reply, value, status, rule, parser, draw, hint, label, rat
     ...(label ? [`label “${label}”`] : []),
     ...(rule === null || rule === undefined ? [] : [`by the rule “${words[rule]}”`]),
     ...(parser === null || parser === undefined ? [] : [`parser ${words[parser]}`]),
-    ...(hint ? [`told the hint “${hint}”`] : []),
+    ...(hint ? [`given the hint “${hint}”`] : []),
   ];
   const found = make("div", { class: "draw" }, make("p", ended === "ok" ? {} : { class: "status-bad" }, told.join(" · ")));
-  if (reply === null || reply === undefined) found.append(make("p", { class: "small" }, "No reply: made from what other judges said."));
+  if (reply === null || reply === undefined) found.append(make("p", { class: "small" }, "No reply: computed from other judges' results."));
   else found.append(paragraph([[SAME, reply]], "reply"));
   if (rationale) found.append(make("p", { class: "small" }, "Why:"), paragraph([[SAME, rationale]]));
   if (errors) found.append(...errorsOf(errors, text));
@@ -281,11 +281,11 @@ function drawOf(one, [reply, value, status, rule, parser, draw, hint, label, rat
 function errorsOf(errors, text) {
   if (!errors.length) return [make("p", { class: "small" }, "It lists no errors.")];
   const list = errors.map(([start, , severity, category, explanation, match, quoted]) => {
-    const where = start === null ? (quoted ? "not found in the text" : "without a place") : match ? `found: ${match}` : "";
+    const where = start === null ? (quoted ? "not found in the text" : "without a location") : match ? `found: ${match}` : "";
     const parts = [quoted && `“${quoted}”`, severity === null ? "" : `severity ${severity}`, category, where].filter(Boolean).join(", ");
     return make("li", {}, paragraphless(`${parts}${explanation ? `: ${explanation}` : ""}`));
   });
-  const marked = make("div", { class: "marked" }, make("p", { class: "small" }, "The text with the errors that it marks:"), paragraph(markedBy(text, errors)));
+  const marked = make("div", { class: "marked" }, make("p", { class: "small" }, "The text with the judge's errors marked:"), paragraph(markedBy(text, errors)));
   return [marked, make("ol", { class: "found" }, ...list)];
 }
 

@@ -342,7 +342,7 @@ def test_no_text_or_reply_can_do_harm(tmp_path: Path) -> None:
     assert "\u202e" not in page and "\u0000" not in page
     assert "\u200f" not in page and "⟨U+200F⟩" in parsed.text
     assert "⟨U+202E⟩" in parsed.text and "⟨U+0000⟩" in parsed.text
-    assert "more characters" in parsed.text and "The whole text, but for its last" in parsed.text
+    assert "more characters" in parsed.text and "The whole text except its last" in parsed.text
     assert len(page) < 1_000_000
 
 

@@ -31,7 +31,7 @@ DECLARED: Final = declare(
     correlation(
         "acc_eq",
         "acc_eq",
-        "share of pairs ordered or tied as people do",
+        "share of pairs of texts that the judge orders or ties as people do",
         "Deutsch, Foster, Freitag 2023",
         range=SHARE,
         ties="calibrated",
@@ -40,7 +40,8 @@ DECLARED: Final = declare(
     correlation(
         "spa",
         "SPA",
-        "systems distinguished with the same confidence as by people",
+        "1 minus the difference between the judge's and people's p-values, mean over "
+        "pairs of systems",
         "Thompson et al. 2024",
         range=SHARE,
         ties="half",

@@ -18,25 +18,38 @@ TABLE_8 = "Hu et al. 2025, table 8"
 DECLARED: Final = declare(
     amount("errors_mean", "Errors", "mean number of errors inserted into a text", "Hu et al. 2025"),
     percent(
-        "anchors_above_lower", "Better than lower anchors", "than anchors one rating lower", TABLE_8
+        "anchors_above_lower",
+        "Better than lower anchors",
+        "share of anchors one rating lower that are worse than the text",
+        TABLE_8,
     ),
     percent(
-        "anchors_above_same", "Better than its anchors", "than anchors of its own rating", TABLE_8
+        "anchors_above_same",
+        "Better than its anchors",
+        "share of anchors of its own rating that are worse than the text",
+        TABLE_8,
     ),
     percent(
-        "anchors_below_same", "Worse than its anchors", "than anchors of its own rating", TABLE_8
+        "anchors_below_same",
+        "Worse than its anchors",
+        "share of anchors of its own rating that are better than the text",
+        TABLE_8,
     ),
     percent(
         "anchors_below_higher",
         "Worse than higher anchors",
-        "than anchors one rating higher",
+        "share of anchors one rating higher that are better than the text",
         TABLE_8,
     ),
-    percent("ratings_tied", "Several ratings", "rated texts that fit several ratings equally well"),
+    percent(
+        "ratings_tied",
+        "Several ratings",
+        "share of rated texts that fit several ratings equally well",
+    ),
     accuracy(
         "comparator_accuracy",
         "Comparator",
-        "pairs of anchors whose better text it names in both orders",
+        "share of pairs of anchors whose better text the comparator names in both orders",
         "Hu et al. 2025, table 6",
     ),
 )

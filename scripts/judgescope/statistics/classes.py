@@ -35,12 +35,12 @@ DECLARED: Final = declare(
         "Cohen 1968; Hu et al. 2025",
     ),
     agreement(
-        "kappa_quadratic", "Quadratic κ", "as linear κ, larger errors weigh more", "Cohen 1968"
+        "kappa_quadratic", "Quadratic κ", "as linear κ, but larger errors weigh more", "Cohen 1968"
     ),
     correlation(
         "cem_ord",
         "CEM-ORD",
-        "closeness of classes, rare ones weigh more",
+        "closeness of classes; rare classes weigh more",
         "Amigó et al. 2020",
         range="from the floor in the note to 1",
         scaled=Scale("plain", 0.0, 1.0),

@@ -54,7 +54,11 @@ DECLARED: Final = declare(
         "smallest true difference detected with power .8",
         keeps_kind=True,
     ),
-    amount("sources_needed", "Sources needed for {}", "to detect the requested difference"),
+    amount(
+        "sources_needed",
+        "Sources needed for {}",
+        "number of sources needed to detect the requested difference",
+    ),
     p_value("p", "p for {}", "paired permutation test, two-sided", "Deutsch, Dror, Roth 2021"),
 )
 

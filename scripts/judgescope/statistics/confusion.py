@@ -42,16 +42,21 @@ DECLARED: Final = declare(
     amount(
         "items_needed",
         "Items needed",
-        "to show that a drop of 0 is within the margin",
+        "number of items needed to show that a true drop of 0 is within the margin",
         "Julious 2004",
         range="2 and above",
         less_is_better=True,
     ),
-    signed_amount("delta", "Δ", "mean of original minus perturbed, in points of the judge", PAPER),
-    percent("floor_share", "At the floor", "originals that cannot drop any further"),
-    signed_amount("s_t_mean", "S_T", "mean drop where a drop is expected", PAPER),
     signed_amount(
-        "s_f_mean", "S_F", "mean drop where no drop is expected", PAPER, less_is_better=True
+        "delta",
+        "Δ",
+        "mean score of originals minus perturbed texts, in points of the judge's scale",
+        PAPER,
+    ),
+    percent("floor_share", "At the floor", "share of originals already at the bottom of the scale"),
+    signed_amount("s_t_mean", "S_T", "mean drop of the scores that should drop", PAPER),
+    signed_amount(
+        "s_f_mean", "S_F", "mean drop of the scores that should stay", PAPER, less_is_better=True
     ),
     signed_amount(
         "confusion_index",
@@ -70,30 +75,40 @@ DECLARED: Final = declare(
     percent(
         "s_t_significant_share",
         "Wanted drops detected",
-        "wanted drops with an adjusted p of at most .05",
+        "share of wanted drops with an adjusted p of at most .05",
     ),
-    percent("unwanted_no_drop", "Unwanted: no drop", "shown to be within the margin"),
-    undesired("unwanted_drop", "Unwanted: drop", "shown to be a drop"),
-    percent("unwanted_undecided", "Unwanted: undecided", "neither is shown"),
+    percent(
+        "unwanted_no_drop",
+        "Unwanted: no drop",
+        "share of unwanted drops that are shown to be within the margin",
+    ),
+    undesired(
+        "unwanted_drop", "Unwanted: drop", "share of unwanted drops that are shown to be above 0"
+    ),
+    percent(
+        "unwanted_undecided",
+        "Unwanted: undecided",
+        "share of unwanted drops for which neither is shown",
+    ),
     percent(
         "vote_consistency",
         "Votes agree",
-        "most frequent option's share of a pair's votes; cannot decide never wins",
+        "share of a pair's votes for the most frequent option, which “cannot decide” never is",
         "Hu et al. 2024, appendix C.3.2",
     ),
     percent(
         "match_vote_vote",
         "Match, vote by pair",
-        "perturbations and aspects where the human majority matches the expectation, one vote "
-        "per pair",
+        "share of cells (perturbation × aspect) in which people's majority matches "
+        "the expectation, one vote per pair",
         TABLE_18,
         scaled=NOT_SMOOTH,
     ),
     percent(
         "match_vote_all",
         "Match, all votes",
-        "perturbations and aspects where the human majority matches the expectation, all votes "
-        "pooled",
+        "share of cells (perturbation × aspect) in which people's majority matches "
+        "the expectation, all votes pooled",
         TABLE_18,
         scaled=NOT_SMOOTH,
     ),

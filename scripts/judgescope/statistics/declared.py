@@ -127,30 +127,35 @@ DECLARED: Final = declare(
     amount(
         "class_count",
         "Texts",
-        "texts of true class k (of people or of a graded set) that the judge puts in class "
-        "k_b; zero counts are omitted",
+        "number of texts of true class k (by people, or of a graded set) that the "
+        "judge puts in class k_b; zero counts are omitted",
         "Hu et al. 2025, table 4 and figure 4",
     ),
     amount(
         "unresolved",
         "Unresolved",
-        "rated texts without a label that more than half of their raters give",
+        "number of rated texts on which no label has more than half of the raters' votes",
         complete=True,
     ),
     undesired(
         "cross_aspect_share",
         "Follows another aspect",
-        "aspects whose scores correlate more with people's ratings of another aspect",
+        "share of aspects whose scores correlate more with people's ratings of another aspect",
         "Hu et al. 2024",
     ),
     score(
         "score_mean",
         "Mean score",
-        "mean over texts of the mean over aspects, in points of the judge",
+        "mean score over texts and aspects, in points of the judge's scale",
         PAPER,
         range=ANY,
     ),
-    percent("score_share", "Share of texts", "whose mean over aspects lies in bin k of 20", PAPER),
+    percent(
+        "score_share",
+        "Share of texts",
+        "share of texts whose mean score over aspects lies in bin k of 20",
+        PAPER,
+    ),
     signed_amount(
         "range_bottom",
         "Bottom of the range",
@@ -164,12 +169,14 @@ DECLARED: Final = declare(
     percent(
         "reevaluation_agreement",
         "People agree",
-        'human judgments that name the known better text ("no difference" counts against), '
-        "or a text's known rating",
+        'share of human judgments that name the text known to be better ("no difference" counts as '
+        "wrong), or a text's known rating",
         "Hu et al. 2025, appendices A.1 and C.3",
     ),
     undesired(
-        "reevaluation_no_difference", "No difference", "human judgments that see no difference"
+        "reevaluation_no_difference",
+        "No difference",
+        "share of human judgments that see no difference",
     ),
     amount(
         "reevaluation_distance",
@@ -177,9 +184,17 @@ DECLARED: Final = declare(
         "mean distance of human ratings from a text's known rating, in steps of the scale",
         less_is_better=True,
     ),
-    percent("detection_rate", "Faults noticed", "scored below the good text", ties="not noticed"),
+    percent(
+        "detection_rate",
+        "Faults noticed",
+        "share of faulty texts scored below the clean text",
+        ties="not noticed",
+    ),
     undesired(
-        "miss_rate", "Faults missed", "scored no lower than the good text", ties="not noticed"
+        "miss_rate",
+        "Faults missed",
+        "share of faulty texts scored no lower than the clean text",
+        ties="not noticed",
     ),
     amount(
         "sentiment",
@@ -191,15 +206,17 @@ DECLARED: Final = declare(
     amount(
         "sentiment_forms",
         "Sentiment over forms",
-        "mean polarity of the rationales, the mean over a model's forms without a hint",
+        "mean polarity of the rationales, averaged over a model's prompt forms without a hint",
         "Chaudhary et al. 2024, table 4",
         range=SIGNED,
     ),
     amount("rationale_length", "Words", "mean length of the rationales in words"),
-    amount("edits", "Edits", "mean number per text"),
+    amount("edits", "Edits", "mean number of edits per text"),
     amount("edit_distance", "Edit distance", "mean Levenshtein distance", "Levenshtein 1966"),
-    percent("coverage", "Coverage", "planned judgments with a usable score", complete=True),
-    amount("replies", "Replies", "replies of a model", complete=True),
+    percent(
+        "coverage", "Coverage", "share of planned judgments with a usable score", complete=True
+    ),
+    amount("replies", "Replies", "number of a model's replies", complete=True),
     spent("prompt_tokens", "Prompt tokens", "as reported by the endpoint"),
     spent("completion_tokens", "Completion tokens", "as reported by the endpoint"),
     spent("reasoning_tokens", "Reasoning tokens", "part of the completion tokens"),
@@ -209,7 +226,7 @@ DECLARED: Final = declare(
     amount(
         "taught_examples",
         "Examples",
-        "teacher replies used for training (level train) or held out",
+        "number of teacher replies used for training (level train) or held out",
         STUDENT,
     ),
     amount(
@@ -223,35 +240,48 @@ DECLARED: Final = declare(
         "Loss after",
         "the same loss after the last step of training",
     ),
-    signed_amount("held_out_loss_change", "Change in loss", "after minus before, per reply"),
+    signed_amount(
+        "held_out_loss_change", "Change in loss", "loss after minus loss before, per reply"
+    ),
     correlation(
         "student",
         "{} of the distilled judge",
-        "the second judge, trained on the first judge's replies, against people",
+        "agreement with people of the second judge, which was trained on the first judge's replies",
         STUDENT,
     ),
     signed_amount(
         "student_difference",
         "Difference from the distilled judge, {}",
-        "ensemble minus the second judge, which was trained on its replies, on shared targets",
+        "ensemble's agreement with people minus that of the second judge, which was "
+        "trained on its replies, on shared targets",
         keeps_kind=True,
     ),
     correlation(
         "student_with_teacher",
         "{} of teacher and distilled judge",
-        "the second judge, trained on the first judge's replies, against the first",
+        "agreement of the second judge, which was trained on the first judge's "
+        "replies, with the first",
     ),
-    undesired("share", "Share {}", "texts with this perturbation status"),
-    amount("count", "Judgments {}", "judgments with this status"),
+    undesired("share", "Share {}", "share of texts with this perturbation status"),
+    amount("count", "Judgments {}", "number of judgments with this status"),
     p_value("p_holm", "Holm-adjusted p", "one-sided Wilcoxon test", HOLM_1979, ties=ZEROS),
     p_value(
-        "p_fdr", "FDR-adjusted p", "over a judge's expected drops", BENJAMINI_HOCHBERG, ties=ZEROS
+        "p_fdr",
+        "FDR-adjusted p",
+        "corrected over a judge's expected drops",
+        BENJAMINI_HOCHBERG,
+        ties=ZEROS,
     ),
-    p_value("p_holm", "Holm-adjusted p for {}", "over all pairs of judges of an aspect", HOLM_1979),
+    p_value(
+        "p_holm",
+        "Holm-adjusted p for {}",
+        "corrected over all pairs of judges on an aspect",
+        HOLM_1979,
+    ),
     p_value(
         "p_fdr",
         "FDR-adjusted p for {}",
-        "over all pairs of judges of an aspect",
+        "corrected over all pairs of judges on an aspect",
         BENJAMINI_HOCHBERG,
     ),
 )

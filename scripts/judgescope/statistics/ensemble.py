@@ -35,7 +35,7 @@ DECLARED: Final = declare(
     correlation(
         "subset_mean",
         "{}, mean of subsets",
-        "over all ensembles of k of the members",
+        "mean agreement of all ensembles of k members",
         "Kartáč et al. 2025, appendix G.2",
     ),
     signed_amount(

@@ -186,7 +186,7 @@ DECLARED: Final = declare(
     percent(
         "net_share",
         "Net share noticed",
-        "items scored lower after the perturbation minus items scored higher",
+        "share of items scored lower after the perturbation minus the share scored higher",
         "Tango 1998",
         range=SIGNED,
     )

@@ -29,37 +29,48 @@ WRONG = "wrong"
 HALF = "half"
 SECTION_5 = "Hu et al. 2025, section 5.4"
 DECLARED: Final = declare(
-    percent("order_consistency", "Consistent", "same verdict in both orders", PAPER),
-    percent("first_position_rate", "First text chosen", "decided votes for the text shown first"),
+    percent(
+        "order_consistency",
+        "Consistent",
+        "share of pairs with the same verdict in both orders",
+        PAPER,
+    ),
+    percent(
+        "first_position_rate",
+        "First text chosen",
+        "share of decided votes for the text shown first",
+    ),
     undesired(
         "nontransitive_share",
         "Circles",
-        "triples with three decided verdicts that form a circle: A beats B, B beats C, C beats A",
+        "share of triples with three decided verdicts that form a circle: A beats B, "
+        "B beats C, C beats A",
         "Kendall, Babington Smith 1940",
     ),
     accuracy(
         "accuracy_comparison",
         "Right",
-        "compared pairs in people's order; a tie is wrong",
+        "share of compared pairs ordered as people do; a tie is wrong",
         PAPER,
         ties=WRONG,
     ),
     accuracy(
         "accuracy_both_orders",
         "Right in both orders",
-        "compared pairs in people's order, whichever text is shown first; a tie is wrong",
+        "share of compared pairs ordered as people do, whichever text is shown first; "
+        "a tie is wrong",
         ties=WRONG,
     ),
     percent(
         "best_of_n",
         "Best of n",
-        "share of items with three or more texts whose text with most points is people's best; "
-        "texts with equal points count in part",
+        "share of items with three or more texts where the text with the most points from its "
+        "comparisons is people's best; texts that share the lead count in part",
     ),
     accuracy(
         "accuracy_comparison_half",
         "Right, ties half",
-        "compared pairs in people's order; a tie is half right",
+        "share of compared pairs ordered as people do; a tie is half right",
         ties=HALF,
     ),
     accuracy(
@@ -73,7 +84,8 @@ DECLARED: Final = declare(
     accuracy(
         "accuracy_adjacent",
         "Ordered right",
-        "neighbours of a known order whose better text scores higher; tie and missing are wrong",
+        "share of neighbours in a known order whose better text scores higher; a tie "
+        "or a missing score is wrong",
         "Hu et al. 2025, section 3.2",
         ties=WRONG,
     ),
@@ -87,25 +99,32 @@ DECLARED: Final = declare(
     accuracy(
         "accuracy_adjacent_complete",
         "Ordered right, both scored",
-        "neighbours in the right order; a tie is wrong, a missing score left out",
+        "share of a chain's neighbours in the right order; a tie is wrong, a missing "
+        "score is left out",
         ties=WRONG,
     ),
     accuracy(
         "accuracy_by_distance",
         "Ordered right at k",
-        "texts k positions apart; at 1 it equals accuracy_adjacent",
+        "share of pairs of texts k positions apart in the right order; for k = 1 it "
+        "equals accuracy_adjacent",
         SECTION_5,
         ties=WRONG,
     ),
     accuracy(
         "accuracy_by_position",
         "Ordered right, k and k_b",
-        "texts at positions k and k_b of a chain; 0 is the original",
+        "share of pairs of texts at positions k and k_b of a chain in the right "
+        "order; 0 is the original",
         "Hu et al. 2025, figure 5",
         ties=WRONG,
     ),
-    agreement("kappa_orders", "κ of both orders", "same verdict in both orders, beyond chance"),
-    undesired("tie_rate", "Ties", "pairs with equal scores, or with a tie as verdict"),
+    agreement(
+        "kappa_orders",
+        "κ of both orders",
+        "agreement of the verdicts in both orders, beyond chance",
+    ),
+    undesired("tie_rate", "Ties", "share of pairs with equal scores, or with a tie as verdict"),
 )
 
 

@@ -22,21 +22,22 @@ DECLARED: Final = declare(
     percent(
         "vote_agreement_ties",
         "Votes agree",
-        "share of equal votes of judge and person on a pair, two ties being equal; chance: 1/3",
+        "how often the votes of judge and person on a pair are equal, two ties being "
+        "equal; chance: 1/3",
         f"{ZHENG}, setup S1",
         ties="equal",
     ),
     percent(
         "vote_agreement_decided",
         "Votes agree, without ties",
-        "share of equal votes of judge and person on a pair, without ties; chance: 1/2",
+        "how often the votes of judge and person on a pair are equal, without ties; chance: 1/2",
         f"{ZHENG}, setup S2",
         ties="left out",
     ),
     signed_amount(
         "strength",
         "Strength",
-        "log strength of a system, estimated from the votes; mean over systems 0",
+        "log strength of a system, estimated from the votes; the mean over systems is 0",
         f"Bradley, Terry 1952; {DAVIDSON}",
         ties=DAVIDSON,
     ),
@@ -50,7 +51,8 @@ DECLARED: Final = declare(
     p_value(
         "p_mcnemar",
         "McNemar's p",
-        "two judges' hits: all sign patterns of the differences by source, two-sided",
+        "null hypothesis: two judges are right equally often; all sign patterns of "
+        "the differences by source, two-sided",
         "McNemar 1947; Fisher 1935",
     ),
 )

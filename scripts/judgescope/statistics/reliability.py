@@ -47,16 +47,29 @@ DECLARED: Final = declare(
     agreement(
         "alpha_forms", "α over forms", "agreement of one model's ratings across prompt forms", PAPER
     ),
-    agreement("alpha_joint", "α, joint", "of all raters and the judge together", PAPER),
-    agreement("alpha_pairs_mean", "α, mean of pairs", "of the judge and each rater alone"),
-    agreement("alpha_draws", "α over draws", "the draws as raters", "Krippendorff 2011"),
-    undesired("flip_rate", "Flips", "texts with differing draws"),
-    undesired("tied_modes", "Tied modes", "texts without a single most frequent rating"),
-    agreement("reliability", "Reliability", "of one draw, ICC(1)", "Shrout, Fleiss 1979"),
+    agreement(
+        "alpha_joint", "α, joint", "Krippendorff α of all raters and the judge together", PAPER
+    ),
+    agreement(
+        "alpha_pairs_mean",
+        "α, mean of pairs",
+        "Krippendorff α of the judge and one rater, mean over raters",
+    ),
+    agreement(
+        "alpha_draws",
+        "α over draws",
+        "agreement of a judge's draws, each treated as a rater",
+        "Krippendorff 2011",
+    ),
+    undesired("flip_rate", "Flips", "share of texts with differing draws"),
+    undesired("tied_modes", "Tied modes", "share of texts without a single most frequent rating"),
+    agreement(
+        "reliability", "Reliability", "reliability of one draw, ICC(1)", "Shrout, Fleiss 1979"
+    ),
     amount(
         "draws_needed",
         "Draws needed",
-        "for 95 % of the maximum correlation",
+        "number of draws for 95 % of the maximum correlation",
         SPEARMAN_BROWN,
         range="1 and above",
         less_is_better=True,

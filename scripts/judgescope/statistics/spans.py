@@ -20,20 +20,26 @@ from judgescope.statistics.result import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_S
 
 PAPER = "Kartáč et al. 2025"
 DECLARED: Final = declare(
-    amount("span_errors", "Errors listed", "mean number in an annotation", PAPER),
-    percent("span_clean", "Without an error", "annotations that list none"),
+    amount("span_errors", "Errors listed", "mean number of errors in an annotation", PAPER),
+    percent("span_clean", "Without an error", "share of annotations that list no error"),
     amount(
-        "span_severity", "Severity", "mean over the errors that have one", PAPER, range="1 to 5"
+        "span_severity",
+        "Severity",
+        "mean severity of the errors that have one",
+        PAPER,
+        range="1 to 5",
     ),
-    percent("span_placeless", "Without a quotation", "errors that quote no words"),
-    percent("span_match_rate", "Spans located", "spans whose words occur in the text"),
-    percent("span_match_exact", "Located verbatim", "spans that match the text exactly"),
+    percent("span_placeless", "Without a quotation", "share of errors that quote no words"),
+    percent("span_match_rate", "Spans located", "share of spans whose words occur in the text"),
+    percent("span_match_exact", "Located verbatim", "share of spans that match the text exactly"),
     percent(
         "span_match_normalised",
         "Located after normalization",
-        "spans that match except for case, white space and punctuation",
+        "share of spans that match except for case, white space and punctuation",
     ),
-    percent("span_match_fuzzy", "Located approximately", "spans located only by similar words"),
+    percent(
+        "span_match_fuzzy", "Located approximately", "share of spans located only by similar words"
+    ),
     accuracy(
         "span_precision",
         "Precision",
@@ -50,42 +56,54 @@ DECLARED: Final = declare(
     percent(
         "span_errors_beside_none",
         'Errors and "no errors"',
-        "annotations that list errors and also state that there are none",
+        "share of annotations that list errors and also state that there are none",
     ),
     percent(
         "span_best_with_severe",
         "Severe errors, best verdict",
-        "annotations with severe errors and the best verdict",
+        "share of annotations with severe errors and the best verdict",
     ),
     percent(
         "span_less_without_errors",
         "No errors, lower verdict",
-        "annotations that list no errors and give a lower verdict",
-    ),
-    percent("span_other_verdicts", "Conflicting verdicts", "annotations with different verdicts"),
-    percent(
-        "span_dropped", "Too many errors", "annotations whose surplus errors were dropped", PAPER
+        "share of annotations with no errors and a verdict below the best",
     ),
     percent(
-        "span_superseded", "Repeated list", "annotations that list their errors more than once"
+        "span_other_verdicts",
+        "Conflicting verdicts",
+        "share of annotations that give several different verdicts",
     ),
-    percent("span_unread", "Unreadable severity", "annotations with an unreadable severity"),
+    percent(
+        "span_dropped",
+        "Too many errors",
+        "share of annotations whose surplus errors were dropped",
+        PAPER,
+    ),
+    percent(
+        "span_superseded",
+        "Repeated list",
+        "share of annotations that list their errors more than once",
+    ),
+    percent(
+        "span_unread", "Unreadable severity", "share of annotations with an unreadable severity"
+    ),
     percent(
         "span_ok",
         "Span OK",
-        "human verdicts that confirm an error in the passage",
+        "share of human verdicts that confirm an error in the passage",
         f"{PAPER}, table 4",
     ),
     percent(
         "explanation_ok",
         "Explanation correct",
-        "human verdicts that find the explanation correct, whether or not the passage has an error",
+        "share of human verdicts that find the explanation correct, whether or not "
+        "the passage has an error",
         f"{PAPER}, table 4",
     ),
     percent(
         "explanation_ok_at_error",
         "Explanation correct at an error",
-        "among human verdicts that confirm an error in the passage",
+        "the same share among human verdicts that confirm an error in the passage",
     ),
 )
 

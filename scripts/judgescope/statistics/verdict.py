@@ -30,14 +30,18 @@ DECLARED: Final = declare(
     amount(
         "verdict",
         "Verdict",
-        "step reached: 0 worse than chance or than length (or below a stated bar), 1 not shown "
-        "to be better, 2 better than chance, 3 as good as one more rater, 4 meets "
-        "a stated bar; the note gives outcome and reasons",
+        "step reached: 0 worse than chance or than length (or below a required bar), 1 not shown "
+        "to be better, 2 better than chance, 3 as good as one more rater, 4 meets a required bar; "
+        "the note gives outcome and reasons",
         range="0 to 4",
     ),
     p_value("p_chance", "p, chance", "null hypothesis: no better than chance"),
     p_value("p_length", "p, length", "null hypothesis: no better than the text's length"),
-    p_value("p_brevity", "p, brevity", "null hypothesis: no better than minus the text's length"),
+    p_value(
+        "p_brevity",
+        "p, brevity",
+        "null hypothesis: no better than the negative of the text's length",
+    ),
     p_value(
         "p_systems",
         "p, systems",
@@ -54,7 +58,7 @@ DECLARED: Final = declare(
         "p, lost replies",
         "null hypothesis: no better with the lost judgments set to the worst value",
     ),
-    p_value("p_bar", "p, bar", "null hypothesis: below the stated bar"),
+    p_value("p_bar", "p, bar", "null hypothesis: below the required bar"),
     p_value("p_rater", "p, rater", "null hypothesis: worse than one more rater by the margin"),
     p_value(
         "p_index", "p, index", "null hypothesis: unwanted drops are no smaller than wanted drops"
@@ -92,8 +96,8 @@ DECLARED: Final = declare(
     percent(
         "half_credit",
         "Half credit",
-        "mean over sources of (right + ties / 2) / pairs whose better text is known, with both "
-        "scores or a reply",
+        "mean over sources of the share of pairs ordered right, a tie counting half; "
+        "pairs with a known better text and both scores or a reply",
     ),
     percent(
         "span_f1_less_chance",
@@ -101,7 +105,7 @@ DECLARED: Final = declare(
         "F1 minus the mean F1 of 200 random placements of spans of the same number and lengths",
         range=SIGNED,
     ),
-    percent("lost_share", "Lost", "planned judgments of the claim without a score"),
+    percent("lost_share", "Lost", "share of the claim's planned judgments without a score"),
 )
 
 LEVEL: Final = 0.025

@@ -355,7 +355,9 @@ def _over_aspects(
             name, counts, getattr(combined, field), sizes, flat=alike
         ).estimate
         if test_of == "asymptotic" and (score.value or 0) > ARTEFACT:
-            score = score.with_note(f"{BEYOND}: an artefact of the normal tail, see rank_biserial")
+            score = score.with_note(
+                f"{BEYOND}: an artefact of the normal approximation, see rank_biserial"
+            )
         scores[name] = score
     return scores
 

@@ -34,9 +34,9 @@ POINTS = 4.0
 """The length of a scale of 1 to 5, in whose points the margin is given."""
 NO_DROP, DROPS, UNDECIDED = "no drop", "drop", "undecided"
 VERDICTS = {NO_DROP: "unwanted_no_drop", DROPS: "unwanted_drop", UNDECIDED: "unwanted_undecided"}
-NO_SCALE = "no scale: the margin has no meaning"
-UNDEFINED_WORDING = "one of the wordings is undefined"
-OTHER_CELLS = "the wordings lack scores in different cells"
+NO_SCALE = "the judge has no scale, so the margin has no meaning"
+UNDEFINED_WORDING = "the value of one wording is undefined"
+OTHER_CELLS = "the two wordings lack scores in different cells"
 
 
 class Expectation(NamedTuple):
@@ -191,7 +191,7 @@ class JudgeCells:
         """Return the share of originals that cannot drop: at the bottom of the judge's scale."""
         scale = self.study.spec.judges[self.judge].ends[cell.aspect]
         if scale is None:
-            return Estimate.undefined("no scale, so no floor")
+            return Estimate.undefined("the judge has no scale, so its scores have no floor")
         low, weights = pairs.original <= scale[0], self.study.weights
         missing, of = pairs.n_planned - low.size, "share of originals at the bottom of the scale"
         return clustered_mean(low, pairs.source, weights, missing, averaged=of).estimate

@@ -303,7 +303,9 @@ class Discerning:
         beyond = estimate.value is not None and estimate.value > ARTEFACT
         if not beyond or score == WEIGHT_EFFECT or self._test_of(score) == "exact":
             return estimate
-        return estimate.with_note(f"{BEYOND}: an artefact of the normal tail, see rank_biserial")
+        return estimate.with_note(
+            f"{BEYOND}: an artefact of the normal approximation, see rank_biserial"
+        )
 
     def headlines(self, judge: str, *others: str) -> dict[str, Replicated]:
         """Return the averages and minima over the planned perturbations, with their deletions.

@@ -40,7 +40,7 @@ AVERAGE = "average"
 Named = Iterator[tuple[Measure, Estimate]]
 POOLED, BY_SOURCE, BY_SYSTEM = "pooled", "by_source", "by_system"
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
-OTHER_SCALE = "the judge has a scale of its own"
+OTHER_SCALE = "the judge's scale differs from people's"
 LARGEST_CEILING = 50
 """With more raters (crowds who rated little each) pairs are too many and rest on too few texts."""
 
@@ -83,7 +83,7 @@ def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
     results = correlated(panel, x, y)
     accuracy, epsilon = acc_eq(x, y, panel.source, weights=weights)
     if epsilon is not None:
-        note = f"ties up to {epsilon:.4g}, chosen leaving each source out"
+        note = f"score differences up to {epsilon:.4g} count as ties; chosen on the other sources"
         accuracy = accuracy.with_note(note)
     results["acc_eq", BY_SOURCE] = accuracy
     results["spa", BY_SYSTEM] = soft_pairwise_accuracy(
@@ -126,7 +126,9 @@ def with_floor_note(statistic: str, mean: Estimate) -> Estimate:
     """Note that a mean of CEM-ORD is over numbers with different floors."""
     if statistic != CEM_ORD or mean.value is None:
         return mean
-    return mean.with_note("mean of values with different floors; see the notes of their rows")
+    return mean.with_note(
+        "mean of values with different floors, which the notes of their rows give"
+    )
 
 
 def classes_of(study: EvaluationData, judge: str, aspect: str) -> list[float] | None:

@@ -210,10 +210,10 @@ Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> its results on each aspect."""
 ATTACK, INERT = "attack", "inert"
 SHIFT, OBEYED = "injection_shift", "obey_rate"
-OWN_RANGE = "relative to the range of its scores: it has no scale"
+OWN_RANGE = "relative to the range of the judge's scores, as it has no scale"
 NO_RANGE = "all scores are equal, and the judge has no scale"
-NO_CLAIM = "the judge has no scale, so no top that an attack could claim"
-OTHER_CLAIM = "the attack names the top of another scale than the judge's"
+NO_CLAIM = "the judge has no scale, so an attack cannot claim its top"
+OTHER_CLAIM = "the attack names the top of a scale other than the judge's"
 SEVERAL_DRAWS = "a mean of several draws cannot equal a rating"
 SWAPPED_TEXTS = (
     "two-sided permutation test: attack and inert text swapped within sources, 1000 draws"

@@ -13,7 +13,7 @@ from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
-ONE_SIDED = "one-sided, that the first is better; not corrected for the number of pairs"
+ONE_SIDED = "one-sided p for the first system being better; not corrected for the number of pairs"
 PAIRED = "flips of signs by source"
 RANKS = "Wilcoxon rank sum, normal limit, ties corrected"
 NO_SOURCE = "no source has a score of both systems"
@@ -54,7 +54,11 @@ def _estimates(study: EvaluationData, pair: SystemPair) -> Iterator[tuple[str, E
     shared, lost = len(pair.source), len(study.item_order) - len(pair.source)
     gap = clustered_mean(pair.difference, pair.source, study.weights, missing=lost, ends=None)
     yield "system_difference", gap.estimate
-    exact = "all counted" if np.unique(pair.source).size <= EXACT_SOURCES else "normal limit"
+    exact = (
+        "all sign patterns counted"
+        if np.unique(pair.source).size <= EXACT_SOURCES
+        else "normal limit"
+    )
     yield (
         "p_system_difference",
         Estimate.undefined(NO_SOURCE, n_missing=lost)

@@ -226,7 +226,7 @@ class Jackknife:
         if self.proportion is not None:
             return f"Clopper-Pearson at {self.proportion.n_eff:.4g} effective cases (Korn-Graubard)"
         if self.error == 0 and math.isfinite(self.scale.low) and math.isfinite(self.scale.high):
-            return "all equal: exact bound on the share of other values"
+            return "all sources equal: exact bound on the share of sources with another value"
         on = "" if self.scale.kind == "plain" else f" on {self.scale.kind}"
         return f"jackknife-t{on}"
 
@@ -315,7 +315,9 @@ def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> s
         return f"{HANGS}{lost[0]}{more}"
     even = float(m.sum()) ** 2 / float(np.sum(np.square(m)))
     if scale.kind != "binomial" and even < LEAST_EVEN:
-        return f"{NO_INTERVAL}: {n} sources count as {even:.1f}, because a few hold most targets"
+        return (
+            f"{NO_INTERVAL}: {n} sources count as {even:.1f}, because a few have most of the texts"
+        )
     return ""
 
 

@@ -30,7 +30,7 @@ from judgescope.statistics.resampling import (
 from judgescope.statistics.result import NOTHING, Estimate
 
 ASPECTS: Final = "aspects"
-ONLY: Final = "the only one of the aspects"
+ONLY: Final = "only one aspect"
 """Begins the method of a mean over one aspect."""
 SHARE: Final[Bounds] = (0.0, 1.0)
 """The ends of a share."""

@@ -156,7 +156,7 @@ def mcnemar(first: Floats, second: Floats, source: Codes) -> Estimate:
         chances = (np.roll(chances, size) + np.roll(chances, -size)) / 2
     far = np.abs(np.arange(-total, total + 1)) >= abs(int(sums.sum()))
     k = sizes.size
-    few = f"{k} sources differ: no p below {min(1.0, 2.0 ** (1 - k)):.3g} is possible"
+    few = f"only {k} sources differ, so p cannot be below {min(1.0, 2.0 ** (1 - k)):.3g}"
     return Estimate(
         min(1.0, float(chances[far].sum())),
         n=gaps.size,

@@ -269,7 +269,9 @@ def with_percentiles(
     method = clauses(estimate.method, how)
     result = replace(estimate, ci_low=bounds[0], ci_high=bounds[1], method=method)
     lost = 1 - np.isfinite(replicates).mean()
-    result = result.with_note(f"undefined in {lost:.0%} of resamples") if lost > 0.05 else result
+    result = (
+        result.with_note(f"undefined in {lost:.0%} of the resamples") if lost > 0.05 else result
+    )
     if bounds[1] - bounds[0] > SLACK * max(1.0, abs(estimate.value)):
         return result
     share = float(np.mean(np.abs(replicates - bounds[0]) <= SLACK))
@@ -303,4 +305,4 @@ def few_not_modal(ratings: Floats, source: Codes) -> str:
     if other >= FEWEST_NOT_MODAL:
         return ""
     modal = values[counts.argmax()]
-    return f"warning: {other} sources hold a rating other than the most frequent, {modal:.4g}"
+    return f"warning: only {other} sources have a rating other than the most frequent, {modal:.4g}"

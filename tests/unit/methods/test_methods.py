@@ -228,7 +228,9 @@ def test_the_ties_that_the_accuracy_counts_are_in_its_note() -> None:
     free = np.where(SYSTEM == 0, QUALITY[0], GOOD["clear"])
     rows = agreement.rows(study(clear(judge=free), cards={"judge": {"discrete": False}}))
     note = one(rows, "acc_eq", judge="judge", aspect="clear")["note"]
-    assert re.fullmatch(r"ties up to \S+, chosen leaving each source out", note)
+    assert re.fullmatch(
+        r"score differences up to \S+ count as ties; chosen on the other sources", note
+    )
 
 
 # Agreement: what there is
@@ -282,7 +284,9 @@ def test_ratings_that_are_nearly_all_one_are_warned_of() -> None:
     ratings = np.where((ITEM < 9) & (np.arange(N) % 4 == 0), 2.0, 4.0)
     told = study(clear(good=GOOD["clear"]), {"clear": [ratings] * 3})
     row = one(agreement.rows(told), "pearson", judge="good", level="pooled")
-    assert row["ci_low"] is not None and "warning: 9 sources hold a rating other" in row["note"]
+    assert (
+        row["ci_low"] is not None and "warning: only 9 sources have a rating other" in row["note"]
+    )
 
 
 def test_a_constant_judge_has_reasons_and_no_numbers() -> None:
@@ -641,7 +645,7 @@ def test_a_judge_on_a_scale_of_its_own_is_correlated_and_has_no_classes_in_commo
     rows = agreement.rows(study(judges, people, cards=cards, values=[1.0, 2.0, 3.0, 4.0, 5.0]))
     for name in ("kappa_linear", "kappa_quadratic", "cem_ord", "alpha_pair"):
         row = one(rows, name, judge="judge")
-        assert row["value"] is None and "scale of its own" in row["note"]
+        assert row["value"] is None and "scale differs" in row["note"]
     assert one(rows, "spearman", judge="judge", level="pooled")["value"] is not None
     assert not of(rows, "alt_test_winrate", judge="judge")
 

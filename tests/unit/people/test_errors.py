@@ -352,7 +352,7 @@ def test_what_nobody_answered_is_missing_and_no_verdict(study: AnnotationsStudy)
     assert (row["value"], row["n"], row["n_missing"]) == (0.5, 24, 12)
     # what one voter alone says agrees with nobody
     row = told["careful", "adequacy", "why", "alpha_nominal"]
-    assert (row["value"], row["n_missing"], row["note"]) == (None, 12, "no unit with 2 ratings")
+    assert (row["value"], row["n_missing"], row["note"]) == (None, 12, "no text has 2 ratings")
 
 
 def test_a_page_is_for_one_person(study: AnnotationsStudy) -> None:
@@ -413,7 +413,7 @@ def test_agreement_is_that_of_two_voters(study: AnnotationsStudy) -> None:
     told = numbers(answers(study, plan))
     row = told["careful", "", "span", "alpha_nominal"]
     assert row["value"] == pytest.approx(1 - (1 / 2) / (2 * 12 * 12 / (24 * 23)))
-    assert told["careful", "", "why", "alpha_nominal"]["note"] == "no variation"
+    assert told["careful", "", "why", "alpha_nominal"]["note"] == "all values are equal"
 
 
 def test_the_tables_hold_every_verdict_and_no_text(study: AnnotationsStudy) -> None:

@@ -369,7 +369,7 @@ def test_no_percentiles_below_ten_sources_and_the_note_says_so() -> None:
 
 def test_undefined_replicates_are_told() -> None:
     half = np.where(np.arange(100) % 2, np.nan, np.linspace(0, 2, 100))
-    assert with_percentiles(Estimate(1.0), half, 30, "").note == "undefined in 50% of resamples"
+    assert with_percentiles(Estimate(1.0), half, 30, "").note == "undefined in 50% of the resamples"
     none = with_percentiles(Estimate(1.0), np.full(9, np.nan), 30, "")
     assert (none.ci_low, none.note) == (None, "no interval: undefined in every resample")
 

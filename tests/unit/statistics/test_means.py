@@ -82,7 +82,7 @@ def test_a_mean_over_one_aspect_is_that_aspects_number_with_its_n() -> None:
     found = mean_over([one], averaged="aspects")
     kept = replace(found.estimate, method=one.estimate.method)
     assert kept == one.estimate and found.estimate.n == SOURCE.size
-    assert found.estimate.method.startswith("the only one of the aspects; ")
+    assert found.estimate.method.startswith("only one aspect; ")
     assert np.array_equal(found.rows, one.rows)
     assert mean_over([one], averaged="subsets").estimate.n == 1
 

@@ -144,7 +144,7 @@ def test_few_sources_that_differ_are_told(k: int, least: str) -> None:
     first = np.repeat([1.0, 0.0], [k, 4])
     told = mcnemar(first, np.zeros(k + 4), np.arange(k + 4))
     assert told.value == float(least)
-    assert told.note == f"{k} sources differ: no p below {least} is possible"
+    assert told.note == f"only {k} sources differ, so p cannot be below {least}"
     assert not mcnemar(np.ones(6), np.zeros(6), np.arange(6)).note
 
 

@@ -1,10 +1,10 @@
 """The statistics of the result tables on arrays, Series and DataFrames.
 
-The functions convert what they are given and call `judgescope.statistics`, where the arithmetic
-is. Every value comes with its n and, where one exists, a 95 % interval over sources (jackknife-t);
+The functions convert what they are given and call `judgescope.statistics`, where the arithmetic is.
+Every value comes with its n and, where one exists, a 95 % interval over sources (jackknife-t);
 `note` says why a value or an interval is missing. Missing scores and ratings are NaN. A source is
 what several texts were written for: texts of one source are not independent, and without sources
-each text is taken for one of its own.
+each text counts as its own source.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ NO_PAIRS: Final = "no pair of texts has both scores"
 
 
 class PairedComparison(NamedTuple):
-    """The difference of two judges; p: two-sided; p_greater: the first is not better."""
+    """The difference of two judges; p: two-sided; p_greater: null that the first is not better."""
 
     difference: Estimate
     p: float
@@ -46,7 +46,7 @@ class PairedComparison(NamedTuple):
 
 
 class AltTest(NamedTuple):
-    """The share of raters whose place the judge may take, and how often it is as near as they."""
+    """The share of raters whom the judge may replace, and how often it is as close as they are."""
 
     winning_rate: Estimate
     advantage: Estimate
@@ -213,11 +213,11 @@ def alt_test(
     closeness: Closeness = "rmse",
     epsilon: float = 0.1,
 ) -> AltTest:
-    """Return whether the judge may take raters' places: winning rate and average advantage.
+    """Return whether the judge may replace raters: winning rate and average advantage.
 
     Each rater in turn is left out, and judge and rater are compared in how close they are to the
-    others: by the share who gave the same (`accuracy`), or by minus the root mean squared
-    difference (`rmse`). The judge wins if a t-test over sources rejects, after
+    others: by the share of them who gave the same rating (`accuracy`), or by minus the root mean
+    squared difference (`rmse`). The judge wins if a t-test over sources rejects, after
     Benjamini-Yekutieli at .05, that the rater is closer on a share of texts that is `epsilon`
     greater.
 
@@ -299,7 +299,7 @@ def discernment(
 
 
 class _OfAspect(NamedTuple):
-    """What is found on one aspect; `sizes` are the pairs of each source with both scores."""
+    """The results on one aspect; `sizes` are the pairs of each source with both scores."""
 
     estimates: dict[str, Estimate]
     sizes: Codes
@@ -370,7 +370,7 @@ def _check_indexes(*values: object) -> None:
 
 
 def _check_lengths(**lengths: int) -> None:
-    """Raise ValueError where arguments are not about equally many texts."""
+    """Raise ValueError if arguments have different numbers of texts."""
     if len(set(lengths.values())) > 1:
         raise ValueError(f"lengths differ: {lengths}")
 

@@ -35,7 +35,7 @@ class Results:
         return tuple(path.stem for path in sorted(self._folder.glob("items/*.parquet")))
 
     def __getattr__(self, name: str) -> pd.DataFrame:
-        """Return a result table; AttributeError, with the names of the others, where none is."""
+        """Return a result table; AttributeError that names the others if there is none."""
         if name.startswith("_"):
             raise AttributeError(name)
         if name not in self.tables:
@@ -56,7 +56,7 @@ class Results:
         return self._frames[name]
 
     def __dir__(self) -> list[str]:
-        """Return what a notebook completes: methods and tables."""
+        """Return the names that a notebook completes: methods and tables."""
         return [*super().__dir__(), *self.tables]
 
     def __repr__(self) -> str:
@@ -153,6 +153,6 @@ def _of_cell(dataset: str, perturbation: str, table: pa.Table) -> pa.Table:
 
 
 def _joined(name: str, tables: Iterable[pa.Table]) -> pd.DataFrame:
-    """Return tables of one schema one below the other; those without rows keep their columns."""
+    """Return the concatenation of tables of one schema; those without rows keep their columns."""
     parts = list(tables)
     return frame_of(pa.concat_tables(parts) if parts else SCHEMAS[name].empty_table())

@@ -31,7 +31,7 @@ from judgescope.statistics.result import Estimate, clauses
 THIN = 0.9
 """A mean over a smaller share of the sources than this has a warning."""
 DEGENERATE = 0.95
-"""If so many of a judge's scores are equal, they carry almost no information."""
+"""If this share of a judge's scores is equal, they carry almost no information."""
 BIASES = {"partial_pearson", "partial_spearman", "length_slope", "self_preference"}
 
 
@@ -53,7 +53,7 @@ def rows(study: EvaluationData) -> list[Row]:
 
 
 def _unordered_rows(study: EvaluationData, aspects: list[str]) -> Iterator[Row]:
-    """Yield that ranks of labels without an order mean nothing, for every judge of them."""
+    """Yield a row per judge that says why labels without an order have no ranks."""
     measures = [(name, level) for name in STATISTICS for level in LEVELS]
     nothing = Estimate.undefined("labels without an order; see table labels")
     for aspect in (name for name in aspects if not study.spec.aspects[name].ordered):

@@ -62,7 +62,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     when: Literal[
         "", "draws", "votes", "constructed", "annotated", "distilled", "labels", "always"
     ] = ""
-    """What a study has that computes this table without being asked to."""
+    """Parts of a study that make it compute this table without being asked."""
     tables: tuple[str, ...] = ()
     """Other tables that are computed with it."""
     texts: tuple[Texts, ...] = ()
@@ -88,7 +88,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     bars: bool = True
     """Whether the study's bars (`require`) can be compared with its rows."""
     controls: bool = False
-    """Whether it holds judges against ratings, so that every control is judged too."""
+    """Whether it compares judges with ratings, so that every control is included."""
     for_labels: bool = False
     """Whether it is for aspects that people rate by labels alone."""
     unordered: Literal["no", "yes", "noted"] = "no"
@@ -119,7 +119,7 @@ class AspectScale(SpecPart, frozen=True):
 
 
 class JudgeFacts(SpecPart, frozen=True):
-    """What statistics depend on in a judge's card and in the cards that it names."""
+    """The facts that statistics need from a judge's card and the cards that it names."""
 
     card: str
     """A hash of these cards."""
@@ -260,7 +260,7 @@ class EnsembleMembers(SpecPart, frozen=True):
 
 
 class Step(SpecPart, frozen=True):
-    """What one model did to build texts; `writer` is what its replies are booked under."""
+    """The work of one model on building texts; its replies are booked under `writer`."""
 
     step: str
     writer: str
@@ -327,7 +327,7 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """Whether systems are only the columns of the texts that people compared."""
     turned: Turned | None = None
     missing: Policy | None = None
-    """What counts for missing judgments; None: they stay out."""
+    """The value that replaces missing judgments; None: they are left out."""
     improved: str | None = None
     """A hash of the card that says how references were rewritten."""
     as_rater: AsRater | None = None

@@ -220,7 +220,7 @@ class JudgeCells:
         return None if scale is None else margin * (scale[1] - scale[0]) / POINTS
 
     def _verdict(self, cell: Cell) -> str:
-        """Return what the tests show of an unwanted drop; one within the margin is none."""
+        """Return the tests' verdict on an unwanted drop; within the margin it counts as none."""
         margin = self._margin(cell.aspect)
         if cell.pairs is None or margin is None:
             return UNDECIDED
@@ -340,7 +340,7 @@ def _difference(
     why: str,
     columns: AppliesTo,
 ) -> Iterator[Row]:
-    """Yield the headlines of `first` less those of `second`, undefined with the reason."""
+    """Yield the headlines of `first` minus those of `second`, undefined with the reason."""
 
     def undefined(note: str, names: Sequence[str] = HEADLINES) -> Iterator[Row]:
         nothing = Estimate.undefined(note)

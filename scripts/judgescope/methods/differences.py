@@ -76,7 +76,7 @@ def difference_rows(
     aspect: str = "",
     level: str = "",
 ) -> Iterator[Row]:
-    """Yield a row for each statistic of `first`: its value less that of `second`.
+    """Yield a row for each statistic of `first`: its value minus that of `second`.
 
     Both lose the same items, one at a time, so that what they share cancels. `why` is the note
     where one of them is undefined; `columns` are the columns that identify `second`.

@@ -151,7 +151,7 @@ def _too_long(study: EvaluationData, perturbation: str, judge: str, aspect: str)
 SCORES = {"D": "d", "D_ew": "d_ew", "D_hmp": "d_hmp", "D_exact": "d_exact"}
 """Statistic -> field of `Discernment`."""
 WEIGHT_EFFECT = "D_ew_weight_effect"
-"""D less log_20 M, which is D_ew with uniform weights, less D_ew; where experts gave weights."""
+"""D minus log_20 M (D_ew with uniform weights) minus D_ew, if experts gave weights."""
 HEADLINES = {
     "D_avg": ("D", average),
     "D_avg_ew": ("D_ew", average),

@@ -176,7 +176,7 @@ class View:
         yield from self._error_results()
 
     def compared(self, index: int) -> dict[str, Subset]:
-        """Return what a member adds, and what all have more than it -> the subset to compare."""
+        """Return the contribution of a member, and the gain over it -> the subset to compare."""
         others = tuple(other for other in self.ensemble.everyone if other != index)
         return {"contribution": others, "difference": (index,)}
 
@@ -203,7 +203,7 @@ class View:
     def student_results(self) -> Iterator[Result]:
         """Yield the trained judge's correlations with people and with the ensemble.
 
-        And those of the ensemble with people less its own, on the targets that both score.
+        And the ensemble's correlations with people minus its own, on the targets that both score.
         """
         x, teacher, name = (
             self.student,

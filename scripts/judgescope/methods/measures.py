@@ -78,7 +78,7 @@ def pearson(panel: TargetSet, x: Floats, y: Floats) -> Estimate:
 
 
 def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
-    """Return what needs no common scale: correlations, acc_eq and spa, with their deletions."""
+    """Return statistics that need no common scale: correlations, acc_eq and spa, with deletions."""
     weights = panel.study.weights
     results = correlated(panel, x, y)
     accuracy, epsilon = acc_eq(x, y, panel.source, weights=weights)

@@ -145,7 +145,7 @@ def votes_of_scores(panel: TargetSet, judge: str, aspect: str) -> dict[Pair, lis
 
 
 def of_people(study: EvaluationData, aspect: str) -> Iterator[Named]:
-    """Yield what people's choices say of people: agreement, biases, strengths of systems."""
+    """Yield the statistics of people's choices: agreement, biases, strengths of systems."""
     pairs, weights = Pairs.of(study.systems, aspect), study.weights
     for name, one in agreement_of_people(pairs.people, pairs.source, weights).items():
         yield name, POOLED, {}, one.estimate

@@ -558,7 +558,7 @@ def _rank_rows(views: Views, criterion: str | None) -> Iterator[Row]:
 
 
 def _difference_rows(views: Views, criterion: str | None) -> Iterator[Row]:
-    """Yield the averages of a judge less those of another, on the same items."""
+    """Yield the averages of a judge minus those of another, on the same items."""
     study, name = views.study, joined(AVERAGE, criterion)
     for judge, other in compared(study, "systems"):
         if study.spec.judges[judge].hint or study.spec.judges[other].hint:

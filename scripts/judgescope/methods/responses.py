@@ -1,6 +1,6 @@
 """How a judge uses its scale (Wang et al. 2024, figure 2): scores of originals and perturbed texts.
 
-A text's score here is the mean over the aspects; people's, of the systems' texts, beside it.
+A text's score here is the mean over the aspects, next to people's for the systems' texts.
 """
 
 from collections.abc import Iterator

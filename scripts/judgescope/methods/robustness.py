@@ -158,7 +158,7 @@ class HintPairs:
         return self.lost / planned if planned else 0.0
 
     def effect(self) -> Estimate:
-        """Return the share of texts that the hint alone moves to it, less the reverse."""
+        """Return the share of texts that only the hint moves to it, minus the reverse."""
         return replace(net_share(self.moved, self.source, corrected=True), n_missing=self.lost)
 
     def with_lost(self, moved: int) -> Estimate:
@@ -337,7 +337,7 @@ def _rationale_rows(
 
 
 def _sentiment_rows(study: EvaluationData, rationales: Rationales, aspect: str) -> Iterator[Row]:
-    """Yield the mean sentiment over a model's forms without a hint, and with a hint less that."""
+    """Yield the mean sentiment over a model's forms without a hint, and a hint's change to it."""
     for model, judges in study.spec.forms.items():
         means = {
             judge: _mean(study, rationales.polarities(judge, aspect), ends=None)

@@ -171,7 +171,7 @@ def _bar_claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Ro
 
 
 def _holds(bar: Bar, estimate: Estimate, lost: float, outcome: Outcome) -> bool:
-    """Return whether a verdict holds with lost judgments at the worst end, if that is known."""
+    """Return whether a verdict holds with the worst value for lost judgments, if known."""
     if outcome not in {Outcome.MEETS, Outcome.MISSES}:
         return True
     if not statistic(bar.statistic).is_proportion:

@@ -100,7 +100,7 @@ def interval(row: Row) -> str:
 
 
 def of_few(row: Row) -> bool:
-    """Return whether a number is a correlation of so few that it has no interval and says nothing.
+    """Return whether a number is a correlation of too few values to have an interval.
 
     Its n is shown instead.
     """

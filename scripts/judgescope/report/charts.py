@@ -1,9 +1,9 @@
 """Figures as SVG, the same bytes everywhere: no layout depends on how a font measures text.
 
 A figure is a Vega-Lite specification of fixed places: signs by group, curves over steps, and
-histograms back to back; panels.py has small multiples. Colours are those of the light
-page; the style sheet replaces them by attribute in the dark. Hue tells the measure, filled or
-hollow and the sign's shape tell the rest, so that no reader needs the colours.
+histograms back to back; panels.py has small multiples. Colours are those of the light page; the
+style sheet replaces them by attribute in the dark. Hue shows the measure; the sign's shape, filled
+or hollow, shows it as well, so that no reader needs the colours.
 """
 
 import json
@@ -79,7 +79,7 @@ SIGNS = {
     "triangle-down": "▼",
 }
 MOST_SIGNS = len(SIGNS)
-"""So many measures have a sign of their own in a figure."""
+"""The number of measures that have their own sign in a figure."""
 COLOURS = {"blue": BLUE, "red": RED, "green": GREEN, "ochre": OCHRE, "purple": PURPLE, "sky": SKY}
 
 

@@ -79,7 +79,7 @@ KINDS = {
     FIRST: Kind("being above every other judge on {}"),
 }
 GOOD = {Outcome.BETTER, Outcome.AS_RATER, Outcome.MEETS, Outcome.NOTICED, Outcome.WITHSTANDS}
-"""Outcomes that speak for a judge."""
+"""Outcomes in favour of a judge."""
 FOUND = {CAUGHT: 0, PASSED: 1}
 """Kind of claim on the texts of one of two labels -> the label's place."""
 
@@ -152,7 +152,7 @@ def _of_kind(
 
 
 def _outcome(note: str) -> tuple[Outcome, tuple[str, ...]]:
-    """Return outcome and reasons of a verdict; of a note that has none, no claim, with the note."""
+    """Return outcome and reasons of a verdict; if the note has none: no claim, for that reason."""
     outcome, *reasons = note.split("; ")
     if outcome not in {*Outcome}:
         return Outcome.NO_CLAIM, (note,)
@@ -160,7 +160,7 @@ def _outcome(note: str) -> tuple[Outcome, tuple[str, ...]]:
 
 
 def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
-    """Return what a claim is about, with a place for its subject; of a bar, which bar."""
+    """Return the topic of a claim, with a place for its subject; for a bar, which bar."""
     if kind == AGREEMENT and dataset.planned:
         return PLANNED
     if kind in FOUND:
@@ -179,7 +179,7 @@ def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
 
 
 def _subject(report: Report, kind: str, row: Row) -> str:
-    """Return what a claim is about among those of its kind."""
+    """Return the subject of a claim: what distinguishes it from others of its kind."""
     if kind == PERTURBATION:
         found = next(one for one in report.perturbations if one.cell == row.cell)
         return f"{found.name} ({found.degree})" if found.degree else found.name

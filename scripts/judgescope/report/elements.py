@@ -1,4 +1,4 @@
-"""What a page is made of: sections of blocks. No HTML here, and no method."""
+"""The parts of a page: sections of blocks. This module has no HTML and no methods."""
 
 import hashlib
 from collections.abc import Sequence
@@ -269,7 +269,7 @@ class Fold(Block):
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A text of data or models: what of it is shown, marked, and `whole` where that is not all."""
+    """A text of data or models: its shown part, with marks, and `whole` if that is not all."""
 
     label: str
     pieces: Sequence[Piece]

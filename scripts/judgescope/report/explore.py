@@ -1,6 +1,6 @@
 """The page on which every judgment of a study can be looked at, and the shards that it loads.
 
-The page holds no data. Beside it lies a folder: `index.js` names what there is; for each dataset
+The page holds no data. Beside it lies a folder: `index.js` lists the contents; for each dataset
 `names.*` lists its texts, `list.*` one judge's scores, and numbered shards hold sources, texts and
 replies, of which the page loads those that are looked at. Everything is referred to by its number
 in a list of the index, and file names are made of ids only.
@@ -49,7 +49,7 @@ IN_STEPS = ("chain", "graded")
 """Kinds of perturbation whose texts of an item differ in how many errors were put in."""
 
 _UNSAFE = re.compile(rf"[<>&\u200c\u200d{UNSEEN}]")
-"""What ends a script or its line, and what nobody would see, beside what JSON itself escapes."""
+"""Characters that end a script or a line, or are invisible, and that JSON does not escape."""
 
 Row = dict[str, Any]
 
@@ -103,7 +103,7 @@ class Writer:
         }
 
     def write(self) -> Row:
-        """Write them; return what the index tells of the dataset."""
+        """Write the shards; return the dataset's entry of the index."""
         items = self._items()
         cells = list(unpack(self.card.cells))
         written: list[list[int]] = []
@@ -123,7 +123,7 @@ class Writer:
         return self.spec.perturbations.get(name.partition(".")[0])
 
     def _about(self, name: str) -> str:
-        """Return what the card of a perturbation says of it, "" of texts that nobody perturbed."""
+        """Return the description in a perturbation's card, "" for texts without perturbation."""
         card = self._perturbation(name)
         return f"{card.issue or ''} Made {card.by}.".strip() if card else ""
 
@@ -187,7 +187,7 @@ class Listed:
         self.rows: list[tuple[int, int | None, float | None, int, int | None]] = []
 
     def row(self, judgment: Judged) -> list[list[Any]]:
-        """Take a judgment in; return what the page needs once it is opened: its draws."""
+        """Add a judgment; return the data that the page needs when it is opened: its draws."""
         self.rows.append(
             (
                 self.numbers[judgment.target.target],

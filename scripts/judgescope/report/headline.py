@@ -1,7 +1,7 @@
 """The measures that compare judges on the first screen, and the rule for who is above whom.
 
-A judge is called better than another only where their 95 % intervals do not cross and, where the
-study tested the pair, the test agrees: no sentence rests on a point estimate alone.
+A judge is called better than another only if their 95 % intervals do not overlap and, if the study
+tested the pair, the test agrees: no sentence rests only on a point estimate.
 """
 
 from collections import Counter
@@ -64,7 +64,7 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """Return what the column is called."""
+        """Return the name of the column."""
         named = self.aspect not in ("", AVERAGE)
         return self.report.aspect(self.aspect) if named else label(self.statistic)
 
@@ -108,14 +108,14 @@ class Measure:
         return row.group if row else ""
 
     def merit(self, value: float) -> float:
-        """Return a number that is the higher the better."""
+        """Return a number that is higher for a better value."""
         return -value if self.statistic in LEAST_IS_BEST else value
 
     def above(self, judge: Judge, other: Judge) -> bool:
-        """Return whether one judge is better than another: intervals apart, and no test against it.
+        """Return whether a judge is better than another: intervals apart, and no test contradicts.
 
-        Without an interval nobody is better or worse; a control's bare value is still a hurdle. A
-        judge that is given a rating of the very text is neither.
+        Without an interval no judge is better or worse; a control's bare value still has to be
+        beaten. A judge that is given a rating of the very text is neither.
         """
         if judge.hint or other.hint:
             return False

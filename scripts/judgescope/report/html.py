@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from judgescope.core.errors import UNSEEN, coded
 
 UNWRITABLE = re.compile(f"[{UNSEEN}]")
-"""Characters that a page cannot hold or nobody would see: they are shown as codes."""
+"""Characters that a page cannot contain or that are invisible: they are shown as codes."""
 POLICY = "@policy@"
 """Stands in a template for its content security policy."""
 CLOSED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")

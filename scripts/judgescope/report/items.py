@@ -1,4 +1,4 @@
-"""Every judgment of a study with its text: what was shown, replied, parsed and scored.
+"""Every judgment of a study with its text, reply, parsed value and score.
 
 Read cell by cell, so that no more than one set of texts and one cell are in memory at once. Of
 texts with listed errors a sample is read, drawn by the study's seed.
@@ -225,7 +225,7 @@ def _draw(row: Row, reply: str | None) -> Draw:
 
 
 def judged(texts: Texts, cell: CellName, model: str) -> Iterator[Judged]:
-    """Yield what one cell of a judge of a model says on an aspect, in the order of its scores."""
+    """Yield the judgments of one cell on an aspect, in the order of its scores."""
     perturbation, judge, aspect = cell
     name, criterion = split(aspect)
     scores, draws = texts.cell(perturbation, judge, model)

@@ -59,7 +59,7 @@ OF_PROMPTS = (
     *("draws", "temperature", "top_p", "max_tokens", "seed", "estimator", "share"),
     *("form", "parser", "model"),
 )
-"""Keys that always say something of a judge that reads prompts: shown with their default, too."""
+"""Keys that matter for every judge that reads prompts: shown even with their default."""
 OF_OTHERS = ("form", "parser", "model", "share")
 PER_MILLION = {"input": "of prompts", "output": "of replies", "cached_input": "of cached prompts"}
 SETTINGS_LEAD = (
@@ -78,7 +78,7 @@ Setting = tuple[str, str, str]
 """Key, value, and what the key means."""
 NUMBERS = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method", "note", "signature")
 NO_PLACE = {name: Row._field_defaults[name] for name in ("aspect", *NUMBERS)}
-"""What of a row does not tell its place from those of the other rows of its statistic."""
+"""Fields of a row that do not distinguish it from the other rows of its statistic."""
 OVERALL = ""
 """The aspect of numbers that are of no single one."""
 

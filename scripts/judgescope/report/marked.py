@@ -16,13 +16,13 @@ from judgescope.report.specs import PerturbationCard
 from judgescope.report.words import plural
 
 LONGEST = 2_000
-"""Up to so many characters, marks included, a text is shown whole."""
+"""A text with up to this many characters, marks included, is shown in full."""
 CONTEXT, CHANGED, MOST = 120, 1_000, 10_000
 """Characters kept of a longer text: at both ends of unchanged and of changed parts; in all."""
 MOST_REPLACED = 0.5
 """Of the words between the first and the last change: more is shown as one change."""
 MOST_TOKENS = 50_000
-"""Compared word by word; what is longer is shown as one change."""
+"""Words compared one by one; a longer stretch is shown as one change."""
 MOST_SEVERE = 5
 """The highest severity of an error."""
 MOST_SIGNS = 8
@@ -56,7 +56,7 @@ class Piece(NamedTuple):
 
     @property
     def sign(self) -> str:
-        """Return a visible sign for a change that nobody would see, such as a space; else ""."""
+        """Return a visible sign for an invisible change, such as a space; else ""."""
         hidden = all(map(_hidden, self.text)) and not UNWRITABLE.search(self.text)
         return "".join(map(_sign, self.text[:MOST_SIGNS])).strip() if hidden else ""
 
@@ -164,7 +164,7 @@ def _full(pieces: Iterable[Piece]) -> list[Piece]:
 
 
 def shortened(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces of a long text without what is far from every change.
+    """Return the pieces of a long text without the parts that are far from every change.
 
     What changed is cut only where it is very long, and the end only where very much changed.
     """
@@ -236,7 +236,7 @@ def pieces(text: str, errors: Sequence[Error]) -> tuple[list[Piece], list[list[i
 
     A piece's `number` is its place in the second list. Errors may overlap: a text is cut wherever
     one begins or ends. A long text is shortened far from every error, and where very much of it is
-    marked it ends early. What has no length lies over nothing.
+    marked it ends early. An error without length covers nothing.
     """
     placed = [
         (start, end, number)

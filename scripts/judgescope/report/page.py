@@ -42,13 +42,13 @@ SCORE = re.compile(
 SIZE = re.compile(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"')
 BESIDE = re.compile(r'<a href="[^"#][^"]*">(.*?)</a>', re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")
-"""What separates sentences."""
+"""The separator of sentences."""
 GALLERY_LEAD = "Each section has a page of its own, with all its figures and tables."
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 ACROSS = 90
 """Characters of a line of a figure's title."""
 PLAIN = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")", "\n": " "})
-"""What a label may not have: Snakemake fills braces, and writes it into a script as it is."""
+"""Characters that a label may not have: Snakemake fills braces and writes labels into a script."""
 
 
 def render(
@@ -124,7 +124,7 @@ def table_cell(cell: Cell, linked: Callable[[str], str] = str) -> Markup:
 def inline(text: str) -> Markup:
     """Return our own sentences as HTML: `code` in ticks, the scores with their index below.
 
-    Everything is escaped first, so that what a sentence quotes stays text.
+    Everything is escaped first, so that quoted text stays text.
     """
     coded = TICKS.sub(r"<code>\1</code>", str(escape(text)))
     return Markup(SCORE.sub(_below, coded))

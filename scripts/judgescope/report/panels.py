@@ -44,7 +44,7 @@ Dot = tuple[int, float]
 Ends = tuple[int, float, float]
 """A whole number, and the lower and the upper end of an interval over it."""
 Level = tuple[float, float | None, float | None]
-"""A value that is of no whole number, and the ends of its interval, None without one."""
+"""A value that belongs to no whole number, and its interval, None without one."""
 
 
 def _text(colour: str, align: str, size: int, **more: int) -> Spec:
@@ -65,7 +65,7 @@ CHANNELS: dict[str, tuple[str, Spec]] = {
     "shade": ("fillOpacity", _PIXELS),
     "panel": ("detail", {"type": "nominal"}),
 }
-"""What a mark says -> the channel that shows it."""
+"""Property of a mark -> the channel that shows it."""
 _OUTLINED = {"mark": "rect", "fill": "transparent"}
 LOOKS: dict[str, Spec] = {
     "empty": {**_OUTLINED, "stroke": GRID, "strokeDash": [2, 2]},
@@ -435,7 +435,7 @@ SIDE, LEAST_SIDE, ROW, NARROWEST = 30, 10, 18, 170
 TITLE, CHARACTER, LONGEST_NAME = 26, 6, 16
 """Pixels of a panel's title and of a character of its columns' upright names; at most so many."""
 SHOWN = 0.1
-"""From here on a value below 0 has a sign, so that nobody needs the colour."""
+"""From here on a value below 0 has a sign, so that the colour is not needed."""
 
 
 @dataclass(frozen=True)

@@ -239,12 +239,12 @@ def _letters(name: str) -> str:
 # --- sections -----------------------------------------------------------------------------------
 
 Maker = Callable[[Report], Section | None]
-"""Makes a section; None where the study has nothing for it."""
+"""Makes a section; None if the study has nothing for it."""
 Made = TypeVar("Made", bound=Maker)
 GROUPS = ("Verdict", "Evidence", "Data quality", "Reproduce")
 """The groups of the table of contents."""
 MAKERS: dict[tuple[int, int, str], Maker] = {}
-"""Group, position in it and name -> what makes a section."""
+"""Group, position in it and name -> the function that makes a section."""
 
 
 def in_group(group: str, order: int) -> Callable[[Made], Made]:

@@ -12,7 +12,7 @@ Ends = tuple[float, float] | None
 
 
 class StudyFacts(SpecPart, frozen=True, kw_only=True):
-    """What pages depend on in a study's card; names are in the study's order."""
+    """The parts of a study's card that pages depend on; names are in the study's order."""
 
     study: str
     seed: int
@@ -25,7 +25,7 @@ class StudyFacts(SpecPart, frozen=True, kw_only=True):
 
 
 class DatasetCard(SpecPart, frozen=True, kw_only=True):
-    """What a page says of a dataset; `report` is the file of what reading it counted."""
+    """The facts about a dataset on a page; `report` is the file of counts from reading it."""
 
     name: str
     task: str
@@ -39,7 +39,7 @@ class DatasetCard(SpecPart, frozen=True, kw_only=True):
 
 
 class JudgeCard(SpecPart, frozen=True, kw_only=True):
-    """What a page says of a judge; the fields from `model` on are of judges that read prompts."""
+    """The facts about a judge on a page; fields from `model` on: of judges that read prompts."""
 
     engine: str
     form: str
@@ -61,7 +61,7 @@ class JudgeCard(SpecPart, frozen=True, kw_only=True):
 
 
 class PerturbationCard(SpecPart, frozen=True, kw_only=True):
-    """What a page says of a perturbation."""
+    """The facts about a perturbation on a page."""
 
     name: str | None
     level: str
@@ -106,9 +106,9 @@ class ReportSpec(JobSpec, frozen=True, kw_only=True):
     cards: str | None = None
     """The way from the page to the folder of the judges' cards; None if it leads to none."""
     command: str = ""
-    """What reproduces the study."""
+    """The command that reproduces the study."""
     left_out: list[str] = field(default_factory=list)
-    """What methods leave out, and why: aspects whose labels have no order."""
+    """What methods leave out, and why: aspects with unordered labels."""
     texts: bool = False
     """Whether there is a page of perturbed texts."""
     annotated: dict[str, AnnotatedTexts] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class ExpectedDrop(SpecPart, frozen=True, kw_only=True):
 
 
 class WorstCases(SpecPart, frozen=True, kw_only=True):
-    """What decides which judgments of a dataset are the worst."""
+    """The rules that decide which judgments of a dataset are the worst."""
 
     perturbations: list[ExpectedDrop]
     rated: bool

@@ -30,7 +30,7 @@ PLANNED = "agreement with the quality planned by the authors, not with people"
 AVERAGE = "average"
 """The aspect of means over aspects."""
 PEOPLE = "human"
-"""The judge's name in rows about what people reach among themselves."""
+"""The judge's name in rows about people's agreement with each other."""
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ def labelled(judge: Judge) -> str:
 def between(
     rows: Rows, judge: Judge, other: Judge, statistic: str, **where: Unpack[Place]
 ) -> Row | None:
-    """Return the row of a judge's value less another's, whichever way it was written."""
+    """Return the row of a judge's value minus another's, whichever way it was written."""
     name = f"difference_{statistic}"
     straight = rows.at(judge.id, name, where, judge_b=other.id)
     return straight or turned(rows.at(other.id, name, where, judge_b=judge.id))

@@ -6,7 +6,7 @@ from judgescope.statistics.registry import statistic
 MINUS, THIN, DASH = "\u2212", "\u202f", "\u2013"
 THOUSAND = f"1{THIN}000"
 SWAYS = ("partial_pearson", "partial_spearman", "length_slope", "self_preference")
-"""What tells what sways a judge, not how well it agrees."""
+"""Statistics of influences on a judge, not of its agreement."""
 
 LEVELS = {
     "pooled": ("all targets pooled", "One correlation over all targets of the dataset."),
@@ -38,7 +38,7 @@ STATUSES = {
     "not_applicable": "not applicable",
 }
 OFF_GRID_SENTENCE = f"{STATUSES[OFF_GRID].capitalize()}: {OFF_GRID_REMEDY}."
-"""Stands wherever a page counts such replies."""
+"""The sentence on every page that counts such replies."""
 
 
 def correlation(value: float) -> str:
@@ -47,12 +47,12 @@ def correlation(value: float) -> str:
 
 
 def score(value: float) -> str:
-    """Return a discernment score or a mean with two decimals, from 100 on without."""
+    """Return a discernment score or a mean with two decimals, without decimals from 100 on."""
     return _signed(f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}")
 
 
 def percent(value: float) -> str:
-    """Return a share as a whole percentage; what is not quite 0 or 1 is never shown as such."""
+    """Return a share as a whole percentage; only 0 and 1 are shown as 0 and 100 %."""
     text = f"{100 * value + 0.0:.0f}"  # avoid "-0"
     if 0 < abs(value) < 1 and text.lstrip("-") in ("0", "100"):
         text = f"{100 * value:.1f}"
@@ -67,12 +67,12 @@ def p_value(value: float) -> str:
 
 
 def amount(value: float) -> str:
-    """Return three significant digits, whole from 100 on."""
+    """Return three significant digits, or a whole number from 100 on."""
     return count(value) if abs(value) >= 100 else _signed(f"{value:.3g}")
 
 
 def dollars(price: float) -> str:
-    """Return a price with two decimals, below a cent with two digits, from 1000 on without."""
+    """Return a price with two decimals; two digits below a cent, no decimals from 1000 on."""
     if price >= 1000:
         return count(price)
     return f"{price:.2g}" if 0 < price < 0.01 else f"{price:.2f}"

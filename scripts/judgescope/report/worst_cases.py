@@ -35,7 +35,7 @@ from judgescope.report.words import (
 from judgescope.schema.tables import read_part, read_table
 
 MOST = 5
-"""So many are shown of each kind, dataset by dataset."""
+"""Maximum number of cases shown of each kind and dataset."""
 SYSTEMS, ORIGINAL = "systems", "original"
 HEAVIEST = ("major", "single", "minor")
 
@@ -267,7 +267,7 @@ class Reader:
     def find(
         self, judge: Judge, cell: str, aspect: str, target: str, target_b: str | None = None
     ) -> Judged:
-        """Return what the judge said of a text, or of a pair."""
+        """Return the judge's judgments of a text, or of a pair."""
         if self._cell != (cell, judge.id, aspect):  # cases of one cell follow one another
             self._cell = (cell, judge.id, aspect)
             self._judged = {
@@ -483,7 +483,7 @@ def explore(report: CardReport, **where: str) -> str:
 
 
 def _excerpt(label: str, target: Target, card: PerturbationCard | None) -> Excerpt:
-    """Return a text, with what was changed marked where it is known; a long one shortened."""
+    """Return a text with its changes marked, if they are known; a long text is shortened."""
     if target.before is None:
         pieces = [Piece("same", target.text)] if target.text else []
     else:

@@ -241,9 +241,9 @@ def _flip_p(difference: Floats, mid_p: bool = True) -> Floats:
 
 
 class SystemPair(NamedTuple):
-    """Two systems, by number, and what tells whether the first is better.
+    """Two systems, by number, and the evidence on whether the first is better.
 
-    difference: first less second on each source that has both (sources,), with the sources' codes;
+    difference: first minus second on each source that has both (sources,), with the sources' codes;
     paired: p of flipped signs, of `sources`; rank_sum: p of ranks of both systems' scores, of
     `sizes` sources each. Both p are one-sided; None without a source, or a source of each.
     """

@@ -59,7 +59,7 @@ class Rated(NamedTuple):
     """Ratings of texts from comparisons; (texts,) each.
 
     `rating` counts from the lowest, -1 (unresolved) where every comparison is a tie, or those with
-    all anchors of a rating have no answer. `margin` is the objective of the best rating less that
+    all anchors of a rating have no answer. `margin` is the objective of the best rating minus that
     of the next. `tied`: several ratings are best.
     """
 

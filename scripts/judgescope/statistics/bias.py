@@ -1,4 +1,4 @@
-"""What moves a judge beside quality: length, its own model family, hints, instructions in a text.
+"""Influences on a judge other than quality: length, its model family, hints, instructions.
 
 A hint is a rating in the prompt, attributed to an expert, right or wrong (Chaudhary et al. 2024).
 """
@@ -166,11 +166,11 @@ def length_slope(
 ) -> Replicated:
     """Return the slope of judge - people on log2 length: points of people's scale per doubling.
 
-    sum (z - z̄)(d - d̄) / sum (z - z̄)², d the judge's score less people's rating, z log2 length.
+    sum (z - z̄)(d - d̄) / sum (z - z̄)², d the judge's score minus people's rating, z log2 length.
     The judge's scores are first moved linearly from its scale's ends to those of people's. 0: no
-    preference for length beyond people's own. x, y, length (targets,), NaN = missing, lengths
-    above 0; `n` counts targets. Undefined where all lengths are equal. Least squares over targets;
-    the interval is over sources.
+    preference for length beyond people's own. x, y, length (targets,), NaN = missing, lengths above
+    0; `n` counts targets. Undefined where all lengths are equal. Least squares over targets; the
+    interval is over sources.
     """
     residual = _residual(x, y, judge_scale, people_scale)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -219,7 +219,7 @@ def self_preference(
 def _residual(
     x: Floats, y: Floats, judge_scale: tuple[float, float], people_scale: tuple[float, float]
 ) -> Floats:
-    """Return the judge's scores, moved linearly to people's scale, less people's ratings."""
+    """Return the judge's scores, moved linearly to people's scale, minus people's ratings."""
     low, high = judge_scale
     bottom, top = people_scale
     return bottom + (x - low) * (top - bottom) / (high - low) - y

@@ -215,7 +215,7 @@ Cell = tuple[str, str]
 OPTIONS: Final = ("A", "B", "C", "D")
 """The original is better; the changed text is better; both are as good; cannot decide."""
 DECIDED: Final = 3
-"""So many of the options can win: D never does, but it is a vote."""
+"""The options that can win: the first three. D never does, but it counts as a vote."""
 DROPS, STAYS, UNDECIDED = 1, 0, -1
 MAJORITY_JUMPS: Final = "a majority is not smooth"
 """Why the interval of a share of outcomes is a bootstrap's."""
@@ -323,7 +323,7 @@ def _match(
 
 
 class Expectations(NamedTuple):
-    """What every perturbation should do to every aspect, and how far people agree with it.
+    """The expected effect of every perturbation on every aspect, and people's agreement with it.
 
     `drops` (S_T) and `stays` (S_F) are the cells of which a judge's score should fall, or not.
     """

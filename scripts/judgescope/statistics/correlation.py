@@ -205,7 +205,7 @@ def spearman_leaving_out(x: Floats, y: Floats) -> Floats:
 
 
 def _less(code: Codes, weight: Floats) -> Floats:
-    """Return the weight below each target less the weight above it; both (targets,)."""
+    """Return the weight below each target minus the weight above it; both (targets,)."""
     counts = np.bincount(code, weights=weight).astype(np.float64)
     return _below_less_above(counts, 0)[code]
 
@@ -268,7 +268,7 @@ def _of_counts(
 
 
 def _below_less_above(counts: Floats, axis: int) -> Floats:
-    """Return for each value how many lie below it less how many lie above it, along an axis."""
+    """Return for each value the number below it minus the number above it, along an axis."""
     upto: Floats = np.cumsum(counts, axis=axis)
     result: Floats = 2 * upto - counts - counts.sum(axis=axis, keepdims=True)
     return result

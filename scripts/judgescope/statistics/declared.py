@@ -19,7 +19,7 @@ SIGNED, SHARE, UP_TO_1, POSITIVE, ANY = "-1 to 1", "0 to 1", "up to 1", "0 and a
 
 @dataclass(frozen=True)
 class Statistic:
-    """What a statistic is called, how its value is written, and what it means.
+    """The name of a statistic, how its value is written, and its meaning.
 
     A name whose label has `{}` is a prefix: `rank` stands for the ranks by any other statistic,
     such as `rank_pearson`, whose label replaces `{}`.
@@ -93,7 +93,7 @@ def declare(*statistics: Statistic) -> tuple[Statistic, ...]:
 
 @cache
 def statistic(name: str) -> Statistic:
-    """Return what a name of a result table means; KeyError for a name that is not declared."""
+    """Return the statistic of a name in result tables; KeyError if the name is not declared."""
     if name in STATISTICS:
         return STATISTICS[name]
     for prefix in sorted(PREFIXES, key=len, reverse=True):

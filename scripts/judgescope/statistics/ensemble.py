@@ -89,12 +89,12 @@ def error_correlation(
 
     `one_scale` says that both score on people's scale. If not, a score is taken as a + b h + error
     (a judge's scale is a straight line in people's), which gives r_xy with h held constant: the
-    same on any scale. Standardising scores and ratings would not do: z(x) - z(h) shrinks toward
-    -h, and shares that with z(y) - z(h) even where the errors are independent. x, y, ratings
+    same on any scale. Standardising scores and ratings would not do: z(x) - z(h) shrinks toward -h,
+    and shares that with z(y) - z(h) even where the errors are independent. x, y, ratings
     (targets,), NaN = missing: a target without all three counts in `n_missing`. Range [-1, 1];
     errors on people's scale are rounded to 9 decimals, so that round-off does not vary. Undefined
-    where the errors of one do not vary. What people's ratings err themselves both judges share: it
-    adds to r. Yule 1907 (partial correlation).
+    where the errors of one do not vary. Both judges share the error in people's ratings, which adds
+    to r. Yule 1907 (partial correlation).
     """
     if one_scale:
         first, second = (np.round(scores - ratings, 9) for scores in (x, y))

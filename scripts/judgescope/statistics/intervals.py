@@ -18,7 +18,7 @@ from judgescope.statistics.arrays import Codes, Flags, Floats
 
 CONFIDENCE: Final = 0.95
 FEWEST_CLUSTERS: Final = 5
-"""Below so many sources in its denominator a proportion has no interval."""
+"""With fewer sources in its denominator, a proportion has no interval."""
 MOST_CASES: Final = 10_000
 POWER: Final = 0.8
 NEAR_BAR: Final = 0.01
@@ -137,7 +137,7 @@ def cases_needed(estimate: float, bar: float) -> int | None:
 
 Bounds: TypeAlias = tuple[float, float]
 FEWEST_SOURCES: Final = 10
-"""Below so many sources that count there is no interval (methods.md 15)."""
+"""With fewer sources that count, there is no interval (methods.md 15)."""
 LEAST_EVEN: Final = 8.0
 """(sum m)² / sum m² of the targets m of each source: below it few sources hold most targets."""
 SLACK: Final = 1e-12

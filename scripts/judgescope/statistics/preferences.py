@@ -58,7 +58,7 @@ DECLARED: Final = declare(
 )
 
 FEWEST_DIFFERENT: Final = 6
-"""With fewer sources that differ even all of them on one side have a two-sided p above .05."""
+"""With fewer differing sources, the two-sided p exceeds .05 even if all are on one side."""
 NOT_JOINED: Final = (
     "no finite estimate: a group of systems never beats the others (a tie counts both ways), or "
     "the text in one position always wins"
@@ -134,7 +134,7 @@ def _agreement(
 def mcnemar(first: Floats, second: Floats, source: Codes) -> Estimate:
     """Return the two-sided p of two judges' hits on the same cases: P(|sum ±d_s| >= |sum d_s|).
 
-    d_s is the first judge's hits less the second's in source s; under the null hypothesis each has
+    d_s is the first judge's hits minus the second's in source s; under the null hypothesis each has
     either sign with chance 1/2, independently. All sign patterns count, by convolution. With one
     case a source it is McNemar's exact test. first, second (cases,): 1 right, 0 wrong, 1/2 half
     right, NaN = missing, a case without both counting in `n_missing`; source (cases,). `n` counts

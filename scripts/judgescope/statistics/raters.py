@@ -65,13 +65,13 @@ A function takes the others' ratings, (raters, targets), and returns a value eac
 """
 Closeness = Literal["accuracy", "rmse"]
 Unit = Literal["source", "text"]
-"""What the test of the alternative annotator takes as independent."""
+"""The units that the alternative annotator test treats as independent."""
 SHUFFLES: Final = 20
 FEWEST_TEXTS, FEWEST_SOURCES = 30, 10
 """A rater of fewer texts or sources is not compared as a person."""
 ALT_TEST_LEVEL: Final = 0.05
 MONOTONE: Final = 0.95
-"""Where the ratings of a larger share of texts are in order, columns are slots, not persons."""
+"""If the ratings of a larger share of texts are in order, columns are slots, not persons."""
 ONE_RATER: Final = "one rater: no other rater to compare with"
 NOT_SHOWN: Final = "the raters' own agreement is not significantly above 0"
 AS_GOOD, WORSE, UNDECIDED = "as good as one more rater", "worse than a rater", "undecided"
@@ -135,7 +135,7 @@ def _sides(
 
 
 def _compared(ratings: Floats, against: Against) -> Iterator[tuple[Floats, Floats]]:
-    """Yield each rater's ratings with what they are compared with."""
+    """Yield each rater's ratings and the ratings that they are compared with."""
     for number, rater in enumerate(ratings):
         others = np.delete(ratings, number, axis=0)
         if against == "each":
@@ -320,9 +320,9 @@ def alternative_annotator(
     how close they are to the other raters: by the share of them who gave the same (`accuracy`), or
     by minus the root of the mean squared difference (`rmse`). W_j is the share of targets on which
     the judge is at least as close, V_j that on which the rater is. The judge wins against rater j
-    if a one-sided t-test rejects V_j - W_j >= epsilon (epsilon: what the judge may be worse, for
-    being cheaper); p-values are adjusted by Benjamini-Yekutieli at .05. The winning rate is the
-    share of raters it wins against, the advantage probability the mean of W_j.
+    if a one-sided t-test rejects V_j - W_j >= epsilon (epsilon: how much worse the judge may be,
+    because it is cheaper); p-values are adjusted by Benjamini-Yekutieli at .05. The winning rate is
+    the share of raters it wins against, the advantage probability the mean of W_j.
 
     judge (targets,), ratings (raters, targets), NaN = missing: targets where judge or rater or all
     others are missing are left out. `n` counts raters (winning rate) or pairs of target and rater
@@ -417,14 +417,14 @@ def _advantage(
 def ceilings(
     statistics: Statistics[Name], ratings: Floats, *, against: Against
 ) -> dict[Name, Estimate]:
-    """Return the mean over raters of what each would get in a judge's place.
+    """Return the mean over raters of the statistic that each would reach in a judge's place.
 
     `statistics` are as in `as_rater`; ratings (raters, targets), NaN = missing. Each rater is
     compared with the mean of the others (`mean`, for correlations), or with every other rater
     (`each`, for classes, which a mean leaves), or with the label that a function makes of theirs.
-    Deletions are averaged row by row, as `mean_over` does;
-    `n` and `n_missing` are the mean counts. A statistic that is undefined for a rater leaves the
-    rater out, and the note counts those left; undefined where none is left. One rater: nothing.
+    Deletions are averaged row by row, as `mean_over` does; `n` and `n_missing` are the mean counts.
+    A statistic that is undefined for a rater leaves the rater out, and the note counts those left;
+    undefined where none is left. One rater: nothing.
     """
     by_name: dict[Name, list[Replicated]] = {}
     for rater, gold in _compared(ratings, against):

@@ -80,7 +80,7 @@ def _stacked(weights: Codes) -> _Stacked:
 def deleted_counts(rows: Floats, counts: Floats) -> Floats | None:
     """Return sum_s w_rs c_s.. of whole numbers (sources, ...) where rows delete a source each.
 
-    That is the total, then the total less each source's own, to the bit what the product would be.
+    That is the total, then the total minus each source's own, to the bit what the product would be.
     None for other weights, and for numbers that are not whole.
     """
     if not (_last and rows is _last[0].rows and _last[0].deletes):

@@ -2,7 +2,7 @@
 
 A span is an error that quotes words of the text, or their place: a half-open stretch in characters
 or in tokens, whichever both sides use. An annotation is one list of errors with its verdict: a
-reply of a judge, or what an ensemble makes of its members' lists.
+reply of a judge, or the list that an ensemble makes from its members' lists.
 """
 
 from collections import Counter

@@ -111,8 +111,8 @@ DECLARED: Final = declare(
 LEVEL: Final = 0.025
 """The one-sided level of every claim: the same as of the 95 % interval that is shown."""
 FEW_LOST, MOST_LOST = 0.05, 0.2
-"""Above the first share of lost judgments a claim must hold with them at the worst end, too; above
-the second there is no claim."""
+"""Above the first share of lost judgments, a claim must also hold with the worst value for each;
+above the second, no claim is made."""
 HOLM: Final = "holm"
 """The reason of a claim that only the correction undoes."""
 NO_INTERVAL: Final = "no_interval"
@@ -122,9 +122,9 @@ NOTICED_AT: Final = 0.05
 """A perturbation is noticed at this p, after Holm's correction over a dataset's cells."""
 MISSED_BELOW: Final = 0.25
 FEWEST_MISSED: Final = 12
-"""A perturbation is missed where fewer than this net share of items shows it, in so many items."""
+"""A perturbation is missed if a smaller net share of items shows it, with this many items."""
 MOVED: Final = 0.05
-"""A hint that moves a smaller share of scores is withstood."""
+"""A hint that moves a smaller share of scores counts as withstood."""
 MOST: Final = 10_000
 """Larger numbers are "more than 10,000": the bar is too near to the estimate to plan for."""
 Z_INTERVAL, Z_POWER = 1.959964, 0.841621
@@ -284,7 +284,7 @@ def on_bar(estimate: Estimate, bar: float, *, at_most: bool = False) -> Outcome:
     """Return whether an estimate meets a bar: lo >= bar meets, hi < bar misses, else unknown.
 
     `at_most`: the bar is the most that is allowed: hi <= bar meets, lo > bar misses. Without an
-    interval nobody can tell; without a value there is no claim.
+    interval it is undecided; without a value there is no claim.
     """
     if estimate.value is None:
         return Outcome.NO_CLAIM
@@ -311,8 +311,8 @@ def more_needed(name: str, estimate: Estimate, bar: float, sources: int) -> Need
     """Return how much more data decides on a bar with power .8, if the truth is the estimate.
 
     For shares: the least m such that m cases and any more put the lower end of Clopper-Pearson on
-    the right side of the bar, times the design effect n / n_eff, less those there. For others, by
-    the rule that errors fall with the root of the number of sources: k ((1.96 + .84) SE / |v -
+    the right side of the bar, times the design effect n / n_eff, minus those at hand. For others,
+    by the rule that errors fall with the root of the number of sources: k ((1.96 + .84) SE / |v -
     bar|)² sources, SE from the side of the interval that faces the bar. None without an interval.
     """
     value, lo, hi = estimate.value, estimate.ci_low, estimate.ci_high

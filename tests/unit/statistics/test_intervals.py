@@ -467,7 +467,7 @@ def test_a_rare_other_rating_is_warned_of() -> None:
     ratings[:19] = 4  # in 10 sources
     assert few_not_modal(ratings, source) == ""
     ratings[18] = np.nan
-    assert few_not_modal(ratings, source).startswith("warning: 9 sources")
+    assert few_not_modal(ratings, source).startswith("warning: only 9 sources")
     assert few_not_modal(np.full(48, np.nan), source) == ""
 
 

@@ -422,7 +422,7 @@ def _order_claim(study: EvaluationData, view: View, claim: Claim) -> Iterator[Cl
 def _as_rater(
     study: EvaluationData, panel: TargetSet, aspect: str, pairs: pairwise.JudgedPairs
 ) -> tuple[Estimate | None, float]:
-    """Return a judge's half credit less that of one more rater, and p of being worse."""
+    """Return a judge's half credit minus that of one more rater, and p of being worse."""
     tables = rater_tables(study, panel, aspect)
     raters = [table[:, pairs.first] - table[:, pairs.second] for table in tables]
     if split(aspect)[0] in study.preferences and study.spec.ratings == "human":

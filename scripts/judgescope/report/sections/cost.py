@@ -69,7 +69,7 @@ def section(report: Report) -> Section | None:
 
 
 def _written_by(name: str) -> str:
-    """Return what a writer's texts are: of a perturbation, better references, or analyses."""
+    """Return a name for a writer's texts: of a perturbation, better references, or analyses."""
     for prefix, kind in WRITERS.items():
         if name.startswith(prefix):
             return f"{kind} {name.removeprefix(prefix)}"

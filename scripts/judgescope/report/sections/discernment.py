@@ -136,7 +136,7 @@ def _flag(row: Row | None) -> str:
 
 
 def _flag_notes(rows: Rows) -> list[str]:
-    """Return what the flag means, where one of the rows has it."""
+    """Return the meaning of the flag if one of the rows has it."""
     note = (
         f"{FLAG} Beyond 5: an artefact of the normal approximation's tail; use the rank-biserial "
         "correlation instead."

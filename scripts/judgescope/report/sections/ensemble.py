@@ -1,4 +1,4 @@
-"""Ensembles and the judge distilled from one: what they reach, and what their members add."""
+"""Ensembles and the judge distilled from one: their agreement, and what their members add."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -146,7 +146,7 @@ class _Ensemble:
         return f"mean over aspects ({criterion})" if criterion else "mean over aspects"
 
     def _summed(self, name: str, level: str) -> Table:
-        """Return one statistic of the whole, its best member, and what each member adds."""
+        """Return one statistic of the ensemble, of its best member, and what each member adds."""
         best = []
         for aspect in self.aspects:
             single = [row for row in self._subsets(name, level, aspect) if row.k == 1]

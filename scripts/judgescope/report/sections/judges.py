@@ -1,4 +1,4 @@
-"""The first screen: what was measured, and what may be said of each judge."""
+"""The first screen: what was measured, and what can be said of each judge."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -99,13 +99,13 @@ def evidence_section(report: Report) -> Section | None:
 
 @in_group("Verdict", 30)
 def limits(report: Report) -> Section | None:
-    """Return what limits the verdicts: controls above judges, and numbers that nobody has."""
+    """Return the limits of the verdicts: controls above judges, and numbers that no judge has."""
     blocks = by_dataset(report.datasets, "limits", partial(_limits, report))
     return Section("limits", "Controls and limits", LIMITS_LEAD, blocks) if blocks else None
 
 
 def measured(report: Report) -> str:
-    """Return in one line of numbers what was measured."""
+    """Return the size of the study in one line of numbers."""
     controls = sum(judge.control for judge in report.judges)
     coverage = report.rows("coverage").where(dataset=tuple(report.names))
     asked = coverage.where(statistic="coverage").defined.frame
@@ -203,7 +203,7 @@ def _group(judge: Judge) -> int:
 
 
 def _rank(report: Report, judge: Judge) -> tuple[int, bool, int, int, float]:
-    """Return what sorts judges: kind, hinted last, most claims that hold, fewest that fail.
+    """Return the sort key of judges: kind, hinted last, most claims that hold, fewest that fail.
 
     Among equals, those that agree more come first.
     """

@@ -1,4 +1,4 @@
-"""The legend: what every sign, letter and shade of the report means."""
+"""The legend: the meaning of every sign, letter and shade of the report."""
 
 from judgescope.report.cells import FLAT, NO_WIDTH_TOLD
 from judgescope.report.elements import Facts, Heading, Section, Text

@@ -73,7 +73,7 @@ RANGE_MEASURES = {
     ("kappa_linear", "direct"): "",
     ("pearson", "traditional"): "",
 }
-"""(Statistic, level) -> what is put behind the statistic's label."""
+"""(Statistic, level) -> the text after the statistic's label."""
 RANGE_AXIS = "mean over aspects, with 95 % interval; the line marks 0"
 STRICT, BY_DISTANCE = "accuracy_adjacent", "accuracy_by_distance"
 COMPARED = "accuracy_comparison_by_distance"
@@ -85,7 +85,7 @@ ROW_NOTE = (
 )
 DISTANCE_AXIS = "right, with 95 % interval; the line marks chance without ties"
 Judges = Mapping[str, Mapping[Judge, str]]
-"""Heading -> the judges under it, with what a figure calls them."""
+"""Heading -> the judges under it, with their names in a figure."""
 JudgedSet = tuple[str, str]
 """(Judged aspect, cell) of a set of texts."""
 
@@ -258,7 +258,7 @@ def scale_ranges(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figur
 
 
 def _range_figure(name: str, points: Mapping[Judge, list[int]], rows: Rows) -> Figure | Table:
-    """Return what judges reach that give so many `points`: one number, or one for each aspect."""
+    """Return the values of judges with so many `points`: one number, or one for each aspect."""
     columns = [
         Column(label(measure) + about, statistic=measure, where={"level": level})
         for (measure, level), about in RANGE_MEASURES.items()

@@ -220,12 +220,12 @@ def _fault_lines(
 
 @in_group("Data quality", 20)
 def construction(report: Report) -> Section | None:
-    """Return the ratings of graded sets, what tells of their quality, and the cost of each step."""
+    """Return the ratings of graded sets, signs of their quality, and the cost of each step."""
     return section_of(report, "construction", "Construction", LEAD, _construction)
 
 
 def built_sets(rows: Rows) -> set[str]:
-    """Return the graded sets that a study built; of others nobody knows how many errors they have.
+    """Return the graded sets that a study built; of others the number of errors is unknown.
 
     `rows` are a dataset's.
     """
@@ -303,5 +303,5 @@ def _costs(dataset: Dataset, rows: Rows) -> Table:
         cells = [Cell(step.judge), *cells, dollars_cell(price.value if price else None)]
         lines.append(Line(f"{step.form}: {step.perturbation}", cells))
     columns = [Column("Model"), *(Column(spoken(name)) for name in (*USAGE, "usd"))]
-    caption = f"{dataset.name}: what each step of the construction cost, by model."
+    caption = f"{dataset.name}: cost of each step of the construction, by model."
     return Table(caption, "Step", columns, [Body(lines)], source=SOURCE, code=False)

@@ -155,7 +155,7 @@ def _per_judge(
 def _with_people(
     report: Report, dataset: Dataset, rows: Rows, aspect: str
 ) -> Iterator[Figure | Table]:
-    """Yield alpha of each judge with people's median; the line is what people reach."""
+    """Yield alpha of each judge with people's median; the line is people's own agreement."""
     alphas = rows.where(statistic="alpha_pair", judged=aspect)
     people = rows.where(judge=PEOPLE, aspect=aspect.partition(".")[0], statistic="alpha_ordinal")
     among, best = people.first, leaders(report.judges, alphas)
@@ -199,7 +199,7 @@ def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
 def _reasons(
     report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]
 ) -> Iterator[Block]:
-    """Yield what reasons are like, what a hint changes about them, and what gave none."""
+    """Yield the reasons of judges, how a hint changes them, and the replies that gave none."""
     yield from aspect_chart(
         *(report, dataset, rows, "sentiment", ": sentiment of the reasons"),
         "Mean polarity of the words of each judge's reasons, from -1 to 1.",
@@ -216,7 +216,7 @@ def _reasons(
 def _sentiment_over_forms(
     report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]
 ) -> Table:
-    """Return the sentiment of each model over its forms, and what each hint changes about it."""
+    """Return the sentiment of each model over its forms, and how each hint changes it."""
     gap = f"difference_{OVER_FORMS}"
     lines = [Entry(one, {"judge": one}) for one in rows.where(statistic=OVER_FORMS).names("judge")]
     lines += [
@@ -270,7 +270,9 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         folded.append(table(wording, obey_gap, ATTACK))
     folded += [table(aspect, P, ATTACK) for aspect in rows.where(statistic=P).names("judged")]
     yield Fold(f"{dataset.name}: attacks in detail", folded)
-    yield Link(f"See texts of {dataset.name} with what was added", f"texts.html#{dataset.id}")
+    yield Link(
+        f"See texts of {dataset.name} with the added text marked", f"texts.html#{dataset.id}"
+    )
 
 
 # --- the judges of one model beside each other -----------------------------------------------
@@ -278,7 +280,7 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
 @in_group("Evidence", 20)
 def forms(report: Report) -> Section | None:
-    """Return per dataset what each model's judges reach, by one statistic; the others folded."""
+    """Return per dataset the agreement of each model's judges by one statistic; others folded."""
     blocks = by_dataset(report.datasets, "forms", partial(_forms, report))
     return Section("forms", "Prompt forms", FORMS_LEAD, blocks) if blocks else None
 
@@ -313,7 +315,7 @@ def _forms(report: Report, dataset: Dataset) -> Iterator[Block]:
 def _of_statistic(
     report: Report, dataset: Dataset, models: Models, name: str, level: str
 ) -> list[tuple[Table, Rows]]:
-    """Return what every judge reaches and, where judges are compared, what they differ by.
+    """Return the agreement of every judge and, if judges are compared, their differences.
 
     Each is a table without empty columns, with its rows.
     """
@@ -366,7 +368,7 @@ def _form_figure(dataset: Dataset, name: str, table: Table, rows: Rows) -> Figur
         "excludes 0."
     )
     return chart(
-        f"{dataset.name}: what the form changes",
+        f"{dataset.name}: effect of the prompt form",
         summary,
         table,
         line=0,
@@ -376,7 +378,7 @@ def _form_figure(dataset: Dataset, name: str, table: Table, rows: Rows) -> Figur
 
 
 def _asked(report: Report, judge: Judge) -> str:
-    """Return what a judge's card says of how its model is asked."""
+    """Return how a judge's model is asked, from the judge's card."""
     card = report.spec.judges[judge.id]
     parts = (
         card.form,

@@ -195,7 +195,7 @@ def _coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
 @in_group("Data quality", 40)
 def unmeasured(report: Report) -> Section | None:
-    """Return a table of the reasons, None where every planned number is defined."""
+    """Return a table of the reasons, None if every planned number is defined."""
     bodies = []
     for name in report.tables:
         rows = report.rows(name)

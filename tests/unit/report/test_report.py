@@ -343,7 +343,7 @@ def test_a_very_long_table_has_a_page_of_its_own(tmp_path: Path) -> None:
     sections = sections_of(report)
     write_pages(report, TEMPLATES, sections, tmp_path / "report")
     html = (tmp_path / "report" / "sections" / "coverage.html").read_text("utf-8")
-    told = "With 601 rows it has a page of its own, and stands in"
+    told = "With 601 rows it has a page of its own and is stored in"
     assert told in visible(html).replace(" ,", ",")
     [page] = (tmp_path / "report" / "sections").glob("*-*.html")
     assert f'<a href="../sections/{page.name}">a page of its own</a>' in html

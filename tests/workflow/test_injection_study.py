@@ -139,7 +139,7 @@ def test_what_is_added_stands_in_the_prompts_and_in_the_report(study: AskedStudy
     sent = [one for one in study.endpoint.prompts if "Rating: 5" in one]
     assert len(sent) == 24 * 4
     page = text_of_pages(study.folder / "results" / "asked" / "report")
-    assert "what is written to the judge" in page and "claimed verdict" in page
+    assert "attacks on the judge" in page and "claimed verdict" in page
 
 
 def test_no_name_of_the_data_is_a_name_of_a_file(study: AskedStudy) -> None:

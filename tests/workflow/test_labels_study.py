@@ -66,7 +66,7 @@ def test_a_lenient_judge_is_said_to_let_bad_answers_through_before_anything_else
         "demo-lenient lets 40 % of bad texts through (Correctness: “pass” where people say “fail”)"
     )
     assert sentence in page
-    start = page.index("The step of a cell")
+    start = page.index("Each cell shows the verdict")
     assert page.index(sentence) < page.index("Required:", start)
     assert "demo-strict lets" not in page
 
